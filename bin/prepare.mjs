@@ -1,0 +1,54 @@
+// Makes a fresh clone ready: installs what is missing and builds what has changed. Quick when there is nothing to do.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const installedStamp = join(root, "node_modules", ".installed");
+const builtStamp = join(root, "dist", ".built");
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  console.error(`Touchpoint needs Node.js 20.19 or newer; this is ${process.versions.node}.`);
+  process.exit(1);
+}
+
+const wanted = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).digest("hex");
+if (readStamp(installedStamp) !== wanted) {
+  console.error("Installing the packages (once, about half a minute) …");
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], "The packages could not be installed.");
+  writeFileSync(installedStamp, wanted);
+}
+
+const sources = fingerprint(["src", "bench", "tsconfig.json", "tsconfig.build.json", "package-lock.json"]);
+if (readStamp(builtStamp) !== sources) {
+  console.error("Building …");
+  const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+  run(process.execPath, [tsc, "-p", "tsconfig.build.json"], "The build failed.");
+  writeFileSync(builtStamp, sources);
+}
+
+function readStamp(file) {
+  return existsSync(file) ? readFileSync(file, "utf8") : "";
+}
+
+/** Path, size and time of every source: reading them whole would make each start slower for nothing. */
+function fingerprint(entries) {
+  const hash = createHash("sha256");
+  const visit = (path) => {
+    const stat = statSync(path);
+    if (stat.isDirectory()) for (const name of readdirSync(path).sort()) visit(join(path, name));
+    else hash.update(`${path.slice(root.length)} ${stat.size} ${stat.mtimeMs}\n`);
+  };
+  for (const entry of entries) visit(join(root, entry));
+  return hash.digest("hex");
+}
+
+function run(command, args, failure) {
+  const result = spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
+  if (result.status === 0) return;
+  console.error(failure);
+  process.exit(1);
+}

@@ -1,0 +1,22 @@
+// `npm test`: types, style, then every test, on a real PostgreSQL. Stops at the first stage that fails.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const stages = [
+  ["types", ["typescript/bin/tsc", "-p", "tsconfig.json"]],
+  ["style", ["@biomejs/biome/bin/biome", "check", "."]],
+  ["tests", ["vitest/vitest.mjs", "run", ...process.argv.slice(2)]],
+];
+
+for (const [name, [script, ...args]] of stages) {
+  console.log(`\n── ${name}`);
+  const started = Date.now();
+  const result = spawnSync(process.execPath, [join(root, "node_modules", script), ...args], { cwd: root, stdio: "inherit" });
+  if (result.status !== 0) {
+    console.error(`── ${name} failed`);
+    process.exit(result.status ?? 1);
+  }
+  console.log(`── ${name} passed in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}

@@ -1,0 +1,180 @@
+import { isIP } from "node:net";
+import { resolve } from "node:path";
+import { UsageError } from "./errors.ts";
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const GIB = 1024 * MIB;
+
+export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export const ROLES = ["http", "apply"] as const;
+export type Role = (typeof ROLES)[number];
+
+/** Maxima that nobody needs to set: every queue, cache, batch and page has one, and they all stand here. */
+export const LIMITS = {
+  eventsPerRequest: 1_000,
+  clientIdLength: 128,
+  userGetIds: 100,
+  traceIdLength: 128,
+  propertyTextBytes: 2_048,
+  propertyListLength: 500,
+  propertyObjectBytes: 16 * KIB,
+  propertyNumber: 9_999_999_999_999.999,
+  nestingDepth: 16,
+  adDataBytes: 64 * KIB,
+  segmentBytes: 64 * MIB,
+  applyBatchBytes: 8 * MIB,
+  applyBatchEvents: 20_000,
+  observedNamesPerApp: 5_000,
+  eventDays: 4_000,
+  liveEvents: 1_000,
+  liveListeners: 100,
+  clientLookupBatch: 500,
+  clientLookupQueue: 20_000,
+  registerWaitMs: 3_000,
+  setAsideListed: 1_000,
+} as const;
+
+export type Config = Readonly<{
+  port: number;
+  host: string;
+  dataDir: string;
+  databaseUrl: string;
+  databaseConnectionsMax: number;
+  logLevel: LogLevel;
+  roles: ReadonlySet<Role>;
+  trustedProxies: readonly string[];
+  bodyBytesMax: number;
+  bodyUnpackedBytesMax: number;
+  requestTimeoutS: number;
+  connectionsMax: number;
+  journalPendingBytesMax: number;
+  journalBacklogBytesMax: number;
+  journalKeepDays: number;
+  diskFreeBytesMin: number;
+  eventRetentionDays: number;
+  knownClientsMax: number;
+  secretKey: string;
+}>;
+
+type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
+
+/** The settings, their defaults and what each accepts. The table in the README is checked against this one. */
+export const SETTINGS = {
+  PORT: { fallback: "8080", read: integer(0, 65_535), hint: "TCP port, 0 picks a free one" },
+  HOST: { fallback: "0.0.0.0", read: nonEmpty, hint: "address to listen on" },
+  DATA_DIR: { fallback: "./data", read: (text: string) => resolve(nonEmpty(text)), hint: "folder for the journal and the embedded database" },
+  DATABASE_URL: { fallback: "", read: databaseUrl, hint: "postgres://… of an external PostgreSQL 15 or newer; empty: the embedded one" },
+  DATABASE_CONNECTIONS_MAX: { fallback: "8", read: integer(2, 500), hint: "connections of the HTTP side to the database" },
+  LOG_LEVEL: { fallback: "info", read: oneOf(LOG_LEVELS), hint: LOG_LEVELS.join(", ") },
+  ROLES: { fallback: "http,apply", read: roles, hint: `comma-separated, out of ${ROLES.join(", ")}` },
+  TRUSTED_PROXIES: { fallback: "", read: addresses, hint: "comma-separated addresses or networks whose X-Forwarded-For is believed" },
+  BODY_BYTES_MAX: { fallback: "2MiB", read: bytes(1 * KIB, 64 * MIB), hint: "largest body on the wire" },
+  BODY_UNPACKED_BYTES_MAX: { fallback: "16MiB", read: bytes(1 * KIB, 32 * MIB), hint: "largest body after gzip is undone" },
+  REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time in which a request must have arrived" },
+  CONNECTIONS_MAX: { fallback: "20000", read: integer(1, 1_000_000), hint: "open HTTP connections" },
+  JOURNAL_PENDING_BYTES_MAX: { fallback: "64MiB", read: bytes(1 * MIB, 4 * GIB), hint: "bytes that may wait in memory for the disk" },
+  JOURNAL_BACKLOG_BYTES_MAX: { fallback: "20GiB", read: bytes(1 * MIB, 16_384 * GIB), hint: "journal that may wait for the database" },
+  JOURNAL_KEEP_DAYS: { fallback: "3", read: integer(0, 36_500), hint: "days for which applied journal segments are kept" },
+  DISK_FREE_BYTES_MIN: { fallback: "1GiB", read: bytes(0, 16_384 * GIB), hint: "free space below which new data is refused" },
+  EVENT_RETENTION_DAYS: { fallback: "0", read: integer(0, 36_500), hint: "days for which raw events are kept; 0: for ever" },
+  KNOWN_CLIENTS_MAX: { fallback: "500000", read: integer(1_000, 50_000_000), hint: "client ids remembered in memory" },
+  SECRET_KEY: { fallback: "", read: secretKey, hint: "64 hex digits that encrypt secrets at rest; empty: a file in DATA_DIR" },
+} satisfies Record<string, Setting<unknown>>;
+
+/** Reads all settings at once, so that one error names every bad variable. */
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const problems: string[] = [];
+  const value = <K extends keyof typeof SETTINGS>(name: K): ReturnType<(typeof SETTINGS)[K]["read"]> => {
+    const setting = SETTINGS[name];
+    const text = env[name]?.trim() || setting.fallback;
+    try {
+      return setting.read(text) as ReturnType<(typeof SETTINGS)[K]["read"]>;
+    } catch (error) {
+      problems.push(`${name}=${name === "SECRET_KEY" || name === "DATABASE_URL" ? "…" : JSON.stringify(text)}: ${(error as Error).message}`);
+      return undefined as never;
+    }
+  };
+  const config: Config = {
+    port: value("PORT"),
+    host: value("HOST"),
+    dataDir: value("DATA_DIR"),
+    databaseUrl: value("DATABASE_URL"),
+    databaseConnectionsMax: value("DATABASE_CONNECTIONS_MAX"),
+    logLevel: value("LOG_LEVEL"),
+    roles: value("ROLES"),
+    trustedProxies: value("TRUSTED_PROXIES"),
+    bodyBytesMax: value("BODY_BYTES_MAX"),
+    bodyUnpackedBytesMax: value("BODY_UNPACKED_BYTES_MAX"),
+    requestTimeoutS: value("REQUEST_TIMEOUT_S"),
+    connectionsMax: value("CONNECTIONS_MAX"),
+    journalPendingBytesMax: value("JOURNAL_PENDING_BYTES_MAX"),
+    journalBacklogBytesMax: value("JOURNAL_BACKLOG_BYTES_MAX"),
+    journalKeepDays: value("JOURNAL_KEEP_DAYS"),
+    diskFreeBytesMin: value("DISK_FREE_BYTES_MIN"),
+    eventRetentionDays: value("EVENT_RETENTION_DAYS"),
+    knownClientsMax: value("KNOWN_CLIENTS_MAX"),
+    secretKey: value("SECRET_KEY"),
+  };
+  if (problems.length > 0) throw new UsageError(`Bad settings:\n  ${problems.join("\n  ")}`);
+  return Object.freeze(config);
+}
+
+export const configFromEnvironment = (): Config => readConfig(process.env);
+
+function integer(min: number, max: number) {
+  return (text: string): number => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max) throw new Error(`must be a whole number from ${min} to ${max}.`);
+    return number;
+  };
+}
+
+function bytes(min: number, max: number) {
+  const units: Record<string, number> = { "": 1, B: 1, KIB: KIB, MIB: MIB, GIB: GIB };
+  return (text: string): number => {
+    const match = /^(\d+)\s*([KMG]iB|B)?$/i.exec(text);
+    const number = match ? Number(match[1]) * units[(match[2] ?? "").toUpperCase()]! : Number.NaN;
+    if (!(number >= min && number <= max)) throw new Error(`must be a size such as 2MiB, from ${min} to ${max} bytes.`);
+    return number;
+  };
+}
+
+function oneOf<const T extends readonly string[]>(choices: T) {
+  return (text: string): T[number] => {
+    if (!choices.includes(text)) throw new Error(`must be one of ${choices.join(", ")}.`);
+    return text;
+  };
+}
+
+function nonEmpty(text: string): string {
+  if (text === "") throw new Error("must not be empty.");
+  return text;
+}
+
+function roles(text: string): ReadonlySet<Role> {
+  return new Set(text.split(",").map((part) => oneOf(ROLES)(part.trim())));
+}
+
+function addresses(text: string): string[] {
+  const list = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  for (const part of list) {
+    const [address = "", prefix] = part.split("/");
+    const bits = isIP(address) === 4 ? 32 : 128;
+    const prefixOk = prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits);
+    if (isIP(address) === 0 || !prefixOk) throw new Error(`${JSON.stringify(part)} is not an address or a network.`);
+  }
+  return list;
+}
+
+function databaseUrl(text: string): string {
+  if (text !== "" && !/^postgres(ql)?:\/\//.test(text)) throw new Error("must begin with postgres:// or postgresql://.");
+  return text;
+}
+
+function secretKey(text: string): string {
+  if (text !== "" && !/^[0-9a-fA-F]{64}$/.test(text)) throw new Error("must be 64 hex digits.");
+  return text.toLowerCase();
+}

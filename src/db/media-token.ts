@@ -1,0 +1,25 @@
+import type { Vault } from "../vault.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** The access token of a mini-game platform, as the app's own server reports it. Never journaled, never logged. */
+export async function storeMediaToken(
+  executor: Executor,
+  vault: Vault,
+  token: { appId: number; platform: string; token: string; refreshedAtMs: number },
+): Promise<void> {
+  await execute(
+    executor,
+    sql`insert into media_token (app_id, platform, token_sealed, refreshed_at_ms)
+      values (${token.appId}, ${token.platform}, ${vault.seal(token.token)}, ${token.refreshedAtMs})
+      on conflict (app_id, platform) do update
+        set token_sealed = excluded.token_sealed, refreshed_at_ms = excluded.refreshed_at_ms`,
+  );
+}
+
+export async function loadMediaToken(executor: Executor, vault: Vault, key: { appId: number; platform: string }): Promise<string | undefined> {
+  const [row] = await query<{ sealed: string }>(
+    executor,
+    sql`select token_sealed as sealed from media_token where app_id = ${key.appId} and platform = ${key.platform}`,
+  );
+  return row && vault.open(row.sealed);
+}

@@ -1,0 +1,60 @@
+import pg from "pg";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { Executor } from "./sql.ts";
+
+/** Where the database is. A host that begins with / is the folder of a Unix socket. */
+export type Connection = { kind: "url"; url: string } | { kind: "local"; host: string; port: number; user: string; password: string; database: string };
+
+// Whole numbers stay exact up to 2^53, which covers milliseconds, cents and journal positions; days stay texts.
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => Number(text));
+pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
+
+export function openPool(connection: Connection, options: { log: Log; connectionsMax: number; name: string }): pg.Pool {
+  const { kind: _, ...local } = connection;
+  const pool = new pg.Pool({
+    ...(connection.kind === "url" ? { connectionString: connection.url } : local),
+    max: options.connectionsMax,
+    application_name: `touchpoint ${options.name}`,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    keepAlive: true,
+  });
+  // Without a listener, a connection that dies while idle would end the process.
+  pool.on("error", (error) => options.log.warn({ reason: messageOf(error) }, "An idle database connection was lost."));
+  return pool;
+}
+
+export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let failure: Error | undefined;
+  try {
+    await client.query("begin");
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    failure = error instanceof Error ? error : new Error(String(error));
+    await client.query("rollback").catch(() => {});
+    throw error;
+  } finally {
+    // After a lost connection the client is of no use to the next one.
+    client.release(failure !== undefined && isDatabaseAway(failure));
+  }
+}
+
+/** Whether to try the same again later: the database is gone, restarting or busy, or two transactions got in each other's way. */
+export function isDatabaseAway(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== "string") return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(messageOf(error));
+  if (/^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)/.test(code)) return true;
+  // Connection errors, shutdown, lack of resources, serialisation and deadlock; XX000 is a lost worker on Citus.
+  return /^(08|53|57P|40001|40P01|55P03|58030)/.test(code) || (code === "XX000" && /server closed|connection/i.test(messageOf(error)));
+}
+
+export async function canAnswer(executor: Executor): Promise<boolean> {
+  return executor.query("select 1").then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,57 @@
+import type { QueryResultRow } from "pg";
+import type pg from "pg";
+
+/** A statement as plain data. Only values and other statements go into it; there is no way to splice in text. */
+export type Sql = { readonly kind: "sql"; readonly texts: readonly string[]; readonly values: readonly unknown[] };
+
+/**
+ *   sql`select name from app where app_id = ${appId}`
+ *
+ * Every value becomes a parameter; another statement becomes part of this one.
+ */
+export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): Sql {
+  const merged: string[] = [texts[0]!];
+  const values: unknown[] = [];
+  parts.forEach((part, index) => {
+    const following = texts[index + 1]!;
+    if (isSql(part)) {
+      merged[merged.length - 1] += part.texts[0]!;
+      merged.push(...part.texts.slice(1));
+      merged[merged.length - 1] += following;
+      values.push(...part.values);
+    } else {
+      merged.push(following);
+      values.push(part);
+    }
+  });
+  return { kind: "sql", texts: merged, values };
+}
+
+function isSql(part: unknown): part is Sql {
+  return typeof part === "object" && part !== null && (part as Sql).kind === "sql";
+}
+
+export function compile(statement: Sql): { text: string; values: unknown[] } {
+  const text = statement.texts.reduce((sum, part, index) => `${sum}$${index}${part}`);
+  return { text, values: [...statement.values] };
+}
+
+/** A pool or one of its connections. */
+export type Executor = Pick<pg.ClientBase, "query">;
+
+export async function query<Row extends QueryResultRow>(executor: Executor, statement: Sql): Promise<Row[]> {
+  const result = await executor.query<Row>(compile(statement));
+  return result.rows;
+}
+
+/** Returns how many rows the statement touched. */
+export async function execute(executor: Executor, statement: Sql): Promise<number> {
+  const result = await executor.query(compile(statement));
+  return result.rowCount ?? 0;
+}
+
+/** A name of a table as part of a statement. Only names that this program makes itself pass. */
+export function identifier(name: string): Sql {
+  if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a table name.`);
+  return { kind: "sql", texts: [name], values: [] };
+}

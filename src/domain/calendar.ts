@@ -1,0 +1,110 @@
+/** Days and clock texts in an app's own time zone. A day is written YYYY-MM-DD. */
+const MINUTE_MS = 60_000;
+const QUARTER_HOUR_MS = 15 * MINUTE_MS;
+const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+export function isTimeZone(zone: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * One zone. Offsets are asked of Intl once per quarter of an hour and remembered: every change of an offset since
+ * 2000 happened on a quarter, and Intl costs about a microsecond a call, more than everything else done per event.
+ */
+export class Calendar {
+  readonly zone: string;
+  readonly #format: Intl.DateTimeFormat;
+  #offsets = new Map<number, number>();
+  #days = new Map<number, string>();
+
+  constructor(zone: string) {
+    this.zone = zone;
+    this.#format = new Intl.DateTimeFormat("en-US", {
+      timeZone: zone,
+      hourCycle: "h23",
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+    });
+  }
+
+  dayOf(ms: number): string {
+    const dayNumber = Math.floor((ms + this.#offsetMs(ms)) / DAY_MS);
+    let day = this.#days.get(dayNumber);
+    if (day === undefined) {
+      if (this.#days.size > CACHE_MAX) this.#days.clear();
+      day = new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
+      this.#days.set(dayNumber, day);
+    }
+    return day;
+  }
+
+  /** YYYY-MM-DD HH:mm:ss */
+  textOf(ms: number): string {
+    return new Date(ms + this.#offsetMs(ms)).toISOString().slice(0, 19).replace("T", " ");
+  }
+
+  /** The first instant of a local day. Where a clock change skips midnight, the first instant that exists. */
+  startOf(day: string): number {
+    const utc = Date.parse(`${day}T00:00:00Z`);
+    const candidates = [utc - this.#offsetMs(utc - 12 * HOUR_MS), utc - this.#offsetMs(utc + 12 * HOUR_MS)];
+    const exact = candidates.filter((ms) => ms + this.#offsetMs(ms) === utc);
+    return exact.length > 0 ? Math.min(...exact) : Math.max(...candidates);
+  }
+
+  #offsetMs(ms: number): number {
+    const quarter = Math.floor(ms / QUARTER_HOUR_MS);
+    let offset = this.#offsets.get(quarter);
+    if (offset === undefined) {
+      if (this.#offsets.size > CACHE_MAX) this.#offsets.clear();
+      offset = this.#askOffset(quarter * QUARTER_HOUR_MS);
+      this.#offsets.set(quarter, offset);
+    }
+    return offset;
+  }
+
+  #askOffset(ms: number): number {
+    const part: Record<string, number> = {};
+    for (const { type, value } of this.#format.formatToParts(ms)) part[type] = Number(value);
+    const local = Date.UTC(part.year!, part.month! - 1, part.day!, part.hour!, part.minute!, part.second!);
+    return local - ms;
+  }
+}
+
+const CACHE_MAX = 10_000;
+
+const calendars = new Map<string, Calendar>();
+
+/** Calendars only remember what never changes, so one per zone serves everybody. */
+export function calendarOf(zone: string): Calendar {
+  let calendar = calendars.get(zone);
+  if (!calendar) {
+    calendar = new Calendar(zone);
+    calendars.set(zone, calendar);
+  }
+  return calendar;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+export function isDay(text: string): boolean {
+  return DAY.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`)) && addDays(text, 0) === text;
+}
+
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+/** Whole 24-hour spans from `baseMs` to `ms`; negative before it. */
+export function spanOf(ms: number, baseMs: number): number {
+  return Math.floor((ms - baseMs) / DAY_MS);
+}

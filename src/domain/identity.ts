@@ -1,0 +1,35 @@
+import { createHash } from "node:crypto";
+
+/**
+ * Ids as clients and ad platforms really send them: the absence of an id has many spellings. All of them become the
+ * empty text here, so that nobody is ever matched by "unknown".
+ */
+const EMPTY_SPELLINGS: ReadonlySet<string> = new Set([
+  ...["null", "undefined", "none", "nil", "unknown", "empty", "(null)", "nan"],
+  ...["d41d8cd98f00b204e9800998ecf8427e", "9f89c84a559f573636a47ff8daed0d33"],
+  "02:00:00:00:00:00",
+  "9774d56d682e549c",
+]);
+
+/** A macro that the ad platform did not fill in: `__CLICK_ID__`, `{click_id}`, `$click_id$`. */
+const MACRO = /^(?:__[A-Za-z0-9_]+__|\{\{?[A-Za-z0-9_]+\}?\}|\$[A-Za-z0-9_]+\$|%%[A-Za-z0-9_]+%%)$/;
+
+export function cleanId(value: unknown): string {
+  if (typeof value === "number" && Number.isFinite(value)) return String(value);
+  if (typeof value !== "string") return "";
+  const text = value.trim();
+  if (text === "" || MACRO.test(text) || EMPTY_SPELLINGS.has(text.toLowerCase())) return "";
+  return /^[0\-:]+$/.test(text) ? "" : text;
+}
+
+/** Like cleanId for values that are not device ids, where "0" is a value. */
+export function cleanValue(value: unknown): string {
+  if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return String(value);
+  if (typeof value !== "string") return "";
+  const text = value.trim();
+  return MACRO.test(text) ? "" : text;
+}
+
+export function md5(text: string): string {
+  return createHash("md5").update(text).digest("hex");
+}

@@ -1,0 +1,80 @@
+import { isUtf8 } from "node:buffer";
+import { LIMITS } from "../config.ts";
+import { ApiError } from "../errors.ts";
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export type JsonObject = { [key: string]: JsonValue };
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Parses a body. Both the HTTP side and apply read it with this one function, so they see the same values: text that
+ * PostgreSQL cannot hold (NUL, lone surrogates) has become U+FFFD in both.
+ */
+export function parseJson(bytes: Buffer): JsonValue {
+  if (!isUtf8(bytes)) throw new ApiError("badJson", "The body is not valid UTF-8.");
+  const text = bytes.toString("utf8");
+  return parse(text);
+}
+
+/**
+ * The same, for bodies whose numbers can be ids: a whole number too long for a double arrives as the text of its
+ * digits instead of losing the last ones.
+ */
+export function parseJsonWithIds(bytes: Buffer): JsonValue {
+  if (!isUtf8(bytes)) throw new ApiError("badJson", "The body is not valid UTF-8.");
+  const text = bytes.toString("utf8");
+  return parse(LONG_DIGITS.test(text) ? quoteLongIntegers(text) : text);
+}
+
+const LONG_DIGITS = /[:[,\s]-?\d{16,}/;
+const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+
+function quoteLongIntegers(text: string): string {
+  return text.replace(STRING_OR_LONG_INTEGER, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token));
+}
+
+function parse(text: string): JsonValue {
+  let value: JsonValue;
+  try {
+    value = JSON.parse(text) as JsonValue;
+  } catch (error) {
+    throw new ApiError("badJson", `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`);
+  }
+  return UNSTORABLE_ESCAPE.test(text) ? storable(value, 0) : value;
+}
+
+/** Unstorable text can only have come from an escape: raw NUL is not JSON, and raw surrogates are not UTF-8. */
+const UNSTORABLE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
+
+function storable(value: JsonValue, depth: number): JsonValue {
+  if (typeof value === "string") return storableText(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > LIMITS.nestingDepth * 4) throw tooDeep();
+  if (Array.isArray(value)) return value.map((item) => storable(item, depth + 1));
+  const clean: JsonObject = Object.create(null);
+  for (const key of Object.keys(value)) clean[storableText(key)] = storable(value[key]!, depth + 1);
+  return { ...clean };
+}
+
+export function storableText(text: string): string {
+  return text.toWellFormed().replaceAll("\u0000", "\uFFFD");
+}
+
+/** Refuses what is nested deeper than anything the interface needs; `what` names it in the message. */
+export function assertShallow(value: JsonValue, what: string): void {
+  if (deeperThan(value, LIMITS.nestingDepth)) throw tooDeep(what);
+}
+
+export function deeperThan(value: JsonValue | undefined, depth: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === 0) return true;
+  for (const key in value) if (deeperThan((value as JsonObject)[key], depth - 1)) return true;
+  return false;
+}
+
+function tooDeep(what = "The body"): ApiError {
+  return new ApiError("badParameter", `${what} is nested deeper than ${LIMITS.nestingDepth} levels.`);
+}

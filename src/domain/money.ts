@@ -1,0 +1,39 @@
+/** Money is whole numbers: cents of the app's currency for payments, millionths of the major unit for ad revenue. */
+export const CURRENCY = /^[A-Z]{3}$/;
+
+/** Minor units per unit of an app's currency, for each foreign currency; a decimal text such as "7.1234". */
+export type Rates = Readonly<Record<string, string>>;
+
+export type Conversion = { kind: "converted"; cents: number } | { kind: "no_rate" };
+
+export function convertToCents(amount: number, currency: string, app: { currency: string; rates: Rates }): Conversion {
+  if (currency === "" || currency === app.currency) return { kind: "converted", cents: roundHalfAway(amount) };
+  const rate = app.rates[currency];
+  if (rate === undefined) return { kind: "no_rate" };
+  return { kind: "converted", cents: multiplyExactly(roundHalfAway(amount), rate) };
+}
+
+/** `$ecpm` is major units per thousand shown ads; one shown ad earned a thousandth of it. */
+export function microsOfEcpm(ecpm: number): number {
+  return roundHalfAway(ecpm * 1_000);
+}
+
+export function roundHalfAway(value: number): number {
+  // The nudge undoes the binary error of values such as 1.005 × 1000; it is far below half a unit.
+  const size = Math.abs(value);
+  return Math.sign(value) * Math.floor(size + 0.5 + size * Number.EPSILON) + 0;
+}
+
+/** An integer times a decimal text, rounded half away from zero, in integers throughout. */
+function multiplyExactly(cents: number, rate: string): number {
+  const [whole = "0", fraction = ""] = rate.split(".");
+  const scale = 10n ** BigInt(fraction.length);
+  const product = BigInt(cents) * BigInt(`${whole}${fraction}`);
+  const size = product < 0n ? -product : product;
+  const rounded = (size * 2n + scale) / (scale * 2n);
+  return Number(product < 0n ? -rounded : rounded);
+}
+
+export function isRate(text: string): boolean {
+  return /^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0;
+}

@@ -1,0 +1,21 @@
+import ip2region from "ip2region";
+
+export type Place = { country: string; province: string; city: string };
+
+export const NOWHERE: Place = { country: "", province: "", city: "" };
+
+type Search = { search(address: string): Place | null };
+let search: Search | undefined;
+
+/** Where an address is, from data that comes with the package: the same address always gives the same place. */
+export function placeOf(address: string): Place {
+  if (address === "") return NOWHERE;
+  search ??= new (ip2region as unknown as { default: new () => Search }).default();
+  try {
+    const found = search.search(address.startsWith("::ffff:") ? address.slice(7) : address);
+    // The data names private networks in the city field, with no country.
+    return found?.country ? { country: found.country, province: found.province, city: found.city } : NOWHERE;
+  } catch {
+    return NOWHERE;
+  }
+}

@@ -1,0 +1,63 @@
+import { allocateRecord, RECORD_HEADER_BYTES } from "./record.ts";
+
+export const ENTRY_KINDS = [
+  "collect",
+  "register",
+  "initialize",
+  "attributed",
+  "device_info",
+  "consumer_event",
+  "handle_event",
+  "update_data",
+  "reset_client_id",
+] as const;
+export type EntryKind = (typeof ENTRY_KINDS)[number];
+
+/** What admission found out about single events; absent when every event was taken in whole. */
+export type Verdicts = {
+  /** [index in event_list, reason]: not stored. */
+  rejected?: [number, string][];
+  /** [index, property]: stored without that property. */
+  omitted?: [number, string][];
+  /** [index, property]: stored with that text cut to the longest allowed. */
+  cut?: [number, string][];
+};
+
+/**
+ * What the server knew when it acknowledged. Everything that a later replay could not know again (the time, the
+ * address, the judgement by the settings of that moment) is here; the rest is the body.
+ */
+export type EntryHead = Verdicts & {
+  kind: EntryKind;
+  app: number;
+  client: string;
+  /** Server time of receipt, ms. */
+  at: number;
+  ip: string;
+  ua: string;
+  /** Whether the client was known to be registered. "unknown": the database was away, apply decides. */
+  registered: "yes" | "unknown" | "not_required";
+  /** The row of set_aside that this entry replays. */
+  replays?: number;
+};
+
+/** `body` is the JSON text that was received, after gzip, multipart or AES were undone. */
+export type Entry = { head: EntryHead; body: Buffer };
+
+/** Encodes an entry into a record whose header is still open: payload = head length u32, head JSON, body. */
+export function encodeEntry(entry: Entry): Buffer {
+  const head = JSON.stringify(entry.head);
+  const headBytes = Buffer.byteLength(head);
+  const record = allocateRecord(4 + headBytes + entry.body.length);
+  record.writeUInt32LE(headBytes, RECORD_HEADER_BYTES);
+  record.write(head, RECORD_HEADER_BYTES + 4);
+  entry.body.copy(record, RECORD_HEADER_BYTES + 4 + headBytes);
+  return record;
+}
+
+export function decodeEntry(payload: Buffer): Entry {
+  const headBytes = payload.readUInt32LE(0);
+  const head = JSON.parse(payload.toString("utf8", 4, 4 + headBytes)) as EntryHead;
+  if (!ENTRY_KINDS.includes(head.kind)) throw new Error(`The entry is of unknown kind ${JSON.stringify(head.kind)}.`);
+  return { head, body: payload.subarray(4 + headBytes) };
+}

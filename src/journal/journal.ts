@@ -1,0 +1,227 @@
+import { randomUUID } from "node:crypto";
+import fs from "node:fs";
+import { mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { elapsedMs } from "../clock.ts";
+import { LIMITS } from "../config.ts";
+import { ApiError, messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { encodeEntry, type Entry } from "./entry.ts";
+import { sealRecord } from "./record.ts";
+import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from "./segment.ts";
+
+const write = promisify(fs.write);
+const fdatasync = promisify(fs.fdatasync);
+const ftruncate = promisify(fs.ftruncate);
+
+/** Only what a journal does to the disk, so that a test can let it run full. */
+export type Disk = {
+  write(fd: number, bytes: Buffer, at: number): Promise<void>;
+  sync(fd: number): Promise<void>;
+};
+
+export const realDisk: Disk = {
+  async write(fd, bytes, at) {
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await write(fd, bytes, done, bytes.length - done, at + done);
+      done += bytesWritten;
+    }
+  },
+  sync: (fd) => fdatasync(fd),
+};
+
+type Waiting = { record: Buffer; resolve: (until: number) => void; reject: (error: Error) => void };
+
+/**
+ * The append-only log. `append` resolves when the entry is on the disk. Callers that arrive together, or while a sync
+ * is under way, share the next write and the next fdatasync.
+ *
+ *   append → waiting ──(flush: seal, write, fdatasync)──▶ durable → resolve
+ *                              └── failed: cut back to durable, reject, go on in a new segment
+ */
+export class Journal {
+  readonly id: string;
+  readonly dir: string;
+  readonly #options: JournalOptions;
+  #fd = -1;
+  #segmentFrom = 0;
+  #durable = 0;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #flushing: Promise<void> | undefined;
+  #broken = false;
+  #closed = false;
+
+  private constructor(dir: string, id: string, options: JournalOptions) {
+    this.dir = dir;
+    this.id = id;
+    this.#options = options;
+  }
+
+  static async open(dir: string, options: JournalOptions): Promise<Journal> {
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    const journal = new Journal(dir, await readOrMakeId(dir), options);
+    const segments = await listSegments(dir);
+    for (const hole of holesOf(segments)) options.log.error(hole, "The journal has a hole; what it held is lost.");
+    const last = segments.at(-1);
+    if (last) {
+      const { bytes, cutBytes } = await cutTornTail(last);
+      if (cutBytes > 0) options.log.warn({ segment: last.path, cutBytes }, "A torn tail was cut off the journal.");
+      journal.#segmentFrom = last.from;
+      journal.#durable = last.from + bytes;
+      journal.#fd = fs.openSync(last.path, "r+");
+    } else {
+      await journal.#startSegment();
+    }
+    return journal;
+  }
+
+  /** Every byte before this position is on the disk. */
+  get durable(): number {
+    return this.#durable;
+  }
+
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /** Resolves with the position after the entry, once it is durable. */
+  append(entry: Entry): Promise<number> {
+    if (this.#closed) return Promise.reject(overloaded("The server is stopping."));
+    const record = encodeEntry(entry);
+    if (record.length > LIMITS.segmentBytes) return Promise.reject(new ApiError("bodyTooLarge", "The body is too large."));
+    if (this.#waitingBytes + record.length > this.#options.pendingBytesMax) {
+      return Promise.reject(overloaded("The journal cannot keep up with what arrives."));
+    }
+    this.#waitingBytes += record.length;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ record, resolve, reject });
+      this.#flushing ??= new Promise((done) => setImmediate(done)).then(() => this.#flushAll());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#flushing;
+    if (this.#fd >= 0) fs.closeSync(this.#fd);
+    this.#fd = -1;
+  }
+
+  /** Deletes segments that lie wholly before `applied` and are older than `modifiedBeforeMs`. Returns how many. */
+  async prune(options: { applied: number; modifiedBeforeMs: number }): Promise<number> {
+    const segments = await listSegments(this.dir);
+    const gone = segments.filter(
+      (segment) =>
+        segment.from !== this.#segmentFrom &&
+        segment.from + segment.bytes <= options.applied &&
+        segment.modifiedAtMs < options.modifiedBeforeMs,
+    );
+    // Oldest first: whatever interrupts this, what is left stays contiguous.
+    for (const segment of gone) await unlink(segment.path);
+    if (gone.length > 0) await syncFolder(this.dir);
+    return gone.length;
+  }
+
+  async #flushAll(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const group = this.#takeGroup();
+      try {
+        await this.#flush(group.map((waiting) => waiting.record));
+        let until = this.#durable - group.reduce((sum, { record }) => sum + record.length, 0);
+        for (const { record, resolve } of group) {
+          until += record.length;
+          resolve(until);
+        }
+      } catch (error) {
+        this.#broken = true;
+        this.#options.log.error({ reason: messageOf(error) }, "The journal could not be written.");
+        for (const { reject } of group) reject(overloaded("The journal cannot be written at the moment."));
+      }
+    }
+    this.#flushing = undefined;
+  }
+
+  #takeGroup(): Waiting[] {
+    let count = 0;
+    let bytes = 0;
+    for (const { record } of this.#waiting) {
+      if (count > 0 && bytes + record.length > LIMITS.segmentBytes) break;
+      bytes += record.length;
+      count += 1;
+    }
+    this.#waitingBytes -= bytes;
+    return this.#waiting.splice(0, count);
+  }
+
+  async #flush(records: Buffer[]): Promise<void> {
+    if (this.#broken) await this.#repair();
+    const bytes = records.reduce((sum, record) => sum + record.length, 0);
+    const segmentBytes = this.#durable - this.#segmentFrom;
+    if (segmentBytes > 0 && segmentBytes + bytes > LIMITS.segmentBytes) await this.#startSegment();
+    let position = this.#durable;
+    for (const record of records) {
+      sealRecord(record, position);
+      position += record.length;
+    }
+    const startedMs = elapsedMs();
+    await this.#options.disk.write(this.#fd, Buffer.concat(records, bytes), this.#durable - this.#segmentFrom);
+    await this.#options.disk.sync(this.#fd);
+    this.#durable = position;
+    this.#options.onFlush?.({ durable: position, records: records.length, bytes, tookMs: elapsedMs() - startedMs });
+  }
+
+  /**
+   * After a failed write or sync the kernel may have dropped the pages and call the file clean, so nothing after the
+   * last durable byte can be trusted: it is cut off, and the journal goes on in a fresh file.
+   */
+  async #repair(): Promise<void> {
+    await ftruncate(this.#fd, this.#durable - this.#segmentFrom);
+    await this.#options.disk.sync(this.#fd);
+    if (this.#durable > this.#segmentFrom) await this.#startSegment();
+    this.#broken = false;
+    this.#options.log.info("The journal can be written again.");
+  }
+
+  async #startSegment(): Promise<void> {
+    const fd = fs.openSync(segmentPath(this.dir, this.#durable), "w+", 0o600);
+    await syncFolder(this.dir);
+    if (this.#fd >= 0) fs.closeSync(this.#fd);
+    this.#fd = fd;
+    this.#segmentFrom = this.#durable;
+  }
+}
+
+export type JournalOptions = {
+  log: Log;
+  disk: Disk;
+  pendingBytesMax: number;
+  onFlush?: (flush: { durable: number; records: number; bytes: number; tookMs: number }) => void;
+};
+
+function overloaded(message: string): ApiError {
+  return new ApiError("overloaded", message, { retryAfterS: 5 });
+}
+
+/** Each journal has a name of its own, so that a cursor can never be used on another journal's positions. */
+async function readOrMakeId(dir: string): Promise<string> {
+  const path = join(dir, "id");
+  const known = await readFile(path, "utf8").catch(() => "");
+  if (known.trim() !== "") return known.trim();
+  const id = randomUUID();
+  await writeFile(`${path}.new`, `${id}\n`, { mode: 0o600 });
+  const handle = await open(`${path}.new`, "r+");
+  await handle.sync();
+  await handle.close();
+  await rename(`${path}.new`, path);
+  await syncFolder(dir);
+  return id;
+}
+
+function holesOf(segments: readonly Segment[]): { from: number; until: number }[] {
+  return segments.flatMap((segment, index) => {
+    const next = segments[index + 1];
+    const until = segment.from + segment.bytes;
+    return next && until !== next.from ? [{ from: until, until: next.from }] : [];
+  });
+}

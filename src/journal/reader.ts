@@ -1,0 +1,108 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { findRecord, RECORD_HEADER_BYTES, scanRecord } from "./record.ts";
+import { listSegments, type Segment } from "./segment.ts";
+
+export type JournalItem =
+  | { kind: "record"; from: number; until: number; payload: Buffer }
+  /** Bytes that are not a record: damage in the middle of a segment. */
+  | { kind: "damage"; from: number; until: number; payload: Buffer };
+
+const READ_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Reads the journal in order from a position, never past `until` (the last durable byte, given with each call).
+ * Memory is bounded by one read plus the largest record.
+ */
+export class JournalReader {
+  readonly #dir: string;
+  #position: number;
+  #segment: Segment | undefined;
+  #handle: FileHandle | undefined;
+  /** Bytes read but not yet handed out; the first one stands at #position. */
+  #buffer: Buffer = Buffer.alloc(0);
+
+  constructor(dir: string, from: number) {
+    this.#dir = dir;
+    this.#position = from;
+  }
+
+  get position(): number {
+    return this.#position;
+  }
+
+  /** The next items, as many as fit `bytesMax` (at least one when there is one). Empty: caught up with `until`. */
+  async read(options: { until: number; bytesMax: number }): Promise<JournalItem[]> {
+    const items: JournalItem[] = [];
+    let taken = 0;
+    while (taken < options.bytesMax && this.#position < options.until) {
+      const item = await this.#next(options.until);
+      if (!item) break;
+      items.push(item);
+      taken += item.until - item.from;
+    }
+    return items;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+    this.#segment = undefined;
+  }
+
+  async #next(until: number): Promise<JournalItem | undefined> {
+    for (;;) {
+      const scan = scanRecord(this.#buffer, 0, this.#position);
+      if (scan.kind === "record") return this.#take("record", scan.bytes, RECORD_HEADER_BYTES);
+      if (await this.#fill(until)) continue;
+      if (this.#buffer.length > 0) return this.#takeDamage();
+      const opened = await this.#openSegment();
+      if (opened === "caught_up") return undefined;
+      if (opened !== "opened") return opened;
+    }
+  }
+
+  #take(kind: JournalItem["kind"], bytes: number, headerBytes: number): JournalItem {
+    const from = this.#position;
+    const payload = this.#buffer.subarray(headerBytes, bytes);
+    this.#buffer = this.#buffer.subarray(bytes);
+    this.#position += bytes;
+    return { kind, from, until: from + bytes, payload };
+  }
+
+  /** Everything up to the next true record, or up to what is readable when there is none. */
+  #takeDamage(): JournalItem {
+    const next = findRecord(this.#buffer, 1, this.#position);
+    return this.#take("damage", next ?? this.#buffer.length, 0);
+  }
+
+  /** Reads on in the open segment; false when it holds no more durable bytes. */
+  async #fill(until: number): Promise<boolean> {
+    if (!this.#handle || !this.#segment) return false;
+    const at = this.#position + this.#buffer.length;
+    const wanted = Math.min(READ_BYTES, until - at);
+    if (wanted <= 0) return false;
+    const chunk = Buffer.allocUnsafe(wanted);
+    const { bytesRead } = await this.#handle.read(chunk, 0, wanted, at - this.#segment.from);
+    if (bytesRead === 0) return false;
+    const fresh = chunk.subarray(0, bytesRead);
+    this.#buffer = this.#buffer.length === 0 ? fresh : Buffer.concat([this.#buffer, fresh]);
+    return true;
+  }
+
+  /** Opens the segment that holds #position. A stretch that no file holds is damage too: it is passed over, loudly. */
+  async #openSegment(): Promise<"opened" | "caught_up" | JournalItem> {
+    const segments = await listSegments(this.#dir);
+    const wanted = segments.findLast((segment) => segment.from <= this.#position);
+    if (wanted && wanted.path !== this.#segment?.path) {
+      await this.close();
+      this.#handle = await open(wanted.path, "r");
+      this.#segment = wanted;
+      return "opened";
+    }
+    const next = segments.find((segment) => segment.from > this.#position);
+    if (!next) return "caught_up";
+    const from = this.#position;
+    this.#position = next.from;
+    return { kind: "damage", from, until: next.from, payload: Buffer.alloc(0) };
+  }
+}

@@ -1,0 +1,60 @@
+import { open, readdir, readFile, stat, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import { findRecord, scanRecord } from "./record.ts";
+
+/** A segment file: part of the journal, named by the position of its first byte. */
+export type Segment = { path: string; from: number; bytes: number; modifiedAtMs: number };
+
+const NAME = /^(\d{16})\.journal$/;
+
+export function segmentPath(dir: string, from: number): string {
+  return join(dir, `${String(from).padStart(16, "0")}.journal`);
+}
+
+export async function listSegments(dir: string): Promise<Segment[]> {
+  const segments: Segment[] = [];
+  for (const name of (await readdir(dir)).sort()) {
+    const match = NAME.exec(name);
+    if (!match) continue;
+    const path = join(dir, name);
+    const { size, mtimeMs } = await stat(path);
+    segments.push({ path, from: Number(match[1]), bytes: size, modifiedAtMs: mtimeMs });
+  }
+  return segments;
+}
+
+/** Names of new and removed files are durable only once the folder itself is synced. */
+export async function syncFolder(dir: string): Promise<void> {
+  if (process.platform === "win32") return;
+  const handle = await open(dir, "r");
+  await handle.sync();
+  await handle.close();
+}
+
+/**
+ * The part of the last segment that a crash may have left half-written is cut off: nothing in it was acknowledged,
+ * because an acknowledgement follows the sync of the whole record. Damage that has valid records after it is not a
+ * torn tail; it stays where it is and the reader sets it aside.
+ */
+export async function cutTornTail(segment: Segment): Promise<{ bytes: number; cutBytes: number }> {
+  const content = await readFile(segment.path);
+  let offset = 0;
+  while (offset < content.length) {
+    const scan = scanRecord(content, offset, segment.from + offset);
+    if (scan.kind === "record") {
+      offset += scan.bytes;
+      continue;
+    }
+    const next = findRecord(content, offset + 1, segment.from);
+    if (next === undefined) break;
+    offset = next;
+  }
+  const cutBytes = content.length - offset;
+  if (cutBytes > 0) {
+    await truncate(segment.path, offset);
+    const handle = await open(segment.path, "r+");
+    await handle.sync();
+    await handle.close();
+  }
+  return { bytes: offset, cutBytes };
+}
