@@ -96,6 +96,7 @@ create table user_account (
   version bigint not null,
   wx_openid text not null,
   wx_unionid text not null,
+  is_registered boolean not null,
   registered_at_ms bigint not null,
   registered_day date not null,
   is_history boolean not null,

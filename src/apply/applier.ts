@@ -1,0 +1,188 @@
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+import type pg from "pg";
+import { elapsedMs } from "../clock.ts";
+import { LIMITS } from "../config.ts";
+import { loadAppRules } from "../db/app.ts";
+import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } from "../db/event-day.ts";
+import { readCursor } from "../db/journal-cursor.ts";
+import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
+import { isDatabaseAway } from "../db/pool.ts";
+import { addDays } from "../domain/calendar.ts";
+import { messageOf } from "../errors.ts";
+import { JournalReader } from "../journal/reader.ts";
+import type { Log } from "../log.ts";
+import { type DecodedEntry, decodeItem } from "./decode.ts";
+import { Facts } from "./facts.ts";
+import { ObservedNames } from "./observed-names.ts";
+import { applyBatch, type Batch, daysOf, isRename, setAsideEntry } from "./transaction.ts";
+
+export type Applied = { position: number; receivedAtMs: number; outcomes: Record<string, number>; setAside: number };
+
+export type ApplierOptions = {
+  pool: pg.Pool;
+  journal: { id: string; dir: string };
+  log: Log;
+  /** The last durable byte of the journal, asked anew before each read. */
+  durable: () => number;
+  onApplied: (applied: Applied) => void;
+};
+
+/** How long decoding may hold the thread before the database connection gets its turn. */
+const SLICE_MS = 4;
+
+/**
+ * Moves the journal into the tables, batch by batch. While the database works on one batch, the next is decoded.
+ *
+ *   read ─▶ decode ─▶ open days ─▶ transaction ─┬─▶ applied: next
+ *                                               ├─▶ database away: the same batch again, later
+ *                                               └─▶ the data's fault: halve, until one entry is left; set that aside
+ */
+export class Applier {
+  readonly #options: ApplierOptions;
+  #reader: JournalReader | undefined;
+  #next: Batch | undefined;
+  #names: ObservedNames | undefined;
+  #days = new Map<string, EventDayState>();
+
+  constructor(options: ApplierOptions) {
+    this.#options = options;
+  }
+
+  /** Applies one batch. "idle": everything durable has been applied. */
+  async turn(): Promise<"busy" | "idle"> {
+    const batch = this.#next ?? (await this.#read());
+    this.#next = undefined;
+    if (!batch) return "idle";
+    try {
+      const applying = this.#apply(batch);
+      // Awaited just below; a failure meanwhile must not count as unhandled.
+      applying.catch(() => {});
+      this.#next = await this.#read();
+      await applying;
+      return "busy";
+    } catch (error) {
+      await this.#forget();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#reader?.close();
+  }
+
+  /** Days before `day` take no more events. Runs between batches, so that no batch meets a half-dropped day. */
+  async dropDaysBefore(day: string): Promise<void> {
+    const dropped = await dropEventDaysBefore(this.#options.pool, day);
+    for (const gone of dropped) this.#days.set(gone, "dropped");
+    if (dropped.length > 0) this.#options.log.info({ days: dropped.length, before: day }, "Old events were dropped.");
+  }
+
+  async #read(): Promise<Batch | undefined> {
+    const { pool, journal } = this.#options;
+    this.#reader ??= new JournalReader(journal.dir, await readCursor(pool, journal.id));
+    const from = this.#reader.position;
+    const items = await this.#reader.read({ until: this.#options.durable(), bytesMax: LIMITS.applyBatchBytes });
+    if (items.length === 0) return undefined;
+    const entries: DecodedEntry[] = [];
+    let sliceStartedMs = elapsedMs();
+    for (const item of items) {
+      entries.push(decodeItem(item));
+      if (elapsedMs() - sliceStartedMs > SLICE_MS) {
+        await yieldToLoop();
+        sliceStartedMs = elapsedMs();
+      }
+    }
+    return { journalId: journal.id, from, until: this.#reader.position, entries };
+  }
+
+  async #apply(batch: Batch): Promise<void> {
+    await this.#loadContext();
+    await this.#openDays(batch);
+    for (const part of splitAtRenames(batch)) await this.#applyOrHalve(part);
+  }
+
+  async #applyOrHalve(batch: Batch): Promise<void> {
+    try {
+      const outcome = await applyBatch(this.#options.pool, batch, { days: this.#days, names: this.#names! });
+      if (outcome.kind === "elsewhere") {
+        throw new Error(`The cursor is at ${outcome.position}, but the batch starts at ${batch.from}: reading again from there.`);
+      }
+      if (outcome.kind === "applied") this.#tell(batch, outcome.facts, outcome.setAside);
+    } catch (error) {
+      if (isDatabaseAway(error) || /^The cursor is at/.test(messageOf(error))) throw error;
+      this.#names = undefined;
+      await this.#loadContext();
+      if (batch.entries.length > 1) {
+        for (const half of halves(batch)) await this.#applyOrHalve(half);
+        return;
+      }
+      this.#options.log.error({ position: batch.from, reason: messageOf(error) }, "An entry was set aside.");
+      await setAsideEntry(this.#options.pool, batch, messageOf(error));
+      this.#options.onApplied({ position: batch.until, receivedAtMs: receivedAtOf(batch), outcomes: {}, setAside: 1 });
+    }
+  }
+
+  #tell(batch: Batch, facts: Facts, setAside: number): void {
+    const outcomes: Record<string, number> = {};
+    for (const { outcome, events } of facts.ledger()) outcomes[outcome] = (outcomes[outcome] ?? 0) + events;
+    this.#options.onApplied({ position: batch.until, receivedAtMs: receivedAtOf(batch), outcomes, setAside });
+  }
+
+  async #loadContext(): Promise<void> {
+    if (this.#names) return;
+    const { pool } = this.#options;
+    const names = new ObservedNames();
+    for (const meta of await loadEventMeta(pool)) names.add(meta.appId, "event", meta.name);
+    for (const meta of await loadPropertyMeta(pool)) names.add(meta.appId, meta.scope, meta.name);
+    this.#days = await loadEventDays(pool);
+    this.#names = names;
+  }
+
+  /** Days around the time of receipt always get a partition; far ones only while there are not too many. */
+  async #openDays(batch: Batch): Promise<void> {
+    const facts = new Facts(await loadAppRules(this.#options.pool), []);
+    const newest = addDays(new Date(receivedAtOf(batch)).toISOString().slice(0, 10), 2);
+    const oldest = addDays(newest, -14);
+    for (const day of daysOf(batch.entries, facts)) {
+      if (this.#days.has(day)) continue;
+      const isNear = day >= oldest && day <= newest;
+      if (!isNear && this.#days.size >= LIMITS.eventDays) continue;
+      await openEventDay(this.#options.pool, day);
+      this.#days.set(day, "open");
+    }
+  }
+
+  /** After a failure nothing held in memory is trusted: the cursor says where to go on. */
+  async #forget(): Promise<void> {
+    await this.#reader?.close().catch(() => {});
+    this.#reader = undefined;
+    this.#next = undefined;
+    this.#names = undefined;
+  }
+}
+
+function receivedAtOf(batch: Batch): number {
+  return batch.entries.findLast((entry) => entry.head)?.head?.at ?? 0;
+}
+
+function splitAtRenames(batch: Batch): Batch[] {
+  const parts: Batch[] = [];
+  let start = 0;
+  batch.entries.forEach((entry, index) => {
+    const isLast = index === batch.entries.length - 1;
+    if (!isRename(entry) && !isLast) return;
+    parts.push(partOf(batch, start, index + 1));
+    start = index + 1;
+  });
+  return parts;
+}
+
+function halves(batch: Batch): Batch[] {
+  const middle = batch.entries.length >> 1;
+  return [partOf(batch, 0, middle), partOf(batch, middle, batch.entries.length)];
+}
+
+function partOf(batch: Batch, start: number, end: number): Batch {
+  const entries = batch.entries.slice(start, end);
+  return { journalId: batch.journalId, from: entries[0]!.from, until: entries.at(-1)!.until, entries };
+}

@@ -1,0 +1,201 @@
+import type { EventDayState } from "../db/event-day.ts";
+import type { UserAccount } from "../db/user-account.ts";
+import { md5 } from "../domain/identity.ts";
+import { isPresetProperty, PRESET_EVENTS, type PropertyScope } from "../domain/metadata.ts";
+import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
+import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
+import { addAdView, addPayment } from "../domain/user-figures.ts";
+import { type DecodedEntry, type SentEvent, textOf } from "./decode.ts";
+import { type AppContext, type Facts, newUser } from "./facts.ts";
+import type { ObservedNames } from "./observed-names.ts";
+import { osOf } from "./registration.ts";
+
+export type EventsEntry = Extract<DecodedEntry, { kind: "events" }>;
+
+/** What the transaction looked up before: which events and orders are stored already, and the state of the days. */
+export type Stored = {
+  events: Set<string>;
+  orders: Set<string>;
+  days: ReadonlyMap<string, EventDayState>;
+  names: ObservedNames;
+};
+
+export function eventKey(appId: number, clientId: string, event: Pick<SentEvent, "atMs" | "fingerprint">): string {
+  return `${appId}\t${clientId}\t${event.atMs}\t${event.fingerprint}`;
+}
+
+export function orderKey(appId: number, traceId: string): string {
+  return `${appId}\t${traceId}`;
+}
+
+/** Takes in the events of one entry, in the order sent. Every event ends in exactly one place of the ledger. */
+export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Stored): void {
+  const { head } = entry;
+  const app = facts.app(head.app);
+  facts.count(head.app, head.at, "received", entry.received);
+  for (const [, reason] of entry.rejected) facts.count(head.app, head.at, reason, 1);
+  const user = userOf(facts, entry, app);
+  if (!user) {
+    facts.count(head.app, head.at, "unregistered", entry.events.length);
+    return;
+  }
+  let storedEvents = 0;
+  let duplicates = 0;
+  for (const event of entry.events) {
+    const day = app.calendar.dayOf(event.atMs);
+    const key = eventKey(head.app, head.client, event);
+    if (stored.days.get(day) !== "open") {
+      facts.count(head.app, head.at, "too_old", 1);
+    } else if (stored.events.has(key)) {
+      duplicates += 1;
+    } else {
+      stored.events.add(key);
+      storedEvents += 1;
+      facts.events.push({
+        appId: head.app,
+        clientId: head.client,
+        day,
+        atMs: event.atMs,
+        fingerprint: event.fingerprint,
+        type: event.type,
+        event: event.event,
+        properties: event.propertiesText,
+        receivedAtMs: head.at,
+      });
+      applyEvent(facts, user, app, event, entry, stored);
+    }
+  }
+  facts.count(head.app, head.at, "stored", storedEvents);
+  facts.count(head.app, head.at, "duplicate", duplicates);
+}
+
+function userOf(facts: Facts, entry: EventsEntry, app: AppContext): UserAccount | undefined {
+  const key = { appId: entry.head.app, clientId: entry.head.client };
+  const known = facts.user(key);
+  if (known || entry.events.length === 0) return known ?? newUser(key, entry.head.at, app);
+  if (entry.head.registered === "unknown") return undefined;
+  // The app does not ask for a registration: the first event makes the client known.
+  const user = newUser(key, entry.head.at, app);
+  facts.putUser(user);
+  facts.day(user, user.registeredAtMs);
+  return user;
+}
+
+function applyEvent(facts: Facts, user: UserAccount, app: AppContext, event: SentEvent, entry: EventsEntry, stored: Stored): void {
+  if (user.latestEventAtMs === null || user.latestEventAtMs < event.atMs) user.latestEventAtMs = event.atMs;
+  noteNames(facts, event, entry, stored);
+  if (user.osPlatform === "unknown" && event.properties.$os !== undefined) user.osPlatform = osOf(textOf(event.properties.$os));
+  if (event.type === "profile") {
+    user.properties = applyProfileOperation(user.properties, event.event as ProfileOperation, event.properties);
+    facts.putUser(user);
+    return;
+  }
+  const day = facts.day(user, event.atMs);
+  day.trackEvents += 1;
+  switch (event.event) {
+    case "$AdShow": {
+      const ecpm = numberOf(event.properties.$ecpm);
+      const micros = microsOfEcpm(ecpm);
+      day.adCount += 1;
+      day.adMicros += micros;
+      const view = { micros, ecpmMicros: roundHalfAway(ecpm * 1e6), adType: textOf(event.properties.$ad_type), atMs: event.atMs };
+      addAdView(user, view, user.registeredAtMs);
+      break;
+    }
+    case "$AppRegister":
+    case "$MPRegister":
+      day.registerEvents += 1;
+      break;
+    case "$BindThirdPlatform":
+      bindThirdPlatform(user, event);
+      break;
+  }
+  const payment = paymentOf(event, entry);
+  if (payment) applyPayment(facts, user, app, event, payment, entry, stored);
+}
+
+/** The user's ids at an analytics service, shown as user$ta_…. */
+function bindThirdPlatform(user: UserAccount, event: SentEvent): void {
+  const { $ta_account_id, $ta_distinct_id } = event.properties;
+  user.properties = {
+    ...user.properties,
+    ...($ta_account_id === undefined ? {} : { $ta_account_id }),
+    ...($ta_distinct_id === undefined ? {} : { $ta_distinct_id }),
+  };
+}
+
+export type SentPayment = { amount: number; currency: string; traceId: string; method: string; reason: string; isVirtual: number };
+
+/** The payment that an event is, if it is one: `$PayEvent`, the consumer event PAY, or handle_event's pay. */
+export function paymentOf(event: SentEvent, entry: EventsEntry): SentPayment | undefined {
+  const { head } = entry;
+  const { properties } = event;
+  const isPreset = event.event === "$PayEvent" && event.type === "track";
+  const isConsumerPay = head.kind === "consumer_event" && event.event === "PAY";
+  const isHandledPay = head.kind === "handle_event" && event.event === "pay";
+  if (!isPreset && !isConsumerPay && !isHandledPay) return undefined;
+  const traceId = textOf(properties.$order_id) || textOf(properties.$trace_id) || md5(eventKey(head.app, head.client, event));
+  return {
+    amount: isPreset ? numberOf(properties.$pay_amount) : numberOf(properties.real_amount ?? properties.amount),
+    currency: isPreset ? textOf(properties.$pay_type).toUpperCase() : "",
+    traceId,
+    method: textOf(properties.$pay_method),
+    reason: textOf(properties.$pay_reason),
+    isVirtual: properties.$is_virtual === true || properties.$is_virtual === 1 ? 1 : 0,
+  };
+}
+
+function applyPayment(
+  facts: Facts,
+  user: UserAccount,
+  app: AppContext,
+  event: SentEvent,
+  payment: SentPayment,
+  entry: EventsEntry,
+  stored: Stored,
+): void {
+  const key = orderKey(app.appId, payment.traceId);
+  if (stored.orders.has(key)) return;
+  stored.orders.add(key);
+  const conversion = convertToCents(payment.amount, payment.currency, app);
+  const cents = conversion.kind === "converted" ? conversion.cents : 0;
+  addPayment(user, { cents, atMs: event.atMs, method: payment.method, reason: payment.reason });
+  const day = facts.day(user, event.atMs);
+  day.payCount += 1;
+  day.payCents += cents;
+  facts.orders.push({
+    appId: app.appId,
+    clientId: user.clientId,
+    traceId: payment.traceId,
+    day: day.day,
+    atMs: event.atMs,
+    receivedAtMs: entry.head.at,
+    cents,
+    currency: payment.currency || app.currency,
+    sentAmount: roundHalfAway(payment.amount),
+    hasRate: conversion.kind === "converted",
+    payCount: user.payCount,
+    isVirtual: payment.isVirtual,
+    properties: event.propertiesText,
+  });
+}
+
+/** Names that the app has not seen before; only collect is free to bring them. */
+function noteNames(facts: Facts, event: SentEvent, entry: EventsEntry, stored: Stored): void {
+  if (entry.head.kind !== "collect") return;
+  const { app: appId, at: atMs } = entry.head;
+  if (event.type === "track" && !PRESET_EVENTS.has(event.event) && stored.names.add(appId, "event", event.event)) {
+    facts.observed.push({ appId, kind: "event", name: event.event, atMs });
+  }
+  if (event.event === "profile_delete" || event.event === "profile_unset") return;
+  const scope: PropertyScope = event.type === "profile" ? "user" : "event";
+  const known = stored.names.of(appId, scope);
+  for (const name in event.properties) {
+    if (known.has(name) || isPresetProperty(name)) continue;
+    if (stored.names.add(appId, scope, name)) facts.observed.push({ appId, kind: scope, name, atMs });
+  }
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,136 @@
+import { cutValue, propertiesOf, type Rejection, typeOfEvent } from "../domain/admission.ts";
+import { canonicalText, fingerprintOf } from "../domain/fingerprint.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
+import { messageOf } from "../errors.ts";
+import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";
+import type { JournalItem } from "../journal/reader.ts";
+
+/** One event, ready to be stored once it is known to be new. */
+export type SentEvent = {
+  type: "track" | "profile";
+  event: string;
+  atMs: number;
+  fingerprint: string;
+  properties: JsonObject;
+  /** The properties as JSON text, with `$ip` and `$ua` for track events. */
+  propertiesText: string;
+};
+
+export type DecodedEntry = { from: number; until: number; payload: Buffer } & (
+  | { kind: "events"; head: EntryHead; received: number; rejected: readonly (readonly [number, string])[]; events: SentEvent[] }
+  | { kind: "user"; head: EntryHead; body: JsonObject }
+  | { kind: "unreadable"; head: EntryHead | undefined; reason: string }
+);
+
+/**
+ * Turns the bytes of the journal into what the transaction needs. Everything that can be computed without the database
+ * happens here, so that it runs while the database is still busy with the batch before.
+ */
+export function decodeItem(item: JournalItem): DecodedEntry {
+  const place = { from: item.from, until: item.until, payload: item.payload };
+  if (item.kind === "damage") return { ...place, kind: "unreadable", head: undefined, reason: "The bytes are not a journal record." };
+  let head: EntryHead | undefined;
+  try {
+    const entry = decodeEntry(item.payload);
+    head = entry.head;
+    return { ...place, ...decodeBody(entry) };
+  } catch (error) {
+    return { ...place, kind: "unreadable", head, reason: messageOf(error) };
+  }
+}
+
+function decodeBody(entry: Entry) {
+  const { head } = entry;
+  switch (head.kind) {
+    case "collect":
+      return decodeCollect(head, asObject(parseJson(entry.body)));
+    case "consumer_event":
+      return oneEvent(head, consumerEvent(asObject(parseJson(entry.body))));
+    case "handle_event":
+      return oneEvent(head, handleEvent(asObject(parseJsonWithIds(entry.body)), head.at));
+    default:
+      return { kind: "user" as const, head, body: asObject(parseJsonWithIds(entry.body)) };
+  }
+}
+
+function decodeCollect(head: EntryHead, body: JsonObject) {
+  const list = body.event_list as JsonValue[];
+  const rejectedIndexes = head.rejected && new Set(head.rejected.map(([index]) => index));
+  const address = addressText(textOf(body.client_ip) || head.ip, textOf(body.client_ua) || head.ua);
+  const events: SentEvent[] = [];
+  for (let index = 0; index < list.length; index += 1) {
+    if (rejectedIndexes?.has(index)) continue;
+    const sent = list[index] as JsonObject;
+    const type = typeOfEvent(sent, body.type) as SentEvent["type"];
+    events.push(sentEvent(head, index, { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties: propertiesOf(sent) }, body, address));
+  }
+  return { kind: "events" as const, head, received: list.length, rejected: head.rejected ?? [], events };
+}
+
+type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
+
+/** The fingerprint is taken of what was sent; the corrections of admission come after it, so a repeat is the same event. */
+function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObject, address: AddressText): SentEvent {
+  let canonical = canonicalText(raw.properties);
+  const fingerprint = fingerprintOf({ type: raw.type, event: raw.event, canonical });
+  let properties = raw.properties;
+  if (head.omitted || head.cut) {
+    properties = corrected(properties, index, head);
+    if (properties !== raw.properties) canonical = canonicalText(properties);
+  }
+  const propertiesText = raw.type === "track" ? withAddress(canonical, properties, body, address) : canonical;
+  return { ...raw, properties, fingerprint, propertiesText };
+}
+
+function corrected(properties: JsonObject, index: number, head: EntryHead): JsonObject {
+  const omitted = head.omitted?.filter(([at]) => at === index) ?? [];
+  const cut = head.cut?.filter(([at]) => at === index) ?? [];
+  if (omitted.length === 0 && cut.length === 0) return properties;
+  const result = { ...properties };
+  for (const [, name] of omitted) delete result[name];
+  for (const [, name] of cut) result[name] = cutValue(properties[name]!);
+  return result;
+}
+
+type AddressText = { ip: string; ua: string };
+
+function addressText(ip: string, ua: string): AddressText {
+  return { ip: ip === "" ? "" : `"$ip":${JSON.stringify(ip)}`, ua: ua === "" ? "" : `"$ua":${JSON.stringify(ua)}` };
+}
+
+/** client_ip and client_ua replace `$ip` and `$ua`; the caller's own address only fills them in. */
+function withAddress(canonical: string, properties: JsonObject, body: JsonObject, address: AddressText): string {
+  const added: string[] = [];
+  if (address.ip !== "" && (textOf(body.client_ip) !== "" || properties.$ip === undefined)) added.push(address.ip);
+  if (address.ua !== "" && (textOf(body.client_ua) !== "" || properties.$ua === undefined)) added.push(address.ua);
+  if (added.length === 0) return canonical;
+  // Of two equal keys jsonb keeps the last one.
+  return canonical === "{}" ? `{${added.join(",")}}` : `${canonical.slice(0, -1)},${added.join(",")}}`;
+}
+
+function oneEvent(head: EntryHead, raw: RawEvent) {
+  const event = sentEvent(head, 0, raw, {}, addressText(head.ip, head.ua));
+  return { kind: "events" as const, head, received: 1, rejected: [] as [number, Rejection][], events: [event] };
+}
+
+function consumerEvent(body: JsonObject): RawEvent {
+  const properties: JsonObject = {};
+  for (const name of ["amount", "real_amount"]) if (typeof body[name] === "number") properties[name] = body[name];
+  return { type: "track", event: body.event_type as string, atMs: Number(body.ts), properties };
+}
+
+function handleEvent(body: JsonObject, receivedAtMs: number): RawEvent {
+  const properties: JsonObject = isObject(body.properties) ? { ...body.properties } : {};
+  if (textOf(body.trace_id) !== "") properties.$trace_id = textOf(body.trace_id);
+  const atMs = body.use_client_time === true && typeof body.timestamp === "number" ? Math.floor(body.timestamp) : receivedAtMs;
+  return { type: "track", event: body.event_type as string, atMs, properties };
+}
+
+function asObject(value: JsonValue): JsonObject {
+  if (!isObject(value)) throw new Error("The body of the entry is not an object.");
+  return value;
+}
+
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+}

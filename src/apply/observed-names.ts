@@ -1,0 +1,34 @@
+import { LIMITS } from "../config.ts";
+import type { ObservedName } from "../db/metadata.ts";
+
+type Kind = ObservedName["kind"];
+
+/**
+ * Every event and property name that an app has ever shown, so that a name is written to the database once. Bounded
+ * per app: a client that invents names without end stops being noted, while its events are stored all the same.
+ */
+export class ObservedNames {
+  readonly #names = new Map<string, Set<string>>();
+
+  of(appId: number, kind: Kind): ReadonlySet<string> {
+    return this.#setOf(appId, kind);
+  }
+
+  /** True when the name is new and is to be noted. */
+  add(appId: number, kind: Kind, name: string): boolean {
+    const names = this.#setOf(appId, kind);
+    if (names.has(name) || names.size >= LIMITS.observedNamesPerApp) return false;
+    names.add(name);
+    return true;
+  }
+
+  #setOf(appId: number, kind: Kind): Set<string> {
+    const key = `${kind} ${appId}`;
+    let names = this.#names.get(key);
+    if (!names) {
+      names = new Set();
+      this.#names.set(key, names);
+    }
+    return names;
+  }
+}

@@ -1,0 +1,167 @@
+import type pg from "pg";
+import { loadAppRules } from "../db/app.ts";
+import { type EventKey, findStoredEvents, insertEvents } from "../db/event.ts";
+import type { EventDayState } from "../db/event-day.ts";
+import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
+import { addToLedger } from "../db/ledger-minute.ts";
+import { noteObserved } from "../db/metadata.ts";
+import { findOrderKeys, insertOrders, type OrderKey } from "../db/orders.ts";
+import { inTransaction } from "../db/pool.ts";
+import { markReplayed, setAside } from "../db/set-aside.ts";
+import { loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
+import { addUserDays } from "../db/user-day.ts";
+import { LIMITS } from "../config.ts";
+import { textOf, type DecodedEntry } from "./decode.ts";
+import { applyEventsEntry, type EventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
+import { Facts, userKey } from "./facts.ts";
+import type { ObservedNames } from "./observed-names.ts";
+import { applyUserEntry } from "./registration.ts";
+
+/** A stretch of the journal that takes effect as a whole. */
+export type Batch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
+
+export type Outcome =
+  | { kind: "applied"; facts: Facts; setAside: number }
+  | { kind: "already_applied"; position: number }
+  | { kind: "elsewhere"; position: number };
+
+type Context = { days: ReadonlyMap<string, EventDayState>; names: ObservedNames };
+
+/**
+ * Facts and cursor commit together. The commit does not wait for the disk: after a crash of the database the facts and
+ * the cursor are gone together, and the journal, which is on the disk, gives them again. Segments are only deleted
+ * after a cursor that is known to be durable (see main.ts).
+ */
+export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<Outcome> {
+  return inTransaction(pool, async (tx) => {
+    await tx.query("set local synchronous_commit = off");
+    const position = await lockCursor(tx, batch.journalId);
+    if (position >= batch.until) return { kind: "already_applied", position };
+    if (position !== batch.from) return { kind: "elsewhere", position };
+    const entries = await withoutReplayed(tx, batch.entries);
+    const facts = await gatherFacts(tx, entries, context);
+    await writeFacts(tx, facts);
+    for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
+    const unreadable = entries.filter((entry) => entry.kind === "unreadable");
+    await setAside(tx, unreadable.map((entry) => asSetAside(batch.journalId, entry, entry.reason)));
+    await moveCursor(tx, batch.journalId, batch.until);
+    return { kind: "applied", facts, setAside: unreadable.length };
+  });
+}
+
+/** An entry that made the transaction fail: kept with the reason, and passed over. */
+export async function setAsideEntry(pool: pg.Pool, batch: Batch, reason: string): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    const position = await lockCursor(tx, batch.journalId);
+    if (position !== batch.from) return;
+    await setAside(tx, batch.entries.map((entry) => asSetAside(batch.journalId, entry, reason)));
+    await moveCursor(tx, batch.journalId, batch.until);
+  });
+}
+
+function asSetAside(journalId: string, entry: DecodedEntry, reason: string) {
+  const { from, until, payload, head } = entry;
+  return { journalId, from, until, appId: head?.app ?? null, receivedAtMs: head?.at ?? null, reason, payload };
+}
+
+/** A new client id ends a batch (see applier.ts), so that nothing after it in memory still goes by the old one. */
+export function isRename(entry: DecodedEntry): boolean {
+  return entry.kind === "user" && entry.head.kind === "reset_client_id";
+}
+
+async function withoutReplayed(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<DecodedEntry[]> {
+  const fresh: DecodedEntry[] = [];
+  for (const entry of entries) {
+    const replays = entry.head?.replays;
+    if (replays === undefined || (await markReplayed(tx, replays))) fresh.push(entry);
+  }
+  return fresh;
+}
+
+async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
+  const apps = await loadAppRules(tx);
+  const facts = new Facts(apps, await loadUsers(tx, usersOf(entries)));
+  const stored: Stored = {
+    ...context,
+    events: await findStored(tx, entries, facts),
+    orders: await findOrders(tx, entries),
+  };
+  for (const entry of entries) {
+    if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
+    else if (entry.kind === "user" && !isRename(entry)) applyUserEntry(facts, entry.head, entry.body);
+  }
+  return facts;
+}
+
+async function writeFacts(tx: pg.PoolClient, facts: Facts): Promise<void> {
+  await insertEvents(tx, facts.events);
+  await storeUsers(tx, facts.changedUsers());
+  await addUserDays(tx, facts.userDays());
+  await insertOrders(tx, facts.orders);
+  await addToLedger(tx, facts.ledger());
+  await noteObserved(tx, facts.observed);
+}
+
+function usersOf(entries: readonly DecodedEntry[]): UserKey[] {
+  const keys = new Map<string, UserKey>();
+  for (const { head } of entries) {
+    if (!head) continue;
+    const key = { appId: head.app, clientId: head.client };
+    keys.set(userKey(key), key);
+  }
+  return [...keys.values()];
+}
+
+/**
+ * Which of the batch's events are in the database already. An event later than every stored one of its user cannot be,
+ * and that is nearly all of them: only the others are looked up.
+ */
+async function findStored(tx: pg.PoolClient, entries: readonly DecodedEntry[], facts: Facts): Promise<Set<string>> {
+  const suspects: EventKey[] = [];
+  for (const entry of entries) {
+    if (entry.kind !== "events") continue;
+    const { app: appId, client: clientId } = entry.head;
+    const latestMs = facts.user({ appId, clientId })?.latestEventAtMs ?? null;
+    if (latestMs === null) continue;
+    const { calendar } = facts.app(appId);
+    for (const { atMs, fingerprint } of entry.events) {
+      if (atMs <= latestMs) suspects.push({ appId, clientId, day: calendar.dayOf(atMs), atMs, fingerprint });
+    }
+  }
+  const found = await findStoredEvents(tx, suspects);
+  return new Set(found.map((event) => eventKey(event.appId, event.clientId, event)));
+}
+
+async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<Set<string>> {
+  const keys: OrderKey[] = [];
+  for (const entry of entries) {
+    if (entry.kind !== "events") continue;
+    for (const event of entry.events) {
+      const payment = paymentOf(event, entry);
+      if (payment) keys.push({ appId: entry.head.app, traceId: payment.traceId });
+    }
+  }
+  const found = await findOrderKeys(tx, keys);
+  return new Set(found.map((order) => orderKey(order.appId, order.traceId)));
+}
+
+/** An id that somebody already has is not given away: the rename then changes nothing. */
+async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void> {
+  if (entry.kind !== "user") return;
+  const { app: appId, client: clientId } = entry.head;
+  const newClientId = textOf(entry.body.new_client_id);
+  const [user, other] = await Promise.all([clientId, newClientId].map((id) => loadUsers(tx, [{ appId, clientId: id }])));
+  if (!user?.[0] || other?.[0] || newClientId === "" || newClientId.length > LIMITS.clientIdLength) return;
+  await storeUsers(tx, [{ ...user[0], clientId: newClientId }]);
+  await renameUser(tx, { appId, clientId, newClientId });
+}
+
+/** The local days that the events of a batch fall on, app by app. */
+export function daysOf(entries: readonly DecodedEntry[], facts: Pick<Facts, "apps">): Set<string> {
+  const days = new Set<string>();
+  for (const entry of entries) {
+    const calendar = entry.kind === "events" ? facts.apps.get(entry.head.app)?.calendar : undefined;
+    if (calendar) for (const event of (entry as EventsEntry).events) days.add(calendar.dayOf(event.atMs));
+  }
+  return days;
+}

@@ -1,0 +1,72 @@
+import { parentPort, workerData } from "node:worker_threads";
+import { systemClock } from "../clock.ts";
+import type { LogLevel } from "../config.ts";
+import { type Connection, openPool } from "../db/pool.ts";
+import { addDays } from "../domain/calendar.ts";
+import { createLog } from "../log.ts";
+import { startLoop } from "../loop.ts";
+import { Applier } from "./applier.ts";
+import type { Applied } from "./applier.ts";
+
+/** The apply role on its own thread: parsing and building rows never delays an answer. */
+export type WorkerSettings = {
+  connection: Connection;
+  journal: { id: string; dir: string };
+  logLevel: LogLevel;
+  eventRetentionDays: number;
+  /** One 64-bit cell: the last durable byte of the journal, written by the HTTP side. */
+  durable: SharedArrayBuffer;
+};
+
+export type WorkerMessage = { kind: "applied"; applied: Applied } | { kind: "stopped" };
+
+const IDLE_MS = 500;
+const RETENTION_MS = 600_000;
+
+const port = parentPort!;
+const settings = workerData as WorkerSettings;
+const log = createLog(settings.logLevel).child({ role: "apply" });
+const durable = new BigInt64Array(settings.durable);
+// Two connections: the transaction, and the look-ups for the batch after it.
+const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "apply" });
+const applier = new Applier({
+  pool,
+  journal: settings.journal,
+  log,
+  durable: () => Number(Atomics.load(durable, 0)),
+  onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
+});
+
+let retentionDueMs = 0;
+
+const loop = startLoop({
+  name: "apply",
+  log,
+  idleMs: 0,
+  failureMsMax: 2_000,
+  async turn() {
+    const seen = Atomics.load(durable, 0);
+    await dropOldDays();
+    if ((await applier.turn()) === "busy") return "busy";
+    // Sleeps until the journal grows; woken by the HTTP side.
+    const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
+    if (waiting.async) await waiting.value;
+    return "busy";
+  },
+});
+
+port.once("message", async () => {
+  const stopped = loop.stop();
+  Atomics.notify(durable, 0);
+  await stopped;
+  await applier.close();
+  await pool.end();
+  port.postMessage({ kind: "stopped" } satisfies WorkerMessage);
+});
+
+async function dropOldDays(): Promise<void> {
+  const nowMs = systemClock();
+  if (settings.eventRetentionDays === 0 || nowMs < retentionDueMs) return;
+  retentionDueMs = nowMs + RETENTION_MS;
+  await applier.dropDaysBefore(addDays(new Date(nowMs).toISOString().slice(0, 10), -settings.eventRetentionDays));
+}

@@ -1,0 +1,58 @@
+import type pg from "pg";
+import { copyJson, copyRows, copyText } from "./copy.ts";
+import { type Executor, query, sql } from "./sql.ts";
+
+export type EventRow = {
+  appId: number;
+  clientId: string;
+  day: string;
+  atMs: number;
+  fingerprint: string;
+  type: string;
+  event: string;
+  /** JSON text. */
+  properties: string;
+  receivedAtMs: number;
+};
+
+/** The caller has made sure that none of these is stored yet; the primary key would refuse the whole batch. */
+export async function insertEvents(tx: pg.PoolClient, events: readonly EventRow[]): Promise<void> {
+  const rows = events.map(
+    (e) =>
+      `${e.appId}\t${copyText(e.clientId)}\t${e.day}\t${e.atMs}\t${e.fingerprint}\t${e.type}\t${e.event}\t${copyJson(e.properties)}\t${e.receivedAtMs}`,
+  );
+  await copyRows(tx, "copy event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms) from stdin", rows);
+}
+
+export type EventKey = Pick<EventRow, "appId" | "clientId" | "day" | "atMs" | "fingerprint">;
+
+export async function findStoredEvents(executor: Executor, keys: readonly EventKey[]): Promise<EventKey[]> {
+  if (keys.length === 0) return [];
+  return query<EventKey>(
+    executor,
+    sql`select e.app_id as "appId", e.client_id as "clientId", e.day, e.at_ms as "atMs",
+        replace(e.fingerprint::text, '-', '') as fingerprint
+      from unnest(${keys.map((k) => k.appId)}::int[], ${keys.map((k) => k.clientId)}::text[], ${keys.map((k) => k.day)}::date[],
+        ${keys.map((k) => k.atMs)}::bigint[], ${keys.map((k) => k.fingerprint)}::uuid[])
+        as wanted (app_id, client_id, day, at_ms, fingerprint)
+      join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" and e.day = wanted.day
+        and e.at_ms = wanted.at_ms and e.fingerprint = wanted.fingerprint`,
+  );
+}
+
+export type ExportedEvent = { clientId: string; type: string; event: string; atMs: number; properties: string; receivedAtMs: number };
+
+/** Declares a cursor over an app's events of some days, in a fixed order; read it with fetchEvents. */
+export async function openEventCursor(tx: Executor, range: { appId: number; fromDay: string; untilDay: string }): Promise<void> {
+  await query(
+    tx,
+    sql`declare exported_event no scroll cursor for
+      select client_id as "clientId", type, event, at_ms as "atMs", properties::text as properties, received_at_ms as "receivedAtMs"
+      from event where app_id = ${range.appId} and day >= ${range.fromDay}::date and day < ${range.untilDay}::date
+      order by at_ms, client_id, fingerprint`,
+  );
+}
+
+export async function fetchEvents(tx: Executor): Promise<ExportedEvent[]> {
+  return query<ExportedEvent>(tx, sql`fetch 2000 from exported_event`);
+}

@@ -1,0 +1,58 @@
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+export type Order = {
+  appId: number;
+  clientId: string;
+  traceId: string;
+  day: string;
+  atMs: number;
+  receivedAtMs: number;
+  cents: number;
+  currency: string;
+  sentAmount: number;
+  hasRate: boolean;
+  payCount: number;
+  isVirtual: number;
+  /** JSON text. */
+  properties: string;
+};
+
+export type OrderKey = Pick<Order, "appId" | "traceId">;
+
+export async function findOrderKeys(executor: Executor, keys: readonly OrderKey[]): Promise<OrderKey[]> {
+  if (keys.length === 0) return [];
+  return query<OrderKey>(
+    executor,
+    sql`select k.app_id as "appId", k.trace_id as "traceId"
+      from unnest(${keys.map((k) => k.appId)}::int[], ${keys.map((k) => k.traceId)}::text[]) as wanted (app_id, trace_id)
+      join order_key k on k.app_id = wanted.app_id and k.trace_id = wanted.trace_id collate "C"`,
+  );
+}
+
+export async function insertOrders(executor: Executor, orders: readonly Order[]): Promise<void> {
+  if (orders.length === 0) return;
+  const list = <K extends keyof Order>(key: K) => orders.map((order) => order[key]);
+  await execute(
+    executor,
+    sql`insert into order_key (app_id, trace_id, client_id)
+      select * from unnest(${list("appId")}::int[], ${list("traceId")}::text[], ${list("clientId")}::text[])`,
+  );
+  await execute(
+    executor,
+    sql`insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount,
+        has_rate, pay_count, is_virtual, properties)
+      select * from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("traceId")}::text[], ${list("day")}::date[],
+        ${list("atMs")}::bigint[], ${list("receivedAtMs")}::bigint[], ${list("cents")}::bigint[], ${list("currency")}::text[],
+        ${list("sentAmount")}::bigint[], ${list("hasRate")}::boolean[], ${list("payCount")}::int[], ${list("isVirtual")}::int[],
+        ${list("properties")}::jsonb[])`,
+  );
+}
+
+export async function sumOrders(executor: Executor, user: { appId: number; clientId: string }): Promise<{ count: number; cents: number }> {
+  const [row] = await query<{ count: number; cents: number }>(
+    executor,
+    sql`select count(*) as count, coalesce(sum(cents), 0)::bigint as cents from orders
+      where app_id = ${user.appId} and client_id = ${user.clientId}`,
+  );
+  return row!;
+}

@@ -1,0 +1,182 @@
+import type pg from "pg";
+import type { Device } from "../domain/device.ts";
+import type { JsonObject } from "../domain/json.ts";
+import type { Figures } from "../domain/user-figures.ts";
+import { copyJson, copyNullable, copyRows } from "./copy.ts";
+import { compile, type Executor, execute, query, sql } from "./sql.ts";
+
+export type UserKey = { appId: number; clientId: string };
+
+export type UserAccount = UserKey & {
+  name: string;
+  channel: string;
+  version: number;
+  wxOpenid: string;
+  wxUnionid: string;
+  /** False for a client that only sent events, in an app that does not ask for a registration. */
+  isRegistered: boolean;
+  registeredAtMs: number;
+  registeredDay: string;
+  isHistory: boolean;
+  touchedAtMs: number | null;
+  adPlatform: string;
+  turboPromotedObjectId: string;
+  advertiserId: string;
+  gid: string;
+  aid: string;
+  cid: string;
+  csite: string;
+  adData: JsonObject;
+  /** The body of an attributed registration; null for every other user. */
+  reported: JsonObject | null;
+  osPlatform: string;
+  ip: string;
+  ua: string;
+  country: string;
+  province: string;
+  city: string;
+  device: Device | null;
+  properties: JsonObject;
+  latestEventAtMs: number | null;
+} & Figures;
+
+/** Column by column, in the order of the stage table's COPY. The one list from which reading and writing are made. */
+const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, form: "plain" | "json"])[] = [
+  ["app_id", "appId", "plain"],
+  ["client_id", "clientId", "plain"],
+  ["name", "name", "plain"],
+  ["channel", "channel", "plain"],
+  ["version", "version", "plain"],
+  ["wx_openid", "wxOpenid", "plain"],
+  ["wx_unionid", "wxUnionid", "plain"],
+  ["is_registered", "isRegistered", "plain"],
+  ["registered_at_ms", "registeredAtMs", "plain"],
+  ["registered_day", "registeredDay", "plain"],
+  ["is_history", "isHistory", "plain"],
+  ["touched_at_ms", "touchedAtMs", "plain"],
+  ["ad_platform", "adPlatform", "plain"],
+  ["turbo_promoted_object_id", "turboPromotedObjectId", "plain"],
+  ["advertiser_id", "advertiserId", "plain"],
+  ["gid", "gid", "plain"],
+  ["aid", "aid", "plain"],
+  ["cid", "cid", "plain"],
+  ["csite", "csite", "plain"],
+  ["ad_data", "adData", "json"],
+  ["reported", "reported", "json"],
+  ["os_platform", "osPlatform", "plain"],
+  ["ip", "ip", "plain"],
+  ["ua", "ua", "plain"],
+  ["country", "country", "plain"],
+  ["province", "province", "plain"],
+  ["city", "city", "plain"],
+  ["device", "device", "json"],
+  ["properties", "properties", "json"],
+  ["latest_event_at_ms", "latestEventAtMs", "plain"],
+  ["latest_login_day", "latestLoginDay", "plain"],
+  ["pay_count", "payCount", "plain"],
+  ["pay_cents", "payCents", "plain"],
+  ["pay_max_cents", "payMaxCents", "plain"],
+  ["first_pay_at_ms", "firstPayAtMs", "plain"],
+  ["first_pay_method", "firstPayMethod", "plain"],
+  ["first_pay_reason", "firstPayReason", "plain"],
+  ["ad_count", "adCount", "plain"],
+  ["ad_micros", "adMicros", "plain"],
+  ["ad_max_ecpm_micros", "adMaxEcpmMicros", "plain"],
+  ["ad_24h_count", "ad24hCount", "plain"],
+  ["ad_24h_micros", "ad24hMicros", "plain"],
+  ["reward_ad_count", "rewardAdCount", "plain"],
+  ["reward_ad_micros", "rewardAdMicros", "plain"],
+  ["reward_ad_max_ecpm_micros", "rewardAdMaxEcpmMicros", "plain"],
+  ["reward_ad_24h_micros", "rewardAd24hMicros", "plain"],
+  ["interstitial_ad_count", "interstitialAdCount", "plain"],
+  ["interstitial_ad_micros", "interstitialAdMicros", "plain"],
+  ["interstitial_ad_max_ecpm_micros", "interstitialAdMaxEcpmMicros", "plain"],
+  ["interstitial_ad_24h_micros", "interstitialAd24hMicros", "plain"],
+];
+
+const columnNames = COLUMNS.map(([column]) => column);
+const COLUMN_LIST = columnNames.join(", ");
+const SELECT_LIST = columnNames.map((column) => `u.${column}`).join(", ");
+const UPSERT = `insert into user_account (${COLUMN_LIST}) select ${COLUMN_LIST} from stage_user
+  on conflict (app_id, client_id) do update set ${columnNames
+    .slice(2)
+    .map((column) => `${column} = excluded.${column}`)
+    .join(", ")}`;
+
+/** In array form: naming fifty columns in every row is the driver's main cost here. */
+export async function loadUsers(executor: Executor, keys: readonly UserKey[]): Promise<UserAccount[]> {
+  if (keys.length === 0) return [];
+  const { values } = compile(sql`${keys.map((key) => key.appId)}${keys.map((key) => key.clientId)}`);
+  const text = `select ${SELECT_LIST} from unnest($1::int[], $2::text[]) as wanted (app_id, client_id)
+    join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"`;
+  const result = await executor.query<unknown[]>({ text, values, rowMode: "array" });
+  return result.rows.map(fromRow);
+}
+
+function fromRow(row: unknown[]): UserAccount {
+  const user: Record<string, unknown> = {};
+  for (let index = 0; index < COLUMNS.length; index += 1) user[COLUMNS[index]![1]] = row[index];
+  return user as UserAccount;
+}
+
+/** Writes whole users, new and known alike. */
+export async function storeUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
+  if (users.length === 0) return;
+  await tx.query("create temporary table if not exists stage_user (like user_account) on commit delete rows");
+  await copyRows(tx, `copy stage_user (${COLUMN_LIST}) from stdin`, users.map(toCopyRow));
+  await tx.query(UPSERT);
+}
+
+function toCopyRow(user: UserAccount): string {
+  return COLUMNS.map(([, field, form]) => {
+    const value = user[field];
+    if (form === "json") return value === null ? "\\N" : copyJson(JSON.stringify(value));
+    return typeof value === "boolean" ? String(value) : copyNullable(value as string | number | null);
+  }).join("\t");
+}
+
+/** Which of these are registered. */
+export async function findRegistered(executor: Executor, keys: readonly UserKey[]): Promise<UserKey[]> {
+  return query<UserKey>(
+    executor,
+    sql`select u.app_id as "appId", u.client_id as "clientId"
+      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[]) as wanted (app_id, client_id)
+      join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
+      where u.is_registered`,
+  );
+}
+
+/**
+ * Gives a user another client id, in every table. Rows are deleted and inserted because the id is what a distributed
+ * table is distributed by, and that cannot be updated.
+ */
+export async function renameUser(tx: Executor, user: UserKey & { newClientId: string }): Promise<void> {
+  const { appId, clientId, newClientId } = user;
+  await execute(
+    tx,
+    sql`with moved as (delete from event where app_id = ${appId} and client_id = ${clientId} returning *)
+      insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms)
+      select app_id, ${newClientId}, day, at_ms, fingerprint, type, event, properties, received_at_ms from moved`,
+  );
+  await execute(
+    tx,
+    sql`with moved as (delete from user_day where app_id = ${appId} and client_id = ${clientId} returning *)
+      insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
+      select app_id, ${newClientId}, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros from moved`,
+  );
+  const orders = await query<{ traceId: string }>(
+    tx,
+    sql`with moved as (delete from orders where app_id = ${appId} and client_id = ${clientId} returning *)
+      insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, modified_at_ms, cents, currency, sent_amount, has_rate,
+        pay_count, is_virtual, properties)
+      select app_id, ${newClientId}, trace_id, day, at_ms, received_at_ms, modified_at_ms, cents, currency, sent_amount, has_rate,
+        pay_count, is_virtual, properties from moved
+      returning trace_id as "traceId"`,
+  );
+  await execute(
+    tx,
+    sql`update order_key set client_id = ${newClientId}
+      where app_id = ${appId} and trace_id = any(${orders.map((order) => order.traceId)}::text[])`,
+  );
+  await execute(tx, sql`delete from user_account where app_id = ${appId} and client_id = ${clientId}`);
+}
