@@ -20,6 +20,20 @@ export const CODES = {
 
 export type CodeName = keyof typeof CODES;
 
+/** Why a single event of an accepted request was not stored. Closed: the ledger counts by these. */
+export const REJECTIONS = [
+  "too_old",
+  "too_new",
+  "undeclared",
+  "bad_name",
+  "bad_type",
+  "bad_time",
+  "bad_properties",
+  "unregistered",
+  "disabled",
+] as const;
+export type Rejection = (typeof REJECTIONS)[number];
+
 /** A refusal: the caller gets the code and the sentence. Thrown anywhere below http, caught in its error handler. */
 export class ApiError extends Error {
   readonly reason: CodeName;

@@ -1,7 +1,7 @@
-import { cutValue, propertiesOf, type Rejection, typeOfEvent } from "../domain/admission.ts";
+import { cutValue, propertiesOf, typeOfEvent } from "../domain/admission.ts";
 import { canonicalText, fingerprintOf } from "../domain/fingerprint.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
-import { messageOf } from "../errors.ts";
+import { messageOf, type Rejection } from "../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";
 import type { JournalItem } from "../journal/reader.ts";
 

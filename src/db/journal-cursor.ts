@@ -18,3 +18,12 @@ export async function lockCursor(executor: Executor, journalId: string): Promise
 export async function moveCursor(executor: Executor, journalId: string, position: number): Promise<void> {
   await execute(executor, sql`update journal_cursor set position = ${position} where journal_id = ${journalId}`);
 }
+
+/** The cursor as it is on the disk: this commit waits for the log, and with it for every commit before it. */
+export async function confirmCursor(executor: Executor, journalId: string): Promise<number> {
+  const [row] = await query<{ position: number }>(
+    executor,
+    sql`update journal_cursor set position = position where journal_id = ${journalId} returning position`,
+  );
+  return row?.position ?? 0;
+}

@@ -1,21 +1,8 @@
 import { LIMITS } from "../config.ts";
+import type { Rejection } from "../errors.ts";
 import { deeperThan, isObject, type JsonObject, type JsonValue } from "./json.ts";
 import { type AppMetadata, NAME, PRESET_EVENTS, type PropertyScope, type PropertyType, typeOfProperty } from "./metadata.ts";
 import { isProfileOperation } from "./profile.ts";
-
-/** Why an event was not stored. Closed: the ledger counts by these. */
-export const REJECTIONS = [
-  "too_old",
-  "too_new",
-  "undeclared",
-  "bad_name",
-  "bad_type",
-  "bad_time",
-  "bad_properties",
-  "unregistered",
-  "disabled",
-] as const;
-export type Rejection = (typeof REJECTIONS)[number];
 
 export type EventError = { index: number; event: string; reason: Rejection | "bad_property"; message: string };
 

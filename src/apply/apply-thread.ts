@@ -1,0 +1,50 @@
+import { Worker } from "node:worker_threads";
+import type { Log } from "../log.ts";
+import type { Applied } from "./applier.ts";
+import type { WorkerMessage, WorkerSettings } from "./worker.ts";
+
+export type ApplyThread = {
+  /** The journal has become longer. */
+  wake(durable: number): void;
+  /** Finishes the batch at hand, then ends. */
+  stop(): Promise<void>;
+};
+
+/** Starts the worker thread and keeps it: if it ever ends by itself, it is started again. */
+export function startApplyThread(options: Omit<WorkerSettings, "durable"> & { log: Log; onApplied: (applied: Applied) => void }): ApplyThread {
+  const { log, onApplied, ...settings } = options;
+  const shared = new SharedArrayBuffer(8);
+  const durable = new BigInt64Array(shared);
+  let stopping = false;
+  let worker = start();
+
+  function start(): Worker {
+    const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData: { ...settings, durable: shared } satisfies WorkerSettings });
+    thread.on("message", (message: WorkerMessage) => {
+      if (message.kind === "applied") onApplied(message.applied);
+    });
+    thread.on("error", (error) => log.error({ err: error }, "The apply thread failed."));
+    thread.on("exit", () => {
+      if (stopping) return;
+      log.error("The apply thread ended; starting it again.");
+      setTimeout(() => {
+        if (!stopping) worker = start();
+      }, 1_000);
+    });
+    return thread;
+  }
+
+  return {
+    wake(position) {
+      Atomics.store(durable, 0, BigInt(position));
+      Atomics.notify(durable, 0);
+    },
+    async stop() {
+      stopping = true;
+      const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
+      const gone = worker.threadId === -1;
+      worker.postMessage("stop");
+      if (!gone) await ended;
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { Type } from "typebox";
+
+/** Pieces from which the schemas of the operations are made. */
+type Words = { description: string };
+
+export const text = (description: string) => Type.String({ description });
+
+export const nonEmptyText = (description: string) => Type.String({ description, minLength: 1 });
+
+/** Optional, and null means the same as absent: clients write both. */
+export const optionalText = (description: string) =>
+  Type.Optional(Type.Unsafe<string | number | null>({ type: ["string", "number", "null"], description }));
+
+export const optionalNumber = (description: string) =>
+  Type.Optional(Type.Unsafe<number | null>({ type: ["number", "null"], description }));
+
+/** Clients with numeric ids send them as numbers; the digits are the id. */
+export const clientId = (words: Words = { description: "Unique user id, 1 to 128 characters" }) =>
+  Type.Unsafe<string | number>({ type: ["string", "number"], minLength: 1, maxLength: 128, ...words });
+
+export const accessToken = Type.Optional(Type.String({ description: "Access token of the app" }));
+
+/** A structure whose keys depend on the platform or the SDK. PHP writes an empty one as []. */
+export const optionalStruct = (description: string) =>
+  Type.Optional(Type.Unsafe<object | null>({ type: ["object", "array", "null"], maxItems: 0, description }));

@@ -1,0 +1,98 @@
+import type { FastifyRequest } from "fastify";
+import type pg from "pg";
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import { LIMITS } from "../config.ts";
+import type { JsonObject, JsonValue } from "../domain/json.ts";
+import { ApiError } from "../errors.ts";
+import type { EntryHead, EntryKind } from "../journal/entry.ts";
+import type { Log } from "../log.ts";
+import type { Vault } from "../vault.ts";
+import type { AppDirectory, ServedApp } from "./app-directory.ts";
+import type { Intake } from "./intake.ts";
+import type { KnownClients } from "./known-clients.ts";
+import type { Live } from "./live.ts";
+import type { Metrics } from "./metrics.ts";
+import type { Progress } from "./progress.ts";
+
+/** Everything that the routes work with, made by main.ts. */
+export type HttpContext = {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  pool: pg.Pool;
+  vault: Vault;
+  apps: AppDirectory;
+  known: KnownClients;
+  intake: Intake;
+  progress: Progress;
+  metrics: Metrics;
+  live: Live;
+  /** Whether the tables are filled by this process, so that waiting for them makes sense. */
+  applies: boolean;
+  isStopping: () => boolean;
+  durable: () => number;
+};
+
+/** What the hooks have put on a request by the time a handler sees it. */
+declare module "fastify" {
+  interface FastifyRequest {
+    app: ServedApp;
+    /** The JSON text as sent, with gzip and multipart undone: what goes into the journal. */
+    plainBody: Buffer;
+    answerCode: number;
+  }
+  interface FastifyContextConfig {
+    /** Long whole numbers in the body are ids and keep their digits. */
+    numbersAreIds?: boolean;
+    /** Called by SDKs: needs an access token, answers browsers of any origin. */
+    collection?: boolean;
+    /** The name in /metrics. */
+    endpoint?: string;
+  }
+}
+
+export function bodyOf(request: FastifyRequest): JsonObject {
+  return request.body as JsonObject;
+}
+
+/** An id as text: a number is taken as its digits. `name` is how the caller knows the field. */
+export function readClientId(value: JsonValue | undefined, name = "client_id"): string {
+  const id = typeof value === "number" ? String(value) : value;
+  if (typeof id !== "string" || id === "") throw new ApiError("badParameter", `${name} is missing.`);
+  if (id.length > LIMITS.clientIdLength) throw new ApiError("badParameter", `${name} is longer than ${LIMITS.clientIdLength} characters.`);
+  if (UNSTORABLE.test(id)) throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);
+  return id;
+}
+
+/** NUL and lone surrogates have become U+FFFD while parsing; in an id they would make two ids one. */
+const UNSTORABLE = /[\u0000-\u001f\ufffd]/;
+
+export function headOf(
+  request: FastifyRequest,
+  entry: { kind: EntryKind; clientId: string; registered: EntryHead["registered"]; nowMs: number },
+): EntryHead {
+  return {
+    kind: entry.kind,
+    app: request.app.appId,
+    client: entry.clientId,
+    at: entry.nowMs,
+    ip: plainAddress(request.ip),
+    ua: (request.headers["user-agent"] ?? "").slice(0, LIMITS.propertyTextBytes),
+    registered: entry.registered,
+  };
+}
+
+/** Refuses with 2000 when the client is known not to be registered and the app asks for it. */
+export async function requireRegistered(context: HttpContext, app: ServedApp, clientId: string): Promise<EntryHead["registered"]> {
+  if (context.known.isKnown(app.appId, clientId)) return "yes";
+  const registered = await context.known.check(app.appId, clientId);
+  if (registered !== "no") return registered;
+  if (!app.requireRegistration) return "not_required";
+  throw new ApiError("notRegistered", "This client_id is not registered yet.");
+}
+
+/** A dual-stack socket shows an IPv4 caller as ::ffff:1.2.3.4. */
+function plainAddress(address: string): string {
+  return address.startsWith("::ffff:") ? address.slice(7) : address;
+}

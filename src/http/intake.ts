@@ -1,0 +1,80 @@
+import { statfs } from "node:fs/promises";
+import { ApiError } from "../errors.ts";
+import type { EntryHead } from "../journal/entry.ts";
+import type { Journal } from "../journal/journal.ts";
+import type { Log } from "../log.ts";
+import { type Loop, startLoop } from "../loop.ts";
+import type { Progress } from "./progress.ts";
+
+const WATCH_MS = 1_000;
+
+export type IntakeOptions = {
+  journal: Journal;
+  progress: Progress;
+  log: Log;
+  diskFreeBytesMin: number;
+  backlogBytesMax: number;
+};
+
+/** The way into the journal: refuses before anything breaks, and only then. */
+export class Intake {
+  readonly #options: IntakeOptions;
+  #diskFreeBytes = Number.POSITIVE_INFINITY;
+  #watch: Loop | undefined;
+
+  constructor(options: IntakeOptions) {
+    this.#options = options;
+  }
+
+  async start(): Promise<void> {
+    await this.#measureDisk();
+    this.#watch = startLoop({
+      name: "disk",
+      log: this.#options.log,
+      idleMs: WATCH_MS,
+      turn: async () => {
+        await this.#measureDisk();
+        return "idle";
+      },
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#watch?.stop();
+  }
+
+  get diskFreeBytes(): number {
+    return this.#diskFreeBytes;
+  }
+
+  get backlogBytes(): number {
+    return Math.max(0, this.#options.journal.durable - this.#options.progress.applied);
+  }
+
+  /** Why new data would be refused now; undefined when it would not. */
+  obstacle(): string | undefined {
+    const { diskFreeBytesMin, backlogBytesMax } = this.#options;
+    if (this.#diskFreeBytes < diskFreeBytesMin) return "The disk is nearly full; nothing new is taken in until there is space.";
+    if (this.backlogBytes > backlogBytesMax) return "The journal is full; nothing new is taken in until the database has caught up.";
+    return undefined;
+  }
+
+  /** Resolves with the position after the entry once it is durable. */
+  accept(head: EntryHead, body: Buffer): Promise<number> {
+    const obstacle = this.obstacle();
+    if (obstacle) return Promise.reject(new ApiError("overloaded", obstacle, { retryAfterS: 10 }));
+    return this.#options.journal.append({ head, body });
+  }
+
+  async #measureDisk(): Promise<void> {
+    const { bavail, bsize } = await statfs(this.#options.journal.dir);
+    const wasShort = this.#diskFreeBytes < this.#options.diskFreeBytesMin;
+    this.#diskFreeBytes = bavail * bsize;
+    const isShort = this.#diskFreeBytes < this.#options.diskFreeBytesMin;
+    if (isShort !== wasShort) {
+      const fields = { freeBytes: this.#diskFreeBytes };
+      if (isShort) this.#options.log.error(fields, "The disk is nearly full: new data is refused.");
+      else this.#options.log.info(fields, "There is space on the disk again.");
+    }
+  }
+}

@@ -1,0 +1,30 @@
+import { EventEmitter } from "node:events";
+import { LIMITS } from "../config.ts";
+import type { EventError } from "../domain/admission.ts";
+import type { JsonValue } from "../domain/json.ts";
+
+/** A request in debug mode, as the live event stream shows it. */
+export type LiveRequest = { appId: number; clientId: string; receivedAtMs: number; events: JsonValue[]; errors: EventError[] };
+
+/** A copy of debug traffic for whoever watches. The durable path does not depend on it: it may forget, never delay. */
+export class Live {
+  readonly #emitter = new EventEmitter().setMaxListeners(LIMITS.liveListeners);
+  #recent: LiveRequest[] = [];
+
+  publish(request: LiveRequest): void {
+    this.#recent.push(request);
+    if (this.#recent.length > LIMITS.liveEvents) this.#recent = this.#recent.slice(-LIMITS.liveEvents / 2);
+    this.#emitter.emit("request", request);
+  }
+
+  /** Tells what is remembered of the app, then what arrives. Returns the way to stop, or undefined when too many watch. */
+  watch(appId: number, listener: (request: LiveRequest) => void): (() => void) | undefined {
+    if (this.#emitter.listenerCount("request") >= LIMITS.liveListeners) return undefined;
+    const own = (request: LiveRequest) => {
+      if (request.appId === appId) listener(request);
+    };
+    for (const request of this.#recent) own(request);
+    this.#emitter.on("request", own);
+    return () => this.#emitter.off("request", own);
+  }
+}

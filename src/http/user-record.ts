@@ -1,0 +1,38 @@
+import type { App } from "../db/app.ts";
+import type { Executor } from "../db/sql.ts";
+import { loadUsers, type UserAccount } from "../db/user-account.ts";
+import { calendarOf } from "../domain/calendar.ts";
+import { fieldsOf } from "../platform/platform.ts";
+import { platformNamed } from "../platform/registry.ts";
+
+/** The user lookup record of the interface, with an object of the user's own platform. */
+export type UserRecord = Record<string, string | Record<string, string>>;
+
+/** In the order asked for; unknown ids are left out. */
+export async function findUserRecords(executor: Executor, app: App, clientIds: readonly string[]): Promise<UserRecord[]> {
+  const unique = [...new Set(clientIds)];
+  const users = await loadUsers(executor, unique.map((clientId) => ({ appId: app.appId, clientId })));
+  const byId = new Map(users.map((user) => [user.clientId, user]));
+  return unique.flatMap((clientId) => {
+    const user = byId.get(clientId);
+    return user ? [recordOf(user, app)] : [];
+  });
+}
+
+function recordOf(user: UserAccount, app: App): UserRecord {
+  const platform = platformNamed(user.adPlatform);
+  const field = fieldsOf(user.adData);
+  return {
+    create_time: calendarOf(app.timeZone).textOf(user.registeredAtMs),
+    client_id: user.clientId,
+    channel: user.channel,
+    click_company: user.adPlatform,
+    advertiser_id: user.advertiserId,
+    gid: user.gid,
+    aid: user.aid,
+    cid: user.cid,
+    csite: user.csite,
+    turbo_promoted_object_id: user.turboPromotedObjectId,
+    ...(platform && { [platform.record.name]: Object.fromEntries(platform.record.fields.map((name) => [name, field(name)])) }),
+  };
+}

@@ -1,0 +1,58 @@
+import { configFromEnvironment } from "./config.ts";
+import { createApp, loadApps } from "./db/app.ts";
+import { systemClock } from "./clock.ts";
+import { messageOf, UsageError } from "./errors.ts";
+import { createLog } from "./log.ts";
+import { type Running, serve } from "./serve.ts";
+
+/** `npm start`: runs until told to stop. SIGTERM and Ctrl-C stop it cleanly; a second one does not hurry it. */
+try {
+  const config = configFromEnvironment();
+  const log = createLog(config.logLevel);
+  const running = await serve(config, log);
+  let stopping: Promise<void> | undefined;
+  const stop = () => {
+    stopping ??= running.stop().then(
+      () => process.exit(0),
+      (error) => {
+        log.fatal({ err: error }, "The server did not stop cleanly.");
+        process.exit(1);
+      },
+    );
+  };
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  process.on("unhandledRejection", (error) => log.error({ err: error }, "A failure was not handled."));
+  console.log(`Touchpoint is ready at ${running.address} (API: ${running.address}/docs)`);
+  await greet(running);
+} catch (error) {
+  console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
+  if (!(error instanceof UsageError)) console.error(error);
+  process.exit(1);
+}
+
+/** On the very first start there is an app to try things with. */
+async function greet({ address, database, vault }: Running): Promise<void> {
+  if ((await loadApps(database.pool, vault)).length > 0) return;
+  const app = await createApp(database.pool, vault, {
+    name: "Demo",
+    timeZone: "Asia/Shanghai",
+    metadataMode: "open",
+    createdAtMs: systemClock(),
+  });
+  const base = `${address}/event_center/api/v1`;
+  const registration = `{"client_id":"player-1","name":"Player One","channel":"demo","version":1}`;
+  const event = `{"client_id":"player-1","event_list":[{"type":"track","event":"$PayEvent","time":'$(date +%s000)',"properties":{"$pay_amount":600,"$pay_type":"CNY","$order_id":"order-1"}}]}`;
+  console.log(`
+A demo app is ready:
+  app_id        ${app.appId}
+  access_token  ${app.accessToken}
+  app_key       ${app.appKey}
+  aes_key       ${app.aesKey}
+
+Register a player, send a payment, look the player up:
+  curl '${base}/user/register/?access_token=${app.accessToken}' -d '${registration}'
+  curl '${base}/event/collect/?access_token=${app.accessToken}' -d '${event}'
+  curl '${base}/user/get/?access_token=${app.accessToken}&client_id=player-1'
+`);
+}
