@@ -13,7 +13,10 @@ const stages = [
 for (const [name, [script, ...args]] of stages) {
   console.log(`\n── ${name}`);
   const started = Date.now();
-  const result = spawnSync(process.execPath, [join(root, "node_modules", script), ...args], { cwd: root, stdio: "inherit" });
+  const result = spawnSync(process.execPath, [join(root, "node_modules", script), ...args], {
+    cwd: root,
+    stdio: "inherit",
+  });
   if (result.status !== 0) {
     console.error(`── ${name} failed`);
     process.exit(result.status ?? 1);

@@ -21,7 +21,7 @@ export const LIMITS = {
   propertyTextBytes: 2_048,
   propertyListLength: 500,
   propertyObjectBytes: 16 * KIB,
-  propertyNumber: 9_999_999_999_999.999,
+  propertyNumber: Number("9999999999999.999"),
   nestingDepth: 16,
   adDataBytes: 64 * KIB,
   segmentBytes: 64 * MIB,
@@ -64,23 +64,67 @@ type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
 export const SETTINGS = {
   PORT: { fallback: "8080", read: integer(0, 65_535), hint: "TCP port, 0 picks a free one" },
   HOST: { fallback: "0.0.0.0", read: nonEmpty, hint: "address to listen on" },
-  DATA_DIR: { fallback: "./data", read: (text: string) => resolve(nonEmpty(text)), hint: "folder for the journal and the embedded database" },
-  DATABASE_URL: { fallback: "", read: databaseUrl, hint: "postgres://… of an external PostgreSQL 15 or newer; empty: the embedded one" },
-  DATABASE_CONNECTIONS_MAX: { fallback: "8", read: integer(2, 500), hint: "connections of the HTTP side to the database" },
+  DATA_DIR: {
+    fallback: "./data",
+    read: (text: string) => resolve(nonEmpty(text)),
+    hint: "folder for the journal and the embedded database",
+  },
+  DATABASE_URL: {
+    fallback: "",
+    read: databaseUrl,
+    hint: "postgres://… of an external PostgreSQL 15 or newer; empty: the embedded one",
+  },
+  DATABASE_CONNECTIONS_MAX: {
+    fallback: "8",
+    read: integer(2, 500),
+    hint: "connections of the HTTP side to the database",
+  },
   LOG_LEVEL: { fallback: "info", read: oneOf(LOG_LEVELS), hint: LOG_LEVELS.join(", ") },
   ROLES: { fallback: "http,apply", read: roles, hint: `comma-separated, out of ${ROLES.join(", ")}` },
-  TRUSTED_PROXIES: { fallback: "", read: addresses, hint: "comma-separated addresses or networks whose X-Forwarded-For is believed" },
+  TRUSTED_PROXIES: {
+    fallback: "",
+    read: addresses,
+    hint: "comma-separated addresses or networks whose X-Forwarded-For is believed",
+  },
   BODY_BYTES_MAX: { fallback: "2MiB", read: bytes(1 * KIB, 64 * MIB), hint: "largest body on the wire" },
-  BODY_UNPACKED_BYTES_MAX: { fallback: "16MiB", read: bytes(1 * KIB, 32 * MIB), hint: "largest body after gzip is undone" },
+  BODY_UNPACKED_BYTES_MAX: {
+    fallback: "16MiB",
+    read: bytes(1 * KIB, 32 * MIB),
+    hint: "largest body after gzip is undone",
+  },
   REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time in which a request must have arrived" },
   CONNECTIONS_MAX: { fallback: "20000", read: integer(1, 1_000_000), hint: "open HTTP connections" },
-  JOURNAL_PENDING_BYTES_MAX: { fallback: "64MiB", read: bytes(1 * MIB, 4 * GIB), hint: "bytes that may wait in memory for the disk" },
-  JOURNAL_BACKLOG_BYTES_MAX: { fallback: "20GiB", read: bytes(1 * MIB, 16_384 * GIB), hint: "journal that may wait for the database" },
-  JOURNAL_KEEP_DAYS: { fallback: "3", read: integer(0, 36_500), hint: "days for which applied journal segments are kept" },
-  DISK_FREE_BYTES_MIN: { fallback: "1GiB", read: bytes(0, 16_384 * GIB), hint: "free space below which new data is refused" },
-  EVENT_RETENTION_DAYS: { fallback: "0", read: integer(0, 36_500), hint: "days for which raw events are kept; 0: for ever" },
+  JOURNAL_PENDING_BYTES_MAX: {
+    fallback: "64MiB",
+    read: bytes(1 * MIB, 4 * GIB),
+    hint: "bytes that may wait in memory for the disk",
+  },
+  JOURNAL_BACKLOG_BYTES_MAX: {
+    fallback: "20GiB",
+    read: bytes(1 * MIB, 16_384 * GIB),
+    hint: "journal that may wait for the database",
+  },
+  JOURNAL_KEEP_DAYS: {
+    fallback: "3",
+    read: integer(0, 36_500),
+    hint: "days for which applied journal segments are kept",
+  },
+  DISK_FREE_BYTES_MIN: {
+    fallback: "1GiB",
+    read: bytes(0, 16_384 * GIB),
+    hint: "free space below which new data is refused",
+  },
+  EVENT_RETENTION_DAYS: {
+    fallback: "0",
+    read: integer(0, 36_500),
+    hint: "days for which raw events are kept; 0: for ever",
+  },
   KNOWN_CLIENTS_MAX: { fallback: "500000", read: integer(1_000, 50_000_000), hint: "client ids remembered in memory" },
-  SECRET_KEY: { fallback: "", read: secretKey, hint: "64 hex digits that encrypt secrets at rest; empty: a file in DATA_DIR" },
+  SECRET_KEY: {
+    fallback: "",
+    read: secretKey,
+    hint: "64 hex digits that encrypt secrets at rest; empty: a file in DATA_DIR",
+  },
 } satisfies Record<string, Setting<unknown>>;
 
 /** Reads all settings at once, so that one error names every bad variable. */
@@ -92,7 +136,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     try {
       return setting.read(text) as ReturnType<(typeof SETTINGS)[K]["read"]>;
     } catch (error) {
-      problems.push(`${name}=${name === "SECRET_KEY" || name === "DATABASE_URL" ? "…" : JSON.stringify(text)}: ${(error as Error).message}`);
+      problems.push(
+        `${name}=${name === "SECRET_KEY" || name === "DATABASE_URL" ? "…" : JSON.stringify(text)}: ${(error as Error).message}`,
+      );
       return undefined as never;
     }
   };
@@ -126,7 +172,8 @@ export const configFromEnvironment = (): Config => readConfig(process.env);
 function integer(min: number, max: number) {
   return (text: string): number => {
     const number = Number(text);
-    if (!/^\d+$/.test(text) || number < min || number > max) throw new Error(`must be a whole number from ${min} to ${max}.`);
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}.`);
     return number;
   };
 }
@@ -158,7 +205,10 @@ function roles(text: string): ReadonlySet<Role> {
 }
 
 function addresses(text: string): string[] {
-  const list = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  const list = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
   for (const part of list) {
     const [address = "", prefix] = part.split("/");
     const bits = isIP(address) === 4 ? 32 : 128;
@@ -169,7 +219,8 @@ function addresses(text: string): string[] {
 }
 
 function databaseUrl(text: string): string {
-  if (text !== "" && !/^postgres(ql)?:\/\//.test(text)) throw new Error("must begin with postgres:// or postgresql://.");
+  if (text !== "" && !/^postgres(ql)?:\/\//.test(text))
+    throw new Error("must begin with postgres:// or postgresql://.");
   return text;
 }
 

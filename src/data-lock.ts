@@ -24,7 +24,9 @@ export function lockDataDir(dataDir: string): DataLock {
       if (tryLink(draft, path)) break;
       const holder = readHolder(dataDir);
       if ((holder && isRunning(holder)) || attempt > 5) {
-        throw new UsageError(`${dataDir} is in use by process ${holder?.pid ?? "?"}: stop it first, or set another DATA_DIR.`);
+        throw new UsageError(
+          `${dataDir} is in use by process ${holder?.pid ?? "?"}: stop it first, or set another DATA_DIR.`,
+        );
       }
       takeAway(path, holder);
     }

@@ -10,7 +10,11 @@ export const CODES = {
   badToken: { code: 2001, status: 200, meaning: "access token unknown, or app disabled" },
   badSign: { code: 2002, status: 200, meaning: "`sign` or `Authorization` does not verify" },
   rateLimited: { code: 2003, status: 200, meaning: "rate limit" },
-  notGranted: { code: 2004, status: 200, meaning: "developer application not approved, disabled, or not granted this app" },
+  notGranted: {
+    code: 2004,
+    status: 200,
+    meaning: "developer application not approved, disabled, or not granted this app",
+  },
   clockSkew: { code: 2005, status: 200, meaning: "`current_time` is more than 10 s off" },
   incompatibleDimensions: { code: 2006, status: 200, meaning: "incompatible dimensions" },
   undecipherable: { code: 2007, status: 200, meaning: "device data does not decrypt" },

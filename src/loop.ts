@@ -33,7 +33,10 @@ export function startLoop(options: {
         if (signal.aborted) break;
         waitMs = Math.min(100 * 2 ** failures, failureMsMax);
         failures += 1;
-        options.log.warn({ loop: options.name, failures, waitMs, reason: messageOf(error) }, "A turn failed; trying again.");
+        options.log.warn(
+          { loop: options.name, failures, waitMs, reason: messageOf(error) },
+          "A turn failed; trying again.",
+        );
       }
       if (waitMs > 0) await sleep(waitMs, undefined, { signal, ref: false }).catch(() => {});
     }

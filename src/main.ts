@@ -1,6 +1,6 @@
+import { systemClock } from "./clock.ts";
 import { configFromEnvironment } from "./config.ts";
 import { createApp, loadApps } from "./db/app.ts";
-import { systemClock } from "./clock.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { createLog } from "./log.ts";
 import { type Running, serve } from "./serve.ts";
@@ -10,9 +10,10 @@ try {
   const config = configFromEnvironment();
   const log = createLog(config.logLevel);
   const running = await serve(config, log);
-  let stopping: Promise<void> | undefined;
   const stop = () => {
-    stopping ??= running.stop().then(
+    process.off("SIGTERM", stop).on("SIGTERM", () => {});
+    process.off("SIGINT", stop).on("SIGINT", () => {});
+    running.stop().then(
       () => process.exit(0),
       (error) => {
         log.fatal({ err: error }, "The server did not stop cleanly.");

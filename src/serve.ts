@@ -41,7 +41,14 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
   }
 }
 
-async function start(config: Config, log: Log, clock: Clock, lock: DataLock, undo: (() => Promise<void>)[], stopAll: () => Promise<void>): Promise<Running> {
+async function start(
+  config: Config,
+  log: Log,
+  clock: Clock,
+  lock: DataLock,
+  undo: (() => Promise<void>)[],
+  stopAll: () => Promise<void>,
+): Promise<Running> {
   const vault = openVault(config);
   const database = await openDatabase(config, { log, clock });
   undo.push(() => database.stop());
@@ -61,14 +68,24 @@ async function start(config: Config, log: Log, clock: Clock, lock: DataLock, und
   const recovered = journal.durable;
   const progress = new Progress(await readCursor(database.pool, journal.id));
   let behindSinceMs = progress.applied < recovered ? clock() : 0;
-  const intake = new Intake({ journal, progress, log, diskFreeBytesMin: config.diskFreeBytesMin, backlogBytesMax: config.journalBacklogBytesMax });
+  const intake = new Intake({
+    journal,
+    progress,
+    log,
+    diskFreeBytesMin: config.diskFreeBytesMin,
+    backlogBytesMax: config.journalBacklogBytesMax,
+  });
   const metrics = new Metrics({
     backlogBytes: () => intake.backlogBytes,
     waitingBytes: () => journal.waitingBytes,
     applyLagMs: () => (intake.backlogBytes === 0 ? 0 : clock() - Math.max(behindSinceMs, progress.receivedAtMs)),
     diskFreeBytes: () => intake.diskFreeBytes,
   });
-  const known = new KnownClients({ pool: database.pool, clientsMax: config.knownClientsMax, isBehind: () => progress.applied < recovered });
+  const known = new KnownClients({
+    pool: database.pool,
+    clientsMax: config.knownClientsMax,
+    isBehind: () => progress.applied < recovered,
+  });
   const apps = new AppDirectory({ pool: database.pool, vault, log });
   await apps.start();
   undo.push(() => apps.stop());
@@ -96,7 +113,10 @@ async function start(config: Config, log: Log, clock: Clock, lock: DataLock, und
     undo.push(() => running.stop());
   }
   const pruning = startPruning(config, log, clock, journal, database);
-  undo.push(() => pruning.stop(), () => journal.close());
+  undo.push(
+    () => pruning.stop(),
+    () => journal.close(),
+  );
 
   let isStopping = false;
   const server = await createServer({
@@ -115,7 +135,10 @@ async function start(config: Config, log: Log, clock: Clock, lock: DataLock, und
     isStopping: () => isStopping,
     durable: () => journal.durable,
   });
-  const address = await server.listen({ port: config.roles.has("http") ? config.port : 0, host: config.roles.has("http") ? config.host : "127.0.0.1" });
+  const address = await server.listen({
+    port: config.roles.has("http") ? config.port : 0,
+    host: config.roles.has("http") ? config.host : "127.0.0.1",
+  });
   undo.push(async () => {
     isStopping = true;
     const timer = setTimeout(() => server.server.closeAllConnections(), LAST_REQUESTS_MS);

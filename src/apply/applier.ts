@@ -105,7 +105,9 @@ export class Applier {
     try {
       const outcome = await applyBatch(this.#options.pool, batch, { days: this.#days, names: this.#names! });
       if (outcome.kind === "elsewhere") {
-        throw new Error(`The cursor is at ${outcome.position}, but the batch starts at ${batch.from}: reading again from there.`);
+        throw new Error(
+          `The cursor is at ${outcome.position}, but the batch starts at ${batch.from}: reading again from there.`,
+        );
       }
       if (outcome.kind === "applied") this.#tell(batch, outcome.facts, outcome.setAside);
     } catch (error) {
@@ -133,7 +135,7 @@ export class Applier {
     const { pool } = this.#options;
     const names = new ObservedNames();
     for (const meta of await loadEventMeta(pool)) names.add(meta.appId, "event", meta.name);
-    for (const meta of await loadPropertyMeta(pool)) names.add(meta.appId, meta.scope, meta.name);
+    for (const meta of await loadPropertyMeta(pool)) names.add(meta.appId, `${meta.scope}_property`, meta.name);
     this.#days = await loadEventDays(pool);
     this.#names = names;
   }

@@ -11,7 +11,9 @@ export type ApplyThread = {
 };
 
 /** Starts the worker thread and keeps it: if it ever ends by itself, it is started again. */
-export function startApplyThread(options: Omit<WorkerSettings, "durable"> & { log: Log; onApplied: (applied: Applied) => void }): ApplyThread {
+export function startApplyThread(
+  options: Omit<WorkerSettings, "durable"> & { log: Log; onApplied: (applied: Applied) => void },
+): ApplyThread {
   const { log, onApplied, ...settings } = options;
   const shared = new SharedArrayBuffer(8);
   const durable = new BigInt64Array(shared);
@@ -19,7 +21,9 @@ export function startApplyThread(options: Omit<WorkerSettings, "durable"> & { lo
   let worker = start();
 
   function start(): Worker {
-    const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData: { ...settings, durable: shared } satisfies WorkerSettings });
+    const thread = new Worker(new URL("./worker.js", import.meta.url), {
+      workerData: { ...settings, durable: shared } satisfies WorkerSettings,
+    });
     thread.on("message", (message: WorkerMessage) => {
       if (message.kind === "applied") onApplied(message.applied);
     });

@@ -1,7 +1,7 @@
 import type { EventDayState } from "../db/event-day.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { md5 } from "../domain/identity.ts";
-import { isPresetProperty, PRESET_EVENTS, type PropertyScope } from "../domain/metadata.ts";
+import { isPresetProperty, PRESET_EVENTS } from "../domain/metadata.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
 import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
 import { addAdView, addPayment } from "../domain/user-figures.ts";
@@ -81,10 +81,18 @@ function userOf(facts: Facts, entry: EventsEntry, app: AppContext): UserAccount 
   return user;
 }
 
-function applyEvent(facts: Facts, user: UserAccount, app: AppContext, event: SentEvent, entry: EventsEntry, stored: Stored): void {
+function applyEvent(
+  facts: Facts,
+  user: UserAccount,
+  app: AppContext,
+  event: SentEvent,
+  entry: EventsEntry,
+  stored: Stored,
+): void {
   if (user.latestEventAtMs === null || user.latestEventAtMs < event.atMs) user.latestEventAtMs = event.atMs;
   noteNames(facts, event, entry, stored);
-  if (user.osPlatform === "unknown" && event.properties.$os !== undefined) user.osPlatform = osOf(textOf(event.properties.$os));
+  if (user.osPlatform === "unknown" && event.properties.$os !== undefined)
+    user.osPlatform = osOf(textOf(event.properties.$os));
   if (event.type === "profile") {
     user.properties = applyProfileOperation(user.properties, event.event as ProfileOperation, event.properties);
     facts.putUser(user);
@@ -98,7 +106,12 @@ function applyEvent(facts: Facts, user: UserAccount, app: AppContext, event: Sen
       const micros = microsOfEcpm(ecpm);
       day.adCount += 1;
       day.adMicros += micros;
-      const view = { micros, ecpmMicros: roundHalfAway(ecpm * 1e6), adType: textOf(event.properties.$ad_type), atMs: event.atMs };
+      const view = {
+        micros,
+        ecpmMicros: roundHalfAway(ecpm * 1e6),
+        adType: textOf(event.properties.$ad_type),
+        atMs: event.atMs,
+      };
       addAdView(user, view, user.registeredAtMs);
       break;
     }
@@ -124,7 +137,14 @@ function bindThirdPlatform(user: UserAccount, event: SentEvent): void {
   };
 }
 
-export type SentPayment = { amount: number; currency: string; traceId: string; method: string; reason: string; isVirtual: number };
+export type SentPayment = {
+  amount: number;
+  currency: string;
+  traceId: string;
+  method: string;
+  reason: string;
+  isVirtual: number;
+};
 
 /** The payment that an event is, if it is one: `$PayEvent`, the consumer event PAY, or handle_event's pay. */
 export function paymentOf(event: SentEvent, entry: EventsEntry): SentPayment | undefined {
@@ -134,7 +154,8 @@ export function paymentOf(event: SentEvent, entry: EventsEntry): SentPayment | u
   const isConsumerPay = head.kind === "consumer_event" && event.event === "PAY";
   const isHandledPay = head.kind === "handle_event" && event.event === "pay";
   if (!isPreset && !isConsumerPay && !isHandledPay) return undefined;
-  const traceId = textOf(properties.$order_id) || textOf(properties.$trace_id) || md5(eventKey(head.app, head.client, event));
+  const traceId =
+    textOf(properties.$order_id) || textOf(properties.$trace_id) || md5(eventKey(head.app, head.client, event));
   return {
     amount: isPreset ? numberOf(properties.$pay_amount) : numberOf(properties.real_amount ?? properties.amount),
     currency: isPreset ? textOf(properties.$pay_type).toUpperCase() : "",
@@ -188,11 +209,11 @@ function noteNames(facts: Facts, event: SentEvent, entry: EventsEntry, stored: S
     facts.observed.push({ appId, kind: "event", name: event.event, atMs });
   }
   if (event.event === "profile_delete" || event.event === "profile_unset") return;
-  const scope: PropertyScope = event.type === "profile" ? "user" : "event";
-  const known = stored.names.of(appId, scope);
+  const kind = event.type === "profile" ? "user_property" : "event_property";
+  const known = stored.names.of(appId, kind);
   for (const name in event.properties) {
     if (known.has(name) || isPresetProperty(name)) continue;
-    if (stored.names.add(appId, scope, name)) facts.observed.push({ appId, kind: scope, name, atMs });
+    if (stored.names.add(appId, kind, name)) facts.observed.push({ appId, kind, name, atMs });
   }
 }
 

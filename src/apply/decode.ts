@@ -17,7 +17,13 @@ export type SentEvent = {
 };
 
 export type DecodedEntry = { from: number; until: number; payload: Buffer } & (
-  | { kind: "events"; head: EntryHead; received: number; rejected: readonly (readonly [number, string])[]; events: SentEvent[] }
+  | {
+      kind: "events";
+      head: EntryHead;
+      received: number;
+      rejected: readonly (readonly [number, string])[];
+      events: SentEvent[];
+    }
   | { kind: "user"; head: EntryHead; body: JsonObject }
   | { kind: "unreadable"; head: EntryHead | undefined; reason: string }
 );
@@ -28,7 +34,8 @@ export type DecodedEntry = { from: number; until: number; payload: Buffer } & (
  */
 export function decodeItem(item: JournalItem): DecodedEntry {
   const place = { from: item.from, until: item.until, payload: item.payload };
-  if (item.kind === "damage") return { ...place, kind: "unreadable", head: undefined, reason: "The bytes are not a journal record." };
+  if (item.kind === "damage")
+    return { ...place, kind: "unreadable", head: undefined, reason: "The bytes are not a journal record." };
   let head: EntryHead | undefined;
   try {
     const entry = decodeEntry(item.payload);
@@ -62,7 +69,15 @@ function decodeCollect(head: EntryHead, body: JsonObject) {
     if (rejectedIndexes?.has(index)) continue;
     const sent = list[index] as JsonObject;
     const type = typeOfEvent(sent, body.type) as SentEvent["type"];
-    events.push(sentEvent(head, index, { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties: propertiesOf(sent) }, body, address));
+    events.push(
+      sentEvent(
+        head,
+        index,
+        { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties: propertiesOf(sent) },
+        body,
+        address,
+      ),
+    );
   }
   return { kind: "events" as const, head, received: list.length, rejected: head.rejected ?? [], events };
 }
@@ -122,7 +137,8 @@ function consumerEvent(body: JsonObject): RawEvent {
 function handleEvent(body: JsonObject, receivedAtMs: number): RawEvent {
   const properties: JsonObject = isObject(body.properties) ? { ...body.properties } : {};
   if (textOf(body.trace_id) !== "") properties.$trace_id = textOf(body.trace_id);
-  const atMs = body.use_client_time === true && typeof body.timestamp === "number" ? Math.floor(body.timestamp) : receivedAtMs;
+  const atMs =
+    body.use_client_time === true && typeof body.timestamp === "number" ? Math.floor(body.timestamp) : receivedAtMs;
   return { type: "track", event: body.event_type as string, atMs, properties };
 }
 

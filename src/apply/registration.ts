@@ -81,7 +81,8 @@ function launchSource(body: JsonObject, history: JsonObject | undefined): Source
 function reportedSource(body: JsonObject): Source {
   const platform = platformNamed(cleanValue(body.click_company));
   const adData = isObject(body.ad_data) && platform ? adDataOf(body.ad_data, platform.name) : {};
-  const clickTime = typeof body.click_time === "number" && body.click_time > 0 ? Math.floor(body.click_time) : undefined;
+  const clickTime =
+    typeof body.click_time === "number" && body.click_time > 0 ? Math.floor(body.click_time) : undefined;
   const activeTime = typeof body.active_time === "number" ? Math.floor(body.active_time) : null;
   return {
     adPlatform: platform?.name ?? "",

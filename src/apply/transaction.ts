@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { LIMITS } from "../config.ts";
 import { loadAppRules } from "../db/app.ts";
 import { type EventKey, findStoredEvents, insertEvents } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
@@ -10,9 +11,8 @@ import { inTransaction } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import { loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
 import { addUserDays } from "../db/user-day.ts";
-import { LIMITS } from "../config.ts";
-import { textOf, type DecodedEntry } from "./decode.ts";
 import { applyEventsEntry, type EventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
+import { type DecodedEntry, textOf } from "./decode.ts";
 import { Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
 import { applyUserEntry } from "./registration.ts";
@@ -43,7 +43,10 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
     await writeFacts(tx, facts);
     for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
     const unreadable = entries.filter((entry) => entry.kind === "unreadable");
-    await setAside(tx, unreadable.map((entry) => asSetAside(batch.journalId, entry, entry.reason)));
+    await setAside(
+      tx,
+      unreadable.map((entry) => asSetAside(batch.journalId, entry, entry.reason)),
+    );
     await moveCursor(tx, batch.journalId, batch.until);
     return { kind: "applied", facts, setAside: unreadable.length };
   });
@@ -54,7 +57,10 @@ export async function setAsideEntry(pool: pg.Pool, batch: Batch, reason: string)
   await inTransaction(pool, async (tx) => {
     const position = await lockCursor(tx, batch.journalId);
     if (position !== batch.from) return;
-    await setAside(tx, batch.entries.map((entry) => asSetAside(batch.journalId, entry, reason)));
+    await setAside(
+      tx,
+      batch.entries.map((entry) => asSetAside(batch.journalId, entry, reason)),
+    );
     await moveCursor(tx, batch.journalId, batch.until);
   });
 }
@@ -150,7 +156,9 @@ async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void
   if (entry.kind !== "user") return;
   const { app: appId, client: clientId } = entry.head;
   const newClientId = textOf(entry.body.new_client_id);
-  const [user, other] = await Promise.all([clientId, newClientId].map((id) => loadUsers(tx, [{ appId, clientId: id }])));
+  const [user, other] = await Promise.all(
+    [clientId, newClientId].map((id) => loadUsers(tx, [{ appId, clientId: id }])),
+  );
   if (!user?.[0] || other?.[0] || newClientId === "" || newClientId.length > LIMITS.clientIdLength) return;
   await storeUsers(tx, [{ ...user[0], clientId: newClientId }]);
   await renameUser(tx, { appId, clientId, newClientId });

@@ -5,8 +5,8 @@ import { type Connection, openPool } from "../db/pool.ts";
 import { addDays } from "../domain/calendar.ts";
 import { createLog } from "../log.ts";
 import { startLoop } from "../loop.ts";
-import { Applier } from "./applier.ts";
 import type { Applied } from "./applier.ts";
+import { Applier } from "./applier.ts";
 
 /** The apply role on its own thread: parsing and building rows never delays an answer. */
 export type WorkerSettings = {

@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { LIMITS } from "../config.ts";
 import { REJECTIONS } from "../errors.ts";
-import { envelopeSchema, emptyData } from "./envelope.ts";
+import { emptyData, envelopeSchema } from "./envelope.ts";
 import { accessToken, clientId, optionalText } from "./fields.ts";
 
 /** Documentation of one event. Events are judged one by one (domain/admission.ts), so this never refuses a request. */

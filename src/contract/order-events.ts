@@ -16,7 +16,9 @@ export const CONSUMER_EVENT_TYPES = [
 export const consumerEventQuery = Type.Object({
   access_token: accessToken,
   token: Type.Optional(Type.String({ description: "User token of the registration; this or client_id" })),
-  client_id: Type.Optional(Type.String({ description: "The id used at registration; this or token", maxLength: LIMITS.clientIdLength })),
+  client_id: Type.Optional(
+    Type.String({ description: "The id used at registration; this or token", maxLength: LIMITS.clientIdLength }),
+  ),
 });
 
 const cents = (description: string) =>
@@ -36,10 +38,21 @@ export const consumerEventBody = Type.Object({
 });
 
 export const handleEventBody = Type.Object({
-  event_type: Type.Unsafe<string>({ type: "string", pattern: "^[A-Za-z][A-Za-z0-9_]{0,49}$", description: "activate, register, pay, twice, key_active …" }),
+  event_type: Type.Unsafe<string>({
+    type: "string",
+    pattern: "^[A-Za-z][A-Za-z0-9_]{0,49}$",
+    description: "activate, register, pay, twice, key_active …",
+  }),
   properties: Type.Optional(Type.Unknown({ description: "For pay: amount and real_amount in cents" })),
   use_client_time: Type.Optional(Type.Unknown({ description: "true: timestamp is the time of the event" })),
-  timestamp: Type.Optional(Type.Unsafe<number | null>({ type: ["integer", "null"], minimum: 0, maximum: 4_102_444_799_999, description: "ms" })),
+  timestamp: Type.Optional(
+    Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      minimum: 0,
+      maximum: 4_102_444_799_999,
+      description: "ms",
+    }),
+  ),
   trace_id: Type.Optional(
     Type.Unsafe<string | number | null>({
       type: ["string", "number", "null"],
@@ -49,4 +62,8 @@ export const handleEventBody = Type.Object({
   ),
 });
 
-export const postbackInfoQuery = Type.Object({ access_token: accessToken, client_id: optionalText("The id used at registration"), trace_id: optionalText("Order id") });
+export const postbackInfoQuery = Type.Object({
+  access_token: accessToken,
+  client_id: optionalText("The id used at registration"),
+  trace_id: optionalText("Order id"),
+});

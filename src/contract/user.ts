@@ -7,13 +7,19 @@ export const appQuery = Type.Object({ access_token: accessToken });
 
 export const appAndClientQuery = Type.Object({
   access_token: accessToken,
-  client_id: Type.Optional(Type.String({ description: "The id used at registration", maxLength: LIMITS.clientIdLength })),
+  client_id: Type.Optional(
+    Type.String({ description: "The id used at registration", maxLength: LIMITS.clientIdLength }),
+  ),
 });
 
 /** Sent by apps on ios and android. Every field but os_name may be missing: real SDKs leave out what they cannot get. */
 export const deviceInfo = Type.Object(
   {
-    os_name: Type.Unsafe<string>({ type: "string", pattern: "^([iI][oO][sS]|[aA][nN][dD][rR][oO][iI][dD])$", description: "`ios` or `android`" }),
+    os_name: Type.Unsafe<string>({
+      type: "string",
+      pattern: "^([iI][oO][sS]|[aA][nN][dD][rR][oO][iI][dD])$",
+      description: "`ios` or `android`",
+    }),
     android_id: optionalText("Android: android id"),
     imei: optionalText("Android: imei"),
     oaid: optionalText("Android: oaid"),
@@ -23,7 +29,9 @@ export const deviceInfo = Type.Object(
     caid2_md5: optionalText("ios: md5 of the caid, version 20211207"),
     mac: optionalText("Raw MAC address; empty by default"),
     android_version: optionalText("Android release version"),
-    api_version: Type.Optional(Type.Unsafe<number | string | null>({ type: ["number", "string", "null"], description: "Android API level" })),
+    api_version: Type.Optional(
+      Type.Unsafe<number | string | null>({ type: ["number", "string", "null"], description: "Android API level" }),
+    ),
     rom: optionalText("ROM name"),
     rom_version: optionalText("ROM version"),
     phone_brand: optionalText("Phone brand"),
@@ -36,7 +44,11 @@ const registration = {
   client_id: clientId({ description: "Unique user id in the business" }),
   name: text("User name"),
   channel: text("Registration channel"),
-  version: Type.Integer({ description: "Registration version", minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
+  version: Type.Integer({
+    description: "Registration version",
+    minimum: -Number.MAX_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+  }),
   wx_openid: optionalText("Open id; required for mini-programs and mini-games"),
   wx_unionid: optionalText("Union id"),
   ad_data: optionalStruct("The launch query, flat; nested under the platform's name is taken too"),
@@ -55,7 +67,10 @@ export const initializeBody = Type.Object({
   history_info: Type.Optional(
     Type.Union([
       Type.Object(
-        { create_time: optionalNumber("When the user registered, ms"), company: optionalText("Where the user came from") },
+        {
+          create_time: optionalNumber("When the user registered, ms"),
+          company: optionalText("Where the user came from"),
+        },
         { description: "For users brought over from another system" },
       ),
       Type.Null(),
@@ -85,7 +100,9 @@ export const attributedBody = Type.Object({
   click_company: text("Attributed ad platform; empty: organic"),
   ad_data: orEmpty("Object with one key per platform", "object"),
   os_type: Type.Unsafe<string>({ type: "string", enum: ["ios", "android", ""], description: "`ios` or `android`" }),
-  device_info: Type.Optional(Type.Unsafe<object | "">({ anyOf: [deviceInfo, { const: "" }], description: "Device info; can follow later" })),
+  device_info: Type.Optional(
+    Type.Unsafe<object | "">({ anyOf: [deviceInfo, { const: "" }], description: "Device info; can follow later" }),
+  ),
 });
 
 export const deviceInfoBody = Type.Object({
@@ -113,14 +130,18 @@ const lookupRecord = Type.Object(
     advertiser_id: Type.String(),
     aid: Type.String(),
     cid: Type.String(),
-    bytedance_v2: Type.Optional(Type.Object({}, { description: "For users of that platform; other platforms have an object of their own name" })),
+    bytedance_v2: Type.Optional(
+      Type.Object({}, { description: "For users of that platform; other platforms have an object of their own name" }),
+    ),
   },
   { description: "User lookup record" },
 );
 
 export const userGetAnswer = envelopeSchema(Type.Object({ user_list: Type.Array(lookupRecord) }));
 
-export const resetClientIdBody = Type.Object({ new_client_id: clientId({ description: "The id that replaces the old one" }) });
+export const resetClientIdBody = Type.Object({
+  new_client_id: clientId({ description: "The id that replaces the old one" }),
+});
 
 export const updateDataBody = Type.Object({
   click_id: optionalText("Click id"),

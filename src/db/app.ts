@@ -19,7 +19,9 @@ export type App = {
   createdAtMs: number;
 };
 
-export type AppChange = Partial<Pick<App, "name" | "timeZone" | "currency" | "rates" | "metadataMode" | "requireRegistration" | "enabled">>;
+export type AppChange = Partial<
+  Pick<App, "name" | "timeZone" | "currency" | "rates" | "metadataMode" | "requireRegistration" | "enabled">
+>;
 
 type AppRow = Omit<App, "appKey" | "aesKey"> & { appKeySealed: string; aesKeySealed: string };
 
@@ -67,7 +69,8 @@ export async function changeApp(executor: Executor, appId: number, change: AppCh
   if (change.currency !== undefined) assignments.push(sql`currency = ${change.currency}`);
   if (change.rates !== undefined) assignments.push(sql`rates = rates || ${JSON.stringify(change.rates)}::jsonb`);
   if (change.metadataMode !== undefined) assignments.push(sql`metadata_mode = ${change.metadataMode}`);
-  if (change.requireRegistration !== undefined) assignments.push(sql`require_registration = ${change.requireRegistration}`);
+  if (change.requireRegistration !== undefined)
+    assignments.push(sql`require_registration = ${change.requireRegistration}`);
   if (change.enabled !== undefined) assignments.push(sql`enabled = ${change.enabled}`);
   if (assignments.length === 0) return true;
   const all = assignments.reduce((left, right) => sql`${left}, ${right}`);

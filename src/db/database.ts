@@ -17,7 +17,8 @@ export async function openDatabase(
   options: { log: Log; clock: Clock },
 ): Promise<Database> {
   const { log } = options;
-  const embedded = config.databaseUrl === "" ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : undefined;
+  const embedded =
+    config.databaseUrl === "" ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : undefined;
   const connection: Connection = embedded?.connection ?? { kind: "url", url: config.databaseUrl };
   const pool = openPool(connection, { log, connectionsMax: config.databaseConnectionsMax, name: "http" });
   const stop = async () => {
@@ -42,7 +43,8 @@ async function untilThere(pool: pg.Pool, log: Log): Promise<void> {
       await pool.query("select 1");
       return;
     } catch (error) {
-      if (elapsedMs() - startedMs > EXTERNAL_MS_MAX) throw new UsageError(`The database at DATABASE_URL does not answer: ${messageOf(error)}`);
+      if (elapsedMs() - startedMs > EXTERNAL_MS_MAX)
+        throw new UsageError(`The database at DATABASE_URL does not answer: ${messageOf(error)}`);
       log.warn({ reason: messageOf(error) }, "The database does not answer yet.");
       await sleep(1_000);
     }

@@ -1,6 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { chownSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { UsageError } from "../errors.ts";
 
@@ -36,7 +46,9 @@ function makePostgresUser(): void {
       // The next way: distributions have one or the other.
     }
   }
-  throw new UsageError("PostgreSQL cannot run as root, and the user `postgres` could not be made: create it, or start as an ordinary user.");
+  throw new UsageError(
+    "PostgreSQL cannot run as root, and the user `postgres` could not be made: create it, or start as an ordinary user.",
+  );
 }
 
 /** The binaries that npm delivers, in a place where the runner can execute them. */
@@ -68,7 +80,8 @@ function copyBinaries(home: string, name: string): string {
     renameSync(unfinished, target);
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true });
-    if (!existsSync(target)) throw new UsageError(`${name} could not be copied to ${target}: ${(error as Error).message}`);
+    if (!existsSync(target))
+      throw new UsageError(`${name} could not be copied to ${target}: ${(error as Error).message}`);
   }
   return target;
 }
@@ -101,4 +114,3 @@ function canReach(path: string, runner: { uid: number; gid: number }): boolean {
     if (dirname(at) === at) return true;
   }
 }
-

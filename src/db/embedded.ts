@@ -1,6 +1,16 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chownSync, closeSync, existsSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -77,7 +87,8 @@ const connectionFile = (dataDir: string) => join(dataDir, "postgres-connection.j
 async function connectionFor(dataDir: string, folder: string): Promise<Connection & { kind: "local" }> {
   const known = embeddedConnection(dataDir);
   if (known?.kind === "local" && (known.host === folder || !known.host.startsWith("/"))) return known;
-  const bySocket = process.platform !== "win32" && Buffer.byteLength(`${folder}/.s.PGSQL.5432`) <= SOCKET_PATH_BYTES_MAX;
+  const bySocket =
+    process.platform !== "win32" && Buffer.byteLength(`${folder}/.s.PGSQL.5432`) <= SOCKET_PATH_BYTES_MAX;
   const connection = {
     kind: "local" as const,
     host: bySocket ? folder : "127.0.0.1",
@@ -140,9 +151,15 @@ class Cluster {
     if (runner) chownSync(passwordFile, runner.uid, runner.gid);
     const args = ["-D", unfinished, "-U", USER, "--pwfile", passwordFile, "--auth=scram-sha-256"];
     try {
-      await run(binaries.initdb, [...args, "--encoding=UTF8", "--locale=C"], { ...runner, cwd: folder, env: cleanEnvironment() });
+      await run(binaries.initdb, [...args, "--encoding=UTF8", "--locale=C"], {
+        ...runner,
+        cwd: folder,
+        env: cleanEnvironment(),
+      });
     } catch (error) {
-      throw new UsageError(`The embedded database could not be created: ${(error as { stderr?: string }).stderr || messageOf(error)}`);
+      throw new UsageError(
+        `The embedded database could not be created: ${(error as { stderr?: string }).stderr || messageOf(error)}`,
+      );
     } finally {
       rmSync(passwordFile, { force: true });
     }

@@ -22,7 +22,9 @@ export async function openEventDay(pool: pg.Pool, day: string): Promise<void> {
     const [known] = await query(tx, sql`select 1 from event_day where day = ${day}::date`);
     if (known) return;
     await execute(tx, sql`create table ${table} (like event including defaults including indexes)`);
-    await tx.query(`alter table event attach partition ${table.texts[0]} for values from ('${day}') to ('${addDays(day, 1)}')`);
+    await tx.query(
+      `alter table event attach partition ${table.texts[0]} for values from ('${day}') to ('${addDays(day, 1)}')`,
+    );
     await execute(tx, sql`insert into event_day (day, state) values (${day}::date, 'open')`);
   });
 }

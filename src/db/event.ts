@@ -21,7 +21,11 @@ export async function insertEvents(tx: pg.PoolClient, events: readonly EventRow[
     (e) =>
       `${e.appId}\t${copyText(e.clientId)}\t${e.day}\t${e.atMs}\t${e.fingerprint}\t${e.type}\t${e.event}\t${copyJson(e.properties)}\t${e.receivedAtMs}`,
   );
-  await copyRows(tx, "copy event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms) from stdin", rows);
+  await copyRows(
+    tx,
+    "copy event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms) from stdin",
+    rows,
+  );
 }
 
 export type EventKey = Pick<EventRow, "appId" | "clientId" | "day" | "atMs" | "fingerprint">;
@@ -40,10 +44,20 @@ export async function findStoredEvents(executor: Executor, keys: readonly EventK
   );
 }
 
-export type ExportedEvent = { clientId: string; type: string; event: string; atMs: number; properties: string; receivedAtMs: number };
+export type ExportedEvent = {
+  clientId: string;
+  type: string;
+  event: string;
+  atMs: number;
+  properties: string;
+  receivedAtMs: number;
+};
 
 /** Declares a cursor over an app's events of some days, in a fixed order; read it with fetchEvents. */
-export async function openEventCursor(tx: Executor, range: { appId: number; fromDay: string; untilDay: string }): Promise<void> {
+export async function openEventCursor(
+  tx: Executor,
+  range: { appId: number; fromDay: string; untilDay: string },
+): Promise<void> {
   await query(
     tx,
     sql`declare exported_event no scroll cursor for

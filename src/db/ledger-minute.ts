@@ -17,7 +17,10 @@ export async function addToLedger(executor: Executor, counts: readonly LedgerCou
   );
 }
 
-export async function readLedger(executor: Executor, range: { appId: number; fromMs: number; untilMs: number }): Promise<LedgerCount[]> {
+export async function readLedger(
+  executor: Executor,
+  range: { appId: number; fromMs: number; untilMs: number },
+): Promise<LedgerCount[]> {
   return query<LedgerCount>(
     executor,
     sql`select app_id as "appId", minute_ms as "minuteMs", outcome, events from ledger_minute

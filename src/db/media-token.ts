@@ -16,7 +16,11 @@ export async function storeMediaToken(
   );
 }
 
-export async function loadMediaToken(executor: Executor, vault: Vault, key: { appId: number; platform: string }): Promise<string | undefined> {
+export async function loadMediaToken(
+  executor: Executor,
+  vault: Vault,
+  key: { appId: number; platform: string },
+): Promise<string | undefined> {
   const [row] = await query<{ sealed: string }>(
     executor,
     sql`select token_sealed as sealed from media_token where app_id = ${key.appId} and platform = ${key.platform}`,

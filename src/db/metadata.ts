@@ -3,7 +3,13 @@ import { tellSettingsChanged } from "./app.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 export type EventMeta = { appId: number; name: string; state: MetaState };
-export type PropertyMeta = { appId: number; scope: PropertyScope; name: string; type: PropertyType | "any"; state: MetaState };
+export type PropertyMeta = {
+  appId: number;
+  scope: PropertyScope;
+  name: string;
+  type: PropertyType | "any";
+  state: MetaState;
+};
 
 export async function loadEventMeta(executor: Executor): Promise<EventMeta[]> {
   return query<EventMeta>(executor, sql`select app_id as "appId", name, state from event_meta order by app_id, name`);
@@ -38,7 +44,7 @@ export async function declareProperty(executor: Executor, meta: PropertyMeta, no
   await tellSettingsChanged(executor);
 }
 
-export type ObservedName = { appId: number; kind: "event" | PropertyScope; name: string; atMs: number };
+export type ObservedName = { appId: number; kind: "event" | `${PropertyScope}_property`; name: string; atMs: number };
 
 /** Names seen for the first time. One that is known already, in whatever state, stays as it is. */
 export async function noteObserved(executor: Executor, names: readonly ObservedName[]): Promise<void> {
@@ -59,7 +65,7 @@ export async function noteObserved(executor: Executor, names: readonly ObservedN
       executor,
       sql`insert into property_meta (app_id, scope, name, type, state, changed_at_ms)
         select app_id, scope, name, 'any', 'observed', at_ms
-        from unnest(${properties.map((n) => n.appId)}::int[], ${properties.map((n) => n.kind)}::text[],
+        from unnest(${properties.map((n) => n.appId)}::int[], ${properties.map((n) => n.kind.replace("_property", ""))}::text[],
           ${properties.map((n) => n.name)}::text[], ${properties.map((n) => n.atMs)}::bigint[])
           as observed (app_id, scope, name, at_ms)
         on conflict do nothing`,

@@ -18,13 +18,17 @@ export async function migrate(pool: pg.Pool, options: { log: Log; clock: Clock }
     await assertVersion(client);
     await client.query("select pg_advisory_lock(7226387)");
     await client.query("create table if not exists migration (name text primary key, applied_at_ms bigint not null)");
-    const done = new Set((await query<{ name: string }>(client, sql`select name from migration`)).map((row) => row.name));
+    const done = new Set(
+      (await query<{ name: string }>(client, sql`select name from migration`)).map((row) => row.name),
+    );
     const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).sort();
     const unknown = [...done].filter((name) => !files.includes(name));
-    if (unknown.length > 0) throw new UsageError(`The database is newer than this program: it has ${unknown.join(", ")}.`);
+    if (unknown.length > 0)
+      throw new UsageError(`The database is newer than this program: it has ${unknown.join(", ")}.`);
     for (const name of files.filter((file) => !done.has(file))) {
       await client.query("begin");
-      for (const statement of statementsOf(await readFile(`${MIGRATIONS}${name}`, "utf8"))) await client.query(statement);
+      for (const statement of statementsOf(await readFile(`${MIGRATIONS}${name}`, "utf8")))
+        await client.query(statement);
       await execute(client, sql`insert into migration (name, applied_at_ms) values (${name}, ${options.clock()})`);
       await client.query("commit");
       options.log.info({ migration: name }, "The database was migrated.");

@@ -48,7 +48,10 @@ export async function insertOrders(executor: Executor, orders: readonly Order[])
   );
 }
 
-export async function sumOrders(executor: Executor, user: { appId: number; clientId: string }): Promise<{ count: number; cents: number }> {
+export async function sumOrders(
+  executor: Executor,
+  user: { appId: number; clientId: string },
+): Promise<{ count: number; cents: number }> {
   const [row] = await query<{ count: number; cents: number }>(
     executor,
     sql`select count(*) as count, coalesce(sum(cents), 0)::bigint as cents from orders

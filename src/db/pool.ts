@@ -4,7 +4,9 @@ import type { Log } from "../log.ts";
 import type { Executor } from "./sql.ts";
 
 /** Where the database is. A host that begins with / is the folder of a Unix socket. */
-export type Connection = { kind: "url"; url: string } | { kind: "local"; host: string; port: number; user: string; password: string; database: string };
+export type Connection =
+  | { kind: "url"; url: string }
+  | { kind: "local"; host: string; port: number; user: string; password: string; database: string };
 
 // Whole numbers stay exact up to 2^53, which covers milliseconds, cents and journal positions; days stay texts.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => Number(text));
@@ -46,10 +48,16 @@ export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) 
 /** Whether to try the same again later: the database is gone, restarting or busy, or two transactions got in each other's way. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== "string") return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(messageOf(error));
+  if (typeof code !== "string")
+    return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
+      messageOf(error),
+    );
   if (/^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)/.test(code)) return true;
   // Connection errors, shutdown, lack of resources, serialisation and deadlock; XX000 is a lost worker on Citus.
-  return /^(08|53|57P|40001|40P01|55P03|58030)/.test(code) || (code === "XX000" && /server closed|connection/i.test(messageOf(error)));
+  return (
+    /^(08|53|57P|40001|40P01|55P03|58030)/.test(code) ||
+    (code === "XX000" && /server closed|connection/i.test(messageOf(error)))
+  );
 }
 
 export async function canAnswer(executor: Executor): Promise<boolean> {

@@ -33,7 +33,10 @@ export async function listSetAside(executor: Executor, options: { limit: number 
 }
 
 export async function countSetAside(executor: Executor): Promise<number> {
-  const [row] = await query<{ count: number }>(executor, sql`select count(*) as count from set_aside where not replayed`);
+  const [row] = await query<{ count: number }>(
+    executor,
+    sql`select count(*) as count from set_aside where not replayed`,
+  );
   return row?.count ?? 0;
 }
 

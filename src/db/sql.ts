@@ -1,5 +1,5 @@
-import type { QueryResultRow } from "pg";
 import type pg from "pg";
+import type { QueryResultRow } from "pg";
 
 /** A statement as plain data. Only values and other statements go into it; there is no way to splice in text. */
 export type Sql = { readonly kind: "sql"; readonly texts: readonly string[]; readonly values: readonly unknown[] };

@@ -1,7 +1,14 @@
 import { LIMITS } from "../config.ts";
 import type { Rejection } from "../errors.ts";
 import { deeperThan, isObject, type JsonObject, type JsonValue } from "./json.ts";
-import { type AppMetadata, NAME, PRESET_EVENTS, type PropertyScope, type PropertyType, typeOfProperty } from "./metadata.ts";
+import {
+  type AppMetadata,
+  NAME,
+  PRESET_EVENTS,
+  type PropertyScope,
+  type PropertyType,
+  typeOfProperty,
+} from "./metadata.ts";
 import { isProfileOperation } from "./profile.ts";
 
 export type EventError = { index: number; event: string; reason: Rejection | "bad_property"; message: string };
@@ -24,7 +31,11 @@ const TIME_FROM_MS = Date.UTC(2000, 0, 1);
 const TIME_UNTIL_MS = Date.UTC(2100, 0, 1);
 
 /** Judges each event by itself; a bad one never touches the others. `sharedType` is the `type` beside `event_list`. */
-export function admitEvents(eventList: readonly JsonValue[], sharedType: JsonValue | undefined, context: AdmissionContext): Admission {
+export function admitEvents(
+  eventList: readonly JsonValue[],
+  sharedType: JsonValue | undefined,
+  context: AdmissionContext,
+): Admission {
   const admission: Admission = { rejected: [], omitted: [], cut: [], errors: [] };
   for (let index = 0; index < eventList.length; index += 1) {
     const event = eventList[index]!;
@@ -33,7 +44,13 @@ export function admitEvents(eventList: readonly JsonValue[], sharedType: JsonVal
       admission.rejected.push([index, refusal.reason]);
       admission.errors.push({ index, event: nameOf(event), reason: refusal.reason, message: refusal.message });
     } else {
-      admitProperties(event as JsonObject, index, typeOfEvent(event as JsonObject, sharedType), context.metadata, admission);
+      admitProperties(
+        event as JsonObject,
+        index,
+        typeOfEvent(event as JsonObject, sharedType),
+        context.metadata,
+        admission,
+      );
     }
   }
   return admission;
@@ -41,7 +58,11 @@ export function admitEvents(eventList: readonly JsonValue[], sharedType: JsonVal
 
 type Refusal = { reason: Rejection; message: string };
 
-function refusalOf(event: JsonValue, sharedType: JsonValue | undefined, { nowMs, metadata }: AdmissionContext): Refusal | undefined {
+function refusalOf(
+  event: JsonValue,
+  sharedType: JsonValue | undefined,
+  { nowMs, metadata }: AdmissionContext,
+): Refusal | undefined {
   if (!isObject(event)) return { reason: "bad_type", message: "The event is not an object." };
   const type = typeOfEvent(event, sharedType);
   const name = event.event;
@@ -53,7 +74,10 @@ function refusalOf(event: JsonValue, sharedType: JsonValue | undefined, { nowMs,
   if (type === "profile" ? !isProfileOperation(name) : !isEventName(name)) {
     return type === "profile"
       ? { reason: "bad_type", message: `${quote(name)} is not a profile operation.` }
-      : { reason: "bad_name", message: `${quote(name)} is not an event name: letters, digits and _, at most 50, $ only for presets.` };
+      : {
+          reason: "bad_name",
+          message: `${quote(name)} is not an event name: letters, digits and _, at most 50, $ only for presets.`,
+        };
   }
   if (!hasProperties(event, name)) return { reason: "bad_properties", message: "`properties` must be an object." };
   if (type === "track") {
@@ -72,7 +96,8 @@ function refusalOfTime(event: JsonObject, nowMs: number): Refusal | undefined {
     return { reason: "bad_time", message: "`time` must be a timestamp in milliseconds." };
   }
   if (event.time_free === true) return undefined;
-  if (time < nowMs - OLDEST_MS) return { reason: "too_old", message: "`time` is more than 10 days before server time." };
+  if (time < nowMs - OLDEST_MS)
+    return { reason: "too_old", message: "`time` is more than 10 days before server time." };
   if (time > nowMs + NEWEST_MS) return { reason: "too_new", message: "`time` is more than 1 hour after server time." };
   return undefined;
 }
@@ -97,14 +122,21 @@ export function propertiesOf(event: JsonObject): JsonObject {
   return isObject(event.properties) ? event.properties : {};
 }
 
-function admitProperties(event: JsonObject, index: number, type: JsonValue | undefined, metadata: AppMetadata, admission: Admission): void {
+function admitProperties(
+  event: JsonObject,
+  index: number,
+  type: JsonValue | undefined,
+  metadata: AppMetadata,
+  admission: Admission,
+): void {
   const name = event.event as string;
   if (name === "profile_delete") return;
   const scope: PropertyScope = type === "profile" ? "user" : "event";
   const properties = propertiesOf(event);
   for (const key of Object.keys(properties)) {
     const declared = typeOfProperty(metadata, scope, key);
-    const fit = declared === undefined ? "unknown" : name === "profile_unset" ? "fits" : fitOf(properties[key]!, declared);
+    const fit =
+      declared === undefined ? "unknown" : name === "profile_unset" ? "fits" : fitOf(properties[key]!, declared);
     if (fit === "fits") continue;
     if (fit === "too_long") admission.cut.push([index, key]);
     else admission.omitted.push([index, key]);
@@ -132,7 +164,8 @@ export function fitOf(value: JsonValue, declared: PropertyType | "any"): "fits" 
 
 function fitOfList(list: JsonValue[], declared: PropertyType | "any"): "fits" | Misfit {
   // PHP writes an empty object as [].
-  if (declared !== "any" && declared !== "list") return list.length === 0 && declared === "object" ? "fits" : "wrong_type";
+  if (declared !== "any" && declared !== "list")
+    return list.length === 0 && declared === "object" ? "fits" : "wrong_type";
   for (const item of list) if (typeof item !== "string") return "wrong_type";
   return list.length > LIMITS.propertyListLength || (list as string[]).some(isTooLong) ? "too_long" : "fits";
 }

@@ -48,7 +48,15 @@ const UNTYPED_PRESETS = [
   ...["$element_id", "$element_type", "$element_content", "$element_position", "$element_selector", "$element_path"],
   ...["$app_crashed_reason", "$scene_name", "$scene_path", "$guide_step", "$duration", "$is_play_over"],
   ...["$pay_type", "$order_id", "$pay_reason", "$pay_method", "$is_first_pay", "$is_virtual"],
-  ...["$ad_through", "$ad_placement_id", "$ad_source_id", "$ad_type", "$adn_type", "$ad_unit_id", "$third_platform_type"],
+  ...[
+    "$ad_through",
+    "$ad_placement_id",
+    "$ad_source_id",
+    "$ad_type",
+    "$adn_type",
+    "$ad_unit_id",
+    "$third_platform_type",
+  ],
   ...["$ta_account_id", "$ta_distinct_id", "$channel", "$first_visit_time", "$name", "$gender", "$age", "$level"],
   ...["$phone_brand", "$phone_model", "$rom", "$rom_version", "$android_version", "$api_version", "$sdk_version"],
   ...["$platform", "$orientation", "$screen_orientation", "$pixel_ratio", "$theme", "$wx_openid", "$latest_scene"],
@@ -60,7 +68,11 @@ const PRESET_PROPERTIES: ReadonlyMap<string, PropertyType | "any"> = new Map<str
 ]);
 
 /** The type that a property must have; "any" when none is declared, undefined when the app does not take it. */
-export function typeOfProperty(metadata: AppMetadata, scope: PropertyScope, name: string): PropertyType | "any" | undefined {
+export function typeOfProperty(
+  metadata: AppMetadata,
+  scope: PropertyScope,
+  name: string,
+): PropertyType | "any" | undefined {
   const declared = metadata.properties[scope].get(name) ?? PRESET_PROPERTIES.get(name);
   if (declared !== undefined) return declared;
   if (metadata.mode === "strict" || name.startsWith("$") || !NAME.test(name)) return undefined;

@@ -24,7 +24,11 @@ export function isProfileOperation(event: string): event is ProfileOperation {
  * The profile after one operation. Never throws: a value that does not fit its operation is passed over, because SDKs
  * put texts such as `$lib` beside an increment.
  */
-export function applyProfileOperation(profile: JsonObject, operation: ProfileOperation, properties: JsonObject): JsonObject {
+export function applyProfileOperation(
+  profile: JsonObject,
+  operation: ProfileOperation,
+  properties: JsonObject,
+): JsonObject {
   if (operation === "profile_delete") return {};
   const changed = { ...profile };
   for (const [name, value] of Object.entries(properties)) {
@@ -36,7 +40,11 @@ export function applyProfileOperation(profile: JsonObject, operation: ProfileOpe
 }
 
 /** The new value of one property; undefined takes it away. */
-function changeOf(operation: Exclude<ProfileOperation, "profile_delete">, old: JsonValue | undefined, value: JsonValue): JsonValue | undefined {
+function changeOf(
+  operation: Exclude<ProfileOperation, "profile_delete">,
+  old: JsonValue | undefined,
+  value: JsonValue,
+): JsonValue | undefined {
   switch (operation) {
     case "profile_unset":
       return undefined;

@@ -84,10 +84,16 @@ export class AppDirectory {
     const byToken = new Map<string, ServedApp>();
     const byId = new Map<number, ServedApp>();
     for (const app of apps) {
-      const declared = properties.filter((meta) => meta.appId === app.appId && meta.state === "declared" && meta.type !== "any");
+      const declared = properties.filter(
+        (meta) => meta.appId === app.appId && meta.state === "declared" && meta.type !== "any",
+      );
       const inScope = (scope: string) =>
-        new Map<string, PropertyType>(declared.filter((meta) => meta.scope === scope).map((meta) => [meta.name, meta.type as PropertyType]));
-      const states = new Map<string, MetaState>(events.filter((meta) => meta.appId === app.appId).map((meta) => [meta.name, meta.state]));
+        new Map<string, PropertyType>(
+          declared.filter((meta) => meta.scope === scope).map((meta) => [meta.name, meta.type as PropertyType]),
+        );
+      const states = new Map<string, MetaState>(
+        events.filter((meta) => meta.appId === app.appId).map((meta) => [meta.name, meta.state]),
+      );
       const metadata: AppMetadata = {
         mode: app.metadataMode,
         events: states,

@@ -50,7 +50,13 @@ async function collect(context: HttpContext, request: FastifyRequest, reply: Fas
   addVerdicts(head, admission);
   await context.intake.accept(head, request.plainBody);
   if (request.headers["turbo-debug-mode"] === "1") {
-    context.live.publish({ appId: app.appId, clientId, receivedAtMs: nowMs, events: eventList, errors: admission.errors });
+    context.live.publish({
+      appId: app.appId,
+      clientId,
+      receivedAtMs: nowMs,
+      events: eventList,
+      errors: admission.errors,
+    });
   }
   reply.type("application/json; charset=utf-8");
   if (admission.errors.length === 0) return reply.send(EMPTY_SUCCESS);

@@ -60,8 +60,10 @@ export function bodyOf(request: FastifyRequest): JsonObject {
 export function readClientId(value: JsonValue | undefined, name = "client_id"): string {
   const id = typeof value === "number" ? String(value) : value;
   if (typeof id !== "string" || id === "") throw new ApiError("badParameter", `${name} is missing.`);
-  if (id.length > LIMITS.clientIdLength) throw new ApiError("badParameter", `${name} is longer than ${LIMITS.clientIdLength} characters.`);
-  if (UNSTORABLE.test(id)) throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);
+  if (id.length > LIMITS.clientIdLength)
+    throw new ApiError("badParameter", `${name} is longer than ${LIMITS.clientIdLength} characters.`);
+  if (UNSTORABLE.test(id))
+    throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);
   return id;
 }
 
@@ -84,7 +86,11 @@ export function headOf(
 }
 
 /** Refuses with 2000 when the client is known not to be registered and the app asks for it. */
-export async function requireRegistered(context: HttpContext, app: ServedApp, clientId: string): Promise<EntryHead["registered"]> {
+export async function requireRegistered(
+  context: HttpContext,
+  app: ServedApp,
+  clientId: string,
+): Promise<EntryHead["registered"]> {
   if (context.known.isKnown(app.appId, clientId)) return "yes";
   const registered = await context.known.check(app.appId, clientId);
   if (registered !== "no") return registered;

@@ -1,5 +1,8 @@
 /** The part of an OpenAPI document that the docs show. */
-export type OpenApi = { info: { title: string; description: string }; paths: Record<string, Record<string, Operation>> };
+export type OpenApi = {
+  info: { title: string; description: string };
+  paths: Record<string, Record<string, Operation>>;
+};
 type Schema = {
   type?: string | string[];
   description?: string;
@@ -61,7 +64,10 @@ function bodyFields(operation: Operation): Field[] {
 
 function typeOf(schema: Schema): string {
   if (schema.anyOf) return schema.anyOf.map(typeOf).filter(Boolean).join(" or ");
-  return [schema.type ?? ""].flat().filter((type) => type !== "null").join(" or ");
+  return [schema.type ?? ""]
+    .flat()
+    .filter((type) => type !== "null")
+    .join(" or ");
 }
 
 function ruleOf(schema: Schema): string {
@@ -71,26 +77,28 @@ function ruleOf(schema: Schema): string {
 
 export function docsPage(openApi: OpenApi): string {
   const sections = sectionsOf(openApi).map(
-    (section) => `<section><h2>${escape(section.title)}</h2><p><code>${escape(section.call)}</code></p><p>${marked(section.text)}</p>
+    (
+      section,
+    ) => `<section><h2>${escapeHtml(section.title)}</h2><p><code>${escapeHtml(section.call)}</code></p><p>${marked(section.text)}</p>
 ${section.fields.length === 0 ? "" : `<table><tr><th>Field</th><th>In</th><th>Type</th><th>Required</th><th>Rule</th></tr>${section.fields.map(row).join("")}</table>`}</section>`,
   );
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>${escape(openApi.info.title)}</title><style>${STYLE}</style>
-<main><h1>${escape(openApi.info.title)}</h1><p>${marked(openApi.info.description)} The same as a file: <a href="/openapi.json">openapi.json</a>.</p>
+<title>${escapeHtml(openApi.info.title)}</title><style>${STYLE}</style>
+<main><h1>${escapeHtml(openApi.info.title)}</h1><p>${marked(openApi.info.description)} The same as a file: <a href="/openapi.json">openapi.json</a>.</p>
 ${sections.join("\n")}</main></html>`;
 }
 
 function row(field: Field): string {
-  return `<tr><td><code>${escape(field.name)}</code></td><td>${field.where}</td><td>${escape(field.type)}</td><td>${field.required ? "yes" : "no"}</td><td>${marked(field.rule)}</td></tr>`;
+  return `<tr><td><code>${escapeHtml(field.name)}</code></td><td>${field.where}</td><td>${escapeHtml(field.type)}</td><td>${field.required ? "yes" : "no"}</td><td>${marked(field.rule)}</td></tr>`;
 }
 
 const STYLE = `:root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;margin:0}main{max-width:60rem;margin:auto;padding:1rem}
 table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #8884;padding:.3rem .5rem;text-align:left;vertical-align:top}code{font-size:.92em}`;
 
 function marked(text: string): string {
-  return escape(text).replace(/`([^`]*)`/g, "<code>$1</code>");
+  return escapeHtml(text).replace(/`([^`]*)`/g, "<code>$1</code>");
 }
 
-function escape(text: string): string {
+function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

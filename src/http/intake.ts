@@ -54,8 +54,10 @@ export class Intake {
   /** Why new data would be refused now; undefined when it would not. */
   obstacle(): string | undefined {
     const { diskFreeBytesMin, backlogBytesMax } = this.#options;
-    if (this.#diskFreeBytes < diskFreeBytesMin) return "The disk is nearly full; nothing new is taken in until there is space.";
-    if (this.backlogBytes > backlogBytesMax) return "The journal is full; nothing new is taken in until the database has caught up.";
+    if (this.#diskFreeBytes < diskFreeBytesMin)
+      return "The disk is nearly full; nothing new is taken in until there is space.";
+    if (this.backlogBytes > backlogBytesMax)
+      return "The journal is full; nothing new is taken in until the database has caught up.";
     return undefined;
   }
 

@@ -4,7 +4,13 @@ import type { EventError } from "../domain/admission.ts";
 import type { JsonValue } from "../domain/json.ts";
 
 /** A request in debug mode, as the live event stream shows it. */
-export type LiveRequest = { appId: number; clientId: string; receivedAtMs: number; events: JsonValue[]; errors: EventError[] };
+export type LiveRequest = {
+  appId: number;
+  clientId: string;
+  receivedAtMs: number;
+  events: JsonValue[];
+  errors: EventError[];
+};
 
 /** A copy of debug traffic for whoever watches. The durable path does not depend on it: it may forget, never delay. */
 export class Live {

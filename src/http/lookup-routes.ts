@@ -75,5 +75,10 @@ async function refresh(context: HttpContext, request: FastifyRequest): Promise<v
   if (given.length !== expected.length || !timingSafeEqual(given, Buffer.from(expected))) {
     throw new ApiError("badSign", "sign does not verify.");
   }
-  await storeMediaToken(context.pool, context.vault, { appId, platform: "wechat", token: body.wx_access_token, refreshedAtMs: nowMs });
+  await storeMediaToken(context.pool, context.vault, {
+    appId,
+    platform: "wechat",
+    token: body.wx_access_token,
+    refreshedAtMs: nowMs,
+  });
 }

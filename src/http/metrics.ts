@@ -47,8 +47,12 @@ export class Metrics {
 
   constructor(live: { backlogBytes(): number; waitingBytes(): number; applyLagMs(): number; diskFreeBytes(): number }) {
     this.#gauge("touchpoint_journal_depth_bytes", "Journal that has not been applied yet.", () => live.backlogBytes());
-    this.#gauge("touchpoint_journal_waiting_bytes", "Bytes in memory that wait for the disk.", () => live.waitingBytes());
-    this.#gauge("touchpoint_apply_lag_ms", "How far the tables are behind what was acknowledged.", () => live.applyLagMs());
+    this.#gauge("touchpoint_journal_waiting_bytes", "Bytes in memory that wait for the disk.", () =>
+      live.waitingBytes(),
+    );
+    this.#gauge("touchpoint_apply_lag_ms", "How far the tables are behind what was acknowledged.", () =>
+      live.applyLagMs(),
+    );
     this.#gauge("touchpoint_disk_free_bytes", "Free space where the journal is.", () => live.diskFreeBytes());
     this.#gauge("touchpoint_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
   }

@@ -15,7 +15,11 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
   });
 
   server.get("/readyz", {
-    schema: { summary: "New data is taken in", description: "503 when it is refused: disk short, journal full.", tags: ["operations"] },
+    schema: {
+      summary: "New data is taken in",
+      description: "503 when it is refused: disk short, journal full.",
+      tags: ["operations"],
+    },
     handler: async (_request, reply) => {
       const obstacle = context.intake.obstacle();
       if (obstacle) throw new ApiError("overloaded", obstacle, { retryAfterS: 10 });
@@ -32,16 +36,25 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
   });
 
   server.get("/progress", {
-    schema: { summary: "How far the journal has been applied", description: "Positions in bytes; `settle` waits on them.", tags: ["operations"] },
+    schema: {
+      summary: "How far the journal has been applied",
+      description: "Positions in bytes; `settle` waits on them.",
+      tags: ["operations"],
+    },
     handler: async () =>
-      success({ durable: context.durable(), applied: context.progress.applied, backlog_bytes: context.intake.backlogBytes }),
+      success({
+        durable: context.durable(),
+        applied: context.progress.applied,
+        backlog_bytes: context.intake.backlogBytes,
+      }),
   });
 
   server.get("/openapi.json", { schema: { hide: true }, handler: async () => server.swagger() });
 
   server.get("/docs", {
     schema: { hide: true },
-    handler: async (_request, reply) => reply.type("text/html; charset=utf-8").send(docsPage(server.swagger() as OpenApi)),
+    handler: async (_request, reply) =>
+      reply.type("text/html; charset=utf-8").send(docsPage(server.swagger() as OpenApi)),
   });
 
   server.get("/", { schema: { hide: true }, handler: async (_request, reply) => reply.redirect("/docs") });

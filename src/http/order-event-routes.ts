@@ -55,12 +55,20 @@ export function orderEventRoutes(server: FastifyInstance, context: HttpContext):
     response: { 200: emptyAnswer },
   };
   server.get(`${BASE}/event/postback_info`, {
-    schema: { ...postbackInfo, summary: "Postback info", description: "Postbacks are sent by the server: the list for the client is empty." },
+    schema: {
+      ...postbackInfo,
+      summary: "Postback info",
+      description: "Postbacks are sent by the server: the list for the client is empty.",
+    },
     config: { collection: true, endpoint: "event/postback_info" },
     handler: async () => success({ postback_list: [], click_company: "", retry: 0 }),
   });
   server.post(`${BASE}/event/postback_info`, {
-    schema: { ...postbackInfo, summary: "Postback info, confirmation", description: "Accepted; there is nothing to confirm." },
+    schema: {
+      ...postbackInfo,
+      summary: "Postback info, confirmation",
+      description: "Accepted; there is nothing to confirm.",
+    },
     config: { collection: true, endpoint: "event/postback_info" },
     handler: async () => success({}),
   });
@@ -71,6 +79,7 @@ function consumerOf(request: FastifyRequest, tokenKey: Buffer): string {
   if (typeof client_id === "string" && client_id !== "") return readClientId(client_id);
   if (typeof token !== "string" || token === "") throw new ApiError("badParameter", "token or client_id is missing.");
   const user = readUserToken(tokenKey, token);
-  if (!user || user.appId !== request.app.appId) throw new ApiError("badParameter", "token is not a user token of this app.");
+  if (!user || user.appId !== request.app.appId)
+    throw new ApiError("badParameter", "token is not a user token of this app.");
   return readClientId(user.clientId);
 }

@@ -1,5 +1,12 @@
 import swagger from "@fastify/swagger";
-import Fastify, { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyError,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from "fastify";
 import { refusal } from "../contract/envelope.ts";
 import { isDatabaseAway } from "../db/pool.ts";
 import { parseJson, parseJsonWithIds } from "../domain/json.ts";
@@ -27,7 +34,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   const { config } = context;
   const server = Fastify({
     loggerInstance: context.log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: config.bodyBytesMax,
     requestTimeout: config.requestTimeoutS * 1000,
     connectionTimeout: 0,
@@ -47,7 +54,9 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
     clientErrorHandler(_error, socket) {
       const body = JSON.stringify(refusal("badParameter", "The request is not valid HTTP, or came too slowly."));
       if (socket.writable) {
-        socket.end(`HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+        socket.end(
+          `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+        );
       }
     },
   });
@@ -75,7 +84,8 @@ const OPENAPI = {
   info: {
     title: "Touchpoint",
     version: "1",
-    description: "Attribution, event collection and ROI reporting. Every answer has HTTP status 200 and the envelope, unless stated otherwise.",
+    description:
+      "Attribution, event collection and ROI reporting. Every answer has HTTP status 200 and the envelope, unless stated otherwise.",
   },
 };
 
@@ -93,7 +103,9 @@ function readBodies(server: FastifyInstance, context: HttpContext): void {
       },
       context.config.bodyUnpackedBytesMax,
     );
-    return request.routeOptions.config.numbersAreIds ? parseJsonWithIds(request.plainBody) : parseJson(request.plainBody);
+    return request.routeOptions.config.numbersAreIds
+      ? parseJsonWithIds(request.plainBody)
+      : parseJson(request.plainBody);
   });
 }
 
@@ -125,7 +137,10 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
       context.metrics.requests.inc({ endpoint, code: request.answerCode });
       context.metrics.requestSeconds.observe({ endpoint }, reply.elapsedTime / 1000);
     }
-    request.log.debug({ url: request.routeOptions.url, status: reply.statusCode, code: request.answerCode }, "answered");
+    request.log.debug(
+      { url: request.routeOptions.url, status: reply.statusCode, code: request.answerCode },
+      "answered",
+    );
     done();
   });
 }
@@ -141,17 +156,25 @@ function answerErrors(server: FastifyInstance, context: HttpContext): void {
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?")[0]!.replace(/\/$/, "");
     const allowed = (["GET", "POST"] as const).filter((method) => server.hasRoute({ url: path, method }));
-    if (allowed.length === 0) return answer(request, reply, "unknownPath", `There is nothing at ${path.slice(0, 200)}.`);
+    if (allowed.length === 0)
+      return answer(request, reply, "unknownPath", `There is nothing at ${path.slice(0, 200)}.`);
     reply.header("allow", allowed.join(", "));
     return answer(request, reply, "wrongMethod", `${path} takes ${allowed.join(" or ")}, not ${request.method}.`);
   });
 
   function answer(request: FastifyRequest, reply: FastifyReply, reason: CodeName, message: string): void {
     request.answerCode = CODES[reason].code;
-    void reply.code(CODES[reason].status).type("application/json; charset=utf-8").send(JSON.stringify(refusal(reason, message)));
+    void reply
+      .code(CODES[reason].status)
+      .type("application/json; charset=utf-8")
+      .send(JSON.stringify(refusal(reason, message)));
   }
 
-  function understand(error: FastifyError | ApiError): { reason: CodeName; message: string; retryAfterS?: number | undefined } {
+  function understand(error: FastifyError | ApiError): {
+    reason: CodeName;
+    message: string;
+    retryAfterS?: number | undefined;
+  } {
     if (error instanceof ApiError) return error;
     if (error.validation) {
       const where = error.validationContext === "querystring" ? "Query: " : "";
@@ -166,7 +189,8 @@ function answerErrors(server: FastifyInstance, context: HttpContext): void {
       case "FST_ERR_BAD_URL":
         return { reason: "unknownPath", message: "The address cannot be read." };
     }
-    if (isDatabaseAway(error)) return { reason: "overloaded", message: "The database is away; try again.", retryAfterS: 5 };
+    if (isDatabaseAway(error))
+      return { reason: "overloaded", message: "The database is away; try again.", retryAfterS: 5 };
     return { reason: "internal", message: "Something went wrong on our side." };
   }
 }

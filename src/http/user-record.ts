@@ -9,9 +9,16 @@ import { platformNamed } from "../platform/registry.ts";
 export type UserRecord = Record<string, string | Record<string, string>>;
 
 /** In the order asked for; unknown ids are left out. */
-export async function findUserRecords(executor: Executor, app: App, clientIds: readonly string[]): Promise<UserRecord[]> {
+export async function findUserRecords(
+  executor: Executor,
+  app: App,
+  clientIds: readonly string[],
+): Promise<UserRecord[]> {
   const unique = [...new Set(clientIds)];
-  const users = await loadUsers(executor, unique.map((clientId) => ({ appId: app.appId, clientId })));
+  const users = await loadUsers(
+    executor,
+    unique.map((clientId) => ({ appId: app.appId, clientId })),
+  );
   const byId = new Map(users.map((user) => [user.clientId, user]));
   return unique.flatMap((clientId) => {
     const user = byId.get(clientId);
@@ -33,6 +40,8 @@ function recordOf(user: UserAccount, app: App): UserRecord {
     cid: user.cid,
     csite: user.csite,
     turbo_promoted_object_id: user.turboPromotedObjectId,
-    ...(platform && { [platform.record.name]: Object.fromEntries(platform.record.fields.map((name) => [name, field(name)])) }),
+    ...(platform && {
+      [platform.record.name]: Object.fromEntries(platform.record.fields.map((name) => [name, field(name)])),
+    }),
   };
 }

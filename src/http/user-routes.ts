@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { LIMITS } from "../config.ts";
 import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
 import {
   appAndClientQuery,
@@ -12,7 +13,6 @@ import {
   tokenAnswer,
   updateDataBody,
 } from "../contract/user.ts";
-import { LIMITS } from "../config.ts";
 import { readDeviceData } from "../domain/device.ts";
 import { assertShallow, isObject, type JsonObject } from "../domain/json.ts";
 import { makeUserToken } from "../domain/user-token.ts";
@@ -144,7 +144,12 @@ export function userRoutes(server: FastifyInstance, context: HttpContext): void 
   });
 }
 
-async function acceptRegistration(context: HttpContext, request: FastifyRequest, kind: EntryKind, clientId: string): Promise<void> {
+async function acceptRegistration(
+  context: HttpContext,
+  request: FastifyRequest,
+  kind: EntryKind,
+  clientId: string,
+): Promise<void> {
   const nowMs = context.clock();
   const head = headOf(request, { kind, clientId, registered: "yes", nowMs });
   const position = await context.intake.accept(head, request.plainBody);
@@ -172,11 +177,15 @@ function assertAdData(body: JsonObject): void {
   const adData = body.ad_data;
   if (!isObject(adData)) return;
   assertShallow(adData, "ad_data");
-  if (Buffer.byteLength(JSON.stringify(adData)) > LIMITS.adDataBytes) throw new ApiError("badParameter", "ad_data is too large.");
+  if (Buffer.byteLength(JSON.stringify(adData)) > LIMITS.adDataBytes)
+    throw new ApiError("badParameter", "ad_data is too large.");
 }
 
 function assertPlatform(body: JsonObject): void {
   const company = body.click_company as string;
   if (company === "" || platformNamed(company)) return;
-  throw new ApiError("badParameter", `click_company ${JSON.stringify(company.slice(0, 60))} is not a known platform: ${PLATFORM_NAMES.join(", ")}.`);
+  throw new ApiError(
+    "badParameter",
+    `click_company ${JSON.stringify(company.slice(0, 60))} is not a known platform: ${PLATFORM_NAMES.join(", ")}.`,
+  );
 }

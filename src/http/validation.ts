@@ -4,7 +4,13 @@ import { Ajv, type ErrorObject } from "ajv";
  * The rules under which bodies are checked: nothing is coerced, filled in or taken away, and keys that are not in the
  * schema are nobody's business.
  */
-export const AJV_OPTIONS = { coerceTypes: false, removeAdditional: false, useDefaults: false, allErrors: false, allowUnionTypes: true } as const;
+export const AJV_OPTIONS = {
+  coerceTypes: false,
+  removeAdditional: false,
+  useDefaults: false,
+  allErrors: false,
+  allowUnionTypes: true,
+} as const;
 
 const ajv = new Ajv(AJV_OPTIONS);
 
@@ -18,10 +24,16 @@ export function sentenceOf(errors: readonly Partial<ErrorObject>[]): string {
   const error = errors.find((candidate) => candidate.keyword !== "anyOf") ?? errors[0];
   if (!error) return "A parameter is wrong.";
   const path = (error.instancePath ?? "").slice(1).replaceAll("/", ".");
-  const params = error.params as { missingProperty?: string; allowedValues?: unknown[]; type?: string | string[] } | undefined;
+  const params = error.params as
+    | { missingProperty?: string; allowedValues?: unknown[]; type?: string | string[] }
+    | undefined;
   if (error.keyword === "required") return `${[path, params?.missingProperty].filter(Boolean).join(".")} is missing.`;
   const name = path || "The body";
   if (error.keyword === "enum") return `${name} must be one of ${params?.allowedValues?.filter(Boolean).join(", ")}.`;
-  if (error.keyword === "type") return `${name} must be ${[params?.type].flat().filter((type) => type !== "null").join(" or ")}.`;
+  if (error.keyword === "type")
+    return `${name} must be ${[params?.type]
+      .flat()
+      .filter((type) => type !== "null")
+      .join(" or ")}.`;
   return `${name} ${error.message}.`;
 }

@@ -7,7 +7,7 @@ import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
-import { encodeEntry, type Entry } from "./entry.ts";
+import { type Entry, encodeEntry } from "./entry.ts";
 import { sealRecord } from "./record.ts";
 import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from "./segment.ts";
 
@@ -90,7 +90,8 @@ export class Journal {
   append(entry: Entry): Promise<number> {
     if (this.#closed) return Promise.reject(overloaded("The server is stopping."));
     const record = encodeEntry(entry);
-    if (record.length > LIMITS.segmentBytes) return Promise.reject(new ApiError("bodyTooLarge", "The body is too large."));
+    if (record.length > LIMITS.segmentBytes)
+      return Promise.reject(new ApiError("bodyTooLarge", "The body is too large."));
     if (this.#waitingBytes + record.length > this.#options.pendingBytesMax) {
       return Promise.reject(overloaded("The journal cannot keep up with what arrives."));
     }

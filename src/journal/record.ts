@@ -15,10 +15,7 @@ export const RECORD_HEADER_BYTES = 12;
 const MAGIC = 0x314a5054; // "TPJ1"
 const MAGIC_BYTES = Buffer.from("TPJ1", "latin1");
 
-export type Scan =
-  | { kind: "record"; payload: Buffer; bytes: number }
-  | { kind: "incomplete" }
-  | { kind: "corrupt" };
+export type Scan = { kind: "record"; payload: Buffer; bytes: number } | { kind: "incomplete" } | { kind: "corrupt" };
 
 /** The space for a payload, with the record's header left to be filled in by sealRecord. */
 export function allocateRecord(payloadBytes: number): Buffer {

@@ -13,6 +13,16 @@ export const apple: Platform = {
   }),
   record: {
     name: "asa",
-    fields: ["attribution", "orgId", "campaignId", "conversionType", "clickDate", "adGroupId", "countryOrRegion", "keywordId", "adId"],
+    fields: [
+      "attribution",
+      "orgId",
+      "campaignId",
+      "conversionType",
+      "clickDate",
+      "adGroupId",
+      "countryOrRegion",
+      "keywordId",
+      "adId",
+    ],
   },
 };

@@ -29,7 +29,17 @@ const BY_LAUNCH_QUERY: readonly Platform[] = [gravity, baidu, tencent, kuaishou,
 
 /** Values of `click_company` that the service is known to use; a user of another platform writes it in the campaign. */
 const OTHER_NAMES = [
-  ...["bytedance_std", "bytedance_star", "bytedance_dy_game", "tiktok", "alipay", "bilibili", "bing", "honor", "huawei"],
+  ...[
+    "bytedance_std",
+    "bytedance_star",
+    "bytedance_dy_game",
+    "tiktok",
+    "alipay",
+    "bilibili",
+    "bing",
+    "honor",
+    "huawei",
+  ],
   ...["huawei_store", "huya", "iqiyi", "oppo", "qihu360", "sigmob", "taptap", "ubix", "uc", "vivo", "weibo"],
   ...["xiaohongshu", "xiaomi", "youdao", "masterkey", "google", "meta", "applovin", "unity", "mintegral"],
 ];
@@ -51,7 +61,9 @@ export function platformNamed(name: string): Platform | undefined {
 }
 
 /** The platform that a registration's ad_data names, and its ids there. undefined: organic. */
-export function readLaunchQuery(adData: JsonObject): { platform: Platform; ids: AdIds; adData: JsonObject } | undefined {
+export function readLaunchQuery(
+  adData: JsonObject,
+): { platform: Platform; ids: AdIds; adData: JsonObject } | undefined {
   const nested = [...PLATFORMS.values()].find((platform) => isObject(adData[platform.name]));
   const platform = nested ?? platformOfLaunchQuery(adData);
   if (!platform) return undefined;

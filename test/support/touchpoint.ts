@@ -1,0 +1,181 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { type App, createApp } from "../../src/db/app.ts";
+import type { MetadataMode } from "../../src/domain/metadata.ts";
+import { openVault } from "../../src/vault.ts";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+export type Answer = { status: number; headers: Headers; code: number; msg: string; data: any; extra: any };
+
+/** A running server as a test sees it: its address, its data folder, its database. */
+export class Touchpoint {
+  readonly url: string;
+  readonly dataDir: string;
+
+  constructor(place: { url: string; dataDir: string }) {
+    this.url = place.url;
+    this.dataDir = place.dataDir;
+  }
+
+  database(name?: string): pg.Pool {
+    const { kind: _, ...connection } = JSON.parse(readFileSync(join(this.dataDir, "postgres-connection.json"), "utf8"));
+    const pool = new pg.Pool({ ...connection, ...(name ? { database: name } : {}), max: 4 });
+    pool.on("error", () => {});
+    return pool;
+  }
+
+  async createApp(options: { name?: string; timeZone?: string; metadataMode?: MetadataMode } = {}): Promise<App> {
+    const pool = this.database();
+    try {
+      return await createApp(pool, openVault({ dataDir: this.dataDir, secretKey: "" }), {
+        name: options.name ?? "Test",
+        timeZone: options.timeZone ?? "Asia/Shanghai",
+        metadataMode: options.metadataMode ?? "open",
+        createdAtMs: Date.now(),
+      });
+    } finally {
+      await pool.end();
+    }
+  }
+
+  /** POST to a collection endpoint, e.g. `post("event/collect/", app, body)`. */
+  async post(
+    path: string,
+    app: Pick<App, "accessToken">,
+    body: unknown,
+    options: { query?: Record<string, string>; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
+    const query = new URLSearchParams({ access_token: app.accessToken, ...options.query });
+    const payload = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
+    return answerOf(
+      await fetch(`${this.url}/event_center/api/v1/${path}?${query}`, {
+        method: "POST",
+        body: payload,
+        headers: { "content-type": "application/json", ...options.headers },
+      }),
+    );
+  }
+
+  async get(path: string, query: Record<string, string> = {}): Promise<Answer> {
+    return answerOf(await fetch(`${this.url}${path}?${new URLSearchParams(query)}`));
+  }
+
+  async register(app: App, clientId: string, more: object = {}): Promise<Answer> {
+    return this.post("user/register/", app, { client_id: clientId, name: "n", channel: "c", version: 1, ...more });
+  }
+
+  async collect(app: App, clientId: string, events: unknown[], more: object = {}): Promise<Answer> {
+    return this.post("event/collect/", app, { client_id: clientId, event_list: events, ...more });
+  }
+
+  /** Waits until everything acknowledged before the call is in the tables. */
+  async settle(timeoutMs = 60_000): Promise<void> {
+    const until = Date.now() + timeoutMs;
+    const { data: target } = await this.get("/progress");
+    for (;;) {
+      const { data } = await this.get("/progress");
+      if (data.applied >= target.durable) return;
+      if (Date.now() > until) throw new Error(`Not settled: applied ${data.applied} of ${target.durable}.`);
+      await sleep(10);
+    }
+  }
+}
+
+export async function answerOf(response: Response): Promise<Answer> {
+  return { status: response.status, headers: response.headers, ...((await response.json()) as object) } as Answer;
+}
+
+/** A server process of its own. Ends with the test: call stop() or kill(). */
+export class TouchpointProcess extends Touchpoint {
+  readonly child: ChildProcess;
+  readonly #output: () => string;
+
+  private constructor(place: { url: string; dataDir: string }, child: ChildProcess, output: () => string) {
+    super(place);
+    this.child = child;
+    this.#output = output;
+  }
+
+  /** Everything that the process has printed. */
+  get output(): string {
+    return this.#output();
+  }
+
+  static async start(
+    options: { dataDir?: string; env?: Record<string, string>; timeoutMs?: number } = {},
+  ): Promise<TouchpointProcess> {
+    const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "touchpoint-"));
+    const child = spawn(process.execPath, [join(ROOT, "dist/src/main.js")], {
+      env: {
+        ...plainEnvironment(),
+        PORT: "0",
+        HOST: "127.0.0.1",
+        DATA_DIR: dataDir,
+        LOG_LEVEL: "warn",
+        ...options.env,
+      },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let output = "";
+    child.stdout!.on("data", (chunk) => (output += chunk));
+    child.stderr!.on("data", (chunk) => (output += chunk));
+    const until = Date.now() + (options.timeoutMs ?? 30_000);
+    for (;;) {
+      const ready = /ready at (http:\/\/\S+)/.exec(output);
+      if (ready) return new TouchpointProcess({ url: ready[1]!, dataDir }, child, () => output);
+      if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}:\n${output}`);
+      if (Date.now() > until) throw new Error(`The server is not ready:\n${output}`);
+      await sleep(10);
+    }
+  }
+
+  /** SIGTERM; resolves with the exit code. */
+  async stop(): Promise<number | null> {
+    return this.#end("SIGTERM");
+  }
+
+  /** SIGKILL: no goodbye. The embedded database stays behind, as it would after a crash. */
+  async kill(): Promise<void> {
+    await this.#end("SIGKILL");
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return this.child.exitCode;
+    const exited = new Promise<number | null>((resolve) => this.child.once("exit", resolve));
+    this.child.kill(signal);
+    return exited;
+  }
+}
+
+/** Stops a database that a killed server has left, and removes the folder. */
+export async function cleanUp(dataDir: string): Promise<void> {
+  const pointer = join(dataDir, "postgres-folder");
+  const folder = existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
+  const pidFile = join(folder, "cluster", "postmaster.pid");
+  if (existsSync(pidFile)) {
+    const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
+    for (let tries = 0; tries < 500 && signal(pid, tries === 0 ? "SIGQUIT" : 0); tries += 1) await sleep(10);
+  }
+  rmSync(folder, { recursive: true, force: true });
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    return false;
+  }
+}
+
+/** The settings of whoever runs the tests must not leak into the server under test. */
+function plainEnvironment(): Record<string, string> {
+  const { PATH = "", HOME = "" } = process.env;
+  return { PATH, HOME };
+}
