@@ -65,7 +65,7 @@ create table set_aside (
   received_at_ms bigint,
   reason text not null,
   payload bytea not null,
-  replayed boolean not null default false
+  state text not null
 );
 
 -- Which days have a partition of their own, and which were dropped and take no more events.

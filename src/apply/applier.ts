@@ -7,6 +7,7 @@ import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } 
 import { readCursor } from "../db/journal-cursor.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { isDatabaseAway } from "../db/pool.ts";
+import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
 import { JournalReader } from "../journal/reader.ts";
@@ -14,7 +15,7 @@ import type { Log } from "../log.ts";
 import { type DecodedEntry, decodeItem } from "./decode.ts";
 import { Facts } from "./facts.ts";
 import { ObservedNames } from "./observed-names.ts";
-import { applyBatch, type Batch, daysOf, isRename, setAsideEntry } from "./transaction.ts";
+import { applyBatch, applySetAside, type Batch, daysOf, isRename, setAsideEntry } from "./transaction.ts";
 
 export type Applied = { position: number; receivedAtMs: number; outcomes: Record<string, number>; setAside: number };
 
@@ -75,6 +76,25 @@ export class Applier {
     const dropped = await dropEventDaysBefore(this.#options.pool, day);
     for (const gone of dropped) this.#days.set(gone, "dropped");
     if (dropped.length > 0) this.#options.log.info({ days: dropped.length, before: day }, "Old events were dropped.");
+  }
+
+  /** Takes in one entry that was set aside and that somebody has asked for. False: there is none. */
+  async replayOne(): Promise<boolean> {
+    const { pool, log } = this.#options;
+    const row = await nextRequested(pool);
+    if (!row) return false;
+    await this.#loadContext();
+    const entry = decodeItem({ kind: "record", from: row.from, until: row.until, payload: row.payload });
+    try {
+      await this.#openDays({ journalId: row.journalId, from: row.from, until: row.until, entries: [entry] });
+      await applySetAside(pool, row.setAsideId, entry, { days: this.#days, names: this.#names! });
+      log.info({ setAsideId: row.setAsideId }, "An entry that was set aside has been taken in.");
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error;
+      this.#names = undefined;
+      await keepAside(pool, row.setAsideId, messageOf(error));
+    }
+    return true;
   }
 
   async #read(): Promise<Batch | undefined> {

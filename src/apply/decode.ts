@@ -84,10 +84,17 @@ function decodeCollect(head: EntryHead, body: JsonObject) {
 
 type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
 
-/** The fingerprint is taken of what was sent; the corrections of admission come after it, so a repeat is the same event. */
+/**
+ * The fingerprint is taken of what was sent; the corrections of admission come after it, so a repeat is the same event.
+ * `$ip` and `$ua` do not count: the server fills them in, and an export that is imported again carries them.
+ */
 function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObject, address: AddressText): SentEvent {
   let canonical = canonicalText(raw.properties);
-  const fingerprint = fingerprintOf({ type: raw.type, event: raw.event, canonical });
+  const identity =
+    raw.properties.$ip === undefined && raw.properties.$ua === undefined
+      ? canonical
+      : canonicalText(withoutAddress(raw.properties));
+  const fingerprint = fingerprintOf({ type: raw.type, event: raw.event, canonical: identity });
   let properties = raw.properties;
   if (head.omitted || head.cut) {
     properties = corrected(properties, index, head);
@@ -95,6 +102,10 @@ function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObje
   }
   const propertiesText = raw.type === "track" ? withAddress(canonical, properties, body, address) : canonical;
   return { ...raw, properties, fingerprint, propertiesText };
+}
+
+function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject {
+  return rest;
 }
 
 function corrected(properties: JsonObject, index: number, head: EntryHead): JsonObject {

@@ -33,23 +33,44 @@ type Context = { days: ReadonlyMap<string, EventDayState>; names: ObservedNames 
  * after a cursor that is known to be durable (see main.ts).
  */
 export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<Outcome> {
-  return inTransaction(pool, async (tx) => {
-    await tx.query("set local synchronous_commit = off");
-    const position = await lockCursor(tx, batch.journalId);
-    if (position >= batch.until) return { kind: "already_applied", position };
-    if (position !== batch.from) return { kind: "elsewhere", position };
-    const entries = await withoutReplayed(tx, batch.entries);
-    const facts = await gatherFacts(tx, entries, context);
-    await writeFacts(tx, facts);
-    for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
-    const unreadable = entries.filter((entry) => entry.kind === "unreadable");
-    await setAside(
-      tx,
-      unreadable.map((entry) => asSetAside(batch.journalId, entry, entry.reason)),
-    );
-    await moveCursor(tx, batch.journalId, batch.until);
-    return { kind: "applied", facts, setAside: unreadable.length };
+  return inTransaction(
+    pool,
+    async (tx) => {
+      const position = await lockCursor(tx, batch.journalId);
+      if (position >= batch.until) return { kind: "already_applied", position };
+      if (position !== batch.from) return { kind: "elsewhere", position };
+      const facts = await applyEntries(tx, batch.entries, context);
+      const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable");
+      await setAside(
+        tx,
+        unreadable.map((entry) => asSetAside(batch.journalId, entry, entry.reason)),
+      );
+      await moveCursor(tx, batch.journalId, batch.until);
+      return { kind: "applied", facts, setAside: unreadable.length };
+    },
+    "deferred",
+  );
+}
+
+/** Takes in what was set aside before, out of turn. Once only: its mark and its facts commit together. */
+export async function applySetAside(
+  pool: pg.Pool,
+  setAsideId: number,
+  entry: DecodedEntry,
+  context: Context,
+): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    if (!(await markReplayed(tx, setAsideId))) return;
+    if (entry.kind === "unreadable") throw new Error(entry.reason);
+    await applyEntries(tx, [entry], context);
   });
+}
+
+async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
+  const facts = await gatherFacts(tx, entries, context);
+  await writeFacts(tx, facts);
+  for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
+  return facts;
 }
 
 /** An entry that made the transaction fail: kept with the reason, and passed over. */
@@ -73,15 +94,6 @@ function asSetAside(journalId: string, entry: DecodedEntry, reason: string) {
 /** A new client id ends a batch (see applier.ts), so that nothing after it in memory still goes by the old one. */
 export function isRename(entry: DecodedEntry): boolean {
   return entry.kind === "user" && entry.head.kind === "reset_client_id";
-}
-
-async function withoutReplayed(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<DecodedEntry[]> {
-  const fresh: DecodedEntry[] = [];
-  for (const entry of entries) {
-    const replays = entry.head?.replays;
-    if (replays === undefined || (await markReplayed(tx, replays))) fresh.push(entry);
-  }
-  return fresh;
 }
 
 async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {

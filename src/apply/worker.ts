@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { systemClock } from "../clock.ts";
+import { elapsedMs, systemClock } from "../clock.ts";
 import type { LogLevel } from "../config.ts";
 import { type Connection, openPool } from "../db/pool.ts";
 import { addDays } from "../domain/calendar.ts";
@@ -22,6 +22,7 @@ export type WorkerMessage = { kind: "applied"; applied: Applied } | { kind: "sto
 
 const IDLE_MS = 500;
 const RETENTION_MS = 600_000;
+const REPLAY_MS = 1_000;
 
 const port = parentPort!;
 const settings = workerData as WorkerSettings;
@@ -38,6 +39,7 @@ const applier = new Applier({
 });
 
 let retentionDueMs = 0;
+let replayDueMs = 0;
 
 const loop = startLoop({
   name: "apply",
@@ -47,6 +49,7 @@ const loop = startLoop({
   async turn() {
     const seen = Atomics.load(durable, 0);
     await dropOldDays();
+    await replayRequested();
     if ((await applier.turn()) === "busy") return "busy";
     // Sleeps until the journal grows; woken by the HTTP side.
     const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
@@ -63,6 +66,12 @@ port.once("message", async () => {
   await pool.end();
   port.postMessage({ kind: "stopped" } satisfies WorkerMessage);
 });
+
+async function replayRequested(): Promise<void> {
+  if (elapsedMs() < replayDueMs) return;
+  replayDueMs = elapsedMs() + REPLAY_MS;
+  while (await applier.replayOne());
+}
 
 async function dropOldDays(): Promise<void> {
   const nowMs = systemClock();

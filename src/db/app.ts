@@ -30,7 +30,7 @@ const columns = sql`app_id as "appId", name, access_token as "accessToken", app_
   require_registration as "requireRegistration", enabled, created_at_ms as "createdAtMs"`;
 
 /** On this channel, every change of an app or its metadata is told to the servers that are running. */
-export const SETTINGS_CHANNEL = "touchpoint_settings";
+const SETTINGS_CHANNEL = "touchpoint_settings";
 
 export async function createApp(
   executor: Executor,
@@ -94,6 +94,10 @@ export async function appHasUsers(executor: Executor, appId: number): Promise<bo
 
 export async function tellSettingsChanged(executor: Executor): Promise<void> {
   await execute(executor, sql`select pg_notify(${SETTINGS_CHANNEL}, '')`);
+}
+
+export async function listenForSettings(executor: Executor): Promise<void> {
+  await executor.query(`listen ${SETTINGS_CHANNEL}`);
 }
 
 function newToken(): string {

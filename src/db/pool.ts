@@ -27,11 +27,19 @@ export function openPool(connection: Connection, options: { log: Log; connection
   return pool;
 }
 
-export async function inTransaction<T>(pool: pg.Pool, work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+/** "deferred": the commit does not wait for the disk; a crash of the database may take it back, whole. */
+export type Commit = "durable" | "deferred";
+
+export async function inTransaction<T>(
+  pool: pg.Pool,
+  work: (tx: pg.PoolClient) => Promise<T>,
+  commit: Commit = "durable",
+): Promise<T> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
     await client.query("begin");
+    if (commit === "deferred") await client.query("set local synchronous_commit = off");
     const result = await work(client);
     await client.query("commit");
     return result;

@@ -11,40 +11,73 @@ export type SetAside = {
   payload: Buffer;
 };
 
-export type SetAsideRow = SetAside & { setAsideId: number; replayed: boolean };
+/** "requested": a person wants it taken in again; apply does it between two batches. */
+export type SetAsideState = "waiting" | "requested" | "replayed";
+
+export type SetAsideRow = SetAside & { setAsideId: number; state: SetAsideState };
 
 export async function setAside(executor: Executor, items: readonly SetAside[]): Promise<void> {
   for (const item of items) {
     await execute(
       executor,
-      sql`insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload)
-        values (${item.journalId}, ${item.from}, ${item.until}, ${item.appId}, ${item.receivedAtMs}, ${item.reason}, ${item.payload})`,
+      sql`insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload, state)
+        values (${item.journalId}, ${item.from}, ${item.until}, ${item.appId}, ${item.receivedAtMs}, ${item.reason}, ${item.payload}, 'waiting')`,
     );
   }
 }
 
+const columns = sql`set_aside_id as "setAsideId", journal_id as "journalId", from_position as "from", until_position as "until",
+  app_id as "appId", received_at_ms as "receivedAtMs", reason, payload, state`;
+
 export async function listSetAside(executor: Executor, options: { limit: number }): Promise<SetAsideRow[]> {
   return query<SetAsideRow>(
     executor,
-    sql`select set_aside_id as "setAsideId", journal_id as "journalId", from_position as "from", until_position as "until",
-        app_id as "appId", received_at_ms as "receivedAtMs", reason, payload, replayed
-      from set_aside where not replayed order by set_aside_id limit ${options.limit}`,
+    sql`select ${columns} from set_aside where state <> 'replayed' order by set_aside_id limit ${options.limit}`,
   );
 }
 
 export async function countSetAside(executor: Executor): Promise<number> {
   const [row] = await query<{ count: number }>(
     executor,
-    sql`select count(*) as count from set_aside where not replayed`,
+    sql`select count(*) as count from set_aside where state <> 'replayed'`,
   );
-  return row?.count ?? 0;
+  return row!.count;
 }
 
-/** False when it was replayed before: the entry that carries it again takes no effect. */
+/** Asks for everything that is set aside to be taken in again. Returns how many. */
+export async function requestReplay(executor: Executor): Promise<number> {
+  return execute(executor, sql`update set_aside set state = 'requested' where state = 'waiting'`);
+}
+
+export async function nextRequested(executor: Executor): Promise<SetAsideRow | undefined> {
+  const [row] = await query<SetAsideRow>(
+    executor,
+    sql`select ${columns} from set_aside where state = 'requested' order by set_aside_id limit 1`,
+  );
+  return row;
+}
+
+export async function countRequested(executor: Executor): Promise<number> {
+  const [row] = await query<{ count: number }>(
+    executor,
+    sql`select count(*) as count from set_aside where state = 'requested'`,
+  );
+  return row!.count;
+}
+
+/** False when it was replayed before. */
 export async function markReplayed(executor: Executor, setAsideId: number): Promise<boolean> {
   const changed = await execute(
     executor,
-    sql`update set_aside set replayed = true where set_aside_id = ${setAsideId} and not replayed`,
+    sql`update set_aside set state = 'replayed' where set_aside_id = ${setAsideId} and state <> 'replayed'`,
   );
   return changed > 0;
+}
+
+/** It could not be taken in this time either. */
+export async function keepAside(executor: Executor, setAsideId: number, reason: string): Promise<void> {
+  await execute(
+    executor,
+    sql`update set_aside set state = 'waiting', reason = ${reason} where set_aside_id = ${setAsideId}`,
+  );
 }

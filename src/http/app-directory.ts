@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { type App, loadApps, SETTINGS_CHANNEL } from "../db/app.ts";
+import { type App, listenForSettings, loadApps } from "../db/app.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import type { AppMetadata, MetaState, PropertyType } from "../domain/metadata.ts";
 import { ApiError, messageOf } from "../errors.ts";
@@ -121,6 +121,6 @@ export class AppDirectory {
     client.on("notification", () => {
       this.reload().catch((error) => this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."));
     });
-    await client.query(`listen ${SETTINGS_CHANNEL}`);
+    await listenForSettings(client);
   }
 }

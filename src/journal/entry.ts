@@ -37,8 +37,6 @@ export type EntryHead = Verdicts & {
   ua: string;
   /** Whether the client was known to be registered. "unknown": the database was away, apply decides. */
   registered: "yes" | "unknown" | "not_required";
-  /** The row of set_aside that this entry replays. */
-  replays?: number;
 };
 
 /** `body` is the JSON text that was received, after gzip, multipart or AES were undone. */

@@ -1,0 +1,37 @@
+import { Command } from "commander";
+import { appCommands } from "./cli/app-commands.ts";
+import { exportCommand } from "./cli/export-command.ts";
+import { importCommand } from "./cli/import-command.ts";
+import { journalCommands } from "./cli/journal-commands.ts";
+import { ledgerCommand } from "./cli/ledger-command.ts";
+import { metadataCommands } from "./cli/metadata-commands.ts";
+import { settleCommand } from "./cli/settle-command.ts";
+import { userCommands } from "./cli/user-commands.ts";
+import { messageOf, UsageError } from "./errors.ts";
+
+const program = new Command("touchpoint")
+  .description("The command line of Touchpoint. Works with a running server on DATA_DIR, or without one.")
+  .addHelpText(
+    "after",
+    "\nSettings come from the environment, as for the server: DATA_DIR, DATABASE_URL …\nExit codes: 0 done, 1 failed, 2 wrong arguments.",
+  )
+  .showHelpAfterError("(add --help for help)")
+  .configureHelp({ showGlobalOptions: true })
+  .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
+
+appCommands(program);
+userCommands(program);
+metadataCommands(program);
+ledgerCommand(program);
+importCommand(program);
+exportCommand(program);
+journalCommands(program);
+settleCommand(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  const sentence = error instanceof UsageError ? error.message : `It failed: ${messageOf(error)}`;
+  process.stderr.write(`${sentence}\n`);
+  process.exitCode = 1;
+}

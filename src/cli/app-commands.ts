@@ -1,0 +1,149 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../clock.ts";
+import { type App, appHasUsers, changeApp, createApp, loadApps, rotateAccessToken } from "../db/app.ts";
+import { isTimeZone } from "../domain/calendar.ts";
+import { METADATA_MODES, type MetadataMode } from "../domain/metadata.ts";
+import { CURRENCY, isRate } from "../domain/money.ts";
+import { UsageError } from "../errors.ts";
+import { listOf, parseInteger, print, tableOf } from "./output.ts";
+import { findApp, withDatabase } from "./session.ts";
+
+type Json = { json?: boolean };
+
+export function appCommands(program: Command): void {
+  const app = program.command("app").description("Apps and their tokens");
+
+  app
+    .command("create")
+    .description("Make an app; prints its id and its keys")
+    .requiredOption("--name <name>", "what people call it")
+    .option("--time-zone <zone>", "time zone of its days", parseTimeZone, "Asia/Shanghai")
+    .addOption(
+      new Option("--metadata <mode>", "open takes in undeclared events, strict does not")
+        .choices(METADATA_MODES)
+        .default("open"),
+    )
+    .option("--json", "print JSON")
+    .action((options: { name: string; timeZone: string; metadata: MetadataMode } & Json) =>
+      withDatabase(async ({ pool, vault }) => {
+        const made = await createApp(pool, vault, {
+          name: options.name,
+          timeZone: options.timeZone,
+          metadataMode: options.metadata,
+          createdAtMs: systemClock(),
+        });
+        print(withKeys(made), options, () => listOf(withKeys(made)));
+      }),
+    );
+
+  app
+    .command("list")
+    .description("All apps; --keys shows their secrets too")
+    .option("--keys", "show app_key and aes_key")
+    .option("--json", "print JSON")
+    .action((options: { keys?: boolean } & Json) =>
+      withDatabase(async ({ pool, vault }) => {
+        const rows = (await loadApps(pool, vault)).map(options.keys ? withKeys : withoutKeys);
+        print(rows, options, () => tableOf(rows));
+      }),
+    );
+
+  app
+    .command("set")
+    .description("Change an app")
+    .argument("<app>", "app id", parseInteger)
+    .option("--name <name>", "what people call it")
+    .option("--time-zone <zone>", "time zone of its days; only while it has no users", parseTimeZone)
+    .addOption(new Option("--metadata <mode>", "open or strict").choices(METADATA_MODES))
+    .addOption(
+      new Option("--require-registration <on>", "refuse events of unregistered clients").choices(["on", "off"]),
+    )
+    .addOption(new Option("--enabled <on>", "off refuses every request with its token").choices(["on", "off"]))
+    .option("--currency <code>", "currency of its amounts, e.g. CNY", parseCurrency)
+    .option(
+      "--rate <code=number>",
+      "value of one unit of a foreign currency in the app's own, e.g. USD=7.12",
+      parseRate,
+      {},
+    )
+    .option("--json", "print JSON")
+    .action((appId: number, options: SetOptions) => setApp(appId, options));
+
+  app
+    .command("rotate-token")
+    .description("Give an app a new access token; the old one stops working at once")
+    .argument("<app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((appId: number, options: Json) =>
+      withDatabase(async (session) => {
+        await findApp(session, appId);
+        const token = await rotateAccessToken(session.pool, appId);
+        print({ app_id: appId, access_token: token }, options, () => String(token));
+      }),
+    );
+}
+
+type SetOptions = Json & {
+  name?: string;
+  timeZone?: string;
+  metadata?: MetadataMode;
+  requireRegistration?: "on" | "off";
+  enabled?: "on" | "off";
+  currency?: string;
+  rate: Record<string, string>;
+};
+
+function setApp(appId: number, options: SetOptions): Promise<void> {
+  return withDatabase(async (session) => {
+    const app = await findApp(session, appId);
+    const { timeZone } = options;
+    if (timeZone !== undefined && timeZone !== app.timeZone && (await appHasUsers(session.pool, appId))) {
+      throw new UsageError("The time zone cannot change any more: days have been counted in the old one.");
+    }
+    await changeApp(session.pool, appId, {
+      ...(options.name !== undefined && { name: options.name }),
+      ...(timeZone !== undefined && { timeZone }),
+      ...(options.metadata !== undefined && { metadataMode: options.metadata }),
+      ...(options.requireRegistration !== undefined && { requireRegistration: options.requireRegistration === "on" }),
+      ...(options.enabled !== undefined && { enabled: options.enabled === "on" }),
+      ...(options.currency !== undefined && { currency: options.currency }),
+      ...(Object.keys(options.rate).length > 0 && { rates: options.rate }),
+    });
+    const changed = withoutKeys(await findApp(session, appId));
+    print(changed, options, () => listOf(changed));
+  });
+}
+
+function withoutKeys(app: App): Record<string, unknown> {
+  return {
+    app_id: app.appId,
+    name: app.name,
+    access_token: app.accessToken,
+    time_zone: app.timeZone,
+    currency: app.currency,
+    rates: app.rates,
+    metadata: app.metadataMode,
+    require_registration: app.requireRegistration,
+    enabled: app.enabled,
+  };
+}
+
+function withKeys(app: App): Record<string, unknown> {
+  return { ...withoutKeys(app), app_key: app.appKey, aes_key: app.aesKey };
+}
+
+function parseTimeZone(text: string): string {
+  if (!isTimeZone(text)) throw new InvalidArgumentError("It must be a time zone such as Asia/Shanghai.");
+  return text;
+}
+
+function parseCurrency(text: string): string {
+  if (!CURRENCY.test(text)) throw new InvalidArgumentError("It must be three capital letters such as CNY.");
+  return text;
+}
+
+function parseRate(text: string, rates: Record<string, string>): Record<string, string> {
+  const [currency = "", rate = ""] = text.split("=");
+  if (!CURRENCY.test(currency) || !isRate(rate)) throw new InvalidArgumentError("It must look like USD=7.12.");
+  return { ...rates, [currency]: rate };
+}

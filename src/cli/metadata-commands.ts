@@ -1,0 +1,67 @@
+import { type Command, Option } from "commander";
+import { systemClock } from "../clock.ts";
+import { declareEvent, declareProperty, loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
+import { NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../domain/metadata.ts";
+import { UsageError } from "../errors.ts";
+import { parseInteger, print, tableOf } from "./output.ts";
+import { findApp, withDatabase } from "./session.ts";
+
+export function metadataCommands(program: Command): void {
+  const metadata = program.command("metadata").description("Events and properties: observed, declared, disabled");
+
+  metadata
+    .command("list")
+    .description("Everything that an app has shown or declared")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((options: { app: number; json?: boolean }) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const events = (await loadEventMeta(session.pool)).filter((meta) => meta.appId === appId);
+        const properties = (await loadPropertyMeta(session.pool)).filter((meta) => meta.appId === appId);
+        const rows = [
+          ...events.map(({ name, state }) => ({ kind: "event", name, type: "", state })),
+          ...properties.map(({ scope, name, type, state }) => ({ kind: `${scope} property`, name, type, state })),
+        ];
+        print(rows, options, () => tableOf(rows));
+      }),
+    );
+
+  metadata
+    .command("event")
+    .description("Declare an event, or switch it off with --disable")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .argument("<name>", "event name", assertName)
+    .option("--disable", "no longer store it")
+    .action((name: string, options: { app: number; disable?: boolean }) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        await declareEvent(
+          session.pool,
+          { appId, name, state: options.disable ? "disabled" : "declared" },
+          systemClock(),
+        );
+      }),
+    );
+
+  metadata
+    .command("property")
+    .description("Declare a property and its type")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .argument("<name>", "property name", assertName)
+    .addOption(new Option("--type <type>", "what its values are").choices(PROPERTY_TYPES).makeOptionMandatory())
+    .addOption(new Option("--of <scope>", "whose property it is").choices(["event", "user"]).default("event"))
+    .action((name: string, options: { app: number; type: PropertyType; of: PropertyScope }) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const meta = { appId, scope: options.of, name, type: options.type, state: "declared" as const };
+        await declareProperty(session.pool, meta, systemClock());
+      }),
+    );
+}
+
+function assertName(name: string): string {
+  if (!NAME.test(name) || name.startsWith("$"))
+    throw new UsageError(`${JSON.stringify(name)} is not a name: letters, digits and _, at most 50.`);
+  return name;
+}

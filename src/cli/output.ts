@@ -1,0 +1,70 @@
+import { InvalidArgumentError } from "commander";
+import { isDay } from "../domain/calendar.ts";
+
+/** How every command prints: a table for people, JSON for programs. */
+export function print(value: unknown, options: { json?: boolean | undefined }, table: () => string): void {
+  process.stdout.write(`${options.json ? JSON.stringify(value) : table()}\n`);
+}
+
+/** Columns as wide as their widest cell; numbers to the right. */
+export function tableOf(rows: readonly Record<string, unknown>[]): string {
+  const [first] = rows;
+  if (!first) return "(none)";
+  const names = Object.keys(first);
+  const cells = rows.map((row) => names.map((name) => cellOf(row[name])));
+  const widths = names.map((name, index) => Math.max(name.length, ...cells.map((row) => row[index]!.length)));
+  const isNumeric = names.map((name) => rows.every((row) => typeof row[name] === "number"));
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, index) => (isNumeric[index] ? cell.padStart(widths[index]!) : cell.padEnd(widths[index]!)))
+      .join("  ")
+      .trimEnd();
+  return [line(names), ...cells.map(line)].join("\n");
+}
+
+function cellOf(value: unknown): string {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+}
+
+/** Name and value, one a line. */
+export function listOf(values: Record<string, unknown>): string {
+  const width = Math.max(...Object.keys(values).map((name) => name.length));
+  return Object.entries(values)
+    .map(([name, value]) => `${name.padEnd(width)}  ${cellOf(value)}`)
+    .join("\n");
+}
+
+/** A bar on a terminal, a line every tenth elsewhere. Written to stderr, so that output can be piped. */
+export class ProgressBar {
+  readonly #label: string;
+  #shown = -1;
+
+  constructor(label: string) {
+    this.#label = label;
+  }
+
+  show(done: number, total: number): void {
+    const percent = total === 0 ? 100 : Math.floor((done / total) * 100);
+    const step = process.stderr.isTTY ? percent : Math.floor(percent / 10) * 10;
+    if (step === this.#shown) return;
+    this.#shown = step;
+    if (!process.stderr.isTTY) {
+      process.stderr.write(`${this.#label} ${step} %\n`);
+      return;
+    }
+    const filled = Math.round(percent / 4);
+    process.stderr.write(
+      `\r${this.#label} [${"█".repeat(filled)}${"·".repeat(25 - filled)}] ${percent} %${percent === 100 ? "\n" : ""}`,
+    );
+  }
+}
+
+export function parseInteger(text: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
+  return Number(text);
+}
+
+export function parseDay(text: string): string {
+  if (!isDay(text)) throw new InvalidArgumentError("It must be a day such as 2026-11-15.");
+  return text;
+}

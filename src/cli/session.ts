@@ -1,0 +1,99 @@
+import { mkdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { elapsedMs, systemClock } from "../clock.ts";
+import { type Config, configFromEnvironment } from "../config.ts";
+import { type Holder, holderOf, lockDataDir } from "../data-lock.ts";
+import { type App, loadApps } from "../db/app.ts";
+import { openDatabase } from "../db/database.ts";
+import { embeddedConnection } from "../db/embedded.ts";
+import { canAnswer, openPool } from "../db/pool.ts";
+import { UsageError } from "../errors.ts";
+import { createLog } from "../log.ts";
+import { serve } from "../serve.ts";
+import { openVault, type Vault } from "../vault.ts";
+
+export type DatabaseSession = { config: Config; pool: pg.Pool; vault: Vault };
+
+const START_MS_MAX = 60_000;
+const log = createLog("error");
+
+/** Works on the database of a running server, or starts the database for as long as the command takes. */
+export async function withDatabase<T>(work: (session: DatabaseSession) => Promise<T>): Promise<T> {
+  const config = configFromEnvironment();
+  const holder = holderOf(config.dataDir);
+  if (holder) {
+    const pool = await poolOfHolder(config, holder);
+    try {
+      return await work({ config, pool, vault: openVault(config) });
+    } finally {
+      await pool.end();
+    }
+  }
+  return withOwnDatabase(config, work);
+}
+
+/** Nobody else may use DATA_DIR meanwhile. */
+export async function withOwnDatabase<T>(config: Config, work: (session: DatabaseSession) => Promise<T>): Promise<T> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  const lock = lockDataDir(config.dataDir);
+  try {
+    const vault = openVault(config);
+    const database = await openDatabase(config, { log, clock: systemClock });
+    try {
+      return await work({ config, pool: database.pool, vault });
+    } finally {
+      await database.stop();
+    }
+  } finally {
+    lock.release();
+  }
+}
+
+async function poolOfHolder(config: Config, holder: Holder): Promise<pg.Pool> {
+  const startedMs = elapsedMs();
+  for (;;) {
+    const connection =
+      config.databaseUrl === ""
+        ? embeddedConnection(config.dataDir)
+        : { kind: "url" as const, url: config.databaseUrl };
+    if (connection) {
+      const pool = openPool(connection, { log, connectionsMax: 4, name: "cli" });
+      if (await canAnswer(pool)) return pool;
+      await pool.end();
+    }
+    if (elapsedMs() - startedMs > START_MS_MAX)
+      throw new UsageError(`Process ${holder.pid} holds DATA_DIR, but its database does not answer.`);
+    await sleep(200);
+  }
+}
+
+/** Works with a running server over HTTP, or starts one on a free loopback port for as long as the command takes. */
+export async function withServer<T>(url: string | undefined, work: (address: string) => Promise<T>): Promise<T> {
+  if (url) return work(url.replace(/\/$/, ""));
+  const config = configFromEnvironment();
+  const holder = holderOf(config.dataDir);
+  if (holder) return work(await addressOfHolder(config, holder));
+  const running = await serve({ ...config, port: 0, host: "127.0.0.1", logLevel: "error" }, log);
+  try {
+    return await work(running.address);
+  } finally {
+    await running.stop();
+  }
+}
+
+async function addressOfHolder(config: Config, first: Holder): Promise<string> {
+  const startedMs = elapsedMs();
+  for (let holder: Holder | undefined = first; holder; holder = holderOf(config.dataDir)) {
+    if (holder.address) return holder.address;
+    if (elapsedMs() - startedMs > START_MS_MAX) break;
+    await sleep(200);
+  }
+  throw new UsageError(`Process ${first.pid} holds DATA_DIR, but no server answers there.`);
+}
+
+export async function findApp(session: DatabaseSession, appId: number): Promise<App> {
+  const app = (await loadApps(session.pool, session.vault)).find((candidate) => candidate.appId === appId);
+  if (!app) throw new UsageError(`There is no app ${appId}; \`app list\` shows them.`);
+  return app;
+}

@@ -1,0 +1,51 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { elapsedMs } from "../clock.ts";
+import { UsageError } from "../errors.ts";
+import { parseInteger, print } from "./output.ts";
+import { withServer } from "./session.ts";
+
+export function settleCommand(program: Command): void {
+  program
+    .command("settle")
+    .description("Wait until everything acknowledged before this call is in the tables")
+    .option("--timeout-s <seconds>", "give up after this long", parseInteger, 300)
+    .option("--url <url>", "address of the server; by default the one on DATA_DIR")
+    .option("--json", "print JSON")
+    .action((options: { timeoutS: number; url?: string; json?: boolean }) =>
+      withServer(options.url, async (address) => {
+        const settled = await settle(address, options.timeoutS * 1000);
+        print(settled, options, () => `Settled at ${settled.applied}.`);
+      }),
+    );
+}
+
+type Position = { durable: number; applied: number };
+
+export async function settle(
+  address: string,
+  timeoutMs: number,
+  onStep: (done: number) => void = () => {},
+): Promise<Position> {
+  const startedMs = elapsedMs();
+  const target = await positionOf(address);
+  for (let position = target; ; position = await positionOf(address)) {
+    onStep(target.durable === 0 ? 1 : position.applied / target.durable);
+    if (position.applied >= target.durable) return { durable: target.durable, applied: position.applied };
+    if (elapsedMs() - startedMs > timeoutMs) {
+      throw new UsageError(
+        `Not settled after ${timeoutMs / 1000} s: ${target.durable - position.applied} bytes of the journal are left.`,
+      );
+    }
+    await sleep(20);
+  }
+}
+
+async function positionOf(address: string): Promise<Position> {
+  try {
+    const answer = (await (await fetch(`${address}/progress`)).json()) as { data: Position };
+    return answer.data;
+  } catch {
+    throw new UsageError(`No server answers at ${address}.`);
+  }
+}

@@ -1,0 +1,19 @@
+import type pg from "pg";
+import { inTransaction } from "./pool.ts";
+import { execute, identifier, query, sql } from "./sql.ts";
+
+/** Tables that hold nothing but what the journal says. */
+export const FACT_TABLES = ["user_account", "user_day", "orders", "order_key", "ledger_minute", "set_aside"] as const;
+
+/** Empties every fact and puts the cursor back to the beginning, so that the journal can be applied from there. */
+export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void> {
+  await inTransaction(pool, async (tx) => {
+    const days = await query<{ day: string }>(tx, sql`select day from event_day where state = 'open'`);
+    for (const { day } of days) await execute(tx, sql`drop table ${identifier(`event_${day.replaceAll("-", "")}`)}`);
+    await execute(tx, sql`delete from event_day`);
+    for (const table of FACT_TABLES) await execute(tx, sql`truncate ${identifier(table)}`);
+    await execute(tx, sql`delete from event_meta where state = 'observed'`);
+    await execute(tx, sql`delete from property_meta where state = 'observed'`);
+    await execute(tx, sql`delete from journal_cursor where journal_id = ${journalId}`);
+  });
+}

@@ -1,0 +1,108 @@
+import type { AppRules } from "../db/app.ts";
+import type { UserAccount } from "../db/user-account.ts";
+import { calendarOf } from "../domain/calendar.ts";
+import type { Device } from "../domain/device.ts";
+import type { JsonValue } from "../domain/json.ts";
+
+/** A record of the user list, field by field as the interface names them. */
+export type UserListRecord = Record<string, JsonValue>;
+
+const EMPTY = "empty";
+const OS_NUMBERS: Readonly<Record<string, number>> = { android: 1, ios: 2 };
+
+export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+  const property = (name: string): JsonValue => user.properties[name] ?? "";
+  return {
+    ...attributionFields(user, app),
+    ...userFigures(user, app),
+    user$brand: property("$brand"),
+    user$channel: property("$channel"),
+    user$city: user.city,
+    user$country: user.country,
+    user$first_scene: property("$first_scene"),
+    user$first_visit_time: property("$first_visit_time"),
+    user$gender: property("$gender"),
+    user$manufacturer: property("$manufacturer"),
+    user$model: property("$model"),
+    user$name: property("$name"),
+    user$os: property("$os"),
+    user$province: user.province,
+    user$ta_account_id: property("$ta_account_id"),
+    user$ta_distinct_id: property("$ta_distinct_id"),
+    re_attribute_info: null,
+    device_info: deviceFields(user.device),
+  };
+}
+
+function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+  return {
+    CreateTime: calendarOf(app.timeZone).textOf(user.registeredAtMs),
+    ClientID: user.clientId,
+    AdPlatform: user.adPlatform || "natural",
+    Channel: user.channel,
+    Version: user.version,
+    TurboPromotedObjectID: user.turboPromotedObjectId,
+    Name: user.name,
+    WXOpenID: user.wxOpenid,
+    AdvertiserID: user.advertiserId,
+    AdAid: user.aid,
+    AdGid: user.gid,
+    AdCid: user.cid,
+    CSite: user.csite,
+    LatestLoginDay: (user.latestLoginDay ?? "").replaceAll("-", ""),
+  };
+}
+
+/** Payments in cents; revenue of ads in major units with up to 6 decimals; eCPM in major units per thousand. */
+function userFigures(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+  return {
+    user$ad_24h_avg_ecpm: averageEcpm(user.ad24hMicros, user.ad24hCount),
+    user$ad_24h_count: user.ad24hCount,
+    user$ad_24h_ltv: user.ad24hMicros / 1e6,
+    user$ad_avg_ecpm: averageEcpm(user.adMicros, user.adCount),
+    user$ad_count: user.adCount,
+    user$ad_ltv: user.adMicros / 1e6,
+    user$ad_max_ecpm: user.adMaxEcpmMicros / 1e6,
+    user$first_pay_method: user.firstPayMethod,
+    user$first_pay_reason: user.firstPayReason,
+    user$first_pay_time: user.firstPayAtMs === null ? "" : calendarOf(app.timeZone).textOf(user.firstPayAtMs),
+    user$interstitial_ad_24_ltv: user.interstitialAd24hMicros / 1e6,
+    user$interstitial_ad_count: user.interstitialAdCount,
+    user$interstitial_ad_ltv: user.interstitialAdMicros / 1e6,
+    user$interstitial_ad_max_ecpm: user.interstitialAdMaxEcpmMicros / 1e6,
+    user$pay_amount_sum: user.payCents,
+    user$pay_count: user.payCount,
+    user$pay_max_amount: user.payMaxCents,
+    user$reward_ad_24h_ltv: user.rewardAd24hMicros / 1e6,
+    user$reward_ad_count: user.rewardAdCount,
+    user$reward_ad_ltv: user.rewardAdMicros / 1e6,
+    user$reward_ad_max_ecpm: user.rewardAdMaxEcpmMicros / 1e6,
+  };
+}
+
+/** Revenue per thousand shown ads, to 4 decimals. */
+function averageEcpm(micros: number, count: number): number {
+  return count === 0 ? 0 : Math.round((micros * 10) / count) / 1e4;
+}
+
+function deviceFields(device: Device | null): UserListRecord {
+  const text = (value: string | undefined) => value || EMPTY;
+  return {
+    DeviceId: 0,
+    OS: OS_NUMBERS[device?.os_name ?? ""] ?? 0,
+    Idfa: text(device?.idfa),
+    Idfv: text(device?.idfv),
+    Caid1: text(device?.caid1_md5),
+    Caid2: text(device?.caid2_md5),
+    Oaid: text(device?.oaid),
+    Imei: text(device?.imei),
+    AndroidId: text(device?.android_id),
+    Android_Version: text(device?.android_version),
+    Api_Version: device?.api_version ?? 0,
+    Rom: text(device?.rom),
+    Rom_version: text(device?.rom_version),
+    Aspect_Ratio: EMPTY,
+    Phone_Brand: text(device?.phone_brand),
+    Phone_Model: text(device?.phone_model),
+  };
+}
