@@ -8,6 +8,7 @@ import { type Database, openDatabase } from "./db/database.ts";
 import { confirmCursor, readCursor } from "./db/journal-cursor.ts";
 import { DAY_MS } from "./domain/calendar.ts";
 import { AppDirectory } from "./http/app-directory.ts";
+import { CallerAddress } from "./http/caller-address.ts";
 import { Intake } from "./http/intake.ts";
 import { KnownClients } from "./http/known-clients.ts";
 import { Live } from "./http/live.ts";
@@ -131,6 +132,7 @@ async function start(
     progress,
     metrics,
     live: new Live(),
+    caller: new CallerAddress(config.trustedProxies),
     applies,
     isStopping: () => isStopping,
     durable: () => journal.durable,

@@ -1,4 +1,5 @@
 /** Days and clock texts in an app's own time zone. A day is written YYYY-MM-DD. */
+const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 const QUARTER_HOUR_MS = 15 * MINUTE_MS;
 const HOUR_MS = 3_600_000;
@@ -14,8 +15,9 @@ export function isTimeZone(zone: string): boolean {
 }
 
 /**
- * One zone. Offsets are asked of Intl once per quarter of an hour and remembered: every change of an offset since
- * 2000 happened on a quarter, and Intl costs about a microsecond a call, more than everything else done per event.
+ * One zone. Offsets are asked of Intl once per quarter of an hour and remembered, because Intl costs about a
+ * microsecond a call, more than everything else done per event. Within the rare quarter in which the offset changes
+ * (Newfoundland used to change at one minute past midnight) it is asked each time.
  */
 export class Calendar {
   readonly zone: string;
@@ -56,7 +58,8 @@ export class Calendar {
   /** The first instant of a local day. Where a clock change skips midnight, the first instant that exists. */
   startOf(day: string): number {
     const utc = Date.parse(`${day}T00:00:00Z`);
-    const candidates = [utc - this.#offsetMs(utc - 12 * HOUR_MS), utc - this.#offsetMs(utc + 12 * HOUR_MS)];
+    // Offsets reach from -12 to +14 hours: one of the two was in force just before local midnight, one just after.
+    const candidates = [utc - this.#offsetMs(utc - 14 * HOUR_MS), utc - this.#offsetMs(utc + 12 * HOUR_MS)];
     const exact = candidates.filter((ms) => ms + this.#offsetMs(ms) === utc);
     return exact.length > 0 ? Math.min(...exact) : Math.max(...candidates);
   }
@@ -66,12 +69,15 @@ export class Calendar {
     let offset = this.#offsets.get(quarter);
     if (offset === undefined) {
       if (this.#offsets.size > CACHE_MAX) this.#offsets.clear();
-      offset = this.#askOffset(quarter * QUARTER_HOUR_MS);
+      const from = quarter * QUARTER_HOUR_MS;
+      offset = this.#askOffset(from);
+      if (this.#askOffset(from + QUARTER_HOUR_MS - SECOND_MS) !== offset) offset = CHANGES;
       this.#offsets.set(quarter, offset);
     }
-    return offset;
+    return offset === CHANGES ? this.#askOffset(Math.floor(ms / SECOND_MS) * SECOND_MS) : offset;
   }
 
+  /** Of whole seconds: Intl shows no fractions. */
   #askOffset(ms: number): number {
     const part: Record<string, number> = {};
     for (const { type, value } of this.#format.formatToParts(ms)) part[type] = Number(value);
@@ -81,6 +87,7 @@ export class Calendar {
 }
 
 const CACHE_MAX = 10_000;
+const CHANGES = Number.POSITIVE_INFINITY;
 
 const calendars = new Map<string, Calendar>();
 

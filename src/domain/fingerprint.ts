@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { isObject, type JsonObject, type JsonValue } from "./json.ts";
+import { LIMITS } from "../config.ts";
+import type { JsonObject, JsonValue } from "./json.ts";
 
 /**
  * Two events of a client at the same instant are the same event when type, name and properties are equal. Properties
@@ -10,22 +11,28 @@ export function fingerprintOf(event: { type: string; event: string; canonical: s
   return createHash("sha1").update(`${event.type}\n${event.event}\n${event.canonical}`).digest("hex").slice(0, 32);
 }
 
+/** Deeper than anything that is ever stored; below it a body of a million brackets would overflow the stack. */
+const DEPTH_MAX = LIMITS.nestingDepth * 4;
+
 export function canonicalText(properties: JsonObject): string {
-  return JSON.stringify(sorted(properties));
+  return JSON.stringify(sorted(properties, 0));
 }
 
-function sorted(object: JsonObject): JsonObject {
+function sorted(object: JsonObject, depth: number): JsonObject {
   const keys = Object.keys(object).sort();
   const result: JsonObject = {};
   for (const key of keys) {
     const value = object[key]!;
     // Assigning to this one key would set the prototype; as a property name it never passes admission.
-    if (key !== "__proto__") result[key] = typeof value === "object" && value !== null ? sortedValue(value) : value;
+    if (key !== "__proto__")
+      result[key] = typeof value === "object" && value !== null ? sortedValue(value, depth + 1) : value;
   }
   return result;
 }
 
-function sortedValue(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(sortedValue);
-  return isObject(value) ? sorted(value) : value;
+function sortedValue(value: JsonValue, depth: number): JsonValue {
+  if (typeof value !== "object" || value === null) return value;
+  if (depth > DEPTH_MAX) return "…";
+  if (Array.isArray(value)) return value.map((item) => sortedValue(item, depth + 1));
+  return sorted(value, depth);
 }

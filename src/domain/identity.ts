@@ -15,9 +15,8 @@ const EMPTY_SPELLINGS: ReadonlySet<string> = new Set([
 const MACRO = /^(?:__[A-Za-z0-9_]+__|\{\{?[A-Za-z0-9_]+\}?\}|\$[A-Za-z0-9_]+\$|%%[A-Za-z0-9_]+%%)$/;
 
 export function cleanId(value: unknown): string {
-  if (typeof value === "number" && Number.isFinite(value)) return String(value);
-  if (typeof value !== "string") return "";
-  const text = value.trim();
+  const text =
+    typeof value === "number" && Number.isFinite(value) ? String(value) : typeof value === "string" ? value.trim() : "";
   if (text === "" || MACRO.test(text) || EMPTY_SPELLINGS.has(text.toLowerCase())) return "";
   return /^[0\-:]+$/.test(text) ? "" : text;
 }

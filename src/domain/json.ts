@@ -30,10 +30,36 @@ export function parseJsonWithIds(bytes: Buffer): JsonValue {
 }
 
 const LONG_DIGITS = /[:[,\s]-?\d{16,}/;
-const STRING_OR_LONG_INTEGER = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?![\d.eE])|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const NUMBER = /(-?[1-9]\d{15,})(?![\d.eE]|\s*:)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
+/**
+ * Goes from text to text, and looks at numbers only between them. What is not JSON (leading zeros, a number as a key)
+ * is left alone, so that it is still refused. A single regular expression overflows its stack on a text of some MiB.
+ */
 function quoteLongIntegers(text: string): string {
-  return text.replace(STRING_OR_LONG_INTEGER, (token) => (/^-?\d{16,}$/.test(token) ? `"${token}"` : token));
+  let quoted = "";
+  for (let at = 0; at < text.length; ) {
+    const opening = text.indexOf('"', at);
+    const from = opening < 0 ? text.length : opening;
+    const until = endOfString(text, from);
+    quoted += text.slice(at, from).replace(NUMBER, quoteIfUnsafe) + text.slice(from, until);
+    at = until;
+  }
+  return quoted;
+}
+
+function quoteIfUnsafe(token: string, long: string | undefined): string {
+  return long === undefined || Number.isSafeInteger(Number(long)) ? token : `"${long}"`;
+}
+
+/** The offset after the quote that closes the string that opens at `from`. */
+function endOfString(text: string, from: number): number {
+  for (let at = text.indexOf('"', from + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let backslashes = 0;
+    while (text[at - 1 - backslashes] === "\\") backslashes += 1;
+    if (backslashes % 2 === 0) return at + 1;
+  }
+  return text.length;
 }
 
 function parse(text: string): JsonValue {

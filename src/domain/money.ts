@@ -8,7 +8,7 @@ export type Conversion = { kind: "converted"; cents: number } | { kind: "no_rate
 
 export function convertToCents(amount: number, currency: string, app: { currency: string; rates: Rates }): Conversion {
   if (currency === "" || currency === app.currency) return { kind: "converted", cents: roundHalfAway(amount) };
-  const rate = app.rates[currency];
+  const rate = Object.hasOwn(app.rates, currency) ? app.rates[currency] : undefined;
   if (rate === undefined) return { kind: "no_rate" };
   return { kind: "converted", cents: multiplyExactly(roundHalfAway(amount), rate) };
 }
@@ -19,6 +19,8 @@ export function microsOfEcpm(ecpm: number): number {
 }
 
 export function roundHalfAway(value: number): number {
+  // A whole number stays what it is; beyond 2^51 the nudge below would move it.
+  if (Number.isInteger(value)) return value + 0;
   // The nudge undoes the binary error of values such as 1.005 × 1000; it is far below half a unit.
   const size = Math.abs(value);
   return Math.sign(value) * Math.floor(size + 0.5 + size * Number.EPSILON) + 0;

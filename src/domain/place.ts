@@ -1,4 +1,4 @@
-import ip2region from "ip2region";
+import { createRequire } from "node:module";
 
 export type Place = { country: string; province: string; city: string };
 
@@ -7,10 +7,16 @@ export const NOWHERE: Place = { country: "", province: "", city: "" };
 type Search = { search(address: string): Place | null };
 let search: Search | undefined;
 
+/** By require: what `import` makes of the package's default export differs between Node.js and the test runner. */
+function openData(): Search {
+  const { default: Data } = createRequire(import.meta.url)("ip2region") as { default: new () => Search };
+  return new Data();
+}
+
 /** Where an address is, from data that comes with the package: the same address always gives the same place. */
 export function placeOf(address: string): Place {
   if (address === "") return NOWHERE;
-  search ??= new (ip2region as unknown as { default: new () => Search }).default();
+  search ??= openData();
   try {
     const found = search.search(address.startsWith("::ffff:") ? address.slice(7) : address);
     // The data names private networks in the city field, with no country.

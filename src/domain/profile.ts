@@ -32,7 +32,9 @@ export function applyProfileOperation(
   if (operation === "profile_delete") return {};
   const changed = { ...profile };
   for (const [name, value] of Object.entries(properties)) {
-    const next = changeOf(operation, changed[name], value);
+    // Assigning to this one key would set the prototype; as a property name it never passes admission.
+    if (name === "__proto__") continue;
+    const next = changeOf(operation, Object.hasOwn(changed, name) ? changed[name] : undefined, value);
     if (next === undefined) delete changed[name];
     else changed[name] = next;
   }
@@ -71,11 +73,12 @@ function numberOr(value: JsonValue | undefined, fallback: number): number {
 
 /**
  * Values have at most three decimals by the interface's own rule; adding in doubles would leave 0.1 + 0.2 visible, so
- * sums of fractions are taken in millionths.
+ * fractions are added as whole millionths, and as thousandths where millionths would no longer be exact.
  */
 function add(a: number, b: number): number {
-  const sum = a + b;
-  const exact = Number.isInteger(a) && Number.isInteger(b) ? sum : Math.round(sum * 1e6) / 1e6;
+  const scale = Math.max(Math.abs(a), Math.abs(b)) < 1e9 ? 1e6 : 1e3;
+  const isWhole = Number.isInteger(a) && Number.isInteger(b);
+  const exact = isWhole ? a + b : (Math.round(a * scale) + Math.round(b * scale)) / scale;
   return Math.max(-LIMITS.propertyNumber, Math.min(LIMITS.propertyNumber, exact));
 }
 

@@ -9,12 +9,24 @@ const GUNZIP_AT_ONCE_BYTES = 8 * 1024;
 /** Only what the unpacking looks at; the Content-Type says nothing reliable about the rest. */
 export type BodyHeaders = { contentType: string; contentEncoding: string; gravityCompress: string };
 
+/** Nothing to undo: the bytes are the JSON text. */
+export function isPlain(headers: BodyHeaders): boolean {
+  return !isGzip(headers) && !isForm(headers);
+}
+
+function isGzip(headers: BodyHeaders): boolean {
+  return headers.gravityCompress.toLowerCase() === "gzip" || headers.contentEncoding.toLowerCase() === "gzip";
+}
+
+function isForm(headers: BodyHeaders): boolean {
+  return headers.contentType.startsWith("multipart/form-data");
+}
+
 /** The JSON text that a client meant to send: gzip undone (by either header), a beacon's form field taken out. */
 export async function unpackBody(bytes: Buffer, headers: BodyHeaders, unpackedBytesMax: number): Promise<Buffer> {
-  const isGzip = headers.gravityCompress.toLowerCase() === "gzip" || headers.contentEncoding.toLowerCase() === "gzip";
-  const plain = isGzip ? await undoGzip(bytes, unpackedBytesMax) : bytes;
+  const plain = isGzip(headers) ? await undoGzip(bytes, unpackedBytesMax) : bytes;
   if (plain.length > unpackedBytesMax) throw tooLarge(unpackedBytesMax);
-  return headers.contentType.startsWith("multipart/form-data") ? await beaconField(plain, headers.contentType) : plain;
+  return isForm(headers) ? await beaconField(plain, headers.contentType) : plain;
 }
 
 async function undoGzip(bytes: Buffer, maxOutputLength: number): Promise<Buffer> {

@@ -9,6 +9,7 @@ import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
 import type { AppDirectory, ServedApp } from "./app-directory.ts";
+import type { CallerAddress } from "./caller-address.ts";
 import type { Intake } from "./intake.ts";
 import type { KnownClients } from "./known-clients.ts";
 import type { Live } from "./live.ts";
@@ -28,6 +29,7 @@ export type HttpContext = {
   progress: Progress;
   metrics: Metrics;
   live: Live;
+  caller: CallerAddress;
   /** Whether the tables are filled by this process, so that waiting for them makes sense. */
   applies: boolean;
   isStopping: () => boolean;
@@ -71,6 +73,7 @@ export function readClientId(value: JsonValue | undefined, name = "client_id"): 
 const UNSTORABLE = /[\u0000-\u001f\ufffd]/;
 
 export function headOf(
+  context: HttpContext,
   request: FastifyRequest,
   entry: { kind: EntryKind; clientId: string; registered: EntryHead["registered"]; nowMs: number },
 ): EntryHead {
@@ -79,10 +82,18 @@ export function headOf(
     app: request.app.appId,
     client: entry.clientId,
     at: entry.nowMs,
-    ip: plainAddress(request.ip),
-    ua: (request.headers["user-agent"] ?? "").slice(0, LIMITS.propertyTextBytes),
+    ip: callerOf(context, request),
+    ua: userAgentOf(request),
     registered: entry.registered,
   };
+}
+
+export function callerOf(context: HttpContext, request: FastifyRequest): string {
+  return context.caller.of(request.raw.socket.remoteAddress, request.headers["x-forwarded-for"]);
+}
+
+export function userAgentOf(request: FastifyRequest): string {
+  return (request.headers["user-agent"] ?? "").slice(0, LIMITS.propertyTextBytes);
 }
 
 /** Refuses with 2000 when the client is known not to be registered and the app asks for it. */
@@ -96,9 +107,4 @@ export async function requireRegistered(
   if (registered !== "no") return registered;
   if (!app.requireRegistration) return "not_required";
   throw new ApiError("notRegistered", "This client_id is not registered yet.");
-}
-
-/** A dual-stack socket shows an IPv4 caller as ::ffff:1.2.3.4. */
-function plainAddress(address: string): string {
-  return address.startsWith("::ffff:") ? address.slice(7) : address;
 }

@@ -31,7 +31,7 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
     schema: { summary: "Figures for Prometheus", tags: ["operations"] },
     handler: async (_request, reply) => {
       reply.type(context.metrics.registry.contentType);
-      return reply.send(await context.metrics.registry.metrics());
+      return reply.send(await context.metrics.text());
     },
   });
 

@@ -1,3 +1,9 @@
+import {
+  createServer as createHttpServer,
+  type Server as HttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import swagger from "@fastify/swagger";
 import Fastify, {
   type FastifyBaseLogger,
@@ -8,17 +14,18 @@ import Fastify, {
   LogController,
 } from "fastify";
 import { refusal } from "../contract/envelope.ts";
-import { isDatabaseAway } from "../db/pool.ts";
 import { parseJson, parseJsonWithIds } from "../domain/json.ts";
-import { ApiError, CODES, type CodeName } from "../errors.ts";
-import { unpackBody } from "./body.ts";
+import { ApiError } from "../errors.ts";
+import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
+import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
+import { collectDoor } from "./collect-door.ts";
 import { collectRoutes } from "./collect-routes.ts";
 import type { HttpContext } from "./context.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
 import { opsRoutes } from "./ops-routes.ts";
 import { orderEventRoutes } from "./order-event-routes.ts";
 import { userRoutes } from "./user-routes.ts";
-import { AJV_OPTIONS, sentenceOf } from "./validation.ts";
+import { AJV_OPTIONS } from "./validation.ts";
 
 /** What the SDKs put on a cross-origin request. */
 const CORS_HEADERS = [
@@ -36,31 +43,20 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: config.bodyBytesMax,
-    requestTimeout: config.requestTimeoutS * 1000,
-    connectionTimeout: 0,
-    keepAliveTimeout: 75_000,
-    forceCloseConnections: "idle",
+    serverFactory: (framework) => httpServer(context, framework),
     return503OnClosing: false,
-    trustProxy: config.trustedProxies.length > 0 ? [...config.trustedProxies] : false,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: true },
     ajv: { customOptions: AJV_OPTIONS },
+    // One logger for all: a child of its own for every request costs more than parsing a small body.
+    childLoggerFactory: (logger) => logger,
     // Fastify refuses odd Content-Types before any parser sees them; SDKs send odd ones, and none tells the truth.
     rewriteUrl(request) {
       const raw = request as unknown as RawRequest;
       raw[RAW_CONTENT_TYPE] = String(raw.headers["content-type"] ?? "");
-      if (raw.headers["content-type"] !== undefined) raw.headers["content-type"] = "application/octet-stream";
+      raw.headers["content-type"] = undefined;
       return request.url ?? "/";
     },
-    clientErrorHandler(_error, socket) {
-      const body = JSON.stringify(refusal("badParameter", "The request is not valid HTTP, or came too slowly."));
-      if (socket.writable) {
-        socket.end(
-          `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-        );
-      }
-    },
   });
-  server.server.maxConnections = config.connectionsMax;
   // Answers are plain data made here: nothing to filter, and unknown keys must stay.
   server.setSerializerCompiler(() => JSON.stringify);
   server.decorateRequest("answerCode", 0);
@@ -79,6 +75,27 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   return server;
 }
 
+function httpServer(
+  context: HttpContext,
+  framework: (request: IncomingMessage, response: ServerResponse) => void,
+): HttpServer {
+  const { connectionsMax, requestTimeoutS } = context.config;
+  const server = createHttpServer(
+    // Slow clients are cut off by the runtime: the whole request has to be there in time.
+    { requestTimeout: requestTimeoutS * 1000, headersTimeout: requestTimeoutS * 1000, keepAliveTimeout: 75_000 },
+    collectDoor(context, framework),
+  );
+  server.maxConnections = connectionsMax;
+  server.on("clientError", (_error, socket) => {
+    const body = JSON.stringify(refusal("badParameter", "The request is not valid HTTP, or came too slowly."));
+    if (!socket.writable) return;
+    socket.end(
+      `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+  });
+  return server;
+}
+
 const OPENAPI = {
   openapi: "3.1.0" as const,
   info: {
@@ -92,21 +109,27 @@ const OPENAPI = {
 /** Bodies are read by us: whatever their Content-Type, unpacked, parsed, and kept as bytes for the journal. */
 function readBodies(server: FastifyInstance, context: HttpContext): void {
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", { parseAs: "buffer" }, async (request: FastifyRequest, bytes: Buffer) => {
-    const header = (name: string) => String(request.headers[name] ?? "");
-    request.plainBody = await unpackBody(
-      bytes,
-      {
-        contentType: (request.raw as unknown as RawRequest)[RAW_CONTENT_TYPE] ?? "",
-        contentEncoding: header("content-encoding"),
-        gravityCompress: header("gravity-content-compress"),
-      },
-      context.config.bodyUnpackedBytesMax,
-    );
-    return request.routeOptions.config.numbersAreIds
-      ? parseJsonWithIds(request.plainBody)
-      : parseJson(request.plainBody);
+  server.addContentTypeParser("*", { parseAs: "buffer" }, (request: FastifyRequest, bytes: Buffer, done) => {
+    const parse = (plain: Buffer) => {
+      request.plainBody = plain;
+      try {
+        done(null, request.routeOptions.config.numbersAreIds ? parseJsonWithIds(plain) : parseJson(plain));
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+    const headers = bodyHeadersOf(request);
+    if (isPlain(headers)) parse(bytes);
+    else unpackBody(bytes, headers, context.config.bodyUnpackedBytesMax).then(parse, done);
   });
+}
+
+function bodyHeadersOf(request: FastifyRequest): BodyHeaders {
+  return {
+    contentType: (request.raw as unknown as RawRequest)[RAW_CONTENT_TYPE] ?? "",
+    contentEncoding: String(request.headers["content-encoding"] ?? ""),
+    gravityCompress: String(request.headers["gravity-content-compress"] ?? ""),
+  };
 }
 
 function addHooks(server: FastifyInstance, context: HttpContext): void {
@@ -133,66 +156,31 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
 
   server.addHook("onResponse", (request, reply, done) => {
     const { endpoint } = request.routeOptions.config ?? {};
-    if (endpoint) {
-      context.metrics.requests.inc({ endpoint, code: request.answerCode });
-      context.metrics.requestSeconds.observe({ endpoint }, reply.elapsedTime / 1000);
-    }
-    request.log.debug(
-      { url: request.routeOptions.url, status: reply.statusCode, code: request.answerCode },
-      "answered",
-    );
+    if (endpoint) context.metrics.answered(endpoint, request.answerCode, reply.elapsedTime);
     done();
   });
 }
 
 function answerErrors(server: FastifyInstance, context: HttpContext): void {
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    const { reason, message, retryAfterS } = understand(error);
-    if (reason === "internal") request.log.error({ err: error, url: request.routeOptions.url }, "A request failed.");
-    if (retryAfterS !== undefined) reply.header("retry-after", String(retryAfterS));
-    answer(request, reply, reason, message);
+    send(request, reply, answerOfError(context, error, { id: request.id, url: request.routeOptions.url }));
   });
 
   server.setNotFoundHandler((request, reply) => {
     const path = request.url.split("?")[0]!.replace(/\/$/, "");
     const allowed = (["GET", "POST"] as const).filter((method) => server.hasRoute({ url: path, method }));
-    if (allowed.length === 0)
-      return answer(request, reply, "unknownPath", `There is nothing at ${path.slice(0, 200)}.`);
-    reply.header("allow", allowed.join(", "));
-    return answer(request, reply, "wrongMethod", `${path} takes ${allowed.join(" or ")}, not ${request.method}.`);
+    const isUnknown = allowed.length === 0;
+    const message = isUnknown
+      ? `There is nothing at ${path.slice(0, 200)}.`
+      : `${path} takes ${allowed.join(" or ")}, not ${request.method}.`;
+    const headers: Record<string, string> = isUnknown ? {} : { allow: allowed.join(", ") };
+    send(request, reply, failedAnswer(isUnknown ? "unknownPath" : "wrongMethod", message, headers));
   });
+}
 
-  function answer(request: FastifyRequest, reply: FastifyReply, reason: CodeName, message: string): void {
-    request.answerCode = CODES[reason].code;
-    void reply
-      .code(CODES[reason].status)
-      .type("application/json; charset=utf-8")
-      .send(JSON.stringify(refusal(reason, message)));
-  }
-
-  function understand(error: FastifyError | ApiError): {
-    reason: CodeName;
-    message: string;
-    retryAfterS?: number | undefined;
-  } {
-    if (error instanceof ApiError) return error;
-    if (error.validation) {
-      const where = error.validationContext === "querystring" ? "Query: " : "";
-      const sentence = sentenceOf(error.validation as Parameters<typeof sentenceOf>[0]);
-      return { reason: "badParameter", message: `${where}${sentence}` };
-    }
-    switch (error.code) {
-      case "FST_ERR_CTP_BODY_TOO_LARGE":
-        return { reason: "bodyTooLarge", message: `The body is larger than ${context.config.bodyBytesMax} bytes.` };
-      case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-        return { reason: "badJson", message: "The body is not as long as Content-Length says." };
-      case "FST_ERR_BAD_URL":
-        return { reason: "unknownPath", message: "The address cannot be read." };
-    }
-    if (isDatabaseAway(error))
-      return { reason: "overloaded", message: "The database is away; try again.", retryAfterS: 5 };
-    return { reason: "internal", message: "Something went wrong on our side." };
-  }
+function send(request: FastifyRequest, reply: FastifyReply, answer: FailedAnswer): void {
+  request.answerCode = answer.code;
+  void reply.code(answer.status).headers(answer.headers).type(JSON_TYPE).send(answer.body);
 }
 
 async function preflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

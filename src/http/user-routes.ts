@@ -151,7 +151,7 @@ async function acceptRegistration(
   clientId: string,
 ): Promise<void> {
   const nowMs = context.clock();
-  const head = headOf(request, { kind, clientId, registered: "yes", nowMs });
+  const head = headOf(context, request, { kind, clientId, registered: "yes", nowMs });
   const position = await context.intake.accept(head, request.plainBody);
   context.known.journaled(request.app.appId, clientId, position);
   // So that a lookup right after the answer sees the user; when apply is behind, the answer does not wait for ever.
@@ -169,7 +169,7 @@ export async function acceptAboutClient(
   const clientId = client ?? readClientId((request.query as JsonObject).client_id);
   const registered: EntryHead["registered"] = await requireRegistered(context, request.app, clientId);
   const nowMs = context.clock();
-  const position = await context.intake.accept(headOf(request, { kind, clientId, registered, nowMs }), body);
+  const position = await context.intake.accept(headOf(context, request, { kind, clientId, registered, nowMs }), body);
   return { clientId, position };
 }
 

@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject } from "ajv";
+import { ApiError } from "../errors.ts";
 
 /**
  * The rules under which bodies are checked: nothing is coerced, filled in or taken away, and keys that are not in the
@@ -17,6 +18,16 @@ const ajv = new Ajv(AJV_OPTIONS);
 /** For a structure that arrives inside another one; undefined when it is valid. */
 export function messageOfInvalid(schema: object, value: unknown): string | undefined {
   return ajv.validate(schema, value) ? undefined : sentenceOf(ajv.errors ?? []);
+}
+
+export type Validate = (value: unknown) => void;
+
+/** Throws the refusal that names the parameter. */
+export function validatorOf(schema: object): Validate {
+  const validate = ajv.compile(schema);
+  return (value) => {
+    if (!validate(value)) throw new ApiError("badParameter", sentenceOf(validate.errors ?? []));
+  };
 }
 
 /** One sentence that names the parameter. Of the branches of an `anyOf`, the first describes what is wanted. */

@@ -1,0 +1,59 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { elapsedMs } from "../src/clock.ts";
+
+/** A process under measurement. */
+export type Child = { process: ChildProcess; port: number; readyMs: number; stop(): Promise<void> };
+
+export async function startChild(
+  script: string,
+  args: string[],
+  env: Record<string, string>,
+  ready: RegExp,
+): Promise<Child> {
+  const startedMs = elapsedMs();
+  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url)), ...args], {
+    env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", ...env },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout!.on("data", (chunk) => (output += chunk));
+  for (let match = ready.exec(output); ; match = ready.exec(output)) {
+    if (match) {
+      return { process: child, port: Number(match[1]), readyMs: elapsedMs() - startedMs, stop: () => stop(child) };
+    }
+    if (child.exitCode !== null) throw new Error(`${script} ended:\n${output}`);
+    await sleep(5);
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  child.kill("SIGTERM");
+  await exited;
+}
+
+/** Watches resident memory until stopped; returns the greatest and the last value in MB. */
+export function watchMemory(child: ChildProcess): () => { maxMb: number; lastMb: number } {
+  let maxMb = 0;
+  let lastMb = 0;
+  const look = () => {
+    lastMb = residentMb(child.pid!);
+    maxMb = Math.max(maxMb, lastMb);
+  };
+  const timer = setInterval(look, 100);
+  return () => {
+    clearInterval(timer);
+    return { maxMb: Math.round(maxMb), lastMb: Math.round(lastMb) };
+  };
+}
+
+export function residentMb(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}

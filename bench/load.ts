@@ -1,0 +1,112 @@
+import { connect, type Socket } from "node:net";
+import { elapsedMs } from "../src/clock.ts";
+import type { BodyMaker } from "./bodies.ts";
+
+export type LoadResult = {
+  requests: number;
+  failures: number;
+  seconds: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+};
+
+/**
+ * Keeps `connections` requests in flight for a while, over plain sockets: a full HTTP client would need more of the
+ * two cores than the servers it measures. With `perSecond`, requests start at that rate instead.
+ */
+export async function runLoad(options: {
+  port: number;
+  path: string;
+  bodies: BodyMaker;
+  connections: number;
+  seconds: number;
+  perSecond?: number;
+}): Promise<LoadResult> {
+  const { bodies, seconds, perSecond } = options;
+  const head = Buffer.from(
+    `POST ${options.path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: bench\r\ncontent-length: ${bodies.bytes}\r\n\r\n`,
+  );
+  const lanes = await Promise.all(Array.from({ length: options.connections }, () => Lane.open(options.port)));
+  const latencies: number[] = [];
+  const startedMs = elapsedMs();
+  const endMs = startedMs + seconds * 1000;
+  let started = 0;
+  let failures = 0;
+  const run = async (lane: Lane) => {
+    for (;;) {
+      const nowMs = elapsedMs();
+      if (nowMs >= endMs) return;
+      if (perSecond !== undefined) {
+        const dueMs = startedMs + (started * 1000) / perSecond;
+        started += 1;
+        if (dueMs > nowMs) await new Promise((resolve) => setTimeout(resolve, dueMs - nowMs));
+      }
+      const sentMs = elapsedMs();
+      // The template is patched for every request, so the bytes are copied before the next one.
+      const isAccepted = await lane.request(Buffer.concat([head, bodies.next()]));
+      latencies.push(elapsedMs() - sentMs);
+      if (!isAccepted) failures += 1;
+    }
+  };
+  await Promise.all(lanes.map(run));
+  const took = (elapsedMs() - startedMs) / 1000;
+  for (const lane of lanes) lane.close();
+  latencies.sort((left, right) => left - right);
+  const at = (share: number) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
+  return {
+    requests: latencies.length,
+    failures,
+    seconds: took,
+    perSecond: latencies.length / took,
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  };
+}
+
+/** One connection, one request at a time. */
+class Lane {
+  readonly #socket: Socket;
+  #resolve: ((isAccepted: boolean) => void) | undefined;
+  #received = "";
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.setEncoding("latin1");
+    socket.on("data", (text: string) => this.#read(text));
+    socket.on("close", () => this.#resolve?.(false));
+    socket.on("error", () => {});
+  }
+
+  static open(port: number): Promise<Lane> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(port, "127.0.0.1", () => resolve(new Lane(socket)));
+      socket.once("error", reject);
+    });
+  }
+
+  request(bytes: Buffer): Promise<boolean> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#socket.write(bytes);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #read(text: string): void {
+    this.#received += text;
+    const headEnd = this.#received.indexOf("\r\n\r\n");
+    if (headEnd < 0) return;
+    const length = Number(/content-length: (\d+)/i.exec(this.#received)?.[1] ?? 0);
+    if (this.#received.length < headEnd + 4 + length) return;
+    const isAccepted = this.#received.startsWith("HTTP/1.1 200") && this.#received.includes('"code":0');
+    this.#received = "";
+    const resolve = this.#resolve;
+    this.#resolve = undefined;
+    resolve?.(isAccepted);
+  }
+}

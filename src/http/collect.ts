@@ -1,0 +1,71 @@
+import { EMPTY_SUCCESS, success } from "../contract/envelope.ts";
+import { admitEvents } from "../domain/admission.ts";
+import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
+import { ApiError } from "../errors.ts";
+import type { EntryHead } from "../journal/entry.ts";
+import type { ServedApp } from "./app-directory.ts";
+import { type HttpContext, readClientId, requireRegistered } from "./context.ts";
+
+/** A collect call, as either door hands it over. */
+export type CollectCall = {
+  app: ServedApp;
+  body: JsonObject;
+  /** The JSON text of the body: what goes into the journal. */
+  plainBody: Buffer;
+  ip: string;
+  ua: string;
+  isDebug: boolean;
+};
+
+/** More findings than this are not worth sending back; all of them are in the journal and the ledger. */
+const ERRORS_LISTED_MAX = 1_000;
+
+/** Judges the events, makes them durable, and gives the answer's text. */
+export async function collect(context: HttpContext, call: CollectCall): Promise<string> {
+  const { app, body } = call;
+  const nowMs = context.clock();
+  const clientId = readClientId(exactId(call));
+  // Nearly always from memory, and then without a turn of the event loop.
+  const registered = context.known.isKnown(app.appId, clientId)
+    ? "yes"
+    : await requireRegistered(context, app, clientId);
+  const eventList = body.event_list as JsonValue[];
+  const admission = admitEvents(eventList, body.type, { nowMs, metadata: app.metadata });
+  const head: EntryHead = {
+    kind: "collect",
+    app: app.appId,
+    client: clientId,
+    at: nowMs,
+    ip: call.ip,
+    ua: call.ua,
+    registered,
+  };
+  if (admission.rejected.length > 0) head.rejected = admission.rejected;
+  if (admission.omitted.length > 0) head.omitted = admission.omitted;
+  if (admission.cut.length > 0) head.cut = admission.cut;
+  await context.intake.accept(head, call.plainBody);
+  if (call.isDebug) {
+    context.live.publish({
+      appId: app.appId,
+      clientId,
+      receivedAtMs: nowMs,
+      events: eventList,
+      errors: admission.errors,
+    });
+  }
+  if (admission.errors.length === 0) return EMPTY_SUCCESS;
+  return JSON.stringify(success({}, { errors: admission.errors.slice(0, ERRORS_LISTED_MAX) }));
+}
+
+/** A number too long for a double has lost digits by now: they are read again from the text. */
+function exactId({ body, plainBody }: CollectCall): JsonValue | undefined {
+  const { client_id } = body;
+  if (typeof client_id !== "number" || Number.isSafeInteger(client_id)) return client_id;
+  const exact = parseJsonWithIds(plainBody);
+  return isObject(exact) ? exact.client_id : client_id;
+}
+
+export function enabledApp(app: ServedApp): ServedApp {
+  if (!app.enabled) throw new ApiError("badToken", "This app is disabled.");
+  return app;
+}
