@@ -25,7 +25,7 @@ export const LIMITS = {
   nestingDepth: 16,
   adDataBytes: 64 * KIB,
   segmentBytes: 64 * MIB,
-  applyBatchBytes: 4 * MIB,
+  applyBatchBytes: 2 * MIB,
   observedNamesPerApp: 5_000,
   eventDays: 4_000,
   liveEvents: 1_000,

@@ -23,6 +23,8 @@ export function startApplyThread(
   function start(): Worker {
     const thread = new Worker(new URL("./worker.js", import.meta.url), {
       workerData: { ...settings, durable: shared } satisfies WorkerSettings,
+      // A batch lives for as long as its transaction: with room for it in the young generation, collecting it is cheap.
+      resourceLimits: { maxYoungGenerationSizeMb: 64 },
     });
     thread.on("message", (message: WorkerMessage) => {
       if (message.kind === "applied") onApplied(message.applied);

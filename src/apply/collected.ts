@@ -1,6 +1,6 @@
+import { eventRow } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
 import type { UserAccount } from "../db/user-account.ts";
-import { md5 } from "../domain/identity.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../domain/metadata.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
 import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
@@ -14,15 +14,12 @@ export type EventsEntry = Extract<DecodedEntry, { kind: "events" }>;
 
 /** What the transaction looked up before: which events and orders are stored already, and the state of the days. */
 export type Stored = {
+  /** By fingerprint, which names app, client and time too. */
   events: Set<string>;
   orders: Set<string>;
   days: ReadonlyMap<string, EventDayState>;
   names: ObservedNames;
 };
-
-export function eventKey(appId: number, clientId: string, event: Pick<SentEvent, "atMs" | "fingerprint">): string {
-  return `${appId}\t${clientId}\t${event.atMs}\t${event.fingerprint}`;
-}
 
 export function orderKey(appId: number, traceId: string): string {
   return `${appId}\t${traceId}`;
@@ -43,25 +40,26 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   let duplicates = 0;
   for (const event of entry.events) {
     const day = app.calendar.dayOf(event.atMs);
-    const key = eventKey(head.app, head.client, event);
     if (stored.days.get(day) !== "open") {
       facts.count(head.app, head.at, "too_old", 1);
-    } else if (stored.events.has(key)) {
+    } else if (stored.events.has(event.fingerprint)) {
       duplicates += 1;
     } else {
-      stored.events.add(key);
+      stored.events.add(event.fingerprint);
       storedEvents += 1;
-      facts.events.push({
-        appId: head.app,
-        clientId: head.client,
-        day,
-        atMs: event.atMs,
-        fingerprint: event.fingerprint,
-        type: event.type,
-        event: event.event,
-        properties: event.propertiesText,
-        receivedAtMs: head.at,
-      });
+      facts.eventRows.push(
+        eventRow({
+          appId: head.app,
+          clientId: head.client,
+          day,
+          atMs: event.atMs,
+          fingerprint: event.fingerprint,
+          type: event.type,
+          event: event.event,
+          properties: event.propertiesText,
+          receivedAtMs: head.at,
+        }),
+      );
       applyEvent(facts, user, app, event, entry, stored);
     }
   }
@@ -154,8 +152,7 @@ export function paymentOf(event: SentEvent, entry: EventsEntry): SentPayment | u
   const isConsumerPay = head.kind === "consumer_event" && event.event === "PAY";
   const isHandledPay = head.kind === "handle_event" && event.event === "pay";
   if (!isPreset && !isConsumerPay && !isHandledPay) return undefined;
-  const traceId =
-    textOf(properties.$order_id) || textOf(properties.$trace_id) || md5(eventKey(head.app, head.client, event));
+  const traceId = textOf(properties.$order_id) || textOf(properties.$trace_id) || event.fingerprint;
   return {
     amount: isPreset ? numberOf(properties.$pay_amount) : numberOf(properties.real_amount ?? properties.amount),
     currency: isPreset ? textOf(properties.$pay_type).toUpperCase() : "",

@@ -94,7 +94,14 @@ function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObje
     raw.properties.$ip === undefined && raw.properties.$ua === undefined
       ? canonical
       : canonicalText(withoutAddress(raw.properties));
-  const fingerprint = fingerprintOf({ type: raw.type, event: raw.event, canonical: identity });
+  const fingerprint = fingerprintOf({
+    appId: head.app,
+    clientId: head.client,
+    atMs: raw.atMs,
+    type: raw.type,
+    event: raw.event,
+    canonical: identity,
+  });
   let properties = raw.properties;
   if (head.omitted || head.cut) {
     properties = corrected(properties, index, head);

@@ -1,5 +1,4 @@
 import type { AppRules } from "../db/app.ts";
-import type { EventRow } from "../db/event.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import type { ObservedName } from "../db/metadata.ts";
 import type { Order } from "../db/orders.ts";
@@ -22,12 +21,15 @@ export function userKey(user: UserKey): string {
  */
 export class Facts {
   readonly apps: ReadonlyMap<number, AppContext>;
-  readonly events: EventRow[] = [];
+  /** New events, in the form in which they are written. */
+  readonly eventRows: string[] = [];
   readonly orders: Order[] = [];
   readonly observed: ObservedName[] = [];
   readonly #users: Map<string, UserAccount>;
   readonly #changed = new Set<string>();
   readonly #days = new Map<string, UserDay>();
+  /** The counters that a user's last event went to: the next one nearly always goes there too. */
+  readonly #lastDay = new Map<UserAccount, UserDay>();
   readonly #ledger = new Map<string, LedgerCount>();
 
   constructor(apps: readonly AppRules[], users: readonly UserAccount[]) {
@@ -59,6 +61,8 @@ export class Facts {
     const day = this.app(user.appId).calendar.dayOf(atMs);
     const spanT = spanOf(atMs, user.touchedAtMs ?? user.registeredAtMs);
     const spanR = spanOf(atMs, user.registeredAtMs);
+    const last = this.#lastDay.get(user);
+    if (last?.day === day && last.spanT === spanT && last.spanR === spanR) return last;
     const key = `${user.appId}\t${user.clientId}\t${day}\t${spanT}\t${spanR}`;
     let counters = this.#days.get(key);
     if (!counters) {
@@ -77,6 +81,7 @@ export class Facts {
       };
       this.#days.set(key, counters);
     }
+    this.#lastDay.set(user, counters);
     addActivity(user, day);
     this.#changed.add(userKey(user));
     return counters;

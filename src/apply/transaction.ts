@@ -11,7 +11,7 @@ import { inTransaction } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import { loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
 import { addUserDays } from "../db/user-day.ts";
-import { applyEventsEntry, type EventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
+import { applyEventsEntry, type EventsEntry, orderKey, paymentOf, type Stored } from "./collected.ts";
 import { type DecodedEntry, textOf } from "./decode.ts";
 import { Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
@@ -112,7 +112,7 @@ async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], 
 }
 
 async function writeFacts(tx: pg.PoolClient, facts: Facts): Promise<void> {
-  await insertEvents(tx, facts.events);
+  await insertEvents(tx, facts.eventRows);
   await storeUsers(tx, facts.changedUsers());
   await addUserDays(tx, facts.userDays());
   await insertOrders(tx, facts.orders);
@@ -147,7 +147,7 @@ async function findStored(tx: pg.PoolClient, entries: readonly DecodedEntry[], f
     }
   }
   const found = await findStoredEvents(tx, suspects);
-  return new Set(found.map((event) => eventKey(event.appId, event.clientId, event)));
+  return new Set(found);
 }
 
 async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<Set<string>> {

@@ -15,12 +15,13 @@ export type EventRow = {
   receivedAtMs: number;
 };
 
+/** An event in COPY's text form. Made at once for each event: a batch then holds one text per event, not an object. */
+export function eventRow(e: EventRow): string {
+  return `${e.appId}\t${copyText(e.clientId)}\t${e.day}\t${e.atMs}\t${e.fingerprint}\t${e.type}\t${e.event}\t${copyJson(e.properties)}\t${e.receivedAtMs}`;
+}
+
 /** The caller has made sure that none of these is stored yet; the primary key would refuse the whole batch. */
-export async function insertEvents(tx: pg.PoolClient, events: readonly EventRow[]): Promise<void> {
-  const rows = events.map(
-    (e) =>
-      `${e.appId}\t${copyText(e.clientId)}\t${e.day}\t${e.atMs}\t${e.fingerprint}\t${e.type}\t${e.event}\t${copyJson(e.properties)}\t${e.receivedAtMs}`,
-  );
+export async function insertEvents(tx: pg.PoolClient, rows: readonly string[]): Promise<void> {
   await copyRows(
     tx,
     "copy event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms) from stdin",
@@ -30,18 +31,19 @@ export async function insertEvents(tx: pg.PoolClient, events: readonly EventRow[
 
 export type EventKey = Pick<EventRow, "appId" | "clientId" | "day" | "atMs" | "fingerprint">;
 
-export async function findStoredEvents(executor: Executor, keys: readonly EventKey[]): Promise<EventKey[]> {
+/** The fingerprints of those that are stored. */
+export async function findStoredEvents(executor: Executor, keys: readonly EventKey[]): Promise<string[]> {
   if (keys.length === 0) return [];
-  return query<EventKey>(
+  const rows = await query<{ fingerprint: string }>(
     executor,
-    sql`select e.app_id as "appId", e.client_id as "clientId", e.day, e.at_ms as "atMs",
-        replace(e.fingerprint::text, '-', '') as fingerprint
+    sql`select replace(e.fingerprint::text, '-', '') as fingerprint
       from unnest(${keys.map((k) => k.appId)}::int[], ${keys.map((k) => k.clientId)}::text[], ${keys.map((k) => k.day)}::date[],
         ${keys.map((k) => k.atMs)}::bigint[], ${keys.map((k) => k.fingerprint)}::uuid[])
         as wanted (app_id, client_id, day, at_ms, fingerprint)
       join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" and e.day = wanted.day
         and e.at_ms = wanted.at_ms and e.fingerprint = wanted.fingerprint`,
   );
+  return rows.map((row) => row.fingerprint);
 }
 
 export type ExportedEvent = {

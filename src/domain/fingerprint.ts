@@ -1,18 +1,28 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LIMITS } from "../config.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/**
- * Two events of a client at the same instant are the same event when type, name and properties are equal. Properties
- * are compared by their canonical text, keys sorted at every depth, so the order in which an SDK writes them does not
- * matter. 128 bits of SHA-1: among the events of one client at one millisecond a collision cannot happen by chance.
- */
-export function fingerprintOf(event: { type: string; event: string; canonical: string }): string {
-  return createHash("sha1").update(`${event.type}\n${event.event}\n${event.canonical}`).digest("hex").slice(0, 32);
-}
+/** Deeper than admission lets pass: what is cut here is left out of the stored event anyway. */
+const DEPTH_MAX = LIMITS.nestingDepth * 2;
 
-/** Deeper than anything that is ever stored; below it a body of a million brackets would overflow the stack. */
-const DEPTH_MAX = LIMITS.nestingDepth * 4;
+/**
+ * An event is the same event when app, client, type, name, time and properties are equal. Properties are compared by
+ * their canonical text, keys sorted at every depth, so the order in which an SDK writes them does not matter. 128 bits:
+ * two different events never share one by chance.
+ */
+export function fingerprintOf(event: {
+  appId: number;
+  clientId: string;
+  atMs: number;
+  type: string;
+  event: string;
+  canonical: string;
+}): string {
+  return hash(
+    "md5",
+    `${event.appId}\n${event.clientId}\n${event.atMs}\n${event.type}\n${event.event}\n${event.canonical}`,
+  );
+}
 
 export function canonicalText(properties: JsonObject): string {
   return JSON.stringify(sorted(properties, 0));

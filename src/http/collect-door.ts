@@ -55,8 +55,7 @@ export function collectDoor(context: HttpContext, framework: Handler): Handler {
       );
     };
     if (context.isStopping()) return fail(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
-    const token =
-      question < 0 ? undefined : (new URLSearchParams(url.slice(question + 1)).get("access_token") ?? undefined);
+    const token = question < 0 ? undefined : tokenOf(url.slice(question));
     const known = token === undefined ? undefined : context.apps.peek(token);
     const finding = known ? undefined : context.apps.find(token);
     finding?.catch(() => {});
