@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { appCommands } from "./cli/app-commands.ts";
+import { docsCommand } from "./cli/docs-command.ts";
 import { exportCommand } from "./cli/export-command.ts";
 import { importCommand } from "./cli/import-command.ts";
 import { journalCommands } from "./cli/journal-commands.ts";
@@ -27,6 +28,7 @@ importCommand(program);
 exportCommand(program);
 journalCommands(program);
 settleCommand(program);
+docsCommand(program);
 
 try {
   await program.parseAsync();

@@ -1,0 +1,19 @@
+import type { Command } from "commander";
+import { apiMarkdown } from "../http/api-markdown.ts";
+import type { OpenApi } from "../http/docs-page.ts";
+import { withServer } from "./session.ts";
+
+export function docsCommand(program: Command): void {
+  program
+    .command("docs")
+    .description("Documentation made from the running program")
+    .command("api")
+    .description("docs/API.md, from the schemas that validate")
+    .option("--url <url>", "address of the server; by default the one on DATA_DIR")
+    .action((options: { url?: string }) =>
+      withServer(options.url, async (address) => {
+        const openApi = (await (await fetch(`${address}/openapi.json`)).json()) as OpenApi;
+        process.stdout.write(apiMarkdown(openApi));
+      }),
+    );
+}

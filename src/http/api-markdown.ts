@@ -1,0 +1,50 @@
+import { LIMITS } from "../config.ts";
+import { CODES, REJECTIONS } from "../errors.ts";
+import { type OpenApi, sectionsOf } from "./docs-page.ts";
+
+/** docs/API.md, whole: made from the schemas that validate and the lists that answer, so it cannot go out of date. */
+export function apiMarkdown(openApi: OpenApi): string {
+  const codes = Object.values(CODES).map(({ code, status, meaning }) => `| ${code} | ${status} | ${meaning} |`);
+  const sections = sectionsOf(openApi).map((section) =>
+    [
+      `## ${section.title}`,
+      `\`${section.call}\``,
+      section.text,
+      section.fields.length === 0
+        ? ""
+        : [
+            "| Field | In | Type | Required | Rule |",
+            "|---|---|---|---|---|",
+            ...section.fields.map(
+              ({ name, where, type, required, rule }) =>
+                `| \`${name}\` | ${where} | ${type} | ${required ? "yes" : "no"} | ${rule.replaceAll("|", "\\|")} |`,
+            ),
+          ].join("\n"),
+    ]
+      .filter((part) => part !== "")
+      .join("\n\n"),
+  );
+  return `${[
+    "# Interface",
+    "<!-- Made by `npm run -s cli -- docs api`; a test compares it with the running server. -->",
+    INTRODUCTION,
+    ["| Code | HTTP status | Meaning |", "|---|---|---|", ...codes].join("\n"),
+    EVENT_RULES,
+    ...sections,
+  ].join("\n\n")}\n`;
+}
+
+const INTRODUCTION = `Paths work with and without a trailing slash. Bodies are JSON whatever their Content-Type says; gzip is announced by
+\`Gravity-Content-Compress: gzip\` or \`Content-Encoding: gzip\`; a browser beacon sends a multipart field \`data\` with the
+base64 of the JSON. Keys that an operation does not know are ignored. Collection endpoints answer browsers of any origin.
+
+Every answer is the envelope \`{"code", "msg", "data", "extra"}\`. A refusal has HTTP status 200 too, because the SDKs take
+any other status for a fault of the network and send again; \`extra.error\` repeats its \`msg\`.`;
+
+const EVENT_RULES = `Each event of event/collect is judged by itself. What is not stored, or not stored as sent, stands in \`extra.errors\`
+with its \`index\`, \`event\`, \`reason\` and a \`message\`, while \`code\` stays 0. Reasons: ${REJECTIONS.map((reason) => `\`${reason}\``).join(", ")};
+and \`bad_property\`, when the event was stored without that property or with its text cut. Names: letters, digits and \`_\`,
+at most 50 characters, \`$\` only for presets. A text has at most ${LIMITS.propertyTextBytes} bytes, a list ${LIMITS.propertyListLength} texts, a number 13 digits before the
+point. \`time\` lies between 10 days before and 1 hour after server time unless \`time_free\` is true. \`client_id\` has 1 to
+${LIMITS.clientIdLength} characters; a number is taken as its digits. An event is stored once however often it is sent; an order is stored
+once per \`$order_id\` (else \`$trace_id\`), whoever reports it. Amounts are whole cents, \`$ecpm\` is major units per thousand.`;
