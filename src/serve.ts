@@ -66,8 +66,10 @@ async function start(
       thread?.wake(flush.durable);
     },
   });
+  const applied = await readCursor(database.pool, journal.id);
+  await journal.skipTo(applied);
   const recovered = journal.durable;
-  const progress = new Progress(await readCursor(database.pool, journal.id));
+  const progress = new Progress(applied);
   let behindSinceMs = progress.applied < recovered ? clock() : 0;
   const intake = new Intake({
     journal,

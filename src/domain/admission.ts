@@ -7,7 +7,7 @@ import {
   PRESET_EVENTS,
   type PropertyScope,
   type PropertyType,
-  typeOfProperty,
+  propertyTypes,
 } from "./metadata.ts";
 import { isProfileOperation } from "./profile.ts";
 
@@ -133,8 +133,9 @@ function admitProperties(
   if (name === "profile_delete") return;
   const scope: PropertyScope = type === "profile" ? "user" : "event";
   const properties = propertiesOf(event);
-  for (const key of Object.keys(properties)) {
-    const declared = typeOfProperty(metadata, scope, key);
+  const typeOf = propertyTypes(metadata, scope);
+  for (const key in properties) {
+    const declared = typeOf(key);
     const fit =
       declared === undefined ? "unknown" : name === "profile_unset" ? "fits" : fitOf(properties[key]!, declared);
     if (fit === "fits") continue;

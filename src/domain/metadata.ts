@@ -68,11 +68,33 @@ const PRESET_PROPERTIES: ReadonlyMap<string, PropertyType | "any"> = new Map<str
 ]);
 
 /** The type that a property must have; "any" when none is declared, undefined when the app does not take it. */
-export function typeOfProperty(
-  metadata: AppMetadata,
-  scope: PropertyScope,
-  name: string,
-): PropertyType | "any" | undefined {
+export type TypeOfProperty = (name: string) => PropertyType | "any" | undefined;
+
+const REMEMBERED_MAX = 20_000;
+const remembered = new WeakMap<AppMetadata, Record<PropertyScope, TypeOfProperty>>();
+
+/** What an app says to a name is remembered: the same few names come with every event. */
+export function propertyTypes(metadata: AppMetadata, scope: PropertyScope): TypeOfProperty {
+  let types = remembered.get(metadata);
+  if (!types) {
+    types = { event: rememberTypes(metadata, "event"), user: rememberTypes(metadata, "user") };
+    remembered.set(metadata, types);
+  }
+  return types[scope];
+}
+
+function rememberTypes(metadata: AppMetadata, scope: PropertyScope): TypeOfProperty {
+  const types = new Map<string, PropertyType | "any" | undefined>();
+  return (name) => {
+    const known = types.get(name);
+    if (known !== undefined || types.has(name)) return known;
+    const type = askType(metadata, scope, name);
+    if (types.size < REMEMBERED_MAX) types.set(name, type);
+    return type;
+  };
+}
+
+function askType(metadata: AppMetadata, scope: PropertyScope, name: string): PropertyType | "any" | undefined {
   const declared = metadata.properties[scope].get(name) ?? PRESET_PROPERTIES.get(name);
   if (declared !== undefined) return declared;
   if (metadata.mode === "strict" || name.startsWith("$") || !NAME.test(name)) return undefined;

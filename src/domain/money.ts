@@ -20,10 +20,15 @@ export function microsOfEcpm(ecpm: number): number {
 
 export function roundHalfAway(value: number): number {
   // A whole number stays what it is; beyond 2^51 the nudge below would move it.
-  if (Number.isInteger(value)) return value + 0;
+  if (Number.isInteger(value)) return bounded(value);
   // The nudge undoes the binary error of values such as 1.005 × 1000; it is far below half a unit.
   const size = Math.abs(value);
-  return Math.sign(value) * Math.floor(size + 0.5 + size * Number.EPSILON) + 0;
+  return bounded(Math.sign(value) * Math.floor(size + 0.5 + size * Number.EPSILON));
+}
+
+/** Beyond the whole numbers that are exact, an amount is a mistake, and no column could hold it. */
+function bounded(amount: number): number {
+  return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, amount)) + 0;
 }
 
 /** An integer times a decimal text, rounded half away from zero, in integers throughout. */
@@ -33,7 +38,7 @@ function multiplyExactly(cents: number, rate: string): number {
   const product = BigInt(cents) * BigInt(`${whole}${fraction}`);
   const size = product < 0n ? -product : product;
   const rounded = (size * 2n + scale) / (scale * 2n);
-  return Number(product < 0n ? -rounded : rounded);
+  return bounded(Number(product < 0n ? -rounded : rounded));
 }
 
 export function isRate(text: string): boolean {

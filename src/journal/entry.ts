@@ -57,5 +57,15 @@ export function decodeEntry(payload: Buffer): Entry {
   const headBytes = payload.readUInt32LE(0);
   const head = JSON.parse(payload.toString("utf8", 4, 4 + headBytes)) as EntryHead;
   if (!ENTRY_KINDS.includes(head.kind)) throw new Error(`The entry is of unknown kind ${JSON.stringify(head.kind)}.`);
+  const isWhole = isWithin(head.app, APP_MAX) && isWithin(head.at, AT_MAX) && typeof head.client === "string";
+  if (!isWhole) throw new Error("The head of the entry does not name its app, client and time.");
   return { head, body: payload.subarray(4 + headBytes) };
+}
+
+/** What the tables can hold, and a time whose day can be written. */
+const APP_MAX = 2 ** 31 - 1;
+const AT_MAX = Date.UTC(9999, 11, 31);
+
+function isWithin(value: unknown, max: number): boolean {
+  return typeof value === "number" && value >= 0 && value <= max;
 }

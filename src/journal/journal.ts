@@ -86,6 +86,17 @@ export class Journal {
     return this.#waitingBytes;
   }
 
+  /**
+   * For a journal that is shorter than what was applied of it, because an older copy was put back: positions that the
+   * cursor has passed are never given out again, or what is appended there would count as applied already.
+   */
+  async skipTo(applied: number): Promise<void> {
+    if (applied <= this.#durable) return;
+    this.#options.log.error({ durable: this.#durable, applied }, "The journal lacks bytes that were applied before.");
+    this.#durable = applied;
+    await this.#startSegment();
+  }
+
   /** Resolves with the position after the entry, once it is durable. */
   append(entry: Entry): Promise<number> {
     if (this.#closed) return Promise.reject(overloaded("The server is stopping."));
