@@ -1,0 +1,145 @@
+import { join } from "node:path";
+import type { Applied } from "./apply/applier.ts";
+import { type ApplyThread, startApplyThread } from "./apply/apply-thread.ts";
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { Database } from "./db/database.ts";
+import { confirmCursor, readCursor } from "./db/journal-cursor.ts";
+import { DAY_MS } from "./domain/calendar.ts";
+import { Intake } from "./http/intake.ts";
+import { KnownClients } from "./http/known-clients.ts";
+import { Metrics } from "./http/metrics.ts";
+import { Progress } from "./http/progress.ts";
+import { Journal, realDisk } from "./journal/journal.ts";
+import type { Log } from "./log.ts";
+import { type Loop, startLoop } from "./loop.ts";
+
+const PRUNE_MS = 30_000;
+
+/** The way of the data from the request into the tables, and what is known of how far it has come. */
+export class Flow {
+  readonly journal: Journal;
+  readonly progress: Progress;
+  readonly intake: Intake;
+  readonly metrics: Metrics;
+  readonly known: KnownClients;
+  readonly #config: Config;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #database: Database;
+  #thread: ApplyThread | undefined;
+  #pruning: Loop | undefined;
+  /** Since when acknowledged data waits for apply; 0: none does. */
+  #behindSinceMs: number;
+
+  private constructor(parts: FlowParts) {
+    const { config, log, clock, database, journal, applied } = parts;
+    const recovered = journal.durable;
+    this.#config = config;
+    this.#log = log;
+    this.#clock = clock;
+    this.#database = database;
+    this.journal = journal;
+    this.progress = new Progress(applied);
+    this.#behindSinceMs = applied < recovered ? clock() : 0;
+    this.intake = new Intake({
+      journal,
+      progress: this.progress,
+      log,
+      diskFreeBytesMin: config.diskFreeBytesMin,
+      backlogBytesMax: config.journalBacklogBytesMax,
+    });
+    this.known = new KnownClients({
+      pool: database.pool,
+      clientsMax: config.knownClientsMax,
+      isBehind: () => this.progress.applied < recovered,
+    });
+    this.metrics = new Metrics({
+      backlogBytes: () => this.intake.backlogBytes,
+      waitingBytes: () => journal.waitingBytes,
+      applyLagMs: () => this.#applyLagMs(),
+      diskFreeBytes: () => this.intake.diskFreeBytes,
+    });
+  }
+
+  static async open(options: Omit<FlowParts, "journal" | "applied">): Promise<Flow> {
+    const { config, log, database } = options;
+    let flow: Flow | undefined;
+    const journal = await Journal.open(join(config.dataDir, "journal"), {
+      log,
+      disk: realDisk,
+      pendingBytesMax: config.journalPendingBytesMax,
+      onFlush: (flush) => {
+        if (flow) flow.#flushed(flush);
+      },
+    });
+    const applied = await readCursor(database.pool, journal.id);
+    await journal.skipTo(applied);
+    flow = new Flow({ ...options, journal, applied });
+    return flow;
+  }
+
+  async start(): Promise<void> {
+    await this.intake.start();
+    if (this.#config.roles.has("apply")) this.#startApply();
+    this.#pruning = startLoop({ name: "prune", log: this.#log, idleMs: PRUNE_MS, turn: () => this.#prune() });
+  }
+
+  /** In the order of the flow: what is acknowledged becomes durable, then apply finishes its batch. */
+  async stop(): Promise<void> {
+    await this.journal.close();
+    await this.#pruning?.stop();
+    await this.#thread?.stop();
+    await this.intake.stop();
+  }
+
+  #startApply(): void {
+    this.#thread = startApplyThread({
+      connection: this.#database.connection,
+      journal: { id: this.journal.id, dir: this.journal.dir },
+      logLevel: this.#config.logLevel,
+      eventRetentionDays: this.#config.eventRetentionDays,
+      log: this.#log,
+      onApplied: (applied) => this.#applied(applied),
+    });
+    this.#thread.wake(this.journal.durable);
+  }
+
+  #flushed(flush: { durable: number; records: number; tookMs: number }): void {
+    this.metrics.fsyncSeconds.observe(flush.tookMs / 1000);
+    this.metrics.journalRecords.inc(flush.records);
+    if (this.#behindSinceMs === 0) this.#behindSinceMs = this.#clock();
+    this.#thread?.wake(flush.durable);
+  }
+
+  #applied({ position, receivedAtMs, outcomes, setAside }: Applied): void {
+    this.progress.advance(position, receivedAtMs);
+    this.known.applied(position);
+    if (position >= this.journal.durable) this.#behindSinceMs = 0;
+    for (const [outcome, events] of Object.entries(outcomes)) this.metrics.events.inc({ outcome }, events);
+    this.metrics.setAside.inc(setAside);
+  }
+
+  #applyLagMs(): number {
+    if (this.intake.backlogBytes === 0) return 0;
+    return this.#clock() - Math.max(this.#behindSinceMs, this.progress.receivedAtMs);
+  }
+
+  /** Segments that are applied and old enough go, but only behind a cursor that is known to be on the disk. */
+  async #prune(): Promise<"idle"> {
+    const applied = await confirmCursor(this.#database.pool, this.journal.id);
+    const modifiedBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;
+    const removed = await this.journal.prune({ applied, modifiedBeforeMs });
+    if (removed > 0) this.#log.info({ segments: removed }, "Applied journal segments were removed.");
+    return "idle";
+  }
+}
+
+type FlowParts = {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  database: Database;
+  journal: Journal;
+  applied: number;
+};
