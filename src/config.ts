@@ -27,6 +27,7 @@ export const LIMITS = {
   segmentBytes: 64 * MIB,
   applyBatchBytes: 2 * MIB,
   observedNamesPerApp: 5_000,
+  userProperties: 1_000,
   eventDays: 4_000,
   liveEvents: 1_000,
   liveListeners: 100,

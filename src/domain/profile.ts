@@ -22,7 +22,7 @@ export function isProfileOperation(event: string): event is ProfileOperation {
 
 /**
  * The profile after one operation. Never throws: a value that does not fit its operation is passed over, because SDKs
- * put texts such as `$lib` beside an increment.
+ * put texts such as `$lib` beside an increment. A full profile takes no new names.
  */
 export function applyProfileOperation(
   profile: JsonObject,
@@ -31,12 +31,18 @@ export function applyProfileOperation(
 ): JsonObject {
   if (operation === "profile_delete") return {};
   const changed = { ...profile };
+  let room = LIMITS.userProperties - Object.keys(profile).length;
   for (const [name, value] of Object.entries(properties)) {
     // Assigning to this one key would set the prototype; as a property name it never passes admission.
     if (name === "__proto__") continue;
-    const next = changeOf(operation, Object.hasOwn(changed, name) ? changed[name] : undefined, value);
-    if (next === undefined) delete changed[name];
-    else changed[name] = next;
+    const isNew = !Object.hasOwn(changed, name);
+    const next = changeOf(operation, isNew ? undefined : changed[name], value);
+    if (next === undefined) {
+      delete changed[name];
+    } else if (!isNew || room > 0) {
+      changed[name] = next;
+      room -= isNew ? 1 : 0;
+    }
   }
   return changed;
 }
