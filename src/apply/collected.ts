@@ -1,6 +1,8 @@
+import { LIMITS } from "../config.ts";
 import { eventRow } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import { md5 } from "../domain/identity.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../domain/metadata.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
 import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
@@ -152,7 +154,9 @@ export function paymentOf(event: SentEvent, entry: EventsEntry): SentPayment | u
   const isConsumerPay = head.kind === "consumer_event" && event.event === "PAY";
   const isHandledPay = head.kind === "handle_event" && event.event === "pay";
   if (!isPreset && !isConsumerPay && !isHandledPay) return undefined;
-  const traceId = textOf(properties.$order_id) || textOf(properties.$trace_id) || event.fingerprint;
+  const given = textOf(properties.$order_id) || textOf(properties.$trace_id) || event.fingerprint;
+  // handle_event is not judged by admission: an id that is too long for an index entry stands by its digest.
+  const traceId = Buffer.byteLength(given) <= LIMITS.propertyTextBytes ? given : md5(given);
   return {
     amount: isPreset ? numberOf(properties.$pay_amount) : numberOf(properties.real_amount ?? properties.amount),
     currency: isPreset ? textOf(properties.$pay_type).toUpperCase() : "",

@@ -56,9 +56,11 @@ function registered(facts: Facts, head: EntryHead, body: JsonObject, implicit: U
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
 }
 
+const TIME_UNTIL_MS = Date.UTC(2100, 0, 1);
+
 function instantOf(head: EntryHead, body: JsonObject, history: JsonObject | undefined): number {
   const given = head.kind === "attributed" ? body.active_time : history?.create_time;
-  return typeof given === "number" && given > 0 ? Math.floor(given) : head.at;
+  return typeof given === "number" && given > 0 && given < TIME_UNTIL_MS ? Math.floor(given) : head.at;
 }
 
 type Source = Pick<UserAccount, "adPlatform" | "turboPromotedObjectId" | "touchedAtMs" | "adData" | "reported"> & AdIds;
@@ -78,6 +80,12 @@ function launchSource(body: JsonObject, history: JsonObject | undefined): Source
   };
 }
 
+/** The fields of the interface; whatever else a caller adds is not ours to keep. */
+const REPORTED = [
+  ...["name", "channel", "version", "turbo_promoted_object_id", "active_time", "active_ip", "click_time", "click_ip"],
+  ...["click_company", "ad_data", "os_type"],
+];
+
 function reportedSource(body: JsonObject): Source {
   const platform = platformNamed(cleanValue(body.click_company));
   const adData = isObject(body.ad_data) && platform ? adDataOf(body.ad_data, platform.name) : {};
@@ -89,7 +97,7 @@ function reportedSource(body: JsonObject): Source {
     turboPromotedObjectId: cleanValue(body.turbo_promoted_object_id),
     touchedAtMs: platform ? (clickTime ?? activeTime) : null,
     adData,
-    reported: body,
+    reported: Object.fromEntries(REPORTED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]]))),
     ...(platform ? platform.readIds(fieldsOf(adData)) : NO_AD_IDS),
   };
 }

@@ -81,7 +81,7 @@ export const initializeBody = Type.Object({
 export const tokenAnswer = envelopeSchema(Type.Object({ token: Type.String({ description: "User token" }) }));
 
 /** A value that cannot be obtained is the empty text, never null. */
-const orEmpty = (description: string, type: "number" | "integer" | "object") =>
+const orEmpty = (description: string, type: "integer" | "object") =>
   Type.Unsafe<number | object | "">({
     description,
     anyOf: [{ type, ...(type === "integer" ? { minimum: 0, maximum: 4_102_444_800_000 } : {}) }, { const: "" }],
@@ -91,7 +91,10 @@ export const attributedBody = Type.Object({
   client_id: clientId(),
   name: nonEmptyText("User name"),
   channel: text("Attribution channel"),
-  version: orEmpty("Registration version", "number"),
+  version: Type.Unsafe<number | "">({
+    description: "Registration version",
+    anyOf: [{ type: "integer", minimum: -Number.MAX_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }, { const: "" }],
+  }),
   turbo_promoted_object_id: Type.String({ pattern: "^(.{16})?$", description: "Promotion campaign id, 16 characters" }),
   active_time: Type.Integer({ minimum: 1, maximum: 4_102_444_800_000, description: "Registration time, milliseconds" }),
   active_ip: text("Registration ip"),

@@ -10,7 +10,6 @@ import type { Vault } from "../vault.ts";
 export type ServedApp = App & { metadata: AppMetadata };
 
 const RELOAD_MS = 5_000;
-const MISS_RELOAD_MS = 500;
 
 /**
  * All apps with their metadata, in memory. Changes arrive by notification, and by a reload every few seconds in case
@@ -24,7 +23,8 @@ export class AppDirectory {
   #byId = new Map<number, ServedApp>();
   #loop: Loop | undefined;
   #listener: pg.PoolClient | undefined;
-  #missReload: Promise<void> | undefined;
+  #running: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
 
   constructor(options: { pool: pg.Pool; vault: Vault; log: Log }) {
     this.#pool = options.pool;
@@ -65,17 +65,28 @@ export class AppDirectory {
   async find(token: string | undefined): Promise<ServedApp> {
     let app = token === undefined ? undefined : this.#byToken.get(token);
     if (!app && token) {
-      this.#missReload ??= this.reload()
-        .catch((error) => this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."))
-        .finally(() => setTimeout(() => (this.#missReload = undefined), MISS_RELOAD_MS).unref());
-      await this.#missReload;
+      await this.reload().catch((error) =>
+        this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."),
+      );
       app = this.#byToken.get(token);
     }
     if (!app) throw new ApiError("badToken", token ? "access_token is not known." : "access_token is missing.");
     return app;
   }
 
-  async reload(): Promise<void> {
+  /** One at a time, so that an older state never replaces a newer one; calls that come while one runs share the next. */
+  reload(): Promise<void> {
+    this.#next ??= this.#running
+      .catch(() => {})
+      .then(() => {
+        this.#next = undefined;
+        return this.#load();
+      });
+    this.#running = this.#next;
+    return this.#next;
+  }
+
+  async #load(): Promise<void> {
     const [apps, events, properties] = await Promise.all([
       loadApps(this.#pool, this.#vault),
       loadEventMeta(this.#pool),

@@ -45,13 +45,9 @@ export async function collect(context: HttpContext, call: CollectCall): Promise<
   if (admission.cut.length > 0) head.cut = admission.cut;
   await context.intake.accept(head, call.plainBody);
   if (call.isDebug) {
-    context.live.publish({
-      appId: app.appId,
-      clientId,
-      receivedAtMs: nowMs,
-      events: eventList,
-      errors: admission.errors,
-    });
+    const { errors } = admission;
+    const seen = { appId: app.appId, clientId, receivedAtMs: nowMs, events: eventList, errors };
+    context.live.publish(seen, call.plainBody.length);
   }
   if (admission.errors.length === 0) return EMPTY_SUCCESS;
   return JSON.stringify(success({}, { errors: admission.errors.slice(0, ERRORS_LISTED_MAX) }));

@@ -62,7 +62,7 @@ export function bodyOf(request: FastifyRequest): JsonObject {
 export function readClientId(value: JsonValue | undefined, name = "client_id"): string {
   const id = typeof value === "number" ? String(value) : value;
   if (typeof id !== "string" || id === "") throw new ApiError("badParameter", `${name} is missing.`);
-  if (id.length > LIMITS.clientIdLength)
+  if (id.length > LIMITS.clientIdLength && [...id].length > LIMITS.clientIdLength)
     throw new ApiError("badParameter", `${name} is longer than ${LIMITS.clientIdLength} characters.`);
   if (UNSTORABLE.test(id))
     throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);

@@ -15,12 +15,17 @@ export type LiveRequest = {
 /** A copy of debug traffic for whoever watches. The durable path does not depend on it: it may forget, never delay. */
 export class Live {
   readonly #emitter = new EventEmitter().setMaxListeners(LIMITS.liveListeners);
-  #recent: LiveRequest[] = [];
+  #recent: { request: LiveRequest; bytes: number }[] = [];
+  #recentBytes = 0;
 
-  publish(request: LiveRequest): void {
-    this.#recent.push(request);
-    if (this.#recent.length > LIMITS.liveEvents) this.#recent = this.#recent.slice(-LIMITS.liveEvents / 2);
+  /** `bytes` is the size of the body, and bounds what is remembered. */
+  publish(request: LiveRequest, bytes: number): void {
     this.#emitter.emit("request", request);
+    this.#recent.push({ request, bytes });
+    this.#recentBytes += bytes;
+    while (this.#recent.length > LIMITS.liveRequests || this.#recentBytes > LIMITS.liveBytes) {
+      this.#recentBytes -= this.#recent.shift()!.bytes;
+    }
   }
 
   /** Tells what is remembered of the app, then what arrives. Returns the way to stop, or undefined when too many watch. */
@@ -29,7 +34,7 @@ export class Live {
     const own = (request: LiveRequest) => {
       if (request.appId === appId) listener(request);
     };
-    for (const request of this.#recent) own(request);
+    for (const { request } of this.#recent) own(request);
     this.#emitter.on("request", own);
     return () => this.#emitter.off("request", own);
   }

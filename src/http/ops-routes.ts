@@ -1,11 +1,13 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { Type } from "typebox";
+import { LIMITS } from "../config.ts";
 import { success } from "../contract/envelope.ts";
 import { canAnswer } from "../db/pool.ts";
 import { ApiError, CODES } from "../errors.ts";
 import type { HttpContext } from "./context.ts";
 import { docsPage, type OpenApi } from "./docs-page.ts";
+import type { LiveRequest } from "./live.ts";
 
 /** For operators and machines: none of these needs an access token, and none of them tells a secret. */
 export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
@@ -78,9 +80,21 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
       const { raw } = reply;
       raw.writeHead(CODES.ok.status, { "content-type": "text/event-stream", "cache-control": "no-store" });
       raw.write(": watching\n\n");
-      const stop = context.live.watch(app.appId, (seen) => raw.write(`data: ${JSON.stringify(seen)}\n\n`));
+      const stop = context.live.watch(app.appId, (seen) => {
+        // A watcher that does not keep up misses some; it must not fill the memory.
+        if (raw.writableLength < LIMITS.liveWaitingBytes) raw.write(`data: ${textOf(seen)}\n\n`);
+      });
       if (!stop) raw.end();
       raw.on("close", () => stop?.());
     },
   });
+}
+
+/** What is nested beyond the stack is not shown; a watcher must never disturb the request that it watches. */
+function textOf(seen: LiveRequest): string {
+  try {
+    return JSON.stringify(seen);
+  } catch {
+    return JSON.stringify({ ...seen, events: [] });
+  }
 }

@@ -56,6 +56,13 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
       raw.headers["content-type"] = undefined;
       return request.url ?? "/";
     },
+    // An address that cannot be decoded never reaches the error handler.
+    frameworkErrors: (error, request, reply: unknown) =>
+      send(
+        request as FastifyRequest,
+        reply as FastifyReply,
+        answerOfError(context, error, { id: request.id, url: undefined }),
+      ),
   });
   // Answers are plain data made here: nothing to filter, and unknown keys must stay.
   server.setSerializerCompiler(() => JSON.stringify);
@@ -154,6 +161,11 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
     }, done);
   });
 
+  server.addHook("preValidation", (request, _reply, done) => {
+    const isMissing = request.plainBody === undefined && request.routeOptions.schema?.body !== undefined;
+    done(isMissing ? new ApiError("badJson", "The body is empty.") : undefined);
+  });
+
   server.addHook("onResponse", (request, reply, done) => {
     const { endpoint } = request.routeOptions.config ?? {};
     if (endpoint) context.metrics.answered(endpoint, request.answerCode, reply.elapsedTime);
@@ -167,7 +179,7 @@ function answerErrors(server: FastifyInstance, context: HttpContext): void {
   });
 
   server.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?")[0]!.replace(/\/$/, "");
+    const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
     const allowed = (["GET", "POST"] as const).filter((method) => server.hasRoute({ url: path, method }));
     const isUnknown = allowed.length === 0;
     const message = isUnknown

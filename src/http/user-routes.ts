@@ -13,7 +13,7 @@ import {
   tokenAnswer,
   updateDataBody,
 } from "../contract/user.ts";
-import { readDeviceData } from "../domain/device.ts";
+import { deviceOf, readDeviceData } from "../domain/device.ts";
 import { assertShallow, isObject, type JsonObject } from "../domain/json.ts";
 import { makeUserToken } from "../domain/user-token.ts";
 import { ApiError } from "../errors.ts";
@@ -100,7 +100,7 @@ export function userRoutes(server: FastifyInstance, context: HttpContext): void 
       const data = readDeviceData(bodyOf(request).data, request.app.aesKey);
       const invalid = messageOfInvalid(deviceInfo, data);
       if (invalid) throw new ApiError("badParameter", `data: ${invalid}`);
-      await acceptAboutClient(context, request, "device_info", Buffer.from(JSON.stringify({ data })));
+      await acceptAboutClient(context, request, "device_info", Buffer.from(JSON.stringify({ data: deviceOf(data) })));
       return success({});
     },
   });
@@ -121,6 +121,8 @@ export function userRoutes(server: FastifyInstance, context: HttpContext): void 
         throw new ApiError("badParameter", "new_client_id is already registered.");
       }
       const { clientId, position } = await acceptAboutClient(context, request, "reset_client_id", request.plainBody);
+      // A look-up before that would still find the old id in the tables and remember it.
+      if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);
       context.known.forget(request.app.appId, clientId);
       context.known.journaled(request.app.appId, newClientId, position);
       return success({});

@@ -1,0 +1,161 @@
+import { describe, expect, test } from "vitest";
+import { sharedServer } from "../support/shared-server.ts";
+import type { Row } from "./fixture.ts";
+
+const server = sharedServer();
+
+/** The lookup record after a registration with this ad_data, given as JSON text so that long numbers keep their digits. */
+async function recordOf(adData: string): Promise<Row> {
+  const app = await server.createApp();
+  const body = `{"client_id":"a","name":"n","channel":"c","version":1,"ad_data":${adData}}`;
+  expect(await server.post("user/register/", app, body)).toMatchObject({ code: 0 });
+  const { data } = await server.post("user/get/", app, { user_list: ["a"] });
+  expect(data.user_list).toHaveLength(1);
+  return data.user_list[0];
+}
+
+type Case = { platform: string; named: string; adData: Row; expected: Row };
+
+const CASES: readonly Case[] = [
+  {
+    platform: "tencent",
+    named: "gdt_vid",
+    adData: { gdt_vid: "vid-1" },
+    expected: { advertiser_id: "", aid: "", cid: "", tencent: { gdt_vid: "vid-1" } },
+  },
+  {
+    platform: "kuaishou",
+    named: "ks… keys",
+    adData: { callback: "cb", ksCampaignId: "k1", ksUnitId: "k2", ksCreativeId: "k3", ksChannel: "kuaishou" },
+    expected: { gid: "k1", aid: "k2", cid: "k3", kuaishou: { ksUnitId: "k2", callback: "cb" } },
+  },
+  {
+    platform: "kuaishou",
+    named: "callback alone",
+    adData: { callback: "cb" },
+    expected: { aid: "", cid: "", kuaishou: { callback: "cb" } },
+  },
+  {
+    platform: "bytedance",
+    named: "version 1.0 keys",
+    adData: { clue_token: "t", ad_id: "b1", creative_id: "b2", advertiser_id: "b3", request_id: "r" },
+    expected: { advertiser_id: "b3", aid: "b1", cid: "b2" },
+  },
+  {
+    platform: "bytedance",
+    named: "version 2.0 keys",
+    adData: {
+      ...{ clue_token: "t", advertiser_id: "b3", project_id: "p1", promotion_id: "p2" },
+      ...{ mid1: "m1", mid2: "m2", mid3: "m3", mid4: "m4", mid5: "m5" },
+    },
+    expected: {
+      advertiser_id: "b3",
+      gid: "p1",
+      aid: "p2",
+      bytedance_v2: {
+        ...{ project_id: "p1", promotion_id: "p2" },
+        ...{ mid1: "m1", mid2: "m2", mid3: "m3", mid4: "m4", mid5: "m5" },
+      },
+    },
+  },
+  {
+    platform: "asa",
+    named: "orgId and attribution",
+    adData: {
+      ...{ attribution: "true", orgId: 40669820, campaignId: 542370539, conversionType: "Download" },
+      ...{ clickDate: "2020-04-08T17:17Z", adGroupId: 542317095, countryOrRegion: "US", keywordId: 87675432 },
+      adId: 542317136,
+    },
+    expected: {
+      advertiser_id: "40669820",
+      gid: "542370539",
+      aid: "542317136",
+      asa: { attribution: "true", clickDate: "2020-04-08T17:17Z", adGroupId: "542317095", countryOrRegion: "US" },
+    },
+  },
+  { platform: "baidu", named: "bd_vid", adData: { bd_vid: "bd-1" }, expected: { baidu: { bd_vid: "bd-1" } } },
+  {
+    platform: "gravity",
+    named: "turbo_vid",
+    adData: { turbo_vid: "tv-1" },
+    expected: { gravity: { turbo_vid: "tv-1" } },
+  },
+];
+const named = CASES.map((one): [string, string, Case] => [one.platform, one.named, one]);
+
+describe("ad_data is the launch query", () => {
+  test.each(named)("flat: %s by %s", async (platform, _named, { adData, expected }) => {
+    expect(await recordOf(JSON.stringify(adData))).toMatchObject({ click_company: platform, ...expected });
+  });
+
+  test.each(named)("nested under the platform's name: %s by %s", async (platform, _named, { adData, expected }) => {
+    const nested = JSON.stringify({ [platform]: adData });
+    expect(await recordOf(nested)).toMatchObject({ click_company: platform, ...expected });
+  });
+
+  test.each(["clue_token", "ad_id", "creative_id", "request_id", "advertiser_id", "project_id", "promotion_id"])(
+    "%s alone names bytedance",
+    async (key) => {
+      expect(await recordOf(JSON.stringify({ [key]: "1" }))).toMatchObject({ click_company: "bytedance" });
+    },
+  );
+
+  test.each(["ksUnitId", "ksCampaignId", "ksCreativeId", "ksChannel"])("%s alone names kuaishou", async (key) => {
+    expect(await recordOf(JSON.stringify({ [key]: "1" }))).toMatchObject({ click_company: "kuaishou" });
+  });
+
+  test.each<[string, Row]>([
+    ["is empty", {}],
+    ["holds other keys only", { scene: "1001", from: "friend", query: "a=b" }],
+    ["holds empty values", { gdt_vid: "", clue_token: "", callback: "" }],
+    ["holds unreplaced macros", { gdt_vid: "__CLICK_ID__", clue_token: "__CLUE_TOKEN__", callback: "__CALLBACK__" }],
+    ["is Apple's answer for a user without an ad", { attribution: "false", orgId: 1 }],
+    ["names an organisation but no attribution", { orgId: 1 }],
+    ["holds values of odd types", { gdt_vid: null, clue_token: {}, ad_id: [] }],
+  ])("a user is organic when it %s", async (_what, adData) => {
+    const record = await recordOf(JSON.stringify(adData));
+    expect(record).toMatchObject({ click_company: "", advertiser_id: "", aid: "", cid: "" });
+    const platformObjects = Object.values(record).filter((value) => typeof value === "object");
+    expect(platformObjects).toEqual([]);
+  });
+
+  test("other keys beside those of the platform do not matter", async () => {
+    const adData = { scene: "1001", gdt_vid: "g", deep: { a: [1] }, "odd key": true };
+    expect(await recordOf(JSON.stringify(adData))).toMatchObject({ click_company: "tencent" });
+  });
+
+  test("an id that is a long number keeps its digits", async () => {
+    const record = await recordOf(
+      '{"clue_token":"t","promotion_id":7265432109876543210,"advertiser_id":1765432109876543219}',
+    );
+    expect(record).toMatchObject({
+      aid: "7265432109876543210",
+      advertiser_id: "1765432109876543219",
+      bytedance_v2: { promotion_id: "7265432109876543210" },
+    });
+  });
+
+  test("a record of every kind is all texts", async () => {
+    const record = await recordOf('{"attribution":true,"orgId":1,"campaignId":2,"adId":3}');
+    expect(record.click_company).toBe("asa");
+    for (const value of [...Object.values(record), ...Object.values(record.asa)])
+      expect(["string", "object"]).toContain(typeof value);
+    expect(Object.values(record.asa).every((value) => typeof value === "string")).toBe(true);
+  });
+
+  test("the second registration does not change the platform", async () => {
+    const app = await server.createApp();
+    await server.register(app, "a", { ad_data: { gdt_vid: "g" } });
+    await server.register(app, "a", { ad_data: { ksUnitId: "k" } });
+    const { data } = await server.post("user/get/", app, { user_list: ["a"] });
+    expect(data.user_list).toMatchObject([{ click_company: "tencent" }]);
+  });
+
+  test("one that is nested without end is refused, and never loses an acknowledged registration", async () => {
+    const app = await server.createApp();
+    const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
+    const body = `{"client_id":"a","name":"n","channel":"c","version":1,"ad_data":{"gdt_vid":"g","x":${deep}}}`;
+    const answer = await server.post("user/register/", app, body);
+    expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("ad_data") });
+  });
+});
