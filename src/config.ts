@@ -166,6 +166,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     knownClientsMax: value("KNOWN_CLIENTS_MAX"),
     secretKey: value("SECRET_KEY"),
   };
+  if (config.journalPendingBytesMax < 2 * config.bodyUnpackedBytesMax) {
+    problems.push(
+      "JOURNAL_PENDING_BYTES_MAX: must be at least twice BODY_UNPACKED_BYTES_MAX, or large bodies never fit.",
+    );
+  }
   if (problems.length > 0) throw new UsageError(`Bad settings:\n  ${problems.join("\n  ")}`);
   return Object.freeze(config);
 }

@@ -86,8 +86,7 @@ function parseHolder(path: string): Holder | undefined {
 }
 
 function isRunning(holder: Holder): boolean {
-  if (holder.pid === process.pid && holder.startedAt !== startOf(process.pid)) return false;
-  return holder.startedAt !== "" && startOf(holder.pid) === holder.startedAt;
+  return typeof holder.startedAt === "string" && holder.startedAt !== "" && startOf(holder.pid) === holder.startedAt;
 }
 
 /** When a process started, as a text that only has to be equal to itself. undefined: there is no such process. */

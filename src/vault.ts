@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { UsageError } from "./errors.ts";
 
 /** Encrypts secrets at rest: AES-256-GCM under a key from the environment or from a file that only we can read. */
 export class Vault {
@@ -37,9 +38,22 @@ export class Vault {
 export function openVault(config: { dataDir: string; secretKey: string }): Vault {
   if (config.secretKey !== "") return new Vault(Buffer.from(config.secretKey, "hex"));
   const path = join(config.dataDir, "secret.key");
-  if (!existsSync(path)) {
-    mkdirSync(config.dataDir, { recursive: true });
-    writeFileSync(path, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx", flush: true });
+  if (!existsSync(path)) makeKeyFile(config.dataDir, path);
+  const key = readFileSync(path, "utf8").trim();
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new UsageError(`${path} does not hold a key: put the right one back.`);
+  return new Vault(Buffer.from(key, "hex"));
+}
+
+/** Written whole under another name and then linked: a crash leaves either no key or a whole one. */
+function makeKeyFile(dataDir: string, path: string): void {
+  mkdirSync(dataDir, { recursive: true });
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  } finally {
+    rmSync(draft, { force: true });
   }
-  return new Vault(Buffer.from(readFileSync(path, "utf8").trim(), "hex"));
 }

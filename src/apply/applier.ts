@@ -8,7 +8,7 @@ import { readCursor } from "../db/journal-cursor.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { isDatabaseAway } from "../db/pool.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
-import { addDays } from "../domain/calendar.ts";
+import { DAY_MS } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
 import { JournalReader } from "../journal/reader.ts";
 import type { Log } from "../log.ts";
@@ -27,6 +27,9 @@ export type ApplierOptions = {
   durable: () => number;
   onApplied: (applied: Applied) => void;
 };
+
+/** The time window of live events, and a zone's worth of hours. */
+const NEAR_MS = 12 * DAY_MS;
 
 /** How long decoding may hold the thread before the database connection gets its turn. */
 const SLICE_MS = 4;
@@ -163,12 +166,10 @@ export class Applier {
   /** Days around the time of receipt always get a partition; far ones only while there are not too many. */
   async #openDays(batch: Batch): Promise<void> {
     const facts = new Facts(await loadAppRules(this.#options.pool), []);
-    const newest = addDays(new Date(receivedAtOf(batch)).toISOString().slice(0, 10), 2);
-    const oldest = addDays(newest, -14);
-    for (const day of daysOf(batch.entries, facts)) {
+    for (const [day, receivedAtMs] of daysOf(batch.entries, facts)) {
       if (this.#days.has(day)) continue;
-      const isNear = day >= oldest && day <= newest;
-      if (!isNear && this.#days.size >= LIMITS.eventDays) continue;
+      const distanceMs = Math.abs(Date.parse(day) - receivedAtMs);
+      if (distanceMs > NEAR_MS && this.#days.size >= LIMITS.eventDays) continue;
       await openEventDay(this.#options.pool, day);
       this.#days.set(day, "open");
     }

@@ -16,12 +16,15 @@ export type EventsEntry = Extract<DecodedEntry, { kind: "events" }>;
 
 /** What the transaction looked up before: which events and orders are stored already, and the state of the days. */
 export type Stored = {
-  /** By fingerprint, which names app, client and time too. */
   events: Set<string>;
   orders: Set<string>;
   days: ReadonlyMap<string, EventDayState>;
   names: ObservedNames;
 };
+
+export function eventKey(appId: number, clientId: string, fingerprint: string): string {
+  return `${appId}\t${clientId}\t${fingerprint}`;
+}
 
 export function orderKey(appId: number, traceId: string): string {
   return `${appId}\t${traceId}`;
@@ -42,12 +45,13 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   let duplicates = 0;
   for (const event of entry.events) {
     const day = app.calendar.dayOf(event.atMs);
+    const key = eventKey(head.app, head.client, event.fingerprint);
     if (stored.days.get(day) !== "open") {
       facts.count(head.app, head.at, "too_old", 1);
-    } else if (stored.events.has(event.fingerprint)) {
+    } else if (stored.events.has(key)) {
       duplicates += 1;
     } else {
-      stored.events.add(event.fingerprint);
+      stored.events.add(key);
       storedEvents += 1;
       facts.eventRows.push(
         eventRow({
@@ -72,8 +76,9 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
 function userOf(facts: Facts, entry: EventsEntry, app: AppContext): UserAccount | undefined {
   const key = { appId: entry.head.app, clientId: entry.head.client };
   const known = facts.user(key);
-  if (known || entry.events.length === 0) return known ?? newUser(key, entry.head.at, app);
-  if (entry.head.registered === "unknown") return undefined;
+  if (entry.events.length === 0) return known ?? newUser(key, entry.head.at, app);
+  if (entry.head.registered === "unknown" && !known?.isRegistered) return undefined;
+  if (known) return known;
   // The app does not ask for a registration: the first event makes the client known.
   const user = newUser(key, entry.head.at, app);
   facts.putUser(user);
@@ -154,9 +159,10 @@ export function paymentOf(event: SentEvent, entry: EventsEntry): SentPayment | u
   const isConsumerPay = head.kind === "consumer_event" && event.event === "PAY";
   const isHandledPay = head.kind === "handle_event" && event.event === "pay";
   if (!isPreset && !isConsumerPay && !isHandledPay) return undefined;
-  const given = textOf(properties.$order_id) || textOf(properties.$trace_id) || event.fingerprint;
+  const given = textOf(properties.$order_id) || textOf(properties.$trace_id);
   // handle_event is not judged by admission: an id that is too long for an index entry stands by its digest.
-  const traceId = Buffer.byteLength(given) <= LIMITS.propertyTextBytes ? given : md5(given);
+  const isUsable = given !== "" && Buffer.byteLength(given) <= LIMITS.propertyTextBytes;
+  const traceId = isUsable ? given : md5(given || eventKey(head.app, head.client, event.fingerprint));
   return {
     amount: isPreset ? numberOf(properties.$pay_amount) : numberOf(properties.real_amount ?? properties.amount),
     currency: isPreset ? textOf(properties.$pay_type).toUpperCase() : "",

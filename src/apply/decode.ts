@@ -82,6 +82,9 @@ function decodeCollect(head: EntryHead, body: JsonObject) {
   return { kind: "events" as const, head, received: list.length, rejected: head.rejected ?? [], events };
 }
 
+/** The last day that is written with four digits of the year. */
+const AT_MS_MAX = Date.UTC(10_000, 0, 1);
+
 type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
 
 /**
@@ -89,19 +92,14 @@ type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
  * `$ip` and `$ua` do not count: the server fills them in, and an export that is imported again carries them.
  */
 function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObject, address: AddressText): SentEvent {
+  if (!(raw.atMs >= 0 && raw.atMs < AT_MS_MAX)) throw new Error("An event of the entry has no usable time.");
   let canonical = canonicalText(raw.properties);
   const identity =
     raw.properties.$ip === undefined && raw.properties.$ua === undefined
       ? canonical
       : canonicalText(withoutAddress(raw.properties));
-  const fingerprint = fingerprintOf({
-    appId: head.app,
-    clientId: head.client,
-    atMs: raw.atMs,
-    type: raw.type,
-    event: raw.event,
-    canonical: identity,
-  });
+  const { atMs, type, event } = raw;
+  const fingerprint = fingerprintOf({ atMs, type, event, canonical: identity });
   let properties = raw.properties;
   if (head.omitted || head.cut) {
     properties = corrected(properties, index, head);

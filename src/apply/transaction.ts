@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import { loadAppRules } from "../db/app.ts";
 import { type EventKey, findStoredEvents, insertEvents } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
@@ -11,7 +10,8 @@ import { inTransaction } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import { loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
 import { addUserDays } from "../db/user-day.ts";
-import { applyEventsEntry, type EventsEntry, orderKey, paymentOf, type Stored } from "./collected.ts";
+import { isClientId } from "../domain/identity.ts";
+import { applyEventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
 import { type DecodedEntry, textOf } from "./decode.ts";
 import { Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
@@ -147,7 +147,7 @@ async function findStored(tx: pg.PoolClient, entries: readonly DecodedEntry[], f
     }
   }
   const found = await findStoredEvents(tx, suspects);
-  return new Set(found);
+  return new Set(found.map((event) => eventKey(event.appId, event.clientId, event.fingerprint)));
 }
 
 async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<Set<string>> {
@@ -171,17 +171,18 @@ async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void
   const [user, other] = await Promise.all(
     [clientId, newClientId].map((id) => loadUsers(tx, [{ appId, clientId: id }])),
   );
-  if (!user?.[0] || other?.[0] || newClientId === "" || newClientId.length > LIMITS.clientIdLength) return;
+  if (!user?.[0] || other?.[0] || !isClientId(newClientId)) return;
   await storeUsers(tx, [{ ...user[0], clientId: newClientId }]);
   await renameUser(tx, { appId, clientId, newClientId });
 }
 
-/** The local days that the events of a batch fall on, app by app. */
-export function daysOf(entries: readonly DecodedEntry[], facts: Pick<Facts, "apps">): Set<string> {
-  const days = new Set<string>();
+/** The local days that the events of a batch fall on, each with the time of receipt of an entry that brings it. */
+export function daysOf(entries: readonly DecodedEntry[], facts: Pick<Facts, "apps">): Map<string, number> {
+  const days = new Map<string, number>();
   for (const entry of entries) {
-    const calendar = entry.kind === "events" ? facts.apps.get(entry.head.app)?.calendar : undefined;
-    if (calendar) for (const event of (entry as EventsEntry).events) days.add(calendar.dayOf(event.atMs));
+    if (entry.kind !== "events") continue;
+    const calendar = facts.apps.get(entry.head.app)?.calendar;
+    if (calendar) for (const event of entry.events) days.set(calendar.dayOf(event.atMs), entry.head.at);
   }
   return days;
 }

@@ -48,6 +48,23 @@ export function appCommands(program: Command): void {
       }),
     );
 
+  setCommand(app);
+
+  app
+    .command("rotate-token")
+    .description("Give an app a new access token; the old one stops working at once")
+    .argument("<app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((appId: number, options: Json) =>
+      withDatabase(async (session) => {
+        await findApp(session, appId);
+        const token = await rotateAccessToken(session.pool, appId);
+        print({ app_id: appId, access_token: token }, options, () => String(token));
+      }),
+    );
+}
+
+function setCommand(app: Command): void {
   app
     .command("set")
     .description("Change an app")
@@ -68,19 +85,6 @@ export function appCommands(program: Command): void {
     )
     .option("--json", "print JSON")
     .action((appId: number, options: SetOptions) => setApp(appId, options));
-
-  app
-    .command("rotate-token")
-    .description("Give an app a new access token; the old one stops working at once")
-    .argument("<app>", "app id", parseInteger)
-    .option("--json", "print JSON")
-    .action((appId: number, options: Json) =>
-      withDatabase(async (session) => {
-        await findApp(session, appId);
-        const token = await rotateAccessToken(session.pool, appId);
-        print({ app_id: appId, access_token: token }, options, () => String(token));
-      }),
-    );
 }
 
 type SetOptions = Json & {

@@ -31,19 +31,21 @@ export async function insertEvents(tx: pg.PoolClient, rows: readonly string[]): 
 
 export type EventKey = Pick<EventRow, "appId" | "clientId" | "day" | "atMs" | "fingerprint">;
 
-/** The fingerprints of those that are stored. */
-export async function findStoredEvents(executor: Executor, keys: readonly EventKey[]): Promise<string[]> {
+/** Those that are stored. */
+export async function findStoredEvents(
+  executor: Executor,
+  keys: readonly EventKey[],
+): Promise<Pick<EventKey, "appId" | "clientId" | "fingerprint">[]> {
   if (keys.length === 0) return [];
-  const rows = await query<{ fingerprint: string }>(
+  return query(
     executor,
-    sql`select replace(e.fingerprint::text, '-', '') as fingerprint
+    sql`select e.app_id as "appId", e.client_id as "clientId", replace(e.fingerprint::text, '-', '') as fingerprint
       from unnest(${keys.map((k) => k.appId)}::int[], ${keys.map((k) => k.clientId)}::text[], ${keys.map((k) => k.day)}::date[],
         ${keys.map((k) => k.atMs)}::bigint[], ${keys.map((k) => k.fingerprint)}::uuid[])
         as wanted (app_id, client_id, day, at_ms, fingerprint)
       join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C" and e.day = wanted.day
         and e.at_ms = wanted.at_ms and e.fingerprint = wanted.fingerprint`,
   );
-  return rows.map((row) => row.fingerprint);
 }
 
 export type ExportedEvent = {

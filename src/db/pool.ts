@@ -36,6 +36,9 @@ export async function inTransaction<T>(
   commit: Commit = "durable",
 ): Promise<T> {
   const client = await pool.connect();
+  // A connection that dies between two statements tells it here; the next statement fails anyway.
+  const ignore = () => {};
+  client.on("error", ignore);
   let failure: Error | undefined;
   try {
     await client.query("begin");
@@ -48,6 +51,7 @@ export async function inTransaction<T>(
     await client.query("rollback").catch(() => {});
     throw error;
   } finally {
+    client.off("error", ignore);
     // After a lost connection the client is of no use to the next one.
     client.release(failure !== undefined && isDatabaseAway(failure));
   }

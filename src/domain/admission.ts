@@ -3,10 +3,10 @@ import type { Rejection } from "../errors.ts";
 import { deeperThan, isObject, type JsonObject, type JsonValue } from "./json.ts";
 import {
   type AppMetadata,
+  type ExpectedType,
   NAME,
   PRESET_EVENTS,
   type PropertyScope,
-  type PropertyType,
   propertyTypes,
 } from "./metadata.ts";
 import { isProfileOperation } from "./profile.ts";
@@ -147,13 +147,14 @@ function admitProperties(
 
 type Misfit = "unknown" | "wrong_type" | "out_of_range" | "too_long" | "too_large";
 
-export function fitOf(value: JsonValue, declared: PropertyType | "any"): "fits" | Misfit {
+export function fitOf(value: JsonValue, declared: ExpectedType): "fits" | Misfit {
   switch (typeof value) {
     case "string":
       if (declared === "datetime") return DATE_TIME.test(value) ? "fits" : "wrong_type";
-      if (declared !== "any" && declared !== "string") return "wrong_type";
+      if (declared !== "any" && declared !== "string" && declared !== "id") return "wrong_type";
       return isTooLong(value) ? "too_long" : "fits";
     case "number":
+      if (declared === "id") return "fits";
       if (declared !== "any" && declared !== "number") return "wrong_type";
       return Math.abs(value) <= LIMITS.propertyNumber ? "fits" : "out_of_range";
     case "boolean":
@@ -163,7 +164,7 @@ export function fitOf(value: JsonValue, declared: PropertyType | "any"): "fits" 
   }
 }
 
-function fitOfList(list: JsonValue[], declared: PropertyType | "any"): "fits" | Misfit {
+function fitOfList(list: JsonValue[], declared: ExpectedType): "fits" | Misfit {
   // PHP writes an empty object as [].
   if (declared !== "any" && declared !== "list")
     return list.length === 0 && declared === "object" ? "fits" : "wrong_type";
@@ -171,7 +172,7 @@ function fitOfList(list: JsonValue[], declared: PropertyType | "any"): "fits" | 
   return list.length > LIMITS.propertyListLength || (list as string[]).some(isTooLong) ? "too_long" : "fits";
 }
 
-function fitOfObject(object: JsonObject, declared: PropertyType | "any"): "fits" | Misfit {
+function fitOfObject(object: JsonObject, declared: ExpectedType): "fits" | Misfit {
   if (declared !== "any" && declared !== "object") return "wrong_type";
   if (deeperThan(object, LIMITS.nestingDepth)) return "too_large";
   return Buffer.byteLength(JSON.stringify(object)) <= LIMITS.propertyObjectBytes ? "fits" : "too_large";
@@ -195,7 +196,7 @@ export function cutValue(value: JsonValue): JsonValue {
   return bytes.toString("utf8", 0, end);
 }
 
-function messageOfMisfit(key: string, fit: Misfit, declared: PropertyType | "any" | undefined): string {
+function messageOfMisfit(key: string, fit: Misfit, declared: ExpectedType | undefined): string {
   switch (fit) {
     case "unknown":
       return `${quote(key)} is not a property of this app; it was left out.`;

@@ -6,22 +6,13 @@ import type { JsonObject, JsonValue } from "./json.ts";
 const DEPTH_MAX = LIMITS.nestingDepth * 2;
 
 /**
- * An event is the same event when app, client, type, name, time and properties are equal. Properties are compared by
- * their canonical text, keys sorted at every depth, so the order in which an SDK writes them does not matter. 128 bits:
- * two different events never share one by chance.
+ * Among the events of one client, two are the same when type, name, time and properties are equal. Properties are
+ * compared by their canonical text, keys sorted at every depth, so the order in which an SDK writes them does not
+ * matter. The client is not in it, so that a client that is given another id keeps its fingerprints. 128 bits: two
+ * different events never share one by chance.
  */
-export function fingerprintOf(event: {
-  appId: number;
-  clientId: string;
-  atMs: number;
-  type: string;
-  event: string;
-  canonical: string;
-}): string {
-  return hash(
-    "md5",
-    `${event.appId}\n${event.clientId}\n${event.atMs}\n${event.type}\n${event.event}\n${event.canonical}`,
-  );
+export function fingerprintOf(event: { atMs: number; type: string; event: string; canonical: string }): string {
+  return hash("md5", `${event.atMs}\n${event.type}\n${event.event}\n${event.canonical}`);
 }
 
 export function canonicalText(properties: JsonObject): string {

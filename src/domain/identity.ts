@@ -1,4 +1,17 @@
 import { createHash } from "node:crypto";
+import { LIMITS } from "../config.ts";
+
+/** NUL and lone surrogates have become U+FFFD while parsing; in an id they would make two ids one. */
+const UNSTORABLE = /[\u0000-\u001f\ufffd]/;
+
+/** 1 to 128 characters, as people count them, none of which the tables cannot hold. */
+export function isClientId(id: string): boolean {
+  return id !== "" && !isTooLongForId(id) && !UNSTORABLE.test(id);
+}
+
+export function isTooLongForId(id: string): boolean {
+  return id.length > LIMITS.clientIdLength && [...id].length > LIMITS.clientIdLength;
+}
 
 /**
  * Ids as clients and ad platforms really send them: the absence of an id has many spellings. All of them become the

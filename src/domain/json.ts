@@ -11,13 +11,17 @@ export function isObject(value: unknown): value is JsonObject {
 
 /**
  * Parses a body. Both the HTTP side and apply read it with this one function, so they see the same values: text that
- * PostgreSQL cannot hold (NUL, lone surrogates) has become U+FFFD in both.
+ * PostgreSQL cannot hold (NUL, lone surrogates) has become U+FFFD in both. A long number as an order's id arrives as
+ * the text of its digits.
  */
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw new ApiError("badJson", "The body is not valid UTF-8.");
   const text = bytes.toString("utf8");
-  return parse(text);
+  return parse(text.includes('_id":') ? text.replace(LONG_ORDER_ID, '$1"$2"') : text);
 }
+
+/** Of all that a collect body holds, only these numbers are ids. Inside a text the quotes would be escaped. */
+const LONG_ORDER_ID = /("\$(?:order|trace)_id"\s*:\s*)(-?[1-9]\d{15,})(?=\s*[,}])/g;
 
 /**
  * The same, for bodies whose numbers can be ids: a whole number too long for a double arrives as the text of its

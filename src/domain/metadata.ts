@@ -30,24 +30,29 @@ export const PRESET_EVENTS: ReadonlySet<string> = new Set([
   ...["$AdLoad", "$AdShow", "$AdSkip", "$AdClick", "$AdPlayStart", "$AdPlayEnd"],
 ]);
 
+/** What a property must be: a declared type, anything, or an id, which is a text or a number of any length. */
+export type ExpectedType = PropertyType | "any" | "id";
+
 /** Money must be a number; everything else keeps whatever type the SDK of the day gives it. */
-const TYPED_PRESETS: [string, PropertyType][] = [
+const TYPED_PRESETS: [string, ExpectedType][] = [
   ["$pay_amount", "number"],
   ["$ecpm", "number"],
+  ["$order_id", "id"],
+  ["$trace_id", "id"],
 ];
 
 const UNTYPED_PRESETS = [
   ...["$lib", "$lib_version", "$app_id", "$app_version", "$bundle_id", "$os", "$os_version", "$brand", "$manufacturer"],
   ...["$model", "$device_id", "$device_type", "$device_model", "$device_brand", "$screen_width", "$screen_height"],
   ...["$system_language", "$network_type", "$carrier", "$scene", "$today_first_scene", "$first_scene", "$ram", "$disk"],
-  ...["$fps", "$simulator", "$install_time", "$zone_offset", "$timezone_offset", "$trace_id", "$session_id", "$uuid"],
+  ...["$fps", "$simulator", "$install_time", "$zone_offset", "$timezone_offset", "$session_id", "$uuid"],
   ...["$first_check_id", "$event_id", "$distinct_id", "$account_id", "$anonymous_id", "$user_id", "$client_id"],
   ...["$ip", "$ua", "$user_agent", "$browser", "$browser_version", "$country", "$province", "$city", "$flush_time"],
   ...["$url_query", "$url_path", "$is_first_time", "$event_duration", "$share_method", "$share_depth", "$referrer"],
   ...["$resume_from_background", "$start_reason", "$background_duration", "$screen_name", "$title", "$url"],
   ...["$element_id", "$element_type", "$element_content", "$element_position", "$element_selector", "$element_path"],
   ...["$app_crashed_reason", "$scene_name", "$scene_path", "$guide_step", "$duration", "$is_play_over"],
-  ...["$pay_type", "$order_id", "$pay_reason", "$pay_method", "$is_first_pay", "$is_virtual"],
+  ...["$pay_type", "$pay_reason", "$pay_method", "$is_first_pay", "$is_virtual"],
   ...[
     "$ad_through",
     "$ad_placement_id",
@@ -62,13 +67,13 @@ const UNTYPED_PRESETS = [
   ...["$platform", "$orientation", "$screen_orientation", "$pixel_ratio", "$theme", "$wx_openid", "$latest_scene"],
 ];
 
-const PRESET_PROPERTIES: ReadonlyMap<string, PropertyType | "any"> = new Map<string, PropertyType | "any">([
+const PRESET_PROPERTIES: ReadonlyMap<string, ExpectedType> = new Map<string, ExpectedType>([
   ...UNTYPED_PRESETS.map((name): [string, "any"] => [name, "any"]),
   ...TYPED_PRESETS,
 ]);
 
 /** The type that a property must have; "any" when none is declared, undefined when the app does not take it. */
-export type TypeOfProperty = (name: string) => PropertyType | "any" | undefined;
+export type TypeOfProperty = (name: string) => ExpectedType | undefined;
 
 const REMEMBERED_MAX = 20_000;
 const remembered = new WeakMap<AppMetadata, Record<PropertyScope, TypeOfProperty>>();
@@ -84,7 +89,7 @@ export function propertyTypes(metadata: AppMetadata, scope: PropertyScope): Type
 }
 
 function rememberTypes(metadata: AppMetadata, scope: PropertyScope): TypeOfProperty {
-  const types = new Map<string, PropertyType | "any" | undefined>();
+  const types = new Map<string, ExpectedType | undefined>();
   return (name) => {
     const known = types.get(name);
     if (known !== undefined || types.has(name)) return known;
@@ -94,7 +99,7 @@ function rememberTypes(metadata: AppMetadata, scope: PropertyScope): TypeOfPrope
   };
 }
 
-function askType(metadata: AppMetadata, scope: PropertyScope, name: string): PropertyType | "any" | undefined {
+function askType(metadata: AppMetadata, scope: PropertyScope, name: string): ExpectedType | undefined {
   const declared = metadata.properties[scope].get(name) ?? PRESET_PROPERTIES.get(name);
   if (declared !== undefined) return declared;
   if (metadata.mode === "strict" || name.startsWith("$") || !NAME.test(name)) return undefined;

@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { LIMITS } from "../config.ts";
+import { isClientId, isTooLongForId } from "../domain/identity.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
@@ -62,15 +63,12 @@ export function bodyOf(request: FastifyRequest): JsonObject {
 export function readClientId(value: JsonValue | undefined, name = "client_id"): string {
   const id = typeof value === "number" ? String(value) : value;
   if (typeof id !== "string" || id === "") throw new ApiError("badParameter", `${name} is missing.`);
-  if (id.length > LIMITS.clientIdLength && [...id].length > LIMITS.clientIdLength)
+  if (isTooLongForId(id)) {
     throw new ApiError("badParameter", `${name} is longer than ${LIMITS.clientIdLength} characters.`);
-  if (UNSTORABLE.test(id))
-    throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);
+  }
+  if (!isClientId(id)) throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);
   return id;
 }
-
-/** NUL and lone surrogates have become U+FFFD while parsing; in an id they would make two ids one. */
-const UNSTORABLE = /[\u0000-\u001f\ufffd]/;
 
 export function headOf(
   context: HttpContext,
@@ -104,7 +102,8 @@ export async function requireRegistered(
 ): Promise<EntryHead["registered"]> {
   if (context.known.isKnown(app.appId, clientId)) return "yes";
   const registered = await context.known.check(app.appId, clientId);
-  if (registered !== "no") return registered;
+  if (registered === "yes") return "yes";
   if (!app.requireRegistration) return "not_required";
+  if (registered === "unknown") return "unknown";
   throw new ApiError("notRegistered", "This client_id is not registered yet.");
 }

@@ -5,8 +5,8 @@ import { appAndClientQuery } from "../contract/user.ts";
 import { assertShallow, type JsonObject } from "../domain/json.ts";
 import { readUserToken } from "../domain/user-token.ts";
 import { ApiError } from "../errors.ts";
+import { acceptAboutClient } from "./client-routes.ts";
 import { bodyOf, type HttpContext, readClientId } from "./context.ts";
-import { acceptAboutClient } from "./user-routes.ts";
 
 const BASE = "/event_center/api/v1";
 const emptyAnswer = envelopeSchema(emptyData);

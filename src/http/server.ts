@@ -18,13 +18,15 @@ import { parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
 import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
+import { clientRoutes } from "./client-routes.ts";
 import { collectDoor } from "./collect-door.ts";
 import { collectRoutes } from "./collect-routes.ts";
 import type { HttpContext } from "./context.ts";
+import { liveRoutes } from "./live-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
 import { opsRoutes } from "./ops-routes.ts";
 import { orderEventRoutes } from "./order-event-routes.ts";
-import { userRoutes } from "./user-routes.ts";
+import { registerRoutes } from "./register-routes.ts";
 import { AJV_OPTIONS } from "./validation.ts";
 
 /** What the SDKs put on a cross-origin request. */
@@ -73,10 +75,12 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   await server.register(swagger, { openapi: OPENAPI });
   await server.register(async (routes) => {
     collectRoutes(routes, context);
-    userRoutes(routes, context);
+    registerRoutes(routes, context);
+    clientRoutes(routes, context);
     lookupRoutes(routes, context);
     orderEventRoutes(routes, context);
     opsRoutes(routes, context);
+    liveRoutes(routes, context);
     routes.options("/event_center/*", { schema: { hide: true }, handler: preflight });
   });
   return server;

@@ -11,7 +11,7 @@ const READ_BYTES = 4 * 1024 * 1024;
 
 /**
  * Reads the journal in order from a position, never past `until` (the last durable byte, given with each call).
- * Memory is bounded by one read plus the largest record.
+ * Memory is bounded by one read plus the largest record; after damage, by the rest of that segment.
  */
 export class JournalReader {
   readonly #dir: string;

@@ -255,3 +255,15 @@ describe("postback_info", () => {
     expect(answer).toMatchObject({ status: 200, code: 0, data: {} });
   });
 });
+
+test("an order id that arrives as a long number keeps all its digits", async () => {
+  const app = await server.createApp();
+  await server.register(app, "payer");
+  const body = `{"client_id":"payer","event_list":[{"type":"track","event":"$PayEvent","time":${Date.now()},"properties":{"$pay_amount":600,"$order_id":12345678901234567891}}]}`;
+  expect(await server.post("event/collect/", app, body)).toMatchObject({ code: 0, extra: {} });
+  await server.settle();
+  const pool = server.database();
+  const { rows } = await pool.query("select trace_id from orders where app_id = $1", [app.appId]);
+  await pool.end();
+  expect(rows).toEqual([{ trace_id: "12345678901234567891" }]);
+});

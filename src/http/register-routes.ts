@@ -1,33 +1,26 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { LIMITS } from "../config.ts";
-import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
+import { success } from "../contract/envelope.ts";
 import {
   appAndClientQuery,
   appQuery,
   attributedBody,
-  deviceInfo,
-  deviceInfoBody,
   initializeBody,
   registerBody,
-  resetClientIdBody,
   tokenAnswer,
-  updateDataBody,
 } from "../contract/user.ts";
-import { deviceOf, readDeviceData } from "../domain/device.ts";
 import { assertShallow, isObject, type JsonObject } from "../domain/json.ts";
 import { makeUserToken } from "../domain/user-token.ts";
 import { ApiError } from "../errors.ts";
-import type { EntryHead, EntryKind } from "../journal/entry.ts";
+import type { EntryKind } from "../journal/entry.ts";
 import { PLATFORM_NAMES, platformNamed } from "../platform/registry.ts";
-import { bodyOf, type HttpContext, headOf, readClientId, requireRegistered } from "./context.ts";
+import { bodyOf, type HttpContext, headOf, readClientId } from "./context.ts";
 import { findUserRecords } from "./user-record.ts";
-import { messageOfInvalid } from "./validation.ts";
 
 const BASE = "/event_center/api/v1";
-const emptyAnswer = envelopeSchema(emptyData);
 
-/** The operations about a user: each goes into the journal, and the user is in the tables a moment later. */
-export function userRoutes(server: FastifyInstance, context: HttpContext): void {
+/** The three ways to register: each goes into the journal, and the user is in the tables a moment later. */
+export function registerRoutes(server: FastifyInstance, context: HttpContext): void {
   const tokenKey = context.vault.keyFor("user-token");
   const config = (endpoint: string) => ({ collection: true, endpoint, numbersAreIds: true });
 
@@ -85,65 +78,6 @@ export function userRoutes(server: FastifyInstance, context: HttpContext): void 
       return success({ token, ...records[0] });
     },
   });
-
-  server.post(`${BASE}/user/device_info`, {
-    schema: {
-      summary: "Device info",
-      description: "Adds the device of a registered client, encrypted with the app's aes key or plain.",
-      tags: ["collection"],
-      querystring: appAndClientQuery,
-      body: deviceInfoBody,
-      response: { 200: emptyAnswer },
-    },
-    config: config("user/device_info"),
-    handler: async (request) => {
-      const data = readDeviceData(bodyOf(request).data, request.app.aesKey);
-      const invalid = messageOfInvalid(deviceInfo, data);
-      if (invalid) throw new ApiError("badParameter", `data: ${invalid}`);
-      await acceptAboutClient(context, request, "device_info", Buffer.from(JSON.stringify({ data: deviceOf(data) })));
-      return success({});
-    },
-  });
-
-  server.post(`${BASE}/user/reset_client_id`, {
-    schema: {
-      summary: "Reset client id",
-      description: "Gives a registered client a new id. An id that is already taken is refused.",
-      tags: ["collection of current SDKs"],
-      querystring: appAndClientQuery,
-      body: resetClientIdBody,
-      response: { 200: emptyAnswer },
-    },
-    config: config("user/reset_client_id"),
-    handler: async (request) => {
-      const newClientId = readClientId(bodyOf(request).new_client_id, "new_client_id");
-      if ((await context.known.check(request.app.appId, newClientId)) === "yes") {
-        throw new ApiError("badParameter", "new_client_id is already registered.");
-      }
-      const { clientId, position } = await acceptAboutClient(context, request, "reset_client_id", request.plainBody);
-      // A look-up before that would still find the old id in the tables and remember it.
-      if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);
-      context.known.forget(request.app.appId, clientId);
-      context.known.journaled(request.app.appId, newClientId, position);
-      return success({});
-    },
-  });
-
-  server.post(`${BASE}/user/update_data`, {
-    schema: {
-      summary: "Update data",
-      description: "Adds ids to a registered client.",
-      tags: ["collection of older SDKs"],
-      querystring: appAndClientQuery,
-      body: updateDataBody,
-      response: { 200: emptyAnswer },
-    },
-    config: config("user/update_data"),
-    handler: async (request) => {
-      await acceptAboutClient(context, request, "update_data", request.plainBody);
-      return success({});
-    },
-  });
 }
 
 async function acceptRegistration(
@@ -158,21 +92,6 @@ async function acceptRegistration(
   context.known.journaled(request.app.appId, clientId, position);
   // So that a lookup right after the answer sees the user; when apply is behind, the answer does not wait for ever.
   if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);
-}
-
-/** For operations that name the client in the query. */
-export async function acceptAboutClient(
-  context: HttpContext,
-  request: FastifyRequest,
-  kind: EntryKind,
-  body: Buffer,
-  client?: string,
-): Promise<{ clientId: string; position: number }> {
-  const clientId = client ?? readClientId((request.query as JsonObject).client_id);
-  const registered: EntryHead["registered"] = await requireRegistered(context, request.app, clientId);
-  const nowMs = context.clock();
-  const position = await context.intake.accept(headOf(context, request, { kind, clientId, registered, nowMs }), body);
-  return { clientId, position };
 }
 
 function assertAdData(body: JsonObject): void {

@@ -1,0 +1,96 @@
+import { isAbsolute } from "node:path";
+import { expect, test } from "vitest";
+import { readConfig, SETTINGS } from "../src/config.ts";
+import { UsageError } from "../src/errors.ts";
+
+const MIB = 1024 * 1024;
+
+test("without any setting the defaults hold, and they cannot be changed afterwards", () => {
+  const config = readConfig({});
+  expect(config).toMatchObject({
+    port: 8080,
+    host: "0.0.0.0",
+    databaseUrl: "",
+    logLevel: "info",
+    bodyBytesMax: 2 * MIB,
+  });
+  expect(config.bodyUnpackedBytesMax).toBe(16 * MIB);
+  expect([...config.roles]).toEqual(SETTINGS.ROLES.fallback.split(","));
+  expect(isAbsolute(config.dataDir)).toBe(true);
+  expect(() => Object.assign(config, { port: 1 })).toThrow(TypeError);
+});
+
+test.each<[string, string, string, unknown]>([
+  ["PORT", "0", "port", 0],
+  ["PORT", " 9000 ", "port", 9000],
+  ["PORT", "", "port", 8080],
+  ["BODY_BYTES_MAX", "512KiB", "bodyBytesMax", 512 * 1024],
+  ["BODY_BYTES_MAX", "4096", "bodyBytesMax", 4096],
+  ["BODY_BYTES_MAX", "3 mib", "bodyBytesMax", 3 * MIB],
+  ["DISK_FREE_BYTES_MIN", "0", "diskFreeBytesMin", 0],
+  ["JOURNAL_BACKLOG_BYTES_MAX", "20GiB", "journalBacklogBytesMax", 20 * 1024 * MIB],
+  ["TRUSTED_PROXIES", "10.0.0.0/8, ::1 ,192.168.0.1", "trustedProxies", ["10.0.0.0/8", "::1", "192.168.0.1"]],
+  ["TRUSTED_PROXIES", "", "trustedProxies", []],
+  ["ROLES", "apply", "roles", new Set(["apply"])],
+  ["DATABASE_URL", "postgres://u:p@h/db", "databaseUrl", "postgres://u:p@h/db"],
+  ["SECRET_KEY", "AB".repeat(32), "secretKey", "ab".repeat(32)],
+])("%s=%j is read as %s %j", (name, text, field, expected) => {
+  expect(readConfig({ [name]: text })[field as "port"]).toEqual(expected);
+});
+
+const BAD: [string, string][] = [
+  ["PORT", "65536"],
+  ["PORT", "-1"],
+  ["PORT", "80.5"],
+  ["PORT", "1e3"],
+  ["PORT", "0x50"],
+  ["DATABASE_URL", "mysql://h/db"],
+  ["DATABASE_CONNECTIONS_MAX", "1"],
+  ["LOG_LEVEL", "verbose"],
+  ["ROLES", "http,cook"],
+  ["ROLES", ","],
+  ["TRUSTED_PROXIES", "proxy.example"],
+  ["TRUSTED_PROXIES", "10.0.0.0/33"],
+  ["TRUSTED_PROXIES", "::1/129"],
+  ["TRUSTED_PROXIES", "10.0.0.0/"],
+  ["BODY_BYTES_MAX", "2MB"],
+  ["BODY_BYTES_MAX", "1"],
+  ["BODY_UNPACKED_BYTES_MAX", "1GiB"],
+  ["REQUEST_TIMEOUT_S", "0"],
+  ["CONNECTIONS_MAX", "0"],
+  ["JOURNAL_PENDING_BYTES_MAX", "64"],
+  ["JOURNAL_BACKLOG_BYTES_MAX", "-1"],
+  ["JOURNAL_KEEP_DAYS", "1.5"],
+  ["DISK_FREE_BYTES_MIN", "a lot"],
+  ["EVENT_RETENTION_DAYS", "forever"],
+  ["KNOWN_CLIENTS_MAX", "10"],
+  ["SECRET_KEY", "short"],
+];
+
+test.each(BAD)("%s=%j is refused in a sentence that names it", (name, text) => {
+  expect(() => readConfig({ [name]: text })).toThrow(new RegExp(`^Bad settings:\\n {2}${name}=.+\\.$`));
+});
+
+test("one error names every bad setting, and shows no secret", () => {
+  const env = { ...Object.fromEntries(BAD), DATABASE_URL: "mysql://u:hunter2@h/db", SECRET_KEY: "hunter3" };
+  const error = failureOf(() => readConfig(env));
+  expect(error).toBeInstanceOf(UsageError);
+  for (const name of Object.keys(env)) expect(error.message).toContain(`\n  ${name}=`);
+  expect(error.message).not.toMatch(/hunter/);
+});
+
+test("every default is a value that its own setting takes, and every setting has a hint", () => {
+  for (const [name, { fallback, read, hint }] of Object.entries(SETTINGS)) {
+    expect(() => read(fallback), name).not.toThrow();
+    expect(hint, name).not.toBe("");
+  }
+});
+
+function failureOf(work: () => unknown): Error {
+  try {
+    work();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error("It did not fail.");
+}

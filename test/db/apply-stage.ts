@@ -1,0 +1,130 @@
+import { rm } from "node:fs/promises";
+import type pg from "pg";
+import { type Applied, Applier } from "../../src/apply/applier.ts";
+import type { App } from "../../src/db/app.ts";
+import { emptyFacts } from "../../src/db/facts.ts";
+import { readCursor } from "../../src/db/journal-cursor.ts";
+import { listSetAside, type SetAsideRow } from "../../src/db/set-aside.ts";
+import type { EntryHead, EntryKind } from "../../src/journal/entry.ts";
+import type { Journal } from "../../src/journal/journal.ts";
+import { newFolder, openJournal } from "../journal/temp-journal.ts";
+import { log, makeApp, migratedDatabase, type TempDatabase } from "./temp-database.ts";
+
+export const NOW_MS = Date.UTC(2024, 5, 15, 4);
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 24 * HOUR_MS;
+
+/** A journal, a database of its own with one app, and what carries the one into the other. */
+export class ApplyStage {
+  readonly database: TempDatabase;
+  readonly app: App;
+  journal: Journal;
+  applied: Applied[] = [];
+  #applier: Applier | undefined;
+
+  private constructor(database: TempDatabase, app: App, journal: Journal) {
+    this.database = database;
+    this.app = app;
+    this.journal = journal;
+  }
+
+  static async open(): Promise<ApplyStage> {
+    const database = await migratedDatabase();
+    return new ApplyStage(database, await makeApp(database.pool), await openJournal(newFolder()));
+  }
+
+  /** An empty journal and empty tables for the next test. */
+  async begin(): Promise<void> {
+    await this.#end();
+    await emptyFacts(this.pool, this.journal.id);
+    this.journal = await openJournal(newFolder());
+    this.applied = [];
+  }
+
+  get pool(): pg.Pool {
+    return this.database.pool;
+  }
+
+  /** The one that is in use; a new one after restart(). */
+  get applier(): Applier {
+    this.#applier ??= this.newApplier();
+    return this.#applier;
+  }
+
+  newApplier(durable: () => number = () => this.journal.durable): Applier {
+    const { pool, journal } = this;
+    return new Applier({ pool, journal, log, durable, onApplied: (applied) => this.applied.push(applied) });
+  }
+
+  async restart(): Promise<void> {
+    await this.#applier?.close();
+    this.#applier = undefined;
+  }
+
+  /** Appends without applying. A body that is a text goes in as it is. */
+  async append(kind: EntryKind, client: string, body: object | string, head: Partial<EntryHead> = {}): Promise<number> {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    return this.journal.append({
+      head: { kind, app: this.app.appId, client, at: NOW_MS, ip: "", ua: "", registered: "yes", ...head },
+      body: Buffer.from(text),
+    });
+  }
+
+  async register(client: string, more: object = {}, head: Partial<EntryHead> = {}): Promise<void> {
+    await this.append("register", client, { client_id: client, name: client, channel: "c", version: 1, ...more }, head);
+  }
+
+  async collect(client: string, events: object[], head: Partial<EntryHead> = {}): Promise<void> {
+    await this.append("collect", client, { client_id: client, event_list: events }, head);
+  }
+
+  async applyAll(): Promise<void> {
+    while ((await this.applier.turn()) === "busy");
+    if ((await readCursor(this.pool, this.journal.id)) !== this.journal.durable)
+      throw new Error("Not all of the journal was applied.");
+  }
+
+  /** One row of the ledger: outcome → events, over all minutes. */
+  async ledger(): Promise<Record<string, number>> {
+    const { rows } = await this.pool.query(
+      "select outcome, sum(events)::int as events from ledger_minute group by 1 order by 1",
+    );
+    return Object.fromEntries(rows.map((row) => [row.outcome, row.events]));
+  }
+
+  setAside(): Promise<SetAsideRow[]> {
+    return listSetAside(this.pool, { limit: 1_000 });
+  }
+
+  async count(table: string): Promise<number> {
+    return (await this.pool.query(`select count(*) as count from ${table}`)).rows[0].count;
+  }
+
+  async close(): Promise<void> {
+    await this.#end();
+    await this.database.drop();
+  }
+
+  async #end(): Promise<void> {
+    await this.restart();
+    await this.journal.close();
+    await rm(this.journal.dir, { recursive: true });
+  }
+}
+
+export const track = (event: string, properties: object = {}, time = NOW_MS) => ({
+  type: "track",
+  event,
+  time,
+  properties,
+});
+
+export const profile = (operation: string, properties: object, time = NOW_MS) => ({
+  type: "profile",
+  event: operation,
+  time,
+  properties,
+});
+
+export const pay = (orderId: string, cents: number, more: object = {}, time = NOW_MS) =>
+  track("$PayEvent", { $order_id: orderId, $pay_amount: cents, $pay_type: "CNY", ...more }, time);

@@ -1,0 +1,67 @@
+import { readdirSync } from "node:fs";
+import { afterEach, expect, test } from "vitest";
+import { migrate } from "../../src/db/migrate.ts";
+import { UsageError } from "../../src/errors.ts";
+import { createDatabase, log, rowsOf, type TempDatabase } from "./temp-database.ts";
+
+let database: TempDatabase;
+afterEach(() => database.drop());
+
+const options = { log, clock: () => 1_700_000_000_000 };
+const files = readdirSync(new URL("../../migrations/", import.meta.url)).sort();
+
+/** Tables with their columns, indexes and constraints, as the catalogue knows them. */
+async function schemaOf({ pool }: TempDatabase): Promise<object[]> {
+  const { rows } = await pool.query(`
+    select c.relname, c.relkind, pg_get_indexdef(c.oid) as index, c.reloptions,
+      (select array_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || a.attnotnull order by a.attnum)
+        from pg_attribute a where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns
+    from pg_class c where c.relnamespace = 'public'::regnamespace order by 1`);
+  return rows;
+}
+
+test("a new database gets every migration once, in order, at the time it is told", async () => {
+  database = await createDatabase();
+  await migrate(database.pool, options);
+  expect(await rowsOf(database.pool, "migration")).toEqual(
+    files.map((name) => ({ name, applied_at_ms: 1_700_000_000_000 })),
+  );
+});
+
+test("migrating again changes nothing", async () => {
+  database = await createDatabase();
+  await migrate(database.pool, options);
+  await database.pool.query("insert into journal_cursor values ('j', 7)");
+  const before = await schemaOf(database);
+  await migrate(database.pool, { ...options, clock: () => 9 });
+  expect(await schemaOf(database)).toEqual(before);
+  expect(before.length).toBeGreaterThan(20);
+  expect(await rowsOf(database.pool, "journal_cursor")).toEqual([{ journal_id: "j", position: 7 }]);
+  expect(await rowsOf(database.pool, "migration")).toHaveLength(files.length);
+});
+
+test("several processes that start at once migrate once", async () => {
+  database = await createDatabase();
+  const outcomes = await Promise.allSettled(Array.from({ length: 3 }, () => migrate(database.pool, options)));
+  expect(outcomes.map((outcome) => outcome.status)).toEqual(["fulfilled", "fulfilled", "fulfilled"]);
+  expect(await rowsOf(database.pool, "migration")).toHaveLength(files.length);
+});
+
+test("a migration that fails leaves nothing behind, and the next start tries it again", async () => {
+  database = await createDatabase();
+  await database.pool.query("create table orders (in_the_way integer)");
+  await expect(migrate(database.pool, options)).rejects.toThrow(/already exists/);
+  const { rows } = await database.pool.query("select to_regclass('app') as app");
+  expect(rows).toEqual([{ app: null }]);
+  await database.pool.query("drop table orders");
+  await migrate(database.pool, options);
+  expect(await rowsOf(database.pool, "migration")).toHaveLength(files.length);
+});
+
+test("a database of a newer program is refused and not touched", async () => {
+  database = await createDatabase();
+  await migrate(database.pool, options);
+  await database.pool.query("insert into migration values ('9999-from-the-future.sql', 0)");
+  await expect(migrate(database.pool, options)).rejects.toThrow(UsageError);
+  await expect(migrate(database.pool, options)).rejects.toThrow(/9999-from-the-future\.sql/);
+});

@@ -1,0 +1,248 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { changeApp } from "../../src/db/app.ts";
+import { emptyFacts } from "../../src/db/facts.ts";
+import { readCursor } from "../../src/db/journal-cursor.ts";
+import { requestReplay } from "../../src/db/set-aside.ts";
+import type { EntryHead, EntryKind } from "../../src/journal/entry.ts";
+import { readAll } from "../journal/temp-journal.ts";
+import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
+import { makeApp, rowsOf } from "./temp-database.ts";
+
+let stage: ApplyStage;
+let otherApp: number;
+beforeAll(async () => {
+  stage = await ApplyStage.open();
+  otherApp = (await makeApp(stage.pool, "America/New_York")).appId;
+  await changeApp(stage.pool, stage.app.appId, { rates: { USD: "7.1234" } });
+});
+afterAll(() => stage.close());
+
+type Sent = { kind: EntryKind; client: string; body: object | string; head: Partial<EntryHead> };
+
+const CLIENTS = ["a", "b", "c", "d"];
+const clients = fc.constantFrom(...CLIENTS);
+const times = fc.constantFrom(0, 1, -HOUR_MS, 5 * HOUR_MS, -3 * DAY_MS, 2 * DAY_MS).map((ms) => NOW_MS + ms);
+const orders = fc.constantFrom("o1", "o2", "o3");
+
+/** Few different values, so that repeats, races for an order and changes of one property really happen. */
+const events = fc.oneof(
+  fc
+    .tuple(fc.constantFrom("e", "f"), fc.constantFrom({}, { n: 1 }, { n: 2, $os: "Android 14" }), times)
+    .map((args) => track(...args)),
+  fc
+    .tuple(orders, fc.constantFrom(600, 99), fc.constantFrom({}, { $pay_type: "USD" }, { $pay_type: "EUR" }), times)
+    .map((args) => pay(...args)),
+  fc
+    .tuple(fc.constantFrom(1.5, 80), fc.constantFrom("reward", "interstitial", "banner"), times)
+    .map(([ecpm, type, time]) => track("$AdShow", { $ecpm: ecpm, $ad_type: type }, time)),
+  fc
+    .tuple(
+      fc.constantFrom(
+        "profile_set",
+        "profile_set_once",
+        "profile_increment",
+        "profile_append",
+        "profile_uniq_append",
+        "profile_unset",
+        "profile_delete",
+      ),
+      fc.constantFrom({ n: 1 }, { n: 0.1, l: ["x"] }, { l: ["x", "y"] }),
+      times,
+    )
+    .map((args) => profile(...args)),
+);
+
+const bodies: fc.Arbitrary<[EntryKind, object | string]> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc
+      .array(events, { minLength: 1, maxLength: 6 })
+      .map((list): [EntryKind, object] => ["collect", { event_list: list }]),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom({}, { gdt_vid: "x", account_id: "1" }, { bd_vid: "y" })
+      .map((ad_data): [EntryKind, object] => ["register", { name: "n", channel: "c", version: 1, ad_data }]),
+  },
+  fc.constantFrom<[EntryKind, object | string]>(
+    [
+      "attributed",
+      {
+        name: "n",
+        channel: "",
+        version: 1,
+        active_time: NOW_MS - DAY_MS,
+        click_time: NOW_MS - 2 * DAY_MS,
+        click_company: "kuaishou",
+        ad_data: { kuaishou: { aid: "7" } },
+      },
+    ],
+    [
+      "initialize",
+      { name: "n", channel: "c", version: 2, history_info: { create_time: NOW_MS - 9 * DAY_MS, company: "gdt" } },
+    ],
+    ["device_info", { data: { os_name: "ios", idfa: "AEBE52E7-03EE-455A-B3C4-E57283966239" } }],
+    ["update_data", { wx_openid: "open", click_id: "k" }],
+    ["consumer_event", { event_type: "PAY", ts: NOW_MS, amount: 500 }],
+    ["handle_event", { event_type: "pay", trace_id: "o1", properties: { amount: 300 } }],
+    ["register", "not JSON"],
+  ),
+  { weight: 2, arbitrary: clients.map((to): [EntryKind, object] => ["reset_client_id", { new_client_id: to }]) },
+);
+
+const journals = fc.array(
+  fc.record({
+    sent: bodies,
+    client: clients,
+    registered: fc.constantFrom("yes", "yes", "unknown", "not_required"),
+    inOtherApp: fc.boolean(),
+    afterMs: fc.constantFrom(0, 1_000, HOUR_MS),
+    rejectsFirst: fc.boolean(),
+  }),
+  { minLength: 5, maxLength: 40 },
+);
+
+async function write(list: typeof journals extends fc.Arbitrary<infer T> ? T : never): Promise<Sent[]> {
+  let at = NOW_MS;
+  const written: Sent[] = [];
+  for (const { sent, client, registered, inOtherApp, afterMs, rejectsFirst } of list) {
+    at += afterMs;
+    const [kind, body] = sent;
+    const head: Partial<EntryHead> = { at, registered: registered as EntryHead["registered"] };
+    if (inOtherApp) head.app = otherApp;
+    if (kind === "collect" && rejectsFirst) head.rejected = [[0, "too_new"]];
+    await stage.append(kind, client, body, head);
+    written.push({ kind, client, body, head });
+  }
+  return written;
+}
+
+const TABLES = [
+  "event",
+  "user_account",
+  "user_day",
+  "orders",
+  "order_key",
+  "ledger_minute",
+  "event_meta",
+  "property_meta",
+  "event_day",
+  "journal_cursor",
+];
+
+async function tables(): Promise<Record<string, object[]>> {
+  const rows: Record<string, object[]> = {};
+  for (const table of TABLES) rows[table] = await rowsOf(stage.pool, table);
+  rows.set_aside = await rowsOf(stage.pool, "set_aside", ["set_aside_id"]);
+  return rows;
+}
+
+/** Applies the journal from the beginning, in batches that end at these positions. */
+async function applyInSteps(ends: readonly number[]): Promise<void> {
+  await stage.restart();
+  await emptyFacts(stage.pool, stage.journal.id);
+  let durable = 0;
+  const applier = stage.newApplier(() => durable);
+  for (const end of [...ends, stage.journal.durable]) {
+    durable = end;
+    while ((await applier.turn()) === "busy");
+  }
+  await applier.close();
+  expect(await readCursor(stage.pool, stage.journal.id)).toBe(stage.journal.durable);
+}
+
+test("the same journal gives the same tables, row by row, replayed whole or in batches of any size", async () => {
+  await fc.assert(
+    fc.asyncProperty(journals, fc.infiniteStream(fc.boolean()), async (list, cuts) => {
+      await stage.begin();
+      await write(list);
+      const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
+      await applyInSteps([]);
+      const whole = await tables();
+      await applyInSteps([]);
+      expect(await tables()).toEqual(whole);
+      await applyInSteps(ends);
+      expect(await tables()).toEqual(whole);
+      await applyInSteps(ends.filter(() => cuts.next().value));
+      expect(await tables()).toEqual(whole);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test("every event received is stored, a duplicate or rejected, for every app and minute", async () => {
+  await fc.assert(
+    fc.asyncProperty(journals, async (list) => {
+      await stage.begin();
+      await write(list);
+      await stage.applyAll();
+      const { rows } = await stage.pool.query(`
+        select app_id, minute_ms, sum(events) filter (where outcome = 'received') as received,
+          sum(events) filter (where outcome <> 'received') as others
+        from ledger_minute group by 1, 2`);
+      for (const row of rows) expect(row).toMatchObject({ others: row.received });
+      const { stored = 0 } = await stage.ledger();
+      expect(await stage.count("event")).toBe(stored);
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test("figures, days and orders of every user add up to each other", async () => {
+  await fc.assert(
+    fc.asyncProperty(journals, async (list) => {
+      await stage.begin();
+      await write(list);
+      await stage.applyAll();
+      const { rows } = await stage.pool.query(`
+        select u.pay_count, u.pay_cents, u.ad_count, u.ad_micros, d.*, o.*, e.*
+        from user_account u
+        cross join lateral (select sum(pay_count)::int as day_pay_count, sum(pay_cents)::bigint as day_pay_cents, sum(ad_count)::int as day_ad_count,
+          sum(ad_micros)::bigint as day_ad_micros, sum(track_events)::int as day_tracks from user_day d where d.app_id = u.app_id and d.client_id = u.client_id) d
+        cross join lateral (select count(*)::int as orders, coalesce(sum(cents), 0)::bigint as order_cents from orders o where o.app_id = u.app_id and o.client_id = u.client_id) o
+        cross join lateral (select count(*)::int as tracks from event e where e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track') e`);
+      for (const row of rows) {
+        expect([row.day_pay_count, row.day_pay_cents]).toEqual([row.pay_count, row.pay_cents]);
+        expect([row.orders, row.order_cents]).toEqual([row.pay_count, row.pay_cents]);
+        expect([row.day_ad_count, row.day_ad_micros, row.day_tracks]).toEqual([
+          row.ad_count,
+          row.ad_micros,
+          row.tracks,
+        ]);
+      }
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test("an order belongs to one client, and order_key and orders tell the same", async () => {
+  await fc.assert(
+    fc.asyncProperty(journals, async (list) => {
+      await stage.begin();
+      await write(list);
+      await stage.applyAll();
+      const keys = await rowsOf(stage.pool, "order_key");
+      const orders = (await rowsOf(stage.pool, "orders")).map(({ app_id, trace_id, client_id }: any) => ({
+        app_id,
+        trace_id,
+        client_id,
+      }));
+      const texts = (rows: any[]) => rows.map((row) => `${row.app_id} ${row.trace_id} ${row.client_id}`).sort();
+      expect(texts(orders)).toEqual(texts(keys));
+    }),
+    { numRuns: 8 },
+  );
+});
+
+test("taking in again what was set aside changes nothing while it still cannot be understood", async () => {
+  await stage.begin();
+  await stage.append("register", "a", "not JSON");
+  await stage.register("b");
+  await stage.applyAll();
+  const before = await tables();
+  await requestReplay(stage.pool);
+  while (await stage.applier.replayOne());
+  expect(await tables()).toEqual(before);
+});

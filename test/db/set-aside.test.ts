@@ -1,0 +1,131 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { countSetAside, listSetAside, markReplayed, requestReplay } from "../../src/db/set-aside.ts";
+import { segmentPath } from "../../src/journal/segment.ts";
+import { ApplyStage, NOW_MS, pay, track } from "./apply-stage.ts";
+
+let stage: ApplyStage;
+beforeAll(async () => {
+  stage = await ApplyStage.open();
+});
+beforeEach(() => stage.begin());
+afterAll(() => stage.close());
+
+const usersOf = async () =>
+  (await stage.pool.query("select client_id from user_account order by 1")).rows.map((row) => row.client_id);
+
+test.each<[string, (stage: ApplyStage) => Promise<unknown>]>([
+  ["a kind from the future", (s) => s.append("tomorrow" as never, "u", {})],
+  ["a body that is no JSON", (s) => s.append("register", "u", "{")],
+  ["a body that begins with NUL", (s) => s.append("register", "u", "\u0000")],
+  ["a body that is a list", (s) => s.append("register", "u", "[]")],
+  ["a collect body without its list", (s) => s.append("collect", "u", {})],
+  ["an event that is null", (s) => s.append("collect", "u", { event_list: [null] })],
+  [
+    "an event without a time",
+    (s) => s.append("collect", "u", { event_list: [{ type: "track", event: "e", properties: {} }] }),
+  ],
+  ["an event in a year that no calendar has", (s) => s.append("collect", "u", { event_list: [track("e", {}, 1e300)] })],
+  [
+    "an event in the year 20000",
+    (s) => s.append("collect", "u", { event_list: [track("e", {}, Date.UTC(20_000, 0))] }),
+  ],
+  ["a head without a time", (s) => s.append("register", "u", {}, { at: undefined as never })],
+  ["a head with an app that no table can hold", (s) => s.append("register", "u", {}, { app: 2 ** 40 })],
+  ["an app that does not exist", (s) => s.append("register", "u", {}, { app: 7 })],
+])("%s is set aside with its reason, and the entries before and behind it are applied", async (_, appendBad) => {
+  await stage.register("before");
+  await appendBad(stage);
+  await stage.register("behind");
+  await stage.applyAll();
+  expect(await usersOf()).toEqual(["before", "behind"]);
+  expect(await stage.setAside()).toMatchObject([
+    { journalId: stage.journal.id, state: "waiting", reason: expect.stringMatching(/./) },
+  ]);
+  expect(stage.applied.reduce((sum, applied) => sum + applied.setAside, 0)).toBe(1);
+});
+
+test("damage in the journal is set aside with its bytes", async () => {
+  await stage.register("before");
+  await stage.register("damaged");
+  await stage.register("behind");
+  const path = segmentPath(stage.journal.dir, 0);
+  const bytes = readFileSync(path);
+  bytes[bytes.indexOf('"damaged"')] = 0;
+  writeFileSync(path, bytes);
+  await stage.applyAll();
+  expect(await usersOf()).toEqual(["before", "behind"]);
+  const [row] = await stage.setAside();
+  expect(row).toMatchObject({ appId: null, receivedAtMs: null });
+  expect(row!.payload.equals(bytes.subarray(row!.from, row!.until))).toBe(true);
+});
+
+/** Makes the database refuse what it would take otherwise, as a fault in our own statements would. */
+const forbid = () => stage.pool.query("alter table user_account add constraint poison check (name not like 'poison%')");
+const allow = () => stage.pool.query("alter table user_account drop constraint if exists poison");
+afterEach(allow);
+
+test.each([
+  [0, 1],
+  [7, 16],
+  [15, 16],
+  [30, 31],
+])(
+  "an entry that the database refuses, at place %d of %d, is found by halving and alone set aside",
+  async (place, total) => {
+    await forbid();
+    for (let index = 0; index < total; index += 1) {
+      const client = `u${String(index).padStart(2, "0")}`;
+      await stage.register(client, index === place ? { name: "poison" } : {});
+      if (index !== place) await stage.collect(client, [pay(`o${index}`, 100)]);
+    }
+    await stage.applyAll();
+    expect(await stage.setAside()).toMatchObject([
+      { appId: stage.app.appId, receivedAtMs: NOW_MS, reason: expect.stringContaining("poison") },
+    ]);
+    expect(await usersOf()).toHaveLength(total - 1);
+    expect(await stage.count("orders")).toBe(total - 1);
+    if (total > 1) expect(await stage.ledger()).toEqual({ received: total - 1, stored: total - 1 });
+  },
+);
+
+test("several bad entries in a batch are each set aside, the good ones between them are applied", async () => {
+  await forbid();
+  for (const name of ["a", "poison 1", "b", "poison 2", "poison 3", "c"]) await stage.register(name);
+  await stage.applyAll();
+  expect(await usersOf()).toEqual(["a", "b", "c"]);
+  expect(await countSetAside(stage.pool)).toBe(3);
+});
+
+test("what was set aside takes effect once when it is asked for again and its cause is gone", async () => {
+  await forbid();
+  await stage.register("poison");
+  await stage.register("fine");
+  await stage.applyAll();
+  expect(await stage.applier.replayOne()).toBe(false);
+  await allow();
+  expect(await requestReplay(stage.pool)).toBe(1);
+  expect(await stage.applier.replayOne()).toBe(true);
+  expect(await stage.applier.replayOne()).toBe(false);
+  expect([await usersOf(), await countSetAside(stage.pool)]).toEqual([["fine", "poison"], 0]);
+  expect(await requestReplay(stage.pool)).toBe(0);
+});
+
+test("what still cannot be taken in stays aside with the new reason", async () => {
+  await stage.append("register", "u", "{");
+  await stage.applyAll();
+  await requestReplay(stage.pool);
+  expect(await stage.applier.replayOne()).toBe(true);
+  expect(await stage.applier.replayOne()).toBe(false);
+  expect(await stage.setAside()).toMatchObject([{ state: "waiting", reason: expect.stringContaining("JSON") }]);
+});
+
+test("an entry can be marked as replayed once", async () => {
+  await stage.append("register", "u", "{");
+  await stage.applyAll();
+  const [row] = await listSetAside(stage.pool, { limit: 1 });
+  expect([await markReplayed(stage.pool, row!.setAsideId), await markReplayed(stage.pool, row!.setAsideId)]).toEqual([
+    true,
+    false,
+  ]);
+});

@@ -1,0 +1,269 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { changeApp, loadApps, rotateAccessToken } from "../../src/db/app.ts";
+import { type EventRow, eventRow, findStoredEvents, insertEvents } from "../../src/db/event.ts";
+import { dropEventDaysBefore, loadEventDays, openEventDay } from "../../src/db/event-day.ts";
+import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
+import { addToLedger, readLedger } from "../../src/db/ledger-minute.ts";
+import { loadMediaToken, storeMediaToken } from "../../src/db/media-token.ts";
+import { declareEvent, declareProperty, loadEventMeta, loadPropertyMeta, noteObserved } from "../../src/db/metadata.ts";
+import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db/orders.ts";
+import { inTransaction, isDatabaseAway } from "../../src/db/pool.ts";
+import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
+import { makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await migratedDatabase();
+});
+afterAll(() => database.drop());
+
+test("the counters of a day add up over batches, and each span has its own row", async () => {
+  const key = { appId: 1, clientId: "c", day: "2024-06-15", spanT: -1, spanR: 0 };
+  const counters = { trackEvents: 1, registerEvents: 2, payCount: 3, payCents: 4, adCount: 5, adMicros: 6 };
+  const add = (days: UserDay[]) => inTransaction(database.pool, (tx) => addUserDays(tx, days));
+  await add([
+    { ...key, ...counters },
+    { ...key, spanR: 1, ...counters },
+  ]);
+  await add([{ ...key, ...counters }]);
+  await add([]);
+  expect(await rowsOf(database.pool, "user_day", ["app_id", "client_id", "day", "span_t"])).toEqual([
+    { span_r: 0, track_events: 2, register_events: 4, pay_count: 6, pay_cents: 8, ad_count: 10, ad_micros: 12 },
+    { span_r: 1, track_events: 1, register_events: 2, pay_count: 3, pay_cents: 4, ad_count: 5, ad_micros: 6 },
+  ]);
+});
+
+test("the ledger adds to the outcomes of a minute, and is read by app and time", async () => {
+  const count = (outcome: string, events: number, minuteMs = 60_000, appId = 1) => ({
+    appId,
+    minuteMs,
+    outcome,
+    events,
+  });
+  await addToLedger(database.pool, [count("received", 3), count("stored", 2), count("duplicate", 1)]);
+  await addToLedger(database.pool, [
+    count("received", 4),
+    count("stored", 4),
+    count("stored", 9, 120_000),
+    count("stored", 9, 60_000, 2),
+  ]);
+  await addToLedger(database.pool, []);
+  expect(await readLedger(database.pool, { appId: 1, fromMs: 60_000, untilMs: 120_000 })).toEqual([
+    count("duplicate", 1),
+    count("received", 7),
+    count("stored", 6),
+  ]);
+});
+
+const order = (traceId: string, change: Partial<Order> = {}): Order => ({
+  ...{ appId: 1, clientId: "c", traceId, day: "2024-06-15", atMs: 1, receivedAtMs: 2, cents: 600, currency: "USD" },
+  ...{ sentAmount: 99, hasRate: true, payCount: 1, isVirtual: 0, properties: '{"$order_id":"o"}', ...change },
+});
+
+test("orders are kept as they are, found by app and trace id, and summed by client", async () => {
+  await insertOrders(database.pool, [order("o1"), order("o2", { cents: 30, isVirtual: 1, hasRate: false })]);
+  await insertOrders(database.pool, [order("o1", { appId: 2 }), order("o3", { clientId: "d" })]);
+  await insertOrders(database.pool, []);
+  const keys = ["o1", "o3", "O1", "o9"].map((traceId) => ({ appId: 1, traceId }));
+  expect((await findOrderKeys(database.pool, keys)).map((key) => key.traceId).sort()).toEqual(["o1", "o3"]);
+  expect(await sumOrders(database.pool, { appId: 1, clientId: "c" })).toEqual({ count: 2, cents: 630 });
+  expect(await sumOrders(database.pool, { appId: 1, clientId: "nobody" })).toEqual({ count: 0, cents: 0 });
+  expect((await rowsOf(database.pool, "orders")).find((row: any) => row.trace_id === "o2")).toEqual({
+    ...{
+      app_id: 1,
+      client_id: "c",
+      trace_id: "o2",
+      day: "2024-06-15",
+      at_ms: 1,
+      received_at_ms: 2,
+      modified_at_ms: null,
+    },
+    ...{ cents: 30, currency: "USD", sent_amount: 99, has_rate: false, pay_count: 1, is_virtual: 1 },
+    properties: { $order_id: "o" },
+  });
+});
+
+test("the database itself refuses the same order a second time, whoever reports it", async () => {
+  await insertOrders(database.pool, [order("once")]);
+  await expect(insertOrders(database.pool, [order("once", { clientId: "d" })])).rejects.toMatchObject({
+    code: "23505",
+  });
+});
+
+const event = (change: Partial<EventRow> = {}): EventRow => ({
+  ...{ appId: 1, clientId: "c", day: "2024-06-15", atMs: 5, fingerprint: "ab".repeat(16), type: "track", event: "e" },
+  ...{ properties: '{"t":"a\\tb\\\\"}', receivedAtMs: 6, ...change },
+});
+
+const insert = (events: EventRow[]) => inTransaction(database.pool, (tx) => insertEvents(tx, events.map(eventRow)));
+
+test("a day takes events once it is open, opening it again changes nothing, and dropped it takes none", async () => {
+  await expect(insert([event()])).rejects.toThrow(/no partition/);
+  await openEventDay(database.pool, "2024-06-15");
+  await openEventDay(database.pool, "2024-06-15");
+  await openEventDay(database.pool, "2024-06-16");
+  await insert([event(), event({ day: "2024-06-16", atMs: 7 })]);
+  expect(await dropEventDaysBefore(database.pool, "2024-06-16")).toEqual(["2024-06-15"]);
+  expect(await dropEventDaysBefore(database.pool, "2024-06-16")).toEqual([]);
+  expect(await loadEventDays(database.pool)).toEqual(
+    new Map([
+      ["2024-06-15", "dropped"],
+      ["2024-06-16", "open"],
+    ]),
+  );
+  expect(await rowsOf(database.pool, "event", ["fingerprint"])).toEqual([
+    {
+      app_id: 1,
+      client_id: "c",
+      day: "2024-06-16",
+      at_ms: 7,
+      type: "track",
+      event: "e",
+      properties: { t: "a\tb\\" },
+      received_at_ms: 6,
+    },
+  ]);
+  await openEventDay(database.pool, "2024-06-15");
+  await expect(insert([event()])).rejects.toThrow(/no partition/);
+});
+
+test("a day can be opened from several places at once", async () => {
+  await Promise.all(Array.from({ length: 4 }, () => openEventDay(database.pool, "2024-07-01")));
+  expect((await loadEventDays(database.pool)).get("2024-07-01")).toBe("open");
+});
+
+test("a stored event is found by its whole key alone", async () => {
+  await openEventDay(database.pool, "2024-07-02");
+  const stored = event({ day: "2024-07-02", clientId: "finder" });
+  await insert([stored]);
+  expect(await findStoredEvents(database.pool, [stored, event({ day: "2024-07-02" })])).toMatchObject([
+    { appId: stored.appId, clientId: "finder", fingerprint: stored.fingerprint },
+  ]);
+  const others: Partial<EventRow>[] = [
+    { appId: 2 },
+    { clientId: "Finder" },
+    { atMs: 6 },
+    { fingerprint: "cd".repeat(16) },
+    { day: "2024-06-16" },
+  ];
+  expect(
+    await findStoredEvents(
+      database.pool,
+      others.map((change) => ({ ...stored, ...change })),
+    ),
+  ).toEqual([]);
+  expect(await findStoredEvents(database.pool, [])).toEqual([]);
+});
+
+test("a cursor begins at 0, moves, and belongs to one journal", async () => {
+  expect(await readCursor(database.pool, "j1")).toBe(0);
+  await inTransaction(database.pool, async (tx) => {
+    expect(await lockCursor(tx, "j1")).toBe(0);
+    await moveCursor(tx, "j1", 9_000_000_000_000);
+  });
+  expect([await readCursor(database.pool, "j1"), await confirmCursor(database.pool, "j1")]).toEqual([9e12, 9e12]);
+  expect([await readCursor(database.pool, "j2"), await confirmCursor(database.pool, "j2")]).toEqual([0, 0]);
+});
+
+test("a cursor that is locked makes everybody else wait until the transaction ends", async () => {
+  const holder = await database.pool.connect();
+  await holder.query("begin");
+  await lockCursor(holder, "held");
+  await moveCursor(holder, "held", 7);
+  let seen: number | undefined;
+  const waiting = inTransaction(database.pool, async (tx) => {
+    seen = await lockCursor(tx, "held");
+  });
+  await expect
+    .poll(
+      async () => (await database.pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'")).rowCount,
+    )
+    .toBeGreaterThan(0);
+  expect(seen).toBeUndefined();
+  await holder.query("commit");
+  holder.release();
+  await waiting;
+  expect(seen).toBe(7);
+});
+
+test("what was observed never replaces what a person has declared", async () => {
+  await declareEvent(database.pool, { appId: 1, name: "declared", state: "disabled" }, 1);
+  await declareProperty(
+    database.pool,
+    { appId: 1, scope: "event", name: "level", type: "number", state: "declared" },
+    1,
+  );
+  const names = [
+    { kind: "event", name: "declared" },
+    { kind: "event", name: "seen" },
+    { kind: "event_property", name: "level" },
+    { kind: "user_property", name: "level" },
+  ] as const;
+  await noteObserved(
+    database.pool,
+    names.map((name) => ({ appId: 1, atMs: 2, ...name })),
+  );
+  await noteObserved(database.pool, []);
+  expect(await loadEventMeta(database.pool)).toEqual([
+    { appId: 1, name: "declared", state: "disabled" },
+    { appId: 1, name: "seen", state: "observed" },
+  ]);
+  expect(await loadPropertyMeta(database.pool)).toEqual([
+    { appId: 1, scope: "event", name: "level", type: "number", state: "declared" },
+    { appId: 1, scope: "user", name: "level", type: "any", state: "observed" },
+  ]);
+});
+
+test("an app's secrets are sealed in the table and open again for the server", async () => {
+  const app = await makeApp(database.pool);
+  expect(await loadApps(database.pool, vault)).toContainEqual(app);
+  expect(Buffer.from(app.aesKey, "base64")).toHaveLength(16);
+  const stored = JSON.stringify(await rowsOf(database.pool, "app"));
+  expect(stored).not.toContain(app.appKey);
+  expect(stored).not.toContain(app.aesKey);
+});
+
+test("a change of an app touches only what it names, and a new token makes the old one unknown", async () => {
+  const app = await makeApp(database.pool);
+  await changeApp(database.pool, app.appId, { rates: { USD: "7.1" } });
+  await changeApp(database.pool, app.appId, { rates: { EUR: "7.8" }, enabled: false, name: "it's" });
+  const token = await rotateAccessToken(database.pool, app.appId);
+  const changed = (await loadApps(database.pool, vault)).find(({ appId }) => appId === app.appId);
+  expect(changed).toEqual({
+    ...app,
+    rates: { USD: "7.1", EUR: "7.8" },
+    enabled: false,
+    name: "it's",
+    accessToken: token,
+  });
+  expect(token).not.toBe(app.accessToken);
+  expect([await changeApp(database.pool, 1, { name: "x" }), await rotateAccessToken(database.pool, 1)]).toEqual([
+    false,
+    undefined,
+  ]);
+});
+
+test("a media token is sealed, and the latest one counts", async () => {
+  for (const token of ["first", "second"])
+    await storeMediaToken(database.pool, vault, { appId: 1, platform: "wechat", token, refreshedAtMs: 1 });
+  expect(await loadMediaToken(database.pool, vault, { appId: 1, platform: "wechat" })).toBe("second");
+  expect(await loadMediaToken(database.pool, vault, { appId: 2, platform: "wechat" })).toBeUndefined();
+  expect(JSON.stringify(await rowsOf(database.pool, "media_token"))).not.toMatch(/first|second/);
+});
+
+test.each<[boolean, unknown]>([
+  [true, Object.assign(new Error("connect"), { code: "ECONNREFUSED" })],
+  [true, Object.assign(new Error("no socket"), { code: "ENOENT" })],
+  [true, Object.assign(new Error("terminating connection"), { code: "57P01" })],
+  [true, Object.assign(new Error("starting up"), { code: "57P03" })],
+  [true, Object.assign(new Error("too many clients"), { code: "53300" })],
+  [true, Object.assign(new Error("disk full"), { code: "53100" })],
+  [true, Object.assign(new Error("deadlock"), { code: "40P01" })],
+  [true, new Error("Connection terminated unexpectedly")],
+  [false, Object.assign(new Error("duplicate key"), { code: "23505" })],
+  [false, Object.assign(new Error("out of range"), { code: "22003" })],
+  [false, new Error("There is no app 7.")],
+  [false, null],
+])("a failure means that the database is away (%s): %s", (away, error) => {
+  expect(isDatabaseAway(error)).toBe(away);
+});

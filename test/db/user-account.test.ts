@@ -1,0 +1,168 @@
+import fc from "fast-check";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newUser } from "../../src/apply/facts.ts";
+import { eventRow, insertEvents } from "../../src/db/event.ts";
+import { openEventDay } from "../../src/db/event-day.ts";
+import { insertOrders } from "../../src/db/orders.ts";
+import { inTransaction } from "../../src/db/pool.ts";
+import { findRegistered, loadUsers, renameUser, storeUsers, type UserAccount } from "../../src/db/user-account.ts";
+import { addUserDays } from "../../src/db/user-day.ts";
+import { calendarOf } from "../../src/domain/calendar.ts";
+import { deviceOf } from "../../src/domain/device.ts";
+import { type JsonObject, storableText } from "../../src/domain/json.ts";
+import { migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await migratedDatabase();
+});
+afterAll(() => database.drop());
+
+const RULES = {
+  appId: 1,
+  timeZone: "Asia/Shanghai",
+  currency: "CNY",
+  rates: {},
+  calendar: calendarOf("Asia/Shanghai"),
+};
+const NOW_MS = Date.UTC(2024, 5, 15);
+
+const userOf = (clientId: string, change: Partial<UserAccount> = {}): UserAccount => ({
+  ...newUser({ appId: 1, clientId }, NOW_MS, RULES as never),
+  ...change,
+});
+
+const store = (users: readonly UserAccount[]) => inTransaction(database.pool, (tx) => storeUsers(tx, users));
+const load = async (...clientIds: string[]) => {
+  const users = await loadUsers(
+    database.pool,
+    clientIds.map((clientId) => ({ appId: 1, clientId })),
+  );
+  return users.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+};
+
+const text = fc.string({ unit: "binary", maxLength: 30 }).map(storableText);
+const json = fc
+  .dictionary(text, fc.oneof(text, fc.integer(), fc.boolean(), fc.array(text)), { maxKeys: 4, noNullPrototype: true })
+  .filter((value) => !Object.hasOwn(value, "__proto__")) as fc.Arbitrary<JsonObject>;
+const whole = fc.integer({ min: 0, max: 2 ** 31 - 1 });
+const large = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+
+/** A value for each field, by the type of the one that a new user has. */
+const anyUser: fc.Arbitrary<UserAccount> = fc
+  .record({
+    ...Object.fromEntries(
+      Object.entries(userOf("")).map(([field, value]) => [
+        field,
+        typeof value === "string"
+          ? text
+          : typeof value === "boolean"
+            ? fc.boolean()
+            : /Count$/.test(field)
+              ? whole
+              : large,
+      ]),
+    ),
+    appId: fc.constant(1),
+    registeredDay: fc.constantFrom("2000-01-01", "2024-02-29", "2099-12-31"),
+    latestLoginDay: fc.constantFrom(null, "2024-06-15"),
+    touchedAtMs: fc.option(large),
+    latestEventAtMs: fc.option(large),
+    firstPayAtMs: fc.option(large),
+    adData: json,
+    properties: json,
+    reported: fc.option(json),
+    device: fc.option(json.map(deviceOf)),
+  })
+  .map((user) => user as unknown as UserAccount);
+
+test("a user is read back field by field as it was stored", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(anyUser, { maxLength: 5, selector: (user) => user.clientId }), async (users) => {
+      await store(users);
+      expect(await load(...users.map((user) => user.clientId))).toEqual(
+        users.toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1)),
+      );
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test("storing a user again replaces every field, and a user of another app stays as it is", async () => {
+  await store([
+    userOf("again", { name: "first", payCents: 1 }),
+    { ...userOf("again", { name: "other app" }), appId: 2 },
+  ]);
+  await store([userOf("again", { name: "second", properties: { level: 2 } })]);
+  expect(await load("again")).toEqual([userOf("again", { name: "second", properties: { level: 2 } })]);
+  expect((await loadUsers(database.pool, [{ appId: 2, clientId: "again" }]))[0]?.name).toBe("other app");
+});
+
+test("ids that differ only in case, accents or blanks at the end are different users", async () => {
+  const ids = ["a", "A", "á", "a ", "ａ"];
+  await store(ids.map((id) => userOf(id, { name: id })));
+  expect((await load(...ids)).map((user) => user.name)).toEqual(ids.toSorted());
+});
+
+test("unknown ids are left out, and asking for nobody asks nothing", async () => {
+  expect(await load("nobody")).toEqual([]);
+  expect(await load()).toEqual([]);
+});
+
+test("only those that have registered are found as registered", async () => {
+  await store([userOf("registered", { isRegistered: true }), userOf("only events")]);
+  const keys = ["registered", "only events", "nobody"].map((clientId) => ({ appId: 1, clientId }));
+  expect(await findRegistered(database.pool, keys)).toEqual([{ appId: 1, clientId: "registered" }]);
+  expect(await findRegistered(database.pool, [{ appId: 2, clientId: "registered" }])).toEqual([]);
+});
+
+const TABLES = ["event", "user_day", "orders", "order_key"];
+
+/** Puts one row for a client into every table that knows clients. */
+async function spread(clientId: string, traceId: string): Promise<void> {
+  const day = { appId: 1, clientId, day: "2024-06-15" };
+  const counters = { trackEvents: 1, registerEvents: 2, payCount: 3, payCents: 4, adCount: 5, adMicros: 6 };
+  const order = { ...day, traceId, atMs: 1, receivedAtMs: 2, cents: 600, currency: "CNY", sentAmount: 600 };
+  const event = {
+    ...day,
+    atMs: 1,
+    fingerprint: "0".repeat(32),
+    type: "track",
+    event: "e",
+    properties: "{}",
+    receivedAtMs: 2,
+  };
+  await openEventDay(database.pool, "2024-06-15");
+  await inTransaction(database.pool, async (tx) => {
+    await storeUsers(tx, [userOf(clientId, { name: "to be renamed" })]);
+    await insertEvents(tx, [eventRow(event)]);
+    await addUserDays(tx, [{ ...day, spanT: 0, spanR: 0, ...counters }]);
+    await insertOrders(tx, [{ ...order, hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" }]);
+  });
+}
+
+test("a renamed client takes its rows along in every table, and nobody else's", async () => {
+  await spread("old", "order 1");
+  await spread("bystander", "order 2");
+  const before = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
+  await inTransaction(database.pool, async (tx) => {
+    await storeUsers(tx, [userOf("new", { name: "to be renamed" })]);
+    await renameUser(tx, { appId: 1, clientId: "old", newClientId: "new" });
+  });
+  const after = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
+  const renamed = before.map((rows) =>
+    rows.map((row: any) => (row.client_id === "old" ? { ...row, client_id: "new" } : row)),
+  );
+  const sorted = (rows: object[]) => rows.map((row) => JSON.stringify(row)).sort();
+  expect(after.map(sorted)).toEqual(renamed.map(sorted));
+  expect(after.map((rows) => rows.length)).toEqual([2, 2, 2, 2]);
+  expect(await load("old")).toEqual([]);
+  expect((await load("new", "bystander")).map((user) => user.clientId)).toEqual(["bystander", "new"]);
+});
+
+test("no table with a client_id is forgotten by the rename", async () => {
+  const { rows } = await database.pool.query(`
+    select distinct table_name from information_schema.columns
+    where table_schema = 'public' and column_name = 'client_id' and table_name !~ '^event_\\d{8}$'`);
+  expect(rows.map((row) => row.table_name).sort()).toEqual([...TABLES, "user_account"].sort());
+});

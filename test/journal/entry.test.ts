@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decodeEntry, ENTRY_KINDS, type EntryHead, encodeEntry } from "../../src/journal/entry.ts";
+import { RECORD_HEADER_BYTES, scanRecord, sealRecord } from "../../src/journal/record.ts";
+import { entryOf } from "./temp-journal.ts";
+
+const indexed = fc.array(fc.tuple(fc.nat(999), fc.string()));
+const heads = fc.record(
+  {
+    kind: fc.constantFrom(...ENTRY_KINDS),
+    app: fc.nat(),
+    client: fc.string({ unit: "binary" }),
+    at: fc.nat(4_102_444_800_000),
+    ip: fc.ipV6(),
+    ua: fc.string({ unit: "grapheme" }),
+    registered: fc.constantFrom("yes", "unknown", "not_required"),
+    rejected: indexed,
+    omitted: indexed,
+    cut: indexed,
+  },
+  { requiredKeys: ["kind", "app", "client", "at", "ip", "ua", "registered"], noNullPrototype: true },
+);
+
+test("an entry is read back as it was written, its body to the byte", () => {
+  fc.assert(
+    fc.property(heads, fc.uint8Array(), (head, body) => {
+      const record = encodeEntry({ head: head as EntryHead, body: Buffer.from(body) });
+      sealRecord(record, 0);
+      const scan = scanRecord(record, 0, 0);
+      expect(scan.kind === "record" && decodeEntry(scan.payload)).toEqual({ head, body: Buffer.from(body) });
+    }),
+  );
+});
+
+test("an entry of a kind that this version does not know is refused", () => {
+  const record = encodeEntry(entryOf("{}", { kind: "touch_of_tomorrow" as never }));
+  expect(() => decodeEntry(record.subarray(RECORD_HEADER_BYTES))).toThrow(/unknown kind "touch_of_tomorrow"/);
+});
+
+test.each<[Partial<EntryHead>]>([
+  [{ app: undefined as never }],
+  [{ app: 2 ** 31 }],
+  [{ app: -1 }],
+  [{ client: 7 as never }],
+  [{ at: undefined as never }],
+  [{ at: 1e300 }],
+  [{ at: "now" as never }],
+])("an entry whose head says %j is refused: no table could hold it", (head) => {
+  const record = encodeEntry(entryOf("{}", head));
+  expect(() => decodeEntry(record.subarray(RECORD_HEADER_BYTES))).toThrow(/head of the entry/);
+});
+
+test("bytes that are no entry are refused with an error", () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      expect(() => decodeEntry(Buffer.from(bytes))).toThrow(Error);
+    }),
+  );
+  const record = encodeEntry(entryOf("{}"));
+  for (let length = 0; length < record.length - RECORD_HEADER_BYTES - 2; length += 1)
+    expect(() => decodeEntry(record.subarray(RECORD_HEADER_BYTES, RECORD_HEADER_BYTES + length))).toThrow(Error);
+});

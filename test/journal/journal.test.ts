@@ -1,0 +1,169 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+import { LIMITS } from "../../src/config.ts";
+import { type Disk, type JournalOptions, realDisk } from "../../src/journal/journal.ts";
+import { listSegments } from "../../src/journal/segment.ts";
+import { bodiesOf, entryOf, FaultyDisk, newFolder, openJournal, readAll, removeFolders } from "./temp-journal.ts";
+
+afterAll(removeFolders);
+
+const MIB = 1024 * 1024;
+const OVERLOADED = expect.objectContaining({ name: "ApiError", reason: "overloaded" });
+
+/** A disk whose syncs wait until they are let through. */
+function gatedDisk(): Disk & { open(): void } {
+  let open = () => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { write: realDisk.write, sync: (fd) => gate.then(() => realDisk.sync(fd)), open: () => open() };
+}
+
+test("appends that arrive together share one write and one sync, and keep their order", async () => {
+  const disk = new FaultyDisk();
+  const flushes: number[] = [];
+  const onFlush: JournalOptions["onFlush"] = (flush) => flushes.push(flush.records);
+  const journal = await openJournal(newFolder(), { disk, onFlush });
+  const bodies = Array.from({ length: 100 }, (_, index) => `body ${index}`);
+  const ends = await Promise.all(bodies.map((body) => journal.append(entryOf(body))));
+  expect([disk.writes, disk.syncs, flushes]).toEqual([1, 1, [100]]);
+  expect(ends).toEqual(ends.toSorted((a, b) => a - b));
+  expect(ends.at(-1)).toBe(journal.durable);
+  expect(bodiesOf(await readAll(journal.dir, journal.durable))).toEqual(bodies);
+  await journal.close();
+});
+
+test("what arrives while a sync is under way shares the next one", async () => {
+  const disk = new FaultyDisk();
+  const journal = await openJournal(newFolder(), { disk });
+  const first = journal.append(entryOf("first"));
+  while (disk.writes === 0) await sleep(0);
+  const rest = Array.from({ length: 50 }, (_, index) => journal.append(entryOf(`late ${index}`)));
+  await Promise.all([first, ...rest]);
+  expect(disk.syncs).toBe(2);
+  await journal.close();
+});
+
+test("an append resolves only after the sync, and until then the bytes are not durable", async () => {
+  const disk = gatedDisk();
+  const journal = await openJournal(newFolder(), { disk });
+  let acknowledged = false;
+  const appended = journal.append(entryOf("x")).then(() => {
+    acknowledged = true;
+  });
+  await sleep(30);
+  expect([acknowledged, journal.durable]).toEqual([false, 0]);
+  disk.open();
+  await appended;
+  expect(journal.durable).toBeGreaterThan(0);
+  await journal.close();
+});
+
+test("a reopened journal keeps its name and goes on where it ended", async () => {
+  const dir = newFolder();
+  const first = await openJournal(dir);
+  await first.append(entryOf("one"));
+  const { id, durable } = first;
+  await first.close();
+  const second = await openJournal(dir);
+  expect([second.id, second.durable]).toEqual([id, durable]);
+  await second.append(entryOf("two"));
+  expect(bodiesOf(await readAll(dir, second.durable))).toEqual(["one", "two"]);
+  expect(await listSegments(dir)).toHaveLength(1);
+  await second.close();
+});
+
+test("each journal has a name of its own", async () => {
+  const [first, second] = await Promise.all([openJournal(newFolder()), openJournal(newFolder())]);
+  expect(first.id).not.toBe(second.id);
+  await Promise.all([first.close(), second.close()]);
+});
+
+test("beyond the bytes that may wait, appends are refused as overloaded, and taken in again afterwards", async () => {
+  const disk = gatedDisk();
+  const journal = await openJournal(newFolder(), { disk, pendingBytesMax: 10_000 });
+  const first = journal.append(entryOf("in flight"));
+  await sleep(30);
+  const waiting = [journal.append(entryOf("x".repeat(4_000))), journal.append(entryOf("x".repeat(4_000)))];
+  await expect(journal.append(entryOf("x".repeat(4_000)))).rejects.toEqual(OVERLOADED);
+  const small = journal.append(entryOf("small enough"));
+  expect(journal.waitingBytes).toBeLessThanOrEqual(10_000);
+  disk.open();
+  await Promise.all([first, ...waiting, small]);
+  expect(journal.waitingBytes).toBe(0);
+  await journal.append(entryOf("x".repeat(4_000)));
+  await journal.close();
+});
+
+test("closing lets what waits be written, and refuses what comes after", async () => {
+  const journal = await openJournal(newFolder());
+  const appended = journal.append(entryOf("last"));
+  const closed = journal.close();
+  await expect(journal.append(entryOf("too late"))).rejects.toEqual(OVERLOADED);
+  const end = await appended;
+  await closed;
+  expect(bodiesOf(await readAll(journal.dir, end))).toEqual(["last"]);
+});
+
+test("an entry that fits no segment is refused as too large", async () => {
+  const journal = await openJournal(newFolder());
+  const tooLarge = entryOf(Buffer.alloc(LIMITS.segmentBytes));
+  await expect(journal.append(tooLarge)).rejects.toMatchObject({ reason: "bodyTooLarge" });
+  await journal.close();
+});
+
+test("no segment grows over its maximum, and the reader goes from one to the next", async () => {
+  const dir = newFolder();
+  const journal = await openJournal(dir);
+  const bodies = ["a", "b", "c"].map((letter) => Buffer.alloc(30 * MIB, letter));
+  await Promise.all(bodies.map((body) => journal.append(entryOf(body))));
+  await journal.append(entryOf("small"));
+  const segments = await listSegments(dir);
+  expect(segments.map((segment) => segment.bytes <= LIMITS.segmentBytes)).toEqual([true, true]);
+  expect(segments[1]!.from).toBe(segments[0]!.bytes);
+  const items = await readAll(dir, journal.durable, { bytesMax: 1 });
+  expect(items.map((item) => item.kind)).toEqual(["record", "record", "record", "record"]);
+  bodies.forEach((body, index) => {
+    expect(items[index]!.payload.subarray(-body.length).equals(body)).toBe(true);
+  });
+  await journal.close();
+});
+
+/** A failed sync ends a segment: a cheap way to many small ones. */
+async function journalOfThreeSegments() {
+  const disk = new FaultyDisk();
+  const journal = await openJournal(newFolder(), { disk });
+  for (const body of ["one", "two", "three"]) {
+    if (body !== "one") {
+      disk.faults.push("sync");
+      await journal.append(entryOf("lost")).catch(() => {});
+    }
+    await journal.append(entryOf(body));
+  }
+  const segments = await listSegments(journal.dir);
+  expect(segments).toHaveLength(3);
+  return { journal, segments };
+}
+
+const EVER = Number.MAX_SAFE_INTEGER;
+
+test.each<[string, (ends: number[]) => { applied: number; modifiedBeforeMs: number }, number]>([
+  ["nothing was applied", () => ({ applied: 0, modifiedBeforeMs: EVER }), 0],
+  ["all but one byte of the first was applied", ([first]) => ({ applied: first! - 1, modifiedBeforeMs: EVER }), 0],
+  ["the first was applied", ([first]) => ({ applied: first!, modifiedBeforeMs: EVER }), 1],
+  ["half of the second was applied", ([first]) => ({ applied: first! + 1, modifiedBeforeMs: EVER }), 1],
+  ["everything was applied", ([, , last]) => ({ applied: last!, modifiedBeforeMs: EVER }), 2],
+  ["everything was applied but is too young", ([, , last]) => ({ applied: last!, modifiedBeforeMs: 0 }), 0],
+])(
+  "of three segments, when %s, pruning removes what it may and never the active one",
+  async (_, optionsOf, removed) => {
+    const { journal, segments } = await journalOfThreeSegments();
+    const ends = segments.map((segment) => segment.from + segment.bytes);
+    expect(await journal.prune(optionsOf(ends))).toBe(removed);
+    expect(await listSegments(journal.dir)).toEqual(segments.slice(removed));
+    await journal.append(entryOf("four"));
+    const left = ["one", "two", "three", "four"].slice(removed);
+    expect(bodiesOf(await readAll(journal.dir, journal.durable, { from: segments[removed]!.from }))).toEqual(left);
+    await journal.close();
+  },
+);

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Entry, EntryHead } from "../../src/journal/entry.ts";
+import { decodeEntry } from "../../src/journal/entry.ts";
+import { type Disk, Journal, type JournalOptions, realDisk } from "../../src/journal/journal.ts";
+import { type JournalItem, JournalReader } from "../../src/journal/reader.ts";
+import { createLog } from "../../src/log.ts";
+
+const folders: string[] = [];
+
+export function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "touchpoint-journal-"));
+  folders.push(folder);
+  return folder;
+}
+
+export function removeFolders(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+export function openJournal(dir: string, options: Partial<JournalOptions> = {}): Promise<Journal> {
+  return Journal.open(dir, {
+    log: createLog("silent"),
+    disk: realDisk,
+    pendingBytesMax: 256 * 1024 * 1024,
+    ...options,
+  });
+}
+
+export function entryOf(body: string | Buffer, head: Partial<EntryHead> = {}): Entry {
+  return {
+    head: { kind: "collect", app: 1, client: "c", at: 1_700_000_000_000, ip: "", ua: "", registered: "yes", ...head },
+    body: Buffer.from(body),
+  };
+}
+
+/** Everything that a fresh reader finds, in reads of at most `bytesMax`. */
+export async function readAll(
+  dir: string,
+  until: number,
+  options: { from?: number; bytesMax?: number } = {},
+): Promise<JournalItem[]> {
+  const reader = new JournalReader(dir, options.from ?? 0);
+  const items: JournalItem[] = [];
+  for (;;) {
+    const more = await reader.read({ until, bytesMax: options.bytesMax ?? 1024 * 1024 });
+    if (more.length === 0) break;
+    items.push(...more);
+  }
+  await reader.close();
+  return items;
+}
+
+/** The bodies of the records, and "damage" for what is none. */
+export function bodiesOf(items: readonly JournalItem[]): string[] {
+  return items.map((item) => (item.kind === "record" ? decodeEntry(item.payload).body.toString() : "damage"));
+}
+
+/** A disk that does what it is told instead, as long as there is something to do. */
+export class FaultyDisk implements Disk {
+  readonly faults: Fault[] = [];
+  writes = 0;
+  syncs = 0;
+
+  async write(fd: number, bytes: Buffer, at: number): Promise<void> {
+    this.writes += 1;
+    const fault = this.faults[0];
+    if (fault === undefined || fault === "sync") return realDisk.write(fd, bytes, at);
+    this.faults.shift();
+    if (fault === "partial_write") await realDisk.write(fd, bytes.subarray(0, bytes.length >> 1), at);
+    throw full();
+  }
+
+  async sync(fd: number): Promise<void> {
+    this.syncs += 1;
+    if (this.faults[0] === "sync") {
+      this.faults.shift();
+      throw full();
+    }
+    return realDisk.sync(fd);
+  }
+}
+
+export const FAULTS = ["write", "partial_write", "sync"] as const;
+export type Fault = (typeof FAULTS)[number];
+
+function full(): Error {
+  return Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+}

@@ -1,0 +1,228 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { SETTINGS } from "../src/config.ts";
+
+const ROOT = fileURLToPath(new URL("../", import.meta.url));
+
+/** Imports point down only. The files at the root of src are open to all and may import anything. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
+  contract: [],
+  domain: [],
+  journal: [],
+  platform: ["domain"],
+  db: ["domain"],
+  report: ["contract", "db", "domain"],
+  apply: ["journal", "db", "domain", "platform"],
+  postback: ["db", "domain", "platform"],
+  cost: ["db", "domain", "platform"],
+  refresh: ["db", "domain"],
+  http: ["contract", "journal", "db", "domain", "platform", "report"],
+  cli: "everything",
+};
+
+const LINES_MAX = 400;
+const FUNCTION_LINES_MAX = 70;
+
+type Source = { path: string; text: string; code: string };
+
+function filesUnder(folder: string): string[] {
+  const top = join(ROOT, folder);
+  if (!existsSync(top)) return [];
+  return readdirSync(top, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)).split(sep).join("/"))
+    .sort();
+}
+
+function sourcesUnder(...folders: string[]): Source[] {
+  return folders
+    .flatMap(filesUnder)
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => {
+      const text = readFileSync(join(ROOT, path), "utf8");
+      return { path, text, code: withoutComments(text) };
+    });
+}
+
+const TEXT_OR_COMMENT = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/gm;
+
+function withoutComments(text: string): string {
+  return text.replace(TEXT_OR_COMMENT, (token) => (token.startsWith("/") ? token.replace(/[^\n]/g, " ") : token));
+}
+
+const src = sourcesUnder("src");
+const all = sourcesUnder("src", "test", "bench");
+
+test("every folder of src has its row in the table of imports", () => {
+  const folders = new Set(src.map(({ path }) => folderOf(path)).filter((folder) => folder !== ""));
+  expect([...folders].filter((folder) => !(folder in MAY_IMPORT))).toEqual([]);
+  expect(folders.size).toBeGreaterThan(5);
+});
+
+test("imports point down only", () => {
+  expect(src.flatMap(wrongImports)).toEqual([]);
+});
+
+test("an import that points up, sideways or out of src would be found", () => {
+  const wrongFrom = (path: string, code: string) => wrongImports({ path, text: code, code });
+  expect(wrongFrom("src/domain/a.ts", 'import { b } from "../db/b.ts";')).toHaveLength(1);
+  expect(wrongFrom("src/platform/a.ts", 'export type { b } from "../journal/b.ts";')).toHaveLength(1);
+  expect(wrongFrom("src/http/a.ts", 'const b = await import("../apply/b.ts");')).toHaveLength(1);
+  expect(wrongFrom("src/http/a.ts", 'import b from "../../test/b.ts";')).toHaveLength(1);
+  expect(wrongFrom("src/http/a.ts", 'import b from "../report/b.ts"; import c from "../errors.ts";')).toEqual([]);
+});
+
+/** The folder of src that a file belongs to; the empty text at its root. */
+function folderOf(path: string): string {
+  const parts = path.split("/");
+  return parts.length > 2 ? parts[1]! : "";
+}
+
+function wrongImports({ path, code }: Source): string[] {
+  const from = folderOf(path);
+  const allowed = from === "" ? "everything" : (MAY_IMPORT[from] ?? []);
+  return [...code.matchAll(/(?:\bfrom|\bimport\(|\bimport)\s*"(\.[^"]+)"/g)].flatMap(([, target]) => {
+    const imported = join(dirname(path), target!).split(sep).join("/");
+    if (!imported.startsWith("src/")) return [`${path} imports ${imported}`];
+    const to = folderOf(imported);
+    return to === "" || to === from || allowed === "everything" || allowed.includes(to)
+      ? []
+      : [`${path} imports ${imported}`];
+  });
+}
+
+type Ban = {
+  rule: string;
+  where: (path: string) => boolean;
+  pattern: RegExp;
+  /** One offence, which shows that the pattern finds it. */
+  offence: string;
+};
+
+const inSrc = (path: string) => path.startsWith("src/");
+const STATEMENT =
+  /(?:["'`]\s*(?:select\s|insert into\s|update\s+\w+\s+set\s|delete from\s|(?:create|alter|drop)\s+(?:temporary\s+|unique\s+)?(?:table|index|database)\s|truncate\s|set local\s|listen\s|notify\s|copy\s+\w+|with\s+\w+\s+as\s*\(|begin["'`]|commit["'`]|rollback["'`])|\bsql`|\.query\(\s*["'`])/i;
+
+const BANS: readonly Ban[] = [
+  {
+    rule: "settings are read in config.ts alone",
+    where: (path) => inSrc(path) && path !== "src/config.ts",
+    pattern: /process\s*\.\s*env\b|\benv\s*}\s*=\s*process\b/,
+    offence: "const port = process.env.PORT;",
+  },
+  {
+    rule: "the system clock is read in clock.ts alone",
+    where: (path) => inSrc(path) && path !== "src/clock.ts",
+    pattern: /\bDate\.now\b|\bnew Date\(\s*\)|(?<!new )\bDate\(\s*\)|\bperformance\.now\b|\bhrtime\b/,
+    offence: "const at = new Date();",
+  },
+  {
+    rule: "SQL stands in db and report alone",
+    where: (path) => inSrc(path) && !/^src\/(?:db|report)\//.test(path),
+    pattern: STATEMENT,
+    offence: 'await tx.query("set local synchronous_commit = off");',
+  },
+  {
+    rule: "a statement never asks the database for the time",
+    where: (path) => /^src\/(?:db|report)\//.test(path),
+    pattern:
+      /\bnow\(\)|\bcurrent_(?:timestamp|date|time)\b|\blocaltimestamp\b|\b(?:clock|statement|transaction)_timestamp\b/i,
+    offence: "sql`update app set changed_at = now()`",
+  },
+  {
+    rule: "what is replayed uses no random number and no network",
+    where: (path) => /^src\/(?:apply|domain|platform)\//.test(path),
+    pattern:
+      /\bMath\.random\b|\brandom(?:Bytes|UUID|Int)\b|\bfetch\(|"node:(?:https?|net|dns|tls)"|\bgen_random_uuid\b/,
+    offence: "const id = randomUUID();",
+  },
+  {
+    rule: "there are no default exports",
+    where: () => true,
+    pattern: /^\s*export\s+default\b|\bas\s+default\b/m,
+    offence: "export default function run() {}",
+  },
+  {
+    rule: "no test is left out, singled out or only planned",
+    where: (path) => path.startsWith("test/"),
+    pattern: /\b(?:test|it|describe|suite)(?:\.\w+)*\.(?:skip|only|todo|skipIf|runIf|fails)\b|\bx(?:it|describe)\(/,
+    offence: `test${"."}concurrent${"."}skip("later", () => {});`,
+  },
+];
+
+for (const { rule, where, pattern, offence } of BANS) {
+  test(rule, () => {
+    expect(offence).toMatch(pattern);
+    const offenders = all.filter(({ path }) => where(path) && path !== "test/tidy.test.ts");
+    expect(offenders.length).toBeGreaterThan(0);
+    expect(offenders.flatMap(({ path, code }) => offencesIn(path, code, pattern))).toEqual([]);
+  });
+}
+
+test("nothing is left for later in a comment", () => {
+  const pattern = /\bTO[D]O\b|\bFIX[M]E\b|\bXX[X]\b|\bHA[C]K\b/;
+  expect(`// ${"TO"}${"DO"}: more`).toMatch(pattern);
+  expect(all.flatMap(({ path, text }) => offencesIn(path, text, pattern))).toEqual([]);
+});
+
+test("a migration never asks the database for the time", () => {
+  const migrations = filesUnder("migrations");
+  expect(migrations.length).toBeGreaterThan(0);
+  const found = migrations.flatMap((path) =>
+    offencesIn(path, readFileSync(join(ROOT, path), "utf8"), /\bnow\(\)|\bcurrent_(?:timestamp|date)\b/i),
+  );
+  expect(found).toEqual([]);
+});
+
+function offencesIn(path: string, code: string, pattern: RegExp): string[] {
+  return code.split("\n").flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1} ${line.trim()}`] : []));
+}
+
+test("file and folder names are kebab-case nouns, and none is called index", () => {
+  const badName = (path: string) =>
+    path.split("/").some((part) => !/^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.test)?(?:\.[a-z]+)?$/.test(part)) ||
+    /(?:^|\/)(?:index|utils?|helpers?|common|lib|misc|managers?|services?)(?:\.[a-z]+)*(?:\/|$)/.test(path);
+  expect(["src/Bad.ts", "src/a_b.ts", "src/index.ts", "src/utils/a.ts", "src/helpers.ts"].filter(badName)).toHaveLength(
+    5,
+  );
+  expect(all.map(({ path }) => path).filter(badName)).toEqual([]);
+  expect(filesUnder("migrations").filter((path) => !/^migrations\/\d{4}-[a-z0-9-]+\.sql$/.test(path))).toEqual([]);
+});
+
+test(`no file has more than ${LINES_MAX} lines`, () => {
+  const lines = all.map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }));
+  expect(lines.filter((file) => file.lines > LINES_MAX)).toEqual([]);
+});
+
+test(`no function has more than ${FUNCTION_LINES_MAX} lines`, () => {
+  const long = ["function long() {", ...Array<string>(FUNCTION_LINES_MAX).fill("  a();"), "}"].join("\n");
+  expect(longFunctions({ path: "a.ts", text: long, code: long })).toEqual([`a.ts:1 ${FUNCTION_LINES_MAX + 2} lines`]);
+  expect(all.flatMap(longFunctions)).toEqual([]);
+});
+
+/** The formatter closes a block at the indentation of the line that opened it, so counting lines needs no parser. */
+const OPENS_FUNCTION =
+  /^\s*(?!describe\b|(?:\} )?(?:if|for|while|switch|catch|else)\b).*(?:\bfunction\b.*\{|=> \{|^\s*\)(?:: .+)? \{|^\s+[\w# ]+\(.*\)(?:: .+)? \{)$/;
+
+function longFunctions({ path, code }: Source): string[] {
+  const lines = code.split("\n");
+  return lines.flatMap((line, index) => {
+    if (!OPENS_FUNCTION.test(line)) return [];
+    const indent = /^\s*/.exec(line)![0];
+    const length = lines.slice(index + 1).findIndex((next) => next.startsWith(`${indent}}`)) + 2;
+    return length > FUNCTION_LINES_MAX ? [`${path}:${index + 1} ${length} lines`] : [];
+  });
+}
+
+test("the README lists every setting with its default, and no setting that does not exist", () => {
+  const readme = readFileSync(join(ROOT, "README.md"), "utf8");
+  const table = readme.split(/\n(?!\|)/).find((block) => /^\| *`PORT` *\|/m.test(block)) ?? "";
+  const rows = new Map([...table.matchAll(/^\| *`(\w+)` *\|(.*)\|\s*$/gm)].map(([, name, row]) => [name, row!]));
+  expect([...rows.keys()].sort()).toEqual(Object.keys(SETTINGS).sort());
+  const withoutDefault = Object.entries(SETTINGS).filter(
+    ([name, { fallback }]) => fallback !== "" && !rows.get(name)?.includes(fallback),
+  );
+  expect(withoutDefault.map(([name]) => name)).toEqual([]);
+});
