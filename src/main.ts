@@ -9,23 +9,28 @@ import { type Running, serve } from "./serve.ts";
 try {
   const config = configFromEnvironment();
   const log = createLog(config.logLevel);
-  const running = await serve(config, log);
+  // Told to stop while it starts, it first becomes whole: only then can everything be stopped in order.
+  const starting = serve(config, log);
+  let isStopping = false;
   const stop = () => {
-    process.off("SIGTERM", stop).on("SIGTERM", () => {});
-    process.off("SIGINT", stop).on("SIGINT", () => {});
-    running.stop().then(
-      () => process.exit(0),
-      (error) => {
-        log.fatal({ err: error }, "The server did not stop cleanly.");
-        process.exit(1);
-      },
-    );
+    if (isStopping) return;
+    isStopping = true;
+    starting
+      .then((running) => running.stop())
+      .then(
+        () => process.exit(0),
+        (error) => {
+          log.fatal({ err: error }, "The server did not stop cleanly.");
+          process.exit(1);
+        },
+      );
   };
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  const running = await starting;
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A failure was not handled."));
   console.log(`Touchpoint is ready at ${running.address} (API: ${running.address}/docs)`);
-  await greet(running);
+  if (!isStopping) await greet(running);
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
   if (!(error instanceof UsageError)) console.error(error);

@@ -56,7 +56,7 @@ export class Applier {
   async turn(): Promise<"busy" | "idle"> {
     const batch = this.#next ?? (await this.#read());
     this.#next = undefined;
-    if (!batch) return "idle";
+    if (!batch) return (await this.#hasFallenBack()) ? "busy" : "idle";
     try {
       const applying = this.#apply(batch);
       // Awaited just below; a failure meanwhile must not count as unhandled.
@@ -116,6 +116,14 @@ export class Applier {
       }
     }
     return { journalId: journal.id, from, until: this.#reader.position, entries };
+  }
+
+  /** A crash of the database takes back commits that were not on its disk yet: then the cursor lies behind us. */
+  async #hasFallenBack(): Promise<boolean> {
+    const { pool, journal } = this.#options;
+    if ((await readCursor(pool, journal.id)) === this.#reader!.position) return false;
+    await this.#forget();
+    return true;
   }
 
   async #apply(batch: Batch): Promise<void> {

@@ -10,10 +10,11 @@ export function docsCommand(program: Command): void {
     .command("api")
     .description("docs/API.md, from the schemas that validate")
     .option("--url <url>", "address of the server; by default the one on DATA_DIR")
-    .action((options: { url?: string }) =>
+    .option("--json", "print the OpenAPI document instead")
+    .action((options: { url?: string; json?: boolean }) =>
       withServer(options.url, async (address) => {
         const openApi = (await (await fetch(`${address}/openapi.json`)).json()) as OpenApi;
-        process.stdout.write(apiMarkdown(openApi));
+        process.stdout.write(options.json ? `${JSON.stringify(openApi)}\n` : apiMarkdown(openApi));
       }),
     );
 }

@@ -3,7 +3,8 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import type { App } from "../db/app.ts";
-import { isObject, type JsonObject } from "../domain/json.ts";
+import { isClientId } from "../domain/identity.ts";
+import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
 import { UsageError } from "../errors.ts";
 import { ProgressBar, parseInteger, print } from "./output.ts";
 import { findApp, withDatabase, withServer } from "./session.ts";
@@ -14,6 +15,7 @@ type Options = { app: number; url?: string; register: boolean; json?: boolean };
 /** Lines that travel together: their clients are sent side by side, each client's own events in the order of the file. */
 const LINES_PER_ROUND = 4_000;
 const EVENTS_PER_REQUEST = 500;
+const BYTES_PER_REQUEST = 1024 * 1024;
 const REQUESTS_AT_ONCE = 8;
 const SETTLE_MS_MAX = 3_600_000;
 
@@ -85,12 +87,21 @@ function parseLine(text: string, number: number): Line {
   } catch {
     throw new UsageError(`Line ${number} is not JSON; nothing was taken in.`);
   }
-  const clientId = isObject(value) ? value.client_id : undefined;
+  const clientId = isObject(value) ? exactId(value.client_id, text) : undefined;
   if (!isObject(value) || (typeof clientId !== "string" && typeof clientId !== "number")) {
     throw new UsageError(`Line ${number} has no client_id; nothing was taken in.`);
   }
+  if (!isClientId(String(clientId))) {
+    throw new UsageError(`Line ${number} has a client_id that cannot be one; nothing was taken in.`);
+  }
   const { client_id: _, received_at: __, ...event } = value;
   return { clientId: String(clientId), event: { ...event, time_free: true } };
+}
+
+/** A number too long for a double has lost digits by now: they are read again from the text. */
+function exactId(value: JsonValue | undefined, text: string): JsonValue | undefined {
+  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+  return (parseJsonWithIds(Buffer.from(text)) as JsonObject).client_id;
 }
 
 class Importer {
@@ -121,8 +132,7 @@ class Importer {
   }
 
   async #sendClient(clientId: string, events: readonly JsonObject[]): Promise<void> {
-    for (let at = 0; at < events.length; at += EVENTS_PER_REQUEST) {
-      const eventList = events.slice(at, at + EVENTS_PER_REQUEST);
+    for (const eventList of partsOf(events)) {
       const body = { client_id: clientId, event_list: eventList };
       let answer = await this.#post("event/collect/", body);
       if (answer.code === 2000 && this.#registers) {
@@ -165,4 +175,21 @@ class Importer {
       await sleep(1_000);
     }
   }
+}
+
+/** No part is larger than the server takes by default, however large its events are. */
+function* partsOf(events: readonly JsonObject[]): Generator<JsonObject[]> {
+  let part: JsonObject[] = [];
+  let bytes = 0;
+  for (const event of events) {
+    const eventBytes = Buffer.byteLength(JSON.stringify(event));
+    if (part.length > 0 && (part.length === EVENTS_PER_REQUEST || bytes + eventBytes > BYTES_PER_REQUEST)) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(event);
+    bytes += eventBytes;
+  }
+  if (part.length > 0) yield part;
 }

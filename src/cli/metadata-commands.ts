@@ -1,8 +1,7 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../clock.ts";
 import { declareEvent, declareProperty, loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../domain/metadata.ts";
-import { UsageError } from "../errors.ts";
 import { parseInteger, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
@@ -33,14 +32,13 @@ export function metadataCommands(program: Command): void {
     .requiredOption("--app <app>", "app id", parseInteger)
     .argument("<name>", "event name", assertName)
     .option("--disable", "no longer store it")
-    .action((name: string, options: { app: number; disable?: boolean }) =>
+    .option("--json", "print JSON")
+    .action((name: string, options: { app: number; disable?: boolean; json?: boolean }) =>
       withDatabase(async (session) => {
         const { appId } = await findApp(session, options.app);
-        await declareEvent(
-          session.pool,
-          { appId, name, state: options.disable ? "disabled" : "declared" },
-          systemClock(),
-        );
+        const state = options.disable ? ("disabled" as const) : ("declared" as const);
+        await declareEvent(session.pool, { appId, name, state }, systemClock());
+        print({ kind: "event", name, state }, options, () => `${name} ${state}`);
       }),
     );
 
@@ -51,17 +49,20 @@ export function metadataCommands(program: Command): void {
     .argument("<name>", "property name", assertName)
     .addOption(new Option("--type <type>", "what its values are").choices(PROPERTY_TYPES).makeOptionMandatory())
     .addOption(new Option("--of <scope>", "whose property it is").choices(["event", "user"]).default("event"))
-    .action((name: string, options: { app: number; type: PropertyType; of: PropertyScope }) =>
+    .option("--json", "print JSON")
+    .action((name: string, options: { app: number; type: PropertyType; of: PropertyScope; json?: boolean }) =>
       withDatabase(async (session) => {
         const { appId } = await findApp(session, options.app);
         const meta = { appId, scope: options.of, name, type: options.type, state: "declared" as const };
         await declareProperty(session.pool, meta, systemClock());
+        const { scope, type, state } = meta;
+        print({ kind: `${scope} property`, name, type, state }, options, () => `${name} ${type} ${state}`);
       }),
     );
 }
 
 function assertName(name: string): string {
   if (!NAME.test(name) || name.startsWith("$"))
-    throw new UsageError(`${JSON.stringify(name)} is not a name: letters, digits and _, at most 50.`);
+    throw new InvalidArgumentError("It must be a name: letters, digits and _, at most 50.");
   return name;
 }

@@ -175,7 +175,8 @@ class Cluster {
     this.#options.log.info({ pid }, "Stopping the database of an earlier run.");
     const startedMs = elapsedMs();
     signal(pid, "SIGINT");
-    while (isAlive(pid)) {
+    // A process that nobody collects stays alive for `kill`: the file, which is removed last, tells too.
+    while (isAlive(pid) && existsSync(pidFile)) {
       if (elapsedMs() - startedMs > STOP_MS_MAX) signal(pid, "SIGQUIT");
       await sleep(20);
     }

@@ -11,7 +11,7 @@ export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void
     const days = await query<{ day: string }>(tx, sql`select day from event_day where state = 'open'`);
     for (const { day } of days) await execute(tx, sql`drop table ${identifier(`event_${day.replaceAll("-", "")}`)}`);
     await execute(tx, sql`delete from event_day`);
-    for (const table of FACT_TABLES) await execute(tx, sql`truncate ${identifier(table)}`);
+    for (const table of FACT_TABLES) await execute(tx, sql`truncate ${identifier(table)} restart identity`);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
     await execute(tx, sql`delete from journal_cursor where journal_id = ${journalId}`);

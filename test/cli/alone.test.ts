@@ -1,0 +1,73 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { makeDataDir, postmasterOf } from "../process/launch.ts";
+import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { cli, cliJson, expectFailure } from "./run.ts";
+
+const dataDir = makeDataDir();
+afterAll(() => cleanUp(dataDir));
+
+/** Runs a command while no server runs; afterwards nothing may be left running or locked. */
+async function alone(...args: string[]) {
+  const printed = await cliJson(dataDir, args);
+  expect(postmasterOf(dataDir), "the database was stopped again").toBeUndefined();
+  expect(existsSync(join(dataDir, "lock.json"))).toBe(false);
+  return printed;
+}
+
+test("every command works without a server, from an empty folder on, and the server takes over from there", async () => {
+  const made = await alone("app", "create", "--name", "Alone", "--metadata", "strict");
+  const app = String(made.app_id);
+  expectFailure(await cli(dataDir, ["journal", "inspect"]), /There is no journal/);
+  expect(await cli(dataDir, ["metadata", "event", "wanted", "--app", app])).toMatchObject({ code: 0 });
+  expect(await alone("metadata", "list", "--app", app)).toMatchObject([{ name: "wanted", state: "declared" }]);
+  expect(await alone("app", "set", app, "--name", "Still alone")).toMatchObject({ name: "Still alone" });
+  const { access_token } = await alone("app", "rotate-token", app);
+  expect(await alone("app", "list")).toMatchObject([{ name: "Still alone", access_token }]);
+
+  const file = join(dataDir, "history.ndjson");
+  const event = { client_id: "c", type: "track", event: "wanted", time: Date.UTC(2020, 0, 1), properties: {} };
+  const unwanted = { ...event, event: "unwanted" };
+  writeFileSync(file, [event, unwanted].map((line) => `${JSON.stringify(line)}\n`).join(""));
+  expect(await alone("import", file, "--app", app)).toEqual({ events: 2, registered: 1, rejected: 1 });
+  expect(await alone("export", "events", "--app", app, "--from", "2020-01-01", "--to", "2020-01-01")).toMatchObject(
+    event,
+  );
+  expect(await alone("user", "show", "c", "--app", app)).toMatchObject({ ClientID: "c", Channel: "import" });
+  const ledger = await alone("ledger", "--app", app);
+  expect(ledger).toMatchObject([{ received: 2, stored: 1, duplicate: 0, rejected: { undeclared: 1 } }]);
+  const { segments, applied } = await alone("journal", "inspect");
+  expect(segments).toMatchObject([{ state: "applied", bytes: applied }]);
+  expect(await alone("journal", "replay")).toEqual({ requested: 0, replayed: 0, still_set_aside: 0 });
+  expect(await alone("journal", "replay", "--all")).toEqual({ bytes: applied, set_aside: 0 });
+  expect(await alone("ledger", "--app", app)).toEqual(ledger);
+  expect(await alone("settle")).toEqual({ durable: applied, applied });
+
+  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  try {
+    expect(server.output, "an app is there: no demo").not.toMatch(/demo app/i);
+    const sent = [{ ...event, time: Date.now() }];
+    expect((await server.collect({ accessToken: access_token } as never, "c", sent)).code).toBe(0);
+  } finally {
+    await server.stop();
+  }
+}, 120_000);
+
+test("settle without a server applies what a server left, and cannot where the apply role is switched off", async () => {
+  const folder = makeDataDir();
+  const server = await TouchpointProcess.start({ dataDir: folder, env: { ROLES: "http" }, timeoutMs: 60_000 });
+  try {
+    const app = await server.createApp();
+    await server.register(app, "c");
+    await server.collect(app, "c", [{ type: "track", event: "e", time: Date.now(), properties: {} }]);
+    await server.kill();
+    expectFailure(await cli(folder, ["settle", "--timeout-s", "1"], { ROLES: "http" }), /^Not settled after 1 s/);
+    const { durable, applied } = await cliJson(folder, ["settle"]);
+    expect(applied).toBe(durable);
+    expect(await cliJson(folder, ["ledger", "--app", String(app.appId)])).toMatchObject([{ received: 1, stored: 1 }]);
+  } finally {
+    await server.kill();
+    await cleanUp(folder);
+  }
+}, 90_000);

@@ -1,0 +1,70 @@
+import { expect, test } from "vitest";
+import { sharedServer } from "../support/shared-server.ts";
+import { cli, expectFailure, expectWrongArguments } from "./run.ts";
+
+const { dataDir } = sharedServer();
+
+/** The names under "Commands:" of a help text, without `help` itself. */
+function subcommandsOf(help: string): string[] {
+  const [, list = ""] = /\nCommands:\n([\s\S]+?)(?:\n\n|$)/.exec(help) ?? [];
+  return [...list.matchAll(/^ {2}([a-z-]+)\b/gm)].map(([, name]) => name!).filter((name) => name !== "help");
+}
+
+/** Every command that does something, with its help. */
+async function commandsUnder(path: string[]): Promise<{ command: string; help: string }[]> {
+  const { code, stdout, stderr } = await cli(dataDir, [...path, "--help"]);
+  expect({ path, code, stderr }).toEqual({ path, code: 0, stderr: "" });
+  const names = subcommandsOf(stdout);
+  if (names.length === 0) return [{ command: path.join(" "), help: stdout }];
+  const found = await Promise.all(names.map((name) => commandsUnder([...path, name])));
+  return found.flat();
+}
+
+test("--help of every command explains it and its options, and every command takes --json", async () => {
+  const commands = await commandsUnder([]);
+  const names = commands.map(({ command }) => command);
+  expect(names).toEqual(
+    expect.arrayContaining([
+      ...["app create", "app list", "app set", "app rotate-token", "user show", "ledger", "settle"],
+      ...["metadata list", "metadata event", "metadata property", "import", "export events"],
+      ...["journal inspect", "journal replay"],
+    ]),
+  );
+  for (const { command, help } of commands) {
+    expect(help).toMatch(new RegExp(`^Usage: touchpoint ${command} `));
+    const [, description = ""] = /^Usage:.*\n\n([^\n]+)/.exec(help) ?? [];
+    expect(description.length, `the description of ${command}`).toBeGreaterThan(10);
+  }
+  const withoutJson = commands.filter(({ help }) => !help.includes("--json")).map(({ command }) => command);
+  expect(withoutJson).toEqual([]);
+});
+
+test.each([
+  [["frobnicate"], /frobnicate/],
+  [["app"], /create/],
+  [["app", "create"], /--name/],
+  [["app", "create", "--name", "x", "--time-zone", "Nowhere"], /time zone/],
+  [["app", "set", "ten"], /whole number/],
+  [["user", "show", "--app", "1"], /client/],
+  [["ledger", "--app", "1", "--from", "2024-02-30"], /day/],
+  [["import", "--app", "1"], /file/],
+  [["export", "events", "--app", "1", "--from", "2024-01-01"], /--to/],
+  [["export", "events", "--app", "1", "--from", "yesterday", "--to", "2024-01-01"], /day/],
+  [["journal", "inspect", "--entries", "some"], /whole number/],
+  [["journal", "replay", "--everything"], /--everything/],
+  [["settle", "--timeout-s", "-1"], /whole number/],
+  [["settle", "now"], /argument/],
+])("wrong arguments %j end with exit code 2 and say what is wrong", async (args, words) => {
+  expectWrongArguments(await cli(dataDir, args), words);
+});
+
+test("bad settings fail a command as they fail the server: named, in one go, without a stack", async () => {
+  const result = await cli(dataDir, ["app", "list"], { LOG_LEVEL: "loud", JOURNAL_KEEP_DAYS: "x" });
+  expect(result).toMatchObject({ code: 1, stdout: "" });
+  expect(result.stderr).toMatch(/LOG_LEVEL[\s\S]*JOURNAL_KEEP_DAYS/);
+  expect(result.stderr).not.toMatch(/ {4}at /);
+});
+
+test("a folder that cannot be made fails a command in one sentence", async () => {
+  expectFailure(await cli("/dev/null/data", ["app", "list"]), /\/dev\/null\/data/);
+});

@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { isAlive, makeDataDir, postmasterOf } from "../process/launch.ts";
+import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
+import { ExternalDatabase } from "./external-database.ts";
+
+const KILLS = 4;
+
+test("collection goes on while the embedded database is killed again and again, and everything is there once", async () => {
+  const dataDir = makeDataDir();
+  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  const app = await server.createApp();
+  const load = new Load(app);
+  try {
+    load.begin(server.url);
+    await load.reach(200);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const postmaster = postmasterOf(dataDir)!;
+      // The whole database dies, or one of its backends does, which makes it throw away what is not on its disk.
+      process.kill(kill % 2 === 0 ? postmaster : await backendOf(server), "SIGKILL");
+      const before = load.acknowledged.size;
+      await load.reach(before + 200);
+      await untilDatabaseIsBack(server);
+      if (kill % 2 === 0) expect(postmasterOf(dataDir), "a new database runs").not.toBe(postmaster);
+      await sleep(Math.random() * 500);
+    }
+    const before = load.acknowledged.size;
+    await load.reach(before + 200);
+    await load.finish(server.url);
+    await server.settle();
+    const pool = server.database();
+    expect(await audit(pool, app, load)).toEqual(FLAWLESS);
+    await pool.end();
+    expect(load.counts).toMatchObject({ lost: 0, refused: 0 });
+  } finally {
+    await load.pause();
+    await server.kill();
+    await cleanUp(dataDir);
+  }
+}, 120_000);
+
+test("commits that a crash of the database takes back come again although nothing new arrives", async () => {
+  const dataDir = makeDataDir();
+  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  try {
+    const app = await server.createApp();
+    const sent = new Set<string>();
+    expect((await server.register(app, "c")).code).toBe(0);
+    for (let round = 0; round < 4; round += 1) {
+      const backend = await backendOf(server);
+      const marker = `quiet-${round}`;
+      sent.add(marker);
+      const event = { type: "track", event: "quiet", time: Date.now(), properties: { marker } };
+      expect((await server.collect(app, "c", [event])).code).toBe(0);
+      await server.settle();
+      process.kill(backend, "SIGKILL");
+      await sleep(300);
+      await untilDatabaseIsBack(server);
+      await untilStored(server, marker);
+    }
+    await server.settle();
+    const pool = server.database();
+    const told = { sent, acknowledged: sent, registered: ["c"], complaints: [] };
+    expect(await audit(pool, app, told)).toEqual(FLAWLESS);
+    await pool.end();
+  } finally {
+    await server.kill();
+    await cleanUp(dataDir);
+  }
+}, 60_000);
+
+test("an external database may go and come back under load: nothing is refused, everything is there once", async () => {
+  const dataDir = makeDataDir();
+  const database = await ExternalDatabase.create();
+  const options = { dataDir, env: { DATABASE_URL: database.url }, timeoutMs: 60_000 };
+  let server = await TouchpointProcess.start(options);
+  const app = await database.createApp(dataDir);
+  const load = new Load(app);
+  try {
+    load.begin(server.url);
+    await load.reach(200);
+    for (let outage = 0; outage < 2; outage += 1) {
+      await database.stop();
+      const before = load.acknowledged.size;
+      await load.reach(before + 200);
+      expect((await server.get("/readyz")).data).toEqual({ status: "ready", database: "away" });
+      await database.start();
+      await load.reach(before + 600);
+    }
+    // And once more with the server itself: it is killed while the database is away and waits for it when it starts.
+    await database.stop();
+    await server.kill();
+    await load.pause();
+    const starting = TouchpointProcess.start(options);
+    await sleep(1_000);
+    await database.start();
+    server = await starting;
+    await load.finish(server.url);
+    await server.settle();
+    expect(await audit(database.pool, app, load)).toEqual(FLAWLESS);
+    expect(load.counts.refused).toBe(0);
+  } finally {
+    await load.pause();
+    await server.kill();
+    await database.remove();
+    await cleanUp(dataDir);
+  }
+}, 120_000);
+
+/** The process id of a connection that nobody needs. It stays open until the database ends it. */
+async function backendOf(server: Touchpoint): Promise<number> {
+  const pool = server.database();
+  const { rows } = await pool.query("select pg_backend_pid() as pid");
+  return rows[0].pid;
+}
+
+async function untilDatabaseIsBack(server: Touchpoint): Promise<void> {
+  const until = Date.now() + 30_000;
+  for (;;) {
+    const postmaster = postmasterOf(server.dataDir);
+    const { data } = await server.get("/readyz");
+    if (data.database === "there" && postmaster !== undefined && isAlive(postmaster)) return;
+    if (Date.now() > until) throw new Error("The database was not started again.");
+    await sleep(20);
+  }
+}
+
+/** Nothing is sent meanwhile: only the server itself can bring it back. */
+async function untilStored(server: Touchpoint, marker: string): Promise<void> {
+  const pool = server.database();
+  try {
+    for (const until = Date.now() + 5_000; ; await sleep(50)) {
+      const { rows } = await pool.query("select 1 from event where properties->>'marker' = $1", [marker]);
+      if (rows.length > 0) return;
+      if (Date.now() > until) throw new Error(`The acknowledged event ${marker} is not in the tables.`);
+    }
+  } finally {
+    await pool.end();
+  }
+}

@@ -1,0 +1,139 @@
+import { expect, test } from "vitest";
+import { makeDataDir } from "../process/launch.ts";
+import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { type Answer, cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
+import { ExternalDatabase } from "./external-database.ts";
+import { waysToFillADisk } from "./small-disk.ts";
+
+const MORE_THAN_ANY_DISK = "16384GiB";
+
+function expectOverloaded(answer: Answer): void {
+  const { status, code, msg, data, extra } = answer;
+  expect({ status, code, data, extra }).toEqual({ status: 503, code: 5003, data: {}, extra: { error: msg } });
+  expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(msg).toMatch(/^The .*\.$/);
+}
+
+test("below the set free space every write is refused with 503 before anything breaks, and reads go on", async () => {
+  const dataDir = makeDataDir();
+  let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  try {
+    const app = await server.createApp();
+    expect((await server.register(app, "c")).code).toBe(0);
+    expect(await server.stop()).toBe(0);
+    const env = { DISK_FREE_BYTES_MIN: MORE_THAN_ANY_DISK };
+    server = await TouchpointProcess.start({ dataDir, env, timeoutMs: 60_000 });
+    const event = { type: "track", event: "refused", time: Date.now(), properties: {} };
+    const query = { client_id: "c" };
+    expectOverloaded(await server.collect(app, "c", [event]));
+    expectOverloaded(await server.register(app, "new"));
+    expectOverloaded(await server.post("user/device_info/", app, { data: { os_name: "ios" } }, { query }));
+    expectOverloaded(
+      await server.post("event/consumer_event/", app, { event_type: "START", ts: Date.now() }, { query }),
+    );
+    expectOverloaded(await server.post("event/handle_event/", app, { event_type: "activate" }, { query }));
+    expectOverloaded(await server.post("user/reset_client_id/", app, { new_client_id: "d" }, { query }));
+    expectOverloaded(await server.get("/readyz"));
+    expect(await server.get("/healthz")).toMatchObject({ status: 200, code: 0 });
+    expect(await server.post("user/get/", app, { user_list: ["c", "new", "d"] })).toMatchObject({
+      code: 0,
+      data: { user_list: [{ client_id: "c" }] },
+    });
+    expect(await server.stop()).toBe(0);
+    server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    expect((await server.get("/readyz")).status).toBe(200);
+    expect((await server.collect(app, "c", [{ ...event, event: "taken" }])).code).toBe(0);
+    await server.settle();
+    const pool = server.database();
+    expect((await pool.query("select event from event")).rows).toEqual([{ event: "taken" }]);
+    await pool.end();
+  } finally {
+    await server.kill();
+    await cleanUp(dataDir);
+  }
+}, 60_000);
+
+test("a journal that nobody applies is refused with 503 once it is full, and what it holds is applied later", async () => {
+  const dataDir = makeDataDir();
+  const env = { JOURNAL_BACKLOG_BYTES_MAX: "1MiB" };
+  let server = await TouchpointProcess.start({ dataDir, env: { ...env, ROLES: "http" }, timeoutMs: 60_000 });
+  const app = await server.createApp();
+  const load = new Load(app);
+  try {
+    load.begin(server.url);
+    await expect.poll(() => load.counts.refused, { timeout: 30_000 }).toBeGreaterThan(20);
+    await load.pause();
+    expectOverloaded(await server.get("/readyz"));
+    expectOverloaded(await server.register(app, "late"));
+    const { data } = await server.get("/progress");
+    expect(data.applied).toBe(0);
+    expect(data.backlog_bytes).toBeGreaterThan(1024 * 1024);
+    expect(data.backlog_bytes, "the maximum and the requests that were under way").toBeLessThan(1.1 * 1024 * 1024);
+    await server.kill();
+    server = await TouchpointProcess.start({ dataDir, env, timeoutMs: 60_000 });
+    await load.finish(server.url);
+    await server.settle();
+    expect((await server.get("/readyz")).status).toBe(200);
+    const pool = server.database();
+    expect(await audit(pool, app, load)).toEqual(FLAWLESS);
+    await pool.end();
+  } finally {
+    await load.pause();
+    await server.kill();
+    await cleanUp(dataDir);
+  }
+}, 90_000);
+
+test.each(waysToFillADisk())(
+  "a disk that is really full ($name) is answered with 503 and costs nothing that was acknowledged",
+  async (way) => {
+    const dataDir = makeDataDir();
+    const database = await ExternalDatabase.create();
+    way.prepare(dataDir);
+    const settings = { DATA_DIR: dataDir, DATABASE_URL: database.url, DISK_FREE_BYTES_MIN: "0", LOG_LEVEL: "silent" };
+    let place = await way.start(settings, "with space");
+    const app = await database.createApp(dataDir);
+    const load = new Load(app);
+    try {
+      load.begin(place.url);
+      await load.reach(300);
+      for (let round = 0; round < 2; round += 1) {
+        await load.pause();
+        place = await way.fill(place, settings);
+        const refusedBefore = load.counts.refused;
+        load.begin(place.url);
+        await expect.poll(() => load.counts.refused - refusedBefore, { timeout: 30_000 }).toBeGreaterThan(30);
+        await load.pause();
+        expectOverloaded(await largeCollect(place, app, load));
+        place = await way.free(place, settings);
+        const before = load.acknowledged.size;
+        load.begin(place.url);
+        await load.reach(before + 300);
+      }
+      await place.attempt.end("SIGKILL");
+      await load.pause();
+      place = await way.start(settings, "with space");
+      await load.finish(place.url);
+      await place.settle();
+      expect(await audit(database.pool, app, load)).toEqual(FLAWLESS);
+    } finally {
+      await load.pause();
+      await place.attempt.end("SIGKILL");
+      await database.remove();
+      way.remove(dataDir);
+      await cleanUp(dataDir);
+    }
+  },
+  90_000,
+);
+
+/** More than is left on any of the small disks below. */
+function largeCollect(server: Touchpoint, app: Parameters<Touchpoint["post"]>[1], load: Load): Promise<Answer> {
+  const events = Array.from({ length: 500 }, () => ({
+    type: "track",
+    event: "large",
+    time: Date.now(),
+    properties: {},
+  }));
+  return server.post("event/collect/", app, { client_id: load.registered[0], event_list: events });
+}

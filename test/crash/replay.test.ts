@@ -1,0 +1,119 @@
+import { appendFileSync, closeSync, openSync, readFileSync, writeSync } from "node:fs";
+import pg from "pg";
+import { expect, test } from "vitest";
+import { startEmbeddedPostgres } from "../../src/db/embedded.ts";
+import { FACT_TABLES } from "../../src/db/facts.ts";
+import { createLog } from "../../src/log.ts";
+import { cliJson } from "../cli/run.ts";
+import { makeDataDir } from "../process/launch.ts";
+import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { sendEverything } from "./everything.ts";
+
+const DUMPED = [...FACT_TABLES, "event", "event_day", "event_meta", "property_meta", "journal_cursor"];
+
+test("the whole journal, applied once more in one go, gives the same tables", async () => {
+  const dataDir = makeDataDir();
+  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  try {
+    await sendEverything(server);
+    await server.settle();
+    expect(await server.stop()).toBe(0);
+    const before = await dump(dataDir);
+    for (const table of DUMPED.filter((name) => name !== "set_aside")) {
+      expect(before[table]!.length, `rows of ${table}`).toBeGreaterThan(0);
+    }
+    const replayed = await cliJson(dataDir, ["journal", "replay", "--all"]);
+    expect(replayed).toEqual({ bytes: Number(before.journal_cursor![0]!.position), set_aside: 0 });
+    expect(await dump(dataDir)).toEqual(before);
+  } finally {
+    await server.kill();
+    await cleanUp(dataDir);
+  }
+}, 90_000);
+
+test("a damaged stretch of the journal is set aside, everything around it is applied, and a replay gives the same", async () => {
+  const dataDir = makeDataDir();
+  let server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" }, timeoutMs: 60_000 });
+  try {
+    const app = await server.createApp();
+    await server.register(app, "c");
+    for (let marker = 0; marker < 12; marker += 1) {
+      const event = { type: "track", event: "kept", time: Date.now(), properties: { marker } };
+      expect((await server.collect(app, "c", [event])).code).toBe(0);
+    }
+    expect(await server.stop()).toBe(0);
+    const { applied, segments, entries } = await cliJson(dataDir, ["journal", "inspect", "--entries", "20"]);
+    expect({ applied, segments: segments.length, entries: entries.length }).toEqual({
+      applied: 0,
+      segments: 1,
+      entries: 13,
+    });
+    // Entry 0 is the registration. Damage of three kinds: the beginning, the length, one byte of the content.
+    const damaged = [entries[3], entries[6], entries[9]];
+    const bytes = readFileSync(segments[0].segment);
+    bytes.write("XXXX", damaged[0].from);
+    bytes.writeUInt32LE(0x7fffffff, damaged[1].from + 4);
+    bytes[damaged[2].from + 60]! ^= 1;
+    overwrite(segments[0].segment, bytes);
+    // And a record that the crash has cut short.
+    appendFileSync(segments[0].segment, bytes.subarray(entries[1].from, entries[1].from + 40));
+
+    server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    await server.settle();
+    expect(server.output).toMatch(/torn tail/);
+    const pool = server.database();
+    const { rows } = await pool.query("select (properties->>'marker')::int as marker from event order by 1");
+    await pool.end();
+    expect(rows.map((row) => row.marker)).toEqual([0, 1, 3, 4, 6, 7, 9, 10, 11]);
+    const inspected = await cliJson(dataDir, ["journal", "inspect"]);
+    expect(inspected.segments).toMatchObject([{ state: "applied", bytes: bytes.length }]);
+    expect(inspected.set_aside).toMatchObject(
+      damaged.map(({ from, bytes }: { from: number; bytes: number }) => ({
+        from,
+        until: from + bytes,
+        reason: "The bytes are not a journal record.",
+        state: "waiting",
+        bytes,
+      })),
+    );
+    expect(
+      (await server.collect(app, "c", [{ type: "track", event: "after", time: Date.now(), properties: {} }])).code,
+    ).toBe(0);
+    await server.settle();
+    expect(await server.stop()).toBe(0);
+
+    const before = await dump(dataDir);
+    expect(await cliJson(dataDir, ["journal", "replay", "--all"])).toMatchObject({ set_aside: 3 });
+    expect(await dump(dataDir)).toEqual(before);
+  } finally {
+    await server.kill();
+    await cleanUp(dataDir);
+  }
+}, 90_000);
+
+function overwrite(path: string, bytes: Buffer): void {
+  const file = openSync(path, "r+");
+  writeSync(file, bytes, 0, bytes.length, 0);
+  closeSync(file);
+}
+
+type Dump = Record<string, Record<string, unknown>[]>;
+
+/** Every row of every table that the journal decides, in a fixed order, while no server runs. */
+async function dump(dataDir: string): Promise<Dump> {
+  const postgres = await startEmbeddedPostgres({ dataDir, log: createLog("silent") });
+  const { kind: _, ...connection } = postgres.connection as { kind: "local" } & pg.ClientConfig;
+  const client = new pg.Client(connection);
+  try {
+    await client.connect();
+    const tables: Dump = {};
+    for (const table of DUMPED) {
+      const { rows } = await client.query(`select to_jsonb(t) as row from ${table} t order by to_jsonb(t)::text`);
+      tables[table] = rows.map(({ row }) => row);
+    }
+    return tables;
+  } finally {
+    await client.end();
+    await postgres.stop();
+  }
+}

@@ -1,0 +1,99 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { Attempt, environment, MAIN, makeDataDir } from "../process/launch.ts";
+import { Touchpoint } from "../support/touchpoint.ts";
+
+/** A server that the test ends by hand. */
+export class Place extends Touchpoint {
+  readonly attempt: Attempt;
+
+  constructor(place: { url: string; dataDir: string }, attempt: Attempt) {
+    super(place);
+    this.attempt = attempt;
+  }
+}
+
+type Settings = Record<string, string> & { DATA_DIR: string };
+
+export type Way = {
+  name: string;
+  prepare(dataDir: string): void;
+  start(settings: Settings, state: "with space" | "full"): Promise<Place>;
+  fill(place: Place, settings: Settings): Promise<Place>;
+  free(place: Place, settings: Settings): Promise<Place>;
+  remove(dataDir: string): void;
+};
+
+/** A limit on the size of files works for everybody; a small file system of its own only where it can be mounted. */
+export function waysToFillADisk(): Way[] {
+  return canMount() ? [byFileLimit, byMount] : [byFileLimit];
+}
+
+/** 512 bytes: a write of more stops there, and the rest of it fails, as on a disk without space. */
+const byFileLimit: Way = {
+  name: "a file cannot grow",
+  prepare() {},
+  start: (settings, state) =>
+    launch(state === "full" ? ["-c", `ulimit -f 1 && exec "$0" "$1"`] : ["-c", `exec "$0" "$1"`], settings),
+  async fill(place, settings) {
+    await place.attempt.end("SIGKILL");
+    return byFileLimit.start(settings, "full");
+  },
+  async free(place, settings) {
+    await place.attempt.end("SIGKILL");
+    return byFileLimit.start(settings, "with space");
+  },
+  remove() {},
+};
+
+/** The journal alone lies on a small file system; a ballast file takes its space and gives it back. */
+const byMount: Way = {
+  name: "no space left on the device",
+  prepare(dataDir) {
+    mkdirSync(join(dataDir, "journal"), { mode: 0o700 });
+    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", join(dataDir, "journal")]);
+  },
+  start: (settings) => launch(["-c", `exec "$0" "$1"`], settings),
+  async fill(place) {
+    const file = openSync(join(place.dataDir, "journal", "ballast"), "w");
+    try {
+      for (const block = Buffer.alloc(64 * 1024); ; ) writeSync(file, block);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+    } finally {
+      closeSync(file);
+    }
+    return place;
+  },
+  async free(place) {
+    rmSync(join(place.dataDir, "journal", "ballast"));
+    return place;
+  },
+  remove(dataDir) {
+    execFileSync("umount", [join(dataDir, "journal")]);
+  },
+};
+
+function canMount(): boolean {
+  const dataDir = makeDataDir();
+  try {
+    byMount.prepare(dataDir);
+    byMount.remove(dataDir);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function launch(shellArgs: string[], settings: Settings): Promise<Place> {
+  const attempt = new Attempt("sh", [...shellArgs, process.execPath, MAIN], { env: environment(settings) });
+  const ready = await attempt.prints(/ready at (http:\/\/\S+)/);
+  if (!ready) {
+    await attempt.end("SIGKILL");
+    throw new Error(`The server is not ready:\n${attempt.stdout}${attempt.stderr}`);
+  }
+  return new Place({ url: ready[1]!, dataDir: settings.DATA_DIR }, attempt);
+}

@@ -1,0 +1,82 @@
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { chmodSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+export const MAIN = join(ROOT, "dist/src/main.js");
+export const CLI = join(ROOT, "dist/src/cli.js");
+
+/** An empty folder that others may pass through, so that the cluster lies inside it also when the tests run as root. */
+export function makeDataDir(): string {
+  const dataDir = mkdtempSync(join(tmpdir(), "touchpoint-"));
+  chmodSync(dataDir, 0o711);
+  return dataDir;
+}
+
+/** A process whose start may fail, or that is ended before it is ready. */
+export class Attempt {
+  readonly child: ChildProcess;
+  stdout = "";
+  stderr = "";
+  readonly #exited: Promise<number | null>;
+
+  constructor(command: string, args: readonly string[], options: SpawnOptions & { env: Record<string, string> }) {
+    this.child = spawn(command, args, { stdio: ["ignore", "pipe", "pipe"], ...options });
+    this.child.stdout!.on("data", (chunk) => (this.stdout += chunk));
+    this.child.stderr!.on("data", (chunk) => (this.stderr += chunk));
+    this.#exited = new Promise((resolve) => this.child.once("close", resolve));
+  }
+
+  /** The exit code; null after a signal. */
+  ended(): Promise<number | null> {
+    return this.#exited;
+  }
+
+  /** What it prints that matches; undefined when it ends or the time is over first. */
+  async prints(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray | undefined> {
+    const until = Date.now() + timeoutMs;
+    for (;;) {
+      const found = pattern.exec(this.stdout);
+      if (found) return found;
+      if (Date.now() > until || this.child.exitCode !== null || this.child.signalCode !== null) return undefined;
+      await sleep(10);
+    }
+  }
+
+  async end(signal: NodeJS.Signals): Promise<number | null> {
+    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill(signal);
+    return this.#exited;
+  }
+}
+
+/** Only what a server or a command needs; the settings of whoever runs the tests stay outside. */
+export function environment(settings: Record<string, string>): Record<string, string> {
+  const { PATH = "", HOME = "" } = process.env;
+  return { PATH, HOME, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", ...settings };
+}
+
+export function attemptStart(settings: Record<string, string>, options: SpawnOptions = {}): Attempt {
+  return new Attempt(process.execPath, [MAIN], { ...options, env: environment(settings) });
+}
+
+/** The process id of the embedded PostgreSQL; undefined when none is running. */
+export function postmasterOf(dataDir: string): number | undefined {
+  const pointer = join(dataDir, "postgres-folder");
+  const folder = existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
+  const file = join(folder, "cluster", "postmaster.pid");
+  if (!existsSync(file)) return undefined;
+  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
+  // While the file is being written it is empty, and 0 would be a whole group of processes.
+  return pid > 0 && isAlive(pid) ? pid : undefined;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

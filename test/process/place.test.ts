@@ -1,0 +1,132 @@
+import { execFileSync, spawn } from "node:child_process";
+import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { binariesFor, runnerOf } from "../../src/db/embedded-place.ts";
+import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
+import { Attempt, attemptStart, environment, isAlive, makeDataDir, postmasterOf, ROOT } from "./launch.ts";
+
+test("a DATA_DIR under a folder that is closed to others works: start, collect, restart, stop", async () => {
+  const parent = mkdtempSync(join(tmpdir(), "touchpoint-closed-"));
+  chmodSync(parent, 0o700);
+  const dataDir = join(parent, "deep", "data");
+  let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  try {
+    expect(statSync(parent).mode & 0o777, "the folder stays closed").toBe(0o700);
+    const app = await server.createApp();
+    await expectCollecting(server, app);
+    expect(postmasterOf(dataDir)).toBeGreaterThan(0);
+    await server.kill();
+    server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    expect(await server.post("user/get/", app, { user_list: ["c"] })).toMatchObject({
+      data: { user_list: [{ client_id: "c" }] },
+    });
+    expect(await server.stop()).toBe(0);
+    expect(postmasterOf(dataDir)).toBeUndefined();
+  } finally {
+    await server.kill();
+    await cleanUp(dataDir);
+    rmSync(parent, { recursive: true, force: true });
+  }
+}, 60_000);
+
+test("an ordinary user needs nothing but a folder of its own", async () => {
+  const { uid, gid } = ordinaryUser();
+  const home = mkdtempSync(join(tmpdir(), "touchpoint-home-"));
+  chownSync(home, uid, gid);
+  const dataDir = join(home, "data");
+  const main = join(cloneFor(uid, gid, home), "dist/src/main.js");
+  const env = environment({ DATA_DIR: dataDir, HOME: home });
+  const attempt = new Attempt(process.execPath, [main], { env, uid, gid, cwd: home });
+  try {
+    const ready = await attempt.prints(/ready at (http:\/\/\S+)/);
+    expect(ready, attempt.stderr).toBeDefined();
+    const server = new Touchpoint({ url: ready![1]!, dataDir });
+    const app = await server.createApp();
+    await expectCollecting(server, app);
+    for (const name of ["journal", "postgres", join("postgres", "cluster"), "secret.key", "lock.json"]) {
+      const { uid: owner, mode } = statSync(join(dataDir, name));
+      expect({ name, owner, others: mode & 0o077 }).toEqual({ name, owner: uid, others: 0 });
+    }
+    expect(await attempt.end("SIGTERM")).toBe(0);
+    expect(postmasterOf(dataDir)).toBeUndefined();
+  } finally {
+    await attempt.end("SIGKILL");
+    await cleanUp(dataDir);
+    rmSync(home, { recursive: true, force: true });
+  }
+}, 90_000);
+
+test("a database left by a killed server is taken over, even where nobody collects ended processes", async () => {
+  const dataDir = makeDataDir();
+  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  let parent: number | undefined;
+  let next: Attempt | undefined;
+  try {
+    const app = await server.createApp();
+    await expectCollecting(server, app);
+    const settings = readFileSync(join(dataDir, "postgres", "cluster", "postmaster.opts"), "utf8");
+    const args = [...settings.matchAll(/"([^"]*)"/g)].map(([, arg]) => arg!);
+    expect(await server.stop()).toBe(0);
+    // The same database again, as the child of a process that never asks what became of it: the first process of many
+    // containers is like that.
+    const runner = runnerOf();
+    const { postgres } = await binariesFor(runner);
+    const careless = spawn("sh", ["-c", `"$0" "$@" >/dev/null 2>&1 & exec sleep 120`, postgres, ...args], {
+      ...runner,
+      cwd: join(dataDir, "postgres"),
+      env: { PATH: process.env.PATH },
+      stdio: "ignore",
+    });
+    parent = careless.pid!;
+    for (const until = Date.now() + 30_000; postmasterOf(dataDir) === undefined && Date.now() < until; )
+      await sleep(20);
+    const leftover = postmasterOf(dataDir)!;
+    await sleep(1_000);
+    next = attemptStart({ DATA_DIR: dataDir });
+    const ready = await next.prints(/ready at (http:\/\/\S+)/, 20_000);
+    expect(ready, "the server is ready").toBeDefined();
+    expect(postmasterOf(dataDir)).not.toBe(leftover);
+    await expectCollecting(new Touchpoint({ url: ready![1]!, dataDir }), app);
+    expect(await next.end("SIGTERM")).toBe(0);
+  } finally {
+    await server.kill();
+    await next?.end("SIGKILL");
+    if (parent !== undefined && isAlive(parent)) process.kill(parent, "SIGKILL");
+    await cleanUp(dataDir);
+  }
+}, 90_000);
+
+/** Whoever runs the tests; when that is root, somebody else. */
+function ordinaryUser(): { uid: number; gid: number } {
+  if (process.getuid!() !== 0) return { uid: process.getuid!(), gid: process.getgid!() };
+  const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"]));
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+/** The folder of the program; a copy of it when that user cannot get there. */
+function cloneFor(uid: number, gid: number, home: string): string {
+  try {
+    execFileSync(process.execPath, ["-e", "fs.readFileSync(process.argv[1])", join(ROOT, "dist/src/main.js")], {
+      uid,
+      gid,
+      cwd: home,
+      stdio: "ignore",
+    });
+    return ROOT;
+  } catch {
+    for (const name of ["dist", "migrations", "node_modules", "package.json"]) {
+      cpSync(join(ROOT, name), join(home, "clone", name), { recursive: true, verbatimSymlinks: true });
+    }
+    return join(home, "clone");
+  }
+}
+
+async function expectCollecting(server: Touchpoint, app: Awaited<ReturnType<Touchpoint["createApp"]>>): Promise<void> {
+  const event = { type: "track", event: "e", time: Date.now(), properties: {} };
+  expect((await server.register(app, "c")).code).toBe(0);
+  expect((await server.collect(app, "c", [event])).code).toBe(0);
+  await server.settle();
+}

@@ -1,0 +1,162 @@
+import { execFile } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
+import { Attempt, attemptStart, environment, makeDataDir, postmasterOf } from "./launch.ts";
+
+const run = promisify(execFile);
+
+test("bad settings stop the start with exit code 1, and every one of them is named in one go", async () => {
+  const dataDir = join(makeDataDir(), "never-made");
+  const bad = {
+    PORT: "eighty",
+    LOG_LEVEL: "loud",
+    ROLES: "http,cook",
+    JOURNAL_KEEP_DAYS: "-1",
+    DISK_FREE_BYTES_MIN: "1 apple",
+    TRUSTED_PROXIES: "10.0.0.0/33",
+    DATABASE_URL: "mysql://root:hush@localhost/x",
+    SECRET_KEY: "hush-hush",
+  };
+  const attempt = attemptStart({ DATA_DIR: dataDir, ...bad });
+  expect(await attempt.ended()).toBe(1);
+  for (const name of Object.keys(bad)) expect(attempt.stderr).toContain(name);
+  expect(attempt.stderr, "settings that are right").not.toMatch(/HOST|DATA_DIR/);
+  expect(attempt.stderr, "secrets").not.toContain("hush");
+  expect(attempt.stderr, "a stack").not.toMatch(/ {4}at /);
+  expect(existsSync(dataDir)).toBe(false);
+  rmSync(join(dataDir, ".."), { recursive: true });
+});
+
+test("a second process on the same DATA_DIR is refused in one sentence, and the first one goes on", async () => {
+  const dataDir = makeDataDir();
+  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  try {
+    const second = attemptStart({ DATA_DIR: dataDir });
+    expect(await second.ended()).toBe(1);
+    expect(second.stderr.trimEnd()).toBe(
+      `${dataDir} is in use by process ${server.child.pid}: stop it first, or set another DATA_DIR.`,
+    );
+    expect(second.stdout).toBe("");
+    expect((await server.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
+  } finally {
+    await server.stop();
+    await cleanUp(dataDir);
+  }
+}, 60_000);
+
+test("after kill -9 the lock is not in the way, and of several that start together exactly one gets DATA_DIR", async () => {
+  const dataDir = makeDataDir();
+  const killed = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  await killed.kill();
+  expect(existsSync(join(dataDir, "lock.json"))).toBe(true);
+  const attempts = Array.from({ length: 4 }, () => attemptStart({ DATA_DIR: dataDir }));
+  try {
+    const ready = await Promise.all(attempts.map((attempt) => attempt.prints(/ready at (http:\/\/\S+)/)));
+    expect(ready.filter((found) => found !== undefined)).toHaveLength(1);
+    const refused = attempts.filter((_, index) => ready[index] === undefined);
+    for (const attempt of refused) {
+      expect(await attempt.ended()).toBe(1);
+      expect(attempt.stderr).toContain(`${dataDir} is in use by process`);
+    }
+    const winner = new Touchpoint({ url: ready.find((found) => found !== undefined)![1]!, dataDir });
+    expect((await winner.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
+  } finally {
+    for (const attempt of attempts) await attempt.end("SIGTERM");
+    await cleanUp(dataDir);
+  }
+}, 90_000);
+
+test("the first start prints a demo app and commands that work as they are; the second start makes no other", async () => {
+  const dataDir = makeDataDir();
+  let attempt = attemptStart({ DATA_DIR: dataDir });
+  try {
+    const printed = await attempt.prints(/access_token {2}(\w+)[\s\S]+client_id=player-1'\n/);
+    expect(attempt.stdout).toMatch(
+      /app_id {8}\d+\n {2}access_token {2}\w{32}\n {2}app_key {7}\w+\n {2}aes_key {7}\S+\n/,
+    );
+    const commands = attempt.stdout.split("\n").flatMap((line) => /^ {2}(curl .+)$/.exec(line)?.[1] ?? []);
+    expect(commands).toHaveLength(3);
+    const [registered, collected, looked] = [
+      await perform(commands[0]!),
+      await perform(commands[1]!),
+      await perform(commands[2]!),
+    ];
+    expect(registered).toMatchObject({ code: 0, data: { token: expect.any(String) } });
+    expect(collected).toEqual({ code: 0, msg: "success", data: {}, extra: {} });
+    expect(looked.data.user_list).toMatchObject([{ client_id: "player-1", channel: "demo", click_company: "" }]);
+    const { origin } = new URL(/'(http[^']+)'/.exec(commands[0]!)![1]!);
+    const server = new Touchpoint({ url: origin, dataDir });
+    await server.settle();
+    const pool = server.database();
+    const orders = await pool.query("select trace_id, cents::int from orders");
+    await pool.end();
+    expect(orders.rows).toEqual([{ trace_id: "order-1", cents: 600 }]);
+    expect(await attempt.end("SIGTERM")).toBe(0);
+
+    attempt = attemptStart({ DATA_DIR: dataDir });
+    const url = (await attempt.prints(/ready at (http:\/\/\S+)/))![1]!;
+    const again = new Touchpoint({ url, dataDir });
+    expect((await again.register({ accessToken: printed![1]! } as never, "player-2")).code).toBe(0);
+    const apps = again.database();
+    const { rows } = await apps.query("select name, access_token from app");
+    await apps.end();
+    expect(rows).toEqual([{ name: "Demo", access_token: printed![1] }]);
+    expect(attempt.stdout).not.toMatch(/demo app/i);
+  } finally {
+    await attempt.end("SIGTERM");
+    await cleanUp(dataDir);
+  }
+}, 60_000);
+
+test("a server that is told to stop while it starts, or as soon as it is ready, stops cleanly", async () => {
+  const dataDir = makeDataDir();
+  const moments = {
+    "as soon as it is ready for the first time": (attempt: Attempt) => attempt.prints(/ready at/),
+    "when its database is there": () => databaseOf(dataDir),
+  };
+  try {
+    for (const [moment, reached] of Object.entries(moments)) {
+      const attempt = attemptStart({ DATA_DIR: dataDir });
+      expect(await reached(attempt), moment).toBeDefined();
+      const code = await attempt.end("SIGTERM");
+      const left = { postmaster: postmasterOf(dataDir), lock: existsSync(join(dataDir, "lock.json")) };
+      expect({ moment, code, ...left }, attempt.stderr).toEqual({
+        moment,
+        code: 0,
+        postmaster: undefined,
+        lock: false,
+      });
+    }
+  } finally {
+    await cleanUp(dataDir);
+  }
+}, 60_000);
+
+async function databaseOf(dataDir: string): Promise<number | undefined> {
+  for (const until = Date.now() + 30_000; Date.now() < until; await sleep(2)) {
+    const postmaster = postmasterOf(dataDir);
+    if (postmaster !== undefined) return postmaster;
+  }
+  return undefined;
+}
+
+/** A printed command, run by the shell; where there is no curl, what it would send. */
+async function perform(command: string) {
+  const hasCurl = await run("curl", ["--version"]).then(
+    () => true,
+    () => false,
+  );
+  if (hasCurl) {
+    const attempt = new Attempt("sh", ["-c", command], { env: environment({}) });
+    expect(await attempt.ended()).toBe(0);
+    return JSON.parse(attempt.stdout);
+  }
+  const [, url, , body] = /^curl '([^']+)'( -d '(.+)')?$/.exec(command)!;
+  const filled = body?.replace("'$(date +%s000)'", String(Date.now()));
+  const response = await fetch(url!, filled === undefined ? {} : { method: "POST", body: filled });
+  return (await response.json()) as any;
+}

@@ -1,0 +1,105 @@
+import { existsSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { isAlive, makeDataDir, postmasterOf } from "./launch.ts";
+
+test.each(["SIGTERM", "SIGINT"] as const)(
+  "%s under load: exit code 0, no database left, no lock left, and everything acknowledged is there after the next start",
+  async (signal) => {
+    const dataDir = makeDataDir();
+    let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    const app = await server.createApp();
+    const load = new Load(app);
+    try {
+      load.begin(server.url);
+      await load.reach(500);
+      const postmaster = postmasterOf(dataDir)!;
+      expect(isAlive(postmaster)).toBe(true);
+      const exited = new Promise((resolve) => server.child.once("exit", (...how) => resolve(how)));
+      server.child.kill(signal);
+      // A second one, as people press Ctrl-C twice, does not cut it short.
+      await sleep(5);
+      server.child.kill(signal);
+      expect(await exited).toEqual([0, null]);
+      await load.pause();
+      expect(postmasterOf(dataDir)).toBeUndefined();
+      expect(existsSync(join(dataDir, "lock.json"))).toBe(false);
+      server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+      await server.settle();
+      const pool = server.database();
+      expect(await audit(pool, app, load)).toEqual(FLAWLESS);
+      await load.finish(server.url);
+      await server.settle();
+      expect(await audit(pool, app, load)).toEqual(FLAWLESS);
+      await pool.end();
+    } finally {
+      await load.pause();
+      await server.kill();
+      await cleanUp(dataDir);
+    }
+  },
+  60_000,
+);
+
+test("clients that hang, trickle or only listen do not prevent a clean stop; a request under way is still answered", async () => {
+  const dataDir = makeDataDir();
+  let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  const sockets: Socket[] = [];
+  try {
+    const app = await server.createApp();
+    expect((await server.register(app, "slow")).code).toBe(0);
+    const speak = async (text: string) => {
+      const socket = await dial(server.url);
+      sockets.push(socket);
+      socket.write(text);
+      return socket;
+    };
+    const event = { type: "track", event: "slow", time: Date.now(), properties: {} };
+    const body = JSON.stringify({ client_id: "slow", event_list: [event] });
+    const head = (path: string, bytes: number) =>
+      `POST ${path}?access_token=${app.accessToken} HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`;
+    const collect = head("/event_center/api/v1/event/collect/", body.length);
+    await speak("");
+    await speak("POST /event_center/api/v1/event/coll");
+    await speak(`${collect}${body.slice(0, 10)}`);
+    await speak(`${head("/event_center/api/v1/user/register/", 5_000)}{"client_id":`);
+    await speak(
+      `GET /event_center/api/v1/event/stream?app_id=${app.appId} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${app.appKey}\r\n\r\n`,
+    );
+    const finishing = await speak(`${collect}${body.slice(0, 20)}`);
+    const answer = new Promise<string>((resolve) => finishing.once("data", (chunk) => resolve(String(chunk))));
+    await sleep(200);
+    const startedMs = Date.now();
+    const stopped = server.stop();
+    await sleep(300);
+    finishing.write(body.slice(20));
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 OK[\s\S]*"code":0,/);
+    expect(await stopped).toBe(0);
+    expect(Date.now() - startedMs).toBeLessThan(20_000);
+    expect(postmasterOf(dataDir)).toBeUndefined();
+
+    server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    await server.settle();
+    const pool = server.database();
+    expect((await pool.query("select client_id, event from event")).rows).toEqual([
+      { client_id: "slow", event: "slow" },
+    ]);
+    await pool.end();
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await server.kill();
+    await cleanUp(dataDir);
+  }
+}, 90_000);
+
+function dial(url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  // The server may cut it off: that is what it is for.
+  socket.on("error", () => {});
+  return new Promise((resolve) => socket.once("connect", () => resolve(socket)));
+}
