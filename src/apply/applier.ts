@@ -28,11 +28,17 @@ export type ApplierOptions = {
   onApplied: (applied: Applied) => void;
 };
 
+/** Decoded batches that may wait: enough that the thread is never idle while there is something to read. */
+const AHEAD_MAX = 2;
+
 /** The time window of live events, and a zone's worth of hours. */
 const NEAR_MS = 12 * DAY_MS;
 
-/** How long decoding may hold the thread before the database connection gets its turn. */
-const SLICE_MS = 4;
+/**
+ * How long decoding may hold the thread before the database connection gets its turn. A transaction has about fifteen
+ * round trips, and each of them waits for the slice at hand.
+ */
+const SLICE_MS = 1;
 
 /**
  * Moves the journal into the tables, batch by batch. While the database works on one batch, the next is decoded.
@@ -44,7 +50,8 @@ const SLICE_MS = 4;
 export class Applier {
   readonly #options: ApplierOptions;
   #reader: JournalReader | undefined;
-  #next: Batch | undefined;
+  #ahead: Batch[] = [];
+  #reading: Promise<void> | undefined;
   #names: ObservedNames | undefined;
   #days = new Map<string, EventDayState>();
 
@@ -54,14 +61,14 @@ export class Applier {
 
   /** Applies one batch. "idle": everything durable has been applied. */
   async turn(): Promise<"busy" | "idle"> {
-    const batch = this.#next ?? (await this.#read());
-    this.#next = undefined;
-    if (!batch) return (await this.#hasFallenBack()) ? "busy" : "idle";
     try {
+      if (this.#ahead.length === 0) await this.#reading;
+      const batch = this.#ahead.shift() ?? (await this.#read());
+      if (!batch) return (await this.#hasFallenBack()) ? "busy" : "idle";
       const applying = this.#apply(batch);
       // Awaited just below; a failure meanwhile must not count as unhandled.
       applying.catch(() => {});
-      this.#next = await this.#read();
+      this.#readAhead();
       await applying;
       return "busy";
     } catch (error) {
@@ -70,7 +77,26 @@ export class Applier {
     }
   }
 
+  /** While the database works, the thread has nothing better to do than to decode what comes next. */
+  #readAhead(): void {
+    if (this.#reading) return;
+    const reading = (async () => {
+      while (this.#ahead.length < AHEAD_MAX) {
+        const batch = await this.#read();
+        if (!batch) break;
+        this.#ahead.push(batch);
+      }
+    })();
+    this.#reading = reading;
+    // A failure is met by the next turn, which waits for what it has no batch for.
+    reading.then(
+      () => (this.#reading = undefined),
+      () => {},
+    );
+  }
+
   async close(): Promise<void> {
+    await this.#reading?.catch(() => {});
     await this.#reader?.close();
   }
 
@@ -185,9 +211,11 @@ export class Applier {
 
   /** After a failure nothing held in memory is trusted: the cursor says where to go on. */
   async #forget(): Promise<void> {
+    await this.#reading?.catch(() => {});
     await this.#reader?.close().catch(() => {});
     this.#reader = undefined;
-    this.#next = undefined;
+    this.#reading = undefined;
+    this.#ahead = [];
     this.#names = undefined;
   }
 }

@@ -24,7 +24,7 @@ export function startApplyThread(
     const thread = new Worker(new URL("./worker.js", import.meta.url), {
       workerData: { ...settings, durable: shared } satisfies WorkerSettings,
       // A batch lives for as long as its transaction: with room for it in the young generation, collecting it is cheap.
-      resourceLimits: { maxYoungGenerationSizeMb: 64 },
+      resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
     thread.on("message", (message: WorkerMessage) => {
       if (message.kind === "applied") onApplied(message.applied);

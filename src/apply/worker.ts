@@ -1,3 +1,4 @@
+import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { elapsedMs, systemClock } from "../clock.ts";
 import type { LogLevel } from "../config.ts";
@@ -23,6 +24,10 @@ export type WorkerMessage = { kind: "applied"; applied: Applied } | { kind: "sto
 const IDLE_MS = 500;
 const RETENTION_MS = 600_000;
 const REPLAY_MS = 1_000;
+const APPLY_PRIORITY = 10;
+
+// Where a priority is a thread's own, answering requests comes before moving them into the tables.
+if (process.platform === "linux") setPriority(APPLY_PRIORITY);
 
 const port = parentPort!;
 const settings = workerData as WorkerSettings;

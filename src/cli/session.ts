@@ -10,7 +10,6 @@ import { embeddedConnection } from "../db/embedded.ts";
 import { canAnswer, openPool } from "../db/pool.ts";
 import { UsageError } from "../errors.ts";
 import { createLog } from "../log.ts";
-import { serve } from "../serve.ts";
 import { openVault, type Vault } from "../vault.ts";
 
 export type DatabaseSession = { config: Config; pool: pg.Pool; vault: Vault };
@@ -74,6 +73,8 @@ export async function withServer<T>(url: string | undefined, work: (address: str
   const config = configFromEnvironment();
   const holder = holderOf(config.dataDir);
   if (holder) return work(await addressOfHolder(config, holder));
+  // Loaded only here: most commands never need a server of their own, and it takes longest to load.
+  const { serve } = await import("../serve.ts");
   const running = await serve({ ...config, port: 0, host: "127.0.0.1", logLevel: "error" }, log);
   try {
     return await work(running.address);

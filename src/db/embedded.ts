@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
+import { setPriority } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -25,6 +26,8 @@ import type { Connection } from "./pool.ts";
 const run = promisify(execFile);
 
 const USER = "touchpoint";
+const DATABASE_PRIORITY = 5;
+const SPAWN_AGAIN_MS = 300;
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
@@ -203,13 +206,30 @@ class Cluster {
       stdio: ["ignore", output, output],
     });
     closeSync(output);
+    if (child.pid !== undefined) lowerPriority(child.pid);
     this.#child = child;
-    child.once("error", (error) => log.error({ reason: messageOf(error) }, "PostgreSQL could not be started."));
+    child.once("error", (error) => {
+      log.error({ reason: messageOf(error) }, "PostgreSQL could not be started; trying again.");
+      if (child.pid === undefined) this.#spawnAgain();
+    });
     child.once("exit", (code, signalName) => {
       if (this.#stopping) return;
       log.error({ code, signal: signalName }, "The embedded database ended; starting it again.");
-      setTimeout(() => !this.#stopping && this.#spawn(), 300);
+      this.#spawnAgain();
     });
+  }
+
+  /** Even the log file may be impossible to open, on a full disk: then it is tried again, too. */
+  #spawnAgain(): void {
+    setTimeout(() => {
+      if (this.#stopping) return;
+      try {
+        this.#spawn();
+      } catch (error) {
+        this.#options.log.error({ reason: messageOf(error) }, "PostgreSQL could not be started; trying again.");
+        this.#spawnAgain();
+      }
+    }, SPAWN_AGAIN_MS);
   }
 
   async #untilReady(): Promise<void> {
@@ -243,6 +263,15 @@ class Cluster {
       // An SQL state means that a PostgreSQL is there, though it is starting or stopping.
       return /^[0-9A-Z]{5}$/.test(String((error as { code?: string }).code)) ? "refuses" : "silent";
     }
+  }
+}
+
+/** Collection must not wait for the tables: when the processor is short, requests go first. */
+function lowerPriority(pid: number): void {
+  try {
+    setPriority(pid, DATABASE_PRIORITY);
+  } catch {
+    // It has ended already, or the system does not allow it: nothing depends on it.
   }
 }
 

@@ -10,15 +10,15 @@ export async function readCursor(executor: Executor, journalId: string): Promise
 
 /** Holds the cursor for the rest of the transaction: whoever else applies this journal waits here. */
 export async function lockCursor(executor: Executor, journalId: string): Promise<number> {
+  const lock = sql`select position from journal_cursor where journal_id = ${journalId} for update`;
+  const [row] = await query<{ position: number }>(executor, lock);
+  if (row) return row.position;
   await execute(
     executor,
     sql`insert into journal_cursor (journal_id, position) values (${journalId}, 0) on conflict do nothing`,
   );
-  const [row] = await query<{ position: number }>(
-    executor,
-    sql`select position from journal_cursor where journal_id = ${journalId} for update`,
-  );
-  return row!.position;
+  const [made] = await query<{ position: number }>(executor, lock);
+  return made!.position;
 }
 
 export async function moveCursor(executor: Executor, journalId: string, position: number): Promise<void> {

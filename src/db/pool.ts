@@ -41,8 +41,7 @@ export async function inTransaction<T>(
   client.on("error", ignore);
   let failure: Error | undefined;
   try {
-    await client.query("begin");
-    if (commit === "deferred") await client.query("set local synchronous_commit = off");
+    await client.query(commit === "deferred" ? "begin; set local synchronous_commit = off" : "begin");
     const result = await work(client);
     await client.query("commit");
     return result;

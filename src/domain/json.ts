@@ -17,7 +17,8 @@ export function isObject(value: unknown): value is JsonObject {
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw new ApiError("badJson", "The body is not valid UTF-8.");
   const text = bytes.toString("utf8");
-  return parse(text.includes('_id":') ? text.replace(LONG_ORDER_ID, '$1"$2"') : text);
+  const hasOrderId = text.includes('"$order_id"') || text.includes('"$trace_id"');
+  return parse(hasOrderId ? text.replace(LONG_ORDER_ID, '$1"$2"') : text);
 }
 
 /** Of all that a collect body holds, only these numbers are ids. Inside a text the quotes would be escaped. */

@@ -65,7 +65,8 @@ export function collectDoor(context: HttpContext, framework: Handler): Handler {
       async (bytes) => {
         try {
           const app = enabledApp(known ?? (await finding!));
-          const plainBody = await unpacked(context, request, bytes);
+          const unpacking = unpacked(context, request, bytes);
+          const plainBody = unpacking instanceof Promise ? await unpacking : unpacking;
           const body = parseJson(plainBody) as JsonObject;
           route.validate(body);
           const call = {

@@ -18,10 +18,10 @@ export class KnownClients {
   readonly #halfMax: number;
   readonly #isBehind: () => boolean;
   /** Two generations: when the young one is full, the old one is forgotten. Costs less than exact recency. */
-  #young = new Set<string>();
-  #old = new Set<string>();
+  #young = new ClientSet();
+  #old = new ClientSet();
   /** Registrations that are in the journal but perhaps not yet in the tables, with their position. */
-  readonly #journaled = new Map<string, number>();
+  readonly #journaled = new Map<string, UserKey & { position: number }>();
   #waiting: { key: UserKey; resolve: (registered: Registered) => void }[] = [];
   #isLookingUp = false;
 
@@ -33,10 +33,9 @@ export class KnownClients {
 
   /** From memory alone; false only means that it takes a look-up. */
   isKnown(appId: number, clientId: string): boolean {
-    const key = keyOf(appId, clientId);
-    if (this.#young.has(key)) return true;
-    if (!this.#old.has(key) && !this.#journaled.has(key)) return false;
-    this.#remember(key);
+    if (this.#young.has(appId, clientId)) return true;
+    if (!this.#old.has(appId, clientId) && !this.#journaled.has(keyOf(appId, clientId))) return false;
+    this.#remember(appId, clientId);
     return true;
   }
 
@@ -46,37 +45,39 @@ export class KnownClients {
     // Before the look-up: if the journal of the start has been applied by now, what the look-up finds is complete.
     const isBehind = this.#isBehind();
     const found = await this.#lookUp({ appId, clientId });
-    if (found === "yes") this.#remember(keyOf(appId, clientId));
+    if (found === "yes") this.#remember(appId, clientId);
     return found === "no" && isBehind ? "unknown" : found;
   }
 
   /** A registration has become durable at `position`. */
   journaled(appId: number, clientId: string, position: number): void {
-    this.#journaled.set(keyOf(appId, clientId), position);
+    const key = keyOf(appId, clientId);
+    // Deleted first, so that the order of insertion stays the order of positions.
+    this.#journaled.delete(key);
+    this.#journaled.set(key, { appId, clientId, position });
   }
 
   /** Everything before `position` is in the tables: a look-up finds it there. */
   applied(position: number): void {
     // In the order of insertion, which is the order of positions.
-    for (const [key, at] of this.#journaled) {
-      if (at > position) break;
+    for (const [key, registration] of this.#journaled) {
+      if (registration.position > position) break;
       this.#journaled.delete(key);
-      this.#remember(key);
+      this.#remember(registration.appId, registration.clientId);
     }
   }
 
   forget(appId: number, clientId: string): void {
-    const key = keyOf(appId, clientId);
-    this.#young.delete(key);
-    this.#old.delete(key);
-    this.#journaled.delete(key);
+    this.#young.delete(appId, clientId);
+    this.#old.delete(appId, clientId);
+    this.#journaled.delete(keyOf(appId, clientId));
   }
 
-  #remember(key: string): void {
-    this.#young.add(key);
+  #remember(appId: number, clientId: string): void {
+    this.#young.add(appId, clientId);
     if (this.#young.size < this.#halfMax) return;
     this.#old = this.#young;
-    this.#young = new Set();
+    this.#young = new ClientSet();
   }
 
   #lookUp(key: UserKey): Promise<Registered> {
@@ -112,5 +113,34 @@ async function withDeadline<T>(work: Promise<T>): Promise<T | undefined> {
     return await Promise.race([work.catch(() => undefined), late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Ids by app: joining app and id into one text for every request would cost more than the look-up. */
+class ClientSet {
+  readonly #byApp = new Map<number, Set<string>>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(appId: number, clientId: string): boolean {
+    return this.#byApp.get(appId)?.has(clientId) ?? false;
+  }
+
+  add(appId: number, clientId: string): void {
+    let ids = this.#byApp.get(appId);
+    if (!ids) {
+      ids = new Set();
+      this.#byApp.set(appId, ids);
+    }
+    const before = ids.size;
+    ids.add(clientId);
+    this.#size += ids.size - before;
+  }
+
+  delete(appId: number, clientId: string): void {
+    if (this.#byApp.get(appId)?.delete(clientId)) this.#size -= 1;
   }
 }

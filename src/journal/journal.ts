@@ -203,7 +203,12 @@ export class Journal {
 
   async #startSegment(): Promise<void> {
     const fd = fs.openSync(segmentPath(this.dir, this.#durable), O_RDWR | O_CREAT | O_TRUNC | O_DSYNC, 0o600);
-    await syncFolder(this.dir);
+    try {
+      await syncFolder(this.dir);
+    } catch (error) {
+      fs.closeSync(fd);
+      throw error;
+    }
     if (this.#fd >= 0) fs.closeSync(this.#fd);
     this.#fd = fd;
     this.#segmentFrom = this.#durable;

@@ -130,7 +130,10 @@ export class TouchpointProcess extends Touchpoint {
       const ready = /ready at (http:\/\/\S+)/.exec(output);
       if (ready) return new TouchpointProcess({ url: ready[1]!, dataDir }, child, () => output);
       if (child.exitCode !== null) throw new Error(`The server ended with ${child.exitCode}:\n${output}`);
-      if (Date.now() > until) throw new Error(`The server is not ready:\n${output}`);
+      if (Date.now() > until) {
+        child.kill("SIGKILL");
+        throw new Error(`The server is not ready:\n${output}`);
+      }
       await sleep(10);
     }
   }
@@ -160,7 +163,8 @@ export async function cleanUp(dataDir: string): Promise<void> {
   const pidFile = join(folder, "cluster", "postmaster.pid");
   if (existsSync(pidFile)) {
     const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
-    for (let tries = 0; tries < 500 && signal(pid, tries === 0 ? "SIGQUIT" : 0); tries += 1) await sleep(10);
+    // A file that is being written may still be empty; 0 would be this very process group.
+    for (let tries = 0; pid > 0 && tries < 500 && signal(pid, tries === 0 ? "SIGQUIT" : 0); tries += 1) await sleep(10);
   }
   rmSync(folder, { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
