@@ -49,6 +49,7 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   min_wal_size: "256MB",
   wal_buffers: "16MB",
   checkpoint_timeout: "15min",
+  backend_flush_after: "512kB",
   checkpoint_completion_target: "0.9",
   jit: "off",
   log_min_messages: "warning",
