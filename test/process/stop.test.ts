@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
-import { isAlive, makeDataDir, postmasterOf } from "./launch.ts";
+import { Attempt, environment, isAlive, makeDataDir, postmasterOf, ROOT } from "./launch.ts";
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s under load: exit code 0, no database left, no lock left, and everything acknowledged is there after the next start",
@@ -103,3 +103,18 @@ function dial(url: string): Promise<Socket> {
   socket.on("error", () => {});
   return new Promise((resolve) => socket.once("connect", () => resolve(socket)));
 }
+
+test("`npm start` passes SIGTERM on: exit code 0 and nothing left running", async () => {
+  const dataDir = makeDataDir();
+  const npm = new Attempt("npm", ["start"], { cwd: ROOT, env: environment({ DATA_DIR: dataDir }) });
+  try {
+    expect(await npm.prints(/ready at (http:\S+)/), npm.stderr).toBeDefined();
+    const postmaster = postmasterOf(dataDir)!;
+    expect(isAlive(postmaster)).toBe(true);
+    expect(await npm.end("SIGTERM")).toBe(0);
+    expect(isAlive(postmaster)).toBe(false);
+  } finally {
+    await npm.end("SIGKILL");
+    await cleanUp(dataDir);
+  }
+}, 120_000);
