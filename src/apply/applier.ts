@@ -29,7 +29,7 @@ export type ApplierOptions = {
 };
 
 /** Decoded batches that may wait: enough that the thread is never idle while there is something to read. */
-const AHEAD_MAX = 2;
+const AHEAD_MAX = 1;
 
 /** The time window of live events, and a zone's worth of hours. */
 const NEAR_MS = 12 * DAY_MS;
