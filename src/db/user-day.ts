@@ -16,7 +16,7 @@ export type UserDay = {
   adMicros: number;
 };
 
-/** Adds to what the days already hold. Staged by COPY: three times as fast as arrays for thousands of rows. */
+/** Adds to what the days already hold. Staged by COPY, as a batch may bring thousands of rows. */
 export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   if (days.length === 0) return;
   await tx.query("create temporary table if not exists stage_user_day (like user_day) on commit delete rows");

@@ -15,8 +15,8 @@ export function isTimeZone(zone: string): boolean {
 }
 
 /**
- * One zone. Offsets are asked of Intl once per quarter of an hour and remembered, because Intl costs about a
- * microsecond a call, more than everything else done per event. Within the rare quarter in which the offset changes
+ * One zone. Offsets are asked of Intl once per quarter of an hour and remembered, because this is needed for
+ * every event and Intl is made for people, not for that. Within the rare quarter in which the offset changes
  * (Newfoundland used to change at one minute past midnight) it is asked each time.
  */
 export class Calendar {

@@ -116,7 +116,7 @@ async function withDeadline<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Ids by app: joining app and id into one text for every request would cost more than the look-up. */
+/** Ids by app, so that a request does not have to join app and id into one text first. */
 class ClientSet {
   readonly #byApp = new Map<number, Set<string>>();
   #size = 0;

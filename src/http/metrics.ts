@@ -4,7 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from "prom-client";
 export class Metrics {
   readonly registry = new Registry();
 
-  /** Counted in plain objects and handed over when somebody asks: labels per request would cost several microseconds. */
+  /** Counted in plain objects and handed over when somebody asks: labels are not worked out for every request. */
   readonly #endpoints = new Map<string, EndpointMeter>();
 
   readonly events = new Counter({

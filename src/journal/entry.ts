@@ -53,7 +53,7 @@ export function encodeEntry(entry: Entry): Buffer {
   return record;
 }
 
-/** JSON, put together by hand for the ordinary entry: half the time of JSON.stringify, once for every request. */
+/** JSON, put together by hand for the ordinary entry: this runs once for every request. */
 function headText(head: EntryHead): string {
   if (head.rejected || head.omitted || head.cut) return JSON.stringify(head);
   const { kind, app, client, at, ip, ua, registered } = head;
