@@ -3,8 +3,6 @@ import { ApiError } from "../errors.ts";
 import { cleanId, cleanValue } from "./identity.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "./json.ts";
 
-export const OS_NAMES = ["ios", "android"] as const;
-
 const ID_FIELDS = ["android_id", "imei", "oaid", "idfa", "idfv", "caid1_md5", "caid2_md5", "mac"] as const;
 const TEXT_FIELDS = ["android_version", "rom", "rom_version", "phone_brand", "phone_model"] as const;
 
