@@ -10,7 +10,7 @@ import { openVault } from "../src/vault.ts";
 import { measureApply } from "./apply.ts";
 import { CLIENTS, clientName, makeBodies } from "./bodies.ts";
 import { type Child, startChild, watchMemory } from "./children.ts";
-import { runLoad } from "./load.ts";
+import { type LoadResult, runLoad } from "./load.ts";
 
 /**
  * `npm run bench`: Touchpoint against a bare server in the same run, with the same bodies and the same generator.
@@ -106,11 +106,17 @@ async function measureHalfLoad(server: Child, token: string): Promise<void> {
   const path = `/event_center/api/v1/event/collect/?access_token=${token}`;
   const bodies = makeBodies({ eventsPerBody: 20, firstSequence: 9 * SEQUENCES_PER_PHASE, nowMs: systemClock() });
   const load = { port: server.port, path, bodies, connections: CONNECTIONS };
+  await runLoad({ ...load, seconds: WARM_UP_SECONDS });
   const full = await runLoad({ ...load, seconds: SECONDS / 2 });
-  const half = await runLoad({ ...load, seconds: SECONDS, perSecond: full.perSecond / 2 });
+  // The backlog of the full load is still there, so apply works at its limit all through these rounds.
+  const rounds: LoadResult[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    rounds.push(await runLoad({ ...load, seconds: SECONDS / ROUNDS, perSecond: full.perSecond / 2 }));
+  }
   figures.all_roles_20_per_s = Math.round(full.perSecond);
-  figures.half_load_p50_ms = round2(half.p50Ms);
-  figures.half_load_p99_ms = round2(half.p99Ms);
+  figures.half_load_p50_ms = round2(median(rounds.map((round) => round.p50Ms)));
+  figures.half_load_p99_ms = round2(median(rounds.map((round) => round.p99Ms)));
+  figures.half_load_p99_ms_worst = round2(Math.max(...rounds.map((round) => round.p99Ms)));
   rows.push({
     what: "requests/s, 20 events each, all roles",
     bare: "",
