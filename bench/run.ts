@@ -18,7 +18,7 @@ import { type LoadResult, runLoad } from "./load.ts";
  */
 const CONNECTIONS = 64;
 const SECONDS = Number(process.argv[2] ?? 8);
-const WARM_UP_SECONDS = 2;
+const WARM_UP_SECONDS = 4;
 const ROUNDS = 7;
 const SIZES = [1, 20, 200];
 const SEQUENCES_PER_PHASE = 100_000_000;
