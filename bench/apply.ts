@@ -13,7 +13,7 @@ import { startChild, watchMemory } from "./children.ts";
 type Row = { what: string; bare: number | string; ours: number | string; ratio: number | string; target: string };
 
 const BARE_ROWS = 200_000;
-const BARE_ROUNDS = 5;
+const BARE_ROUNDS = 3;
 
 /** Drains the journal that the intake has left, then copies the same events into a table with no index at all. */
 export async function measureApply(options: {
@@ -22,6 +22,9 @@ export async function measureApply(options: {
   env: Record<string, string>;
   ready: RegExp;
 }): Promise<{ rows: Row[]; figures: Record<string, number> }> {
+  const rows = await rowsOfJournal(`${options.dataDir}/journal`);
+  // Before and after, so that a machine that changes its speed meanwhile does not favour either side.
+  const copies = await measureCopy(options.dataDir, rows);
   const server = await startChild(options.serverScript, [], { ...options.env, ROLES: "apply" }, options.ready);
   const memory = watchMemory(server.process);
   const startedMs = elapsedMs();
@@ -35,9 +38,10 @@ export async function measureApply(options: {
   const seconds = (elapsedMs() - startedMs) / 1000;
   const { maxMb } = memory();
   await server.stop();
-  const { events, bareSeconds, bareRows } = await measureCopy(options.dataDir);
+  copies.push(...(await measureCopy(options.dataDir, rows)));
+  const events = await storedEvents(options.dataDir);
   const ours = events / seconds;
-  const bare = bareRows / bareSeconds;
+  const bare = rows.length / copies.sort((left, right) => left - right)[copies.length >> 1]!;
   const ratio = Math.round((ours / bare) * 100) / 100;
   return {
     figures: {
@@ -60,16 +64,9 @@ export async function measureApply(options: {
   };
 }
 
-/** The rows are built beforehand: only COPY itself is timed. */
-async function measureCopy(dataDir: string): Promise<{ events: number; bareRows: number; bareSeconds: number }> {
-  const log = createLog("error");
-  const embedded = await startEmbeddedPostgres({ dataDir, log });
-  const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
-  try {
-    const { rows: counted } = await pool.query<{ events: number }>(
-      "select sum(events)::bigint as events from ledger_minute where outcome = 'stored'",
-    );
-    const rows = await rowsOfJournal(`${dataDir}/journal`);
+/** The rows are built beforehand: only COPY itself is timed. Returns the seconds of each round. */
+async function measureCopy(dataDir: string, rows: readonly string[]): Promise<number[]> {
+  return withDatabase(dataDir, async (pool) => {
     await pool.query("create table bare_event (like event)");
     const seconds: number[] = [];
     for (let round = 0; round < BARE_ROUNDS; round += 1) {
@@ -77,8 +74,26 @@ async function measureCopy(dataDir: string): Promise<{ events: number; bareRows:
       await inTransaction(pool, (tx: pg.PoolClient) => copyRows(tx, "copy bare_event from stdin", rows));
       seconds.push((elapsedMs() - startedMs) / 1000);
     }
-    const bareSeconds = seconds.sort((left, right) => left - right)[BARE_ROUNDS >> 1]!;
-    return { events: counted[0]!.events, bareRows: rows.length, bareSeconds };
+    await pool.query("drop table bare_event");
+    return seconds;
+  });
+}
+
+async function storedEvents(dataDir: string): Promise<number> {
+  return withDatabase(dataDir, async (pool) => {
+    const { rows } = await pool.query<{ events: number }>(
+      "select sum(events)::bigint as events from ledger_minute where outcome = 'stored'",
+    );
+    return rows[0]!.events;
+  });
+}
+
+async function withDatabase<T>(dataDir: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const log = createLog("error");
+  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
+  try {
+    return await work(pool);
   } finally {
     await pool.end();
     await embedded.stop();

@@ -1,5 +1,5 @@
 import { cutValue, propertiesOf, typeOfEvent } from "../domain/admission.ts";
-import { canonicalText, fingerprintOf } from "../domain/fingerprint.ts";
+import { canonicalText, canonicalTexts, fingerprintOf } from "../domain/fingerprint.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { messageOf, type Rejection } from "../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";
@@ -63,7 +63,7 @@ function decodeBody(entry: Entry) {
 function decodeCollect(head: EntryHead, body: JsonObject) {
   const list = body.event_list as JsonValue[];
   const rejectedIndexes = head.rejected && new Set(head.rejected.map(([index]) => index));
-  const address = addressText(textOf(body.client_ip) || head.ip, textOf(body.client_ua) || head.ua);
+  const address = addressFrom(textOf(body.client_ip) || head.ip, textOf(body.client_ua) || head.ua);
   const events: SentEvent[] = [];
   for (let index = 0; index < list.length; index += 1) {
     if (rejectedIndexes?.has(index)) continue;
@@ -91,22 +91,20 @@ type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
  * The fingerprint is taken of what was sent; the corrections of admission come after it, so a repeat is the same event.
  * `$ip` and `$ua` do not count: the server fills them in, and an export that is imported again carries them.
  */
-function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObject, address: AddressText): SentEvent {
-  if (!(raw.atMs >= 0 && raw.atMs < AT_MS_MAX)) throw new Error("An event of the entry has no usable time.");
-  let canonical = canonicalText(raw.properties);
-  const identity =
-    raw.properties.$ip === undefined && raw.properties.$ua === undefined
-      ? canonical
-      : canonicalText(withoutAddress(raw.properties));
+function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObject, address: Address): SentEvent {
   const { atMs, type, event } = raw;
-  const fingerprint = fingerprintOf({ atMs, type, event, canonical: identity });
-  let properties = raw.properties;
-  if (head.omitted || head.cut) {
-    properties = corrected(properties, index, head);
-    if (properties !== raw.properties) canonical = canonicalText(properties);
+  if (!(atMs >= 0 && atMs < AT_MS_MAX)) throw new Error("An event of the entry has no usable time.");
+  const isUsual = type === "track" && !head.omitted && !head.cut;
+  if (isUsual && raw.properties.$ip === undefined && raw.properties.$ua === undefined) {
+    const { canonical, withAdded } = canonicalTexts(raw.properties, address.added);
+    const fingerprint = fingerprintOf({ atMs, type, event, canonical });
+    return { type, event, atMs, properties: raw.properties, fingerprint, propertiesText: withAdded };
   }
-  const propertiesText = raw.type === "track" ? withAddress(canonical, properties, body, address) : canonical;
-  return { ...raw, properties, fingerprint, propertiesText };
+  const canonical = canonicalText(withoutAddress(raw.properties));
+  const fingerprint = fingerprintOf({ atMs, type, event, canonical });
+  const properties = corrected(raw.properties, index, head);
+  const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
+  return { type, event, atMs, properties, fingerprint, propertiesText: canonicalText(stored) };
 }
 
 function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject {
@@ -123,24 +121,26 @@ function corrected(properties: JsonObject, index: number, head: EntryHead): Json
   return result;
 }
 
-type AddressText = { ip: string; ua: string };
+/** Who sent the entry; `added` is the same as JSON, made once for all its events, in the order of jsonb. */
+type Address = { ip: string; ua: string; added: readonly { key: string; text: string }[] };
 
-function addressText(ip: string, ua: string): AddressText {
-  return { ip: ip === "" ? "" : `"$ip":${JSON.stringify(ip)}`, ua: ua === "" ? "" : `"$ua":${JSON.stringify(ua)}` };
+function addressFrom(ip: string, ua: string): Address {
+  const added = [];
+  if (ip !== "") added.push({ key: "$ip", text: `"$ip":${JSON.stringify(ip)}` });
+  if (ua !== "") added.push({ key: "$ua", text: `"$ua":${JSON.stringify(ua)}` });
+  return { ip, ua, added };
 }
 
 /** client_ip and client_ua replace `$ip` and `$ua`; the caller's own address only fills them in. */
-function withAddress(canonical: string, properties: JsonObject, body: JsonObject, address: AddressText): string {
-  const added: string[] = [];
-  if (address.ip !== "" && (textOf(body.client_ip) !== "" || properties.$ip === undefined)) added.push(address.ip);
-  if (address.ua !== "" && (textOf(body.client_ua) !== "" || properties.$ua === undefined)) added.push(address.ua);
-  if (added.length === 0) return canonical;
-  // Of two equal keys jsonb keeps the last one.
-  return canonical === "{}" ? `{${added.join(",")}}` : `${canonical.slice(0, -1)},${added.join(",")}}`;
+function addressOf(properties: JsonObject, body: JsonObject, { ip, ua }: Address): JsonObject {
+  return {
+    ...(ip !== "" && (textOf(body.client_ip) !== "" || properties.$ip === undefined) && { $ip: ip }),
+    ...(ua !== "" && (textOf(body.client_ua) !== "" || properties.$ua === undefined) && { $ua: ua }),
+  };
 }
 
 function oneEvent(head: EntryHead, raw: RawEvent) {
-  const event = sentEvent(head, 0, raw, {}, addressText(head.ip, head.ua));
+  const event = sentEvent(head, 0, raw, {}, addressFrom(head.ip, head.ua));
   return { kind: "events" as const, head, received: 1, rejected: [] as [number, Rejection][], events: [event] };
 }
 

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { loadAppRules } from "../db/app.ts";
-import { type EventKey, findStoredEvents, insertEvents } from "../db/event.ts";
+import { ROWS_PER_CHUNK } from "../db/copy.ts";
+import { type EventKey, eventCopy, findStoredEvents } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
@@ -104,15 +105,22 @@ async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], 
     events: await findStored(tx, entries, facts),
     orders: await findOrders(tx, entries),
   };
-  for (const entry of entries) {
-    if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
-    else if (entry.kind === "user" && !isRename(entry)) applyUserEntry(facts, entry.head, entry.body);
+  const events = eventCopy(tx);
+  try {
+    for (const entry of entries) {
+      if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
+      else if (entry.kind === "user" && !isRename(entry)) applyUserEntry(facts, entry.head, entry.body);
+      // The database stores the first events while the facts of the others are still being gathered.
+      if (facts.eventRows.length >= ROWS_PER_CHUNK) await events.write(facts.eventRows.splice(0));
+    }
+    await events.write(facts.eventRows.splice(0));
+  } finally {
+    await events.end();
   }
   return facts;
 }
 
 async function writeFacts(tx: pg.PoolClient, facts: Facts): Promise<void> {
-  await insertEvents(tx, facts.eventRows);
   await storeUsers(tx, facts.changedUsers());
   await addUserDays(tx, facts.userDays());
   await insertOrders(tx, facts.orders);

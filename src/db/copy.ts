@@ -1,23 +1,51 @@
 import { once } from "node:events";
 import { finished } from "node:stream/promises";
 import type pg from "pg";
-import { from as copyFrom } from "pg-copy-streams";
+import { type CopyStreamQuery, from as copyFrom } from "pg-copy-streams";
 
-const ROWS_PER_CHUNK = 1_000;
+export const ROWS_PER_CHUNK = 1_000;
 
-/** Sends rows, already in COPY's text form, in chunks: the largest copy in memory is one chunk. */
-export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows: readonly string[]): Promise<void> {
-  if (rows.length === 0) return;
-  const stream = tx.query(copyFrom(statement));
-  const done = finished(stream);
-  // Awaited below; until then a failure must not count as unhandled.
-  done.catch(() => {});
-  for (let at = 0; at < rows.length; at += ROWS_PER_CHUNK) {
-    const chunk = Buffer.from(`${rows.slice(at, at + ROWS_PER_CHUNK).join("\n")}\n`);
-    if (!stream.write(chunk)) await Promise.race([once(stream, "drain"), done]);
+/** Rows on their way into one table: the database takes in the first ones while the caller still makes the others. */
+export class RowCopy {
+  readonly #tx: pg.PoolClient;
+  readonly #statement: CopyStatement;
+  #open: { stream: CopyStreamQuery; done: Promise<void> } | undefined;
+
+  constructor(tx: pg.PoolClient, statement: CopyStatement) {
+    this.#tx = tx;
+    this.#statement = statement;
   }
-  stream.end();
-  await done;
+
+  /** Rows in COPY's text form. Until `end`, nothing else can be asked of the connection. */
+  async write(rows: readonly string[]): Promise<void> {
+    if (rows.length === 0) return;
+    this.#open ??= this.#start();
+    const { stream, done } = this.#open;
+    for (let at = 0; at < rows.length; at += ROWS_PER_CHUNK) {
+      const chunk = Buffer.from(`${rows.slice(at, at + ROWS_PER_CHUNK).join("\n")}\n`);
+      if (!stream.write(chunk)) await Promise.race([once(stream, "drain"), done]);
+    }
+  }
+
+  async end(): Promise<void> {
+    if (!this.#open) return;
+    this.#open.stream.end();
+    await this.#open.done;
+  }
+
+  #start(): { stream: CopyStreamQuery; done: Promise<void> } {
+    const stream = this.#tx.query(copyFrom(this.#statement));
+    const done = finished(stream);
+    // Awaited in `end`; until then a failure must not count as unhandled.
+    done.catch(() => {});
+    return { stream, done };
+  }
+}
+
+export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows: readonly string[]): Promise<void> {
+  const copy = new RowCopy(tx, statement);
+  await copy.write(rows);
+  await copy.end();
 }
 
 export type CopyStatement = `copy ${string} from stdin`;

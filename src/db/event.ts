@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { copyJson, copyRows, copyText } from "./copy.ts";
+import { copyJson, copyText, RowCopy } from "./copy.ts";
 import { type Executor, query, sql } from "./sql.ts";
 
 export type EventRow = {
@@ -20,12 +20,11 @@ export function eventRow(e: EventRow): string {
   return `${e.appId}\t${copyText(e.clientId)}\t${e.day}\t${e.atMs}\t${e.fingerprint}\t${e.type}\t${e.event}\t${copyJson(e.properties)}\t${e.receivedAtMs}`;
 }
 
-/** The caller has made sure that none of these is stored yet; the primary key would refuse the whole batch. */
-export async function insertEvents(tx: pg.PoolClient, rows: readonly string[]): Promise<void> {
-  await copyRows(
+/** The caller makes sure that none of the rows is stored yet; the primary key would refuse the whole batch. */
+export function eventCopy(tx: pg.PoolClient): RowCopy {
+  return new RowCopy(
     tx,
     "copy event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms) from stdin",
-    rows,
   );
 }
 

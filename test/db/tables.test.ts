@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp, loadApps, rotateAccessToken } from "../../src/db/app.ts";
-import { type EventRow, eventRow, findStoredEvents, insertEvents } from "../../src/db/event.ts";
+import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventDays, openEventDay } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
 import { addToLedger, readLedger } from "../../src/db/ledger-minute.ts";
@@ -95,7 +95,12 @@ const event = (change: Partial<EventRow> = {}): EventRow => ({
   ...{ properties: '{"t":"a\\tb\\\\"}', receivedAtMs: 6, ...change },
 });
 
-const insert = (events: EventRow[]) => inTransaction(database.pool, (tx) => insertEvents(tx, events.map(eventRow)));
+const insert = (events: EventRow[]) =>
+  inTransaction(database.pool, async (tx) => {
+    const copy = eventCopy(tx);
+    await copy.write(events.map(eventRow));
+    await copy.end();
+  });
 
 test("a day takes events once it is open, opening it again changes nothing, and dropped it takes none", async () => {
   await expect(insert([event()])).rejects.toThrow(/no partition/);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newUser } from "../../src/apply/facts.ts";
-import { eventRow, insertEvents } from "../../src/db/event.ts";
+import { eventCopy, eventRow } from "../../src/db/event.ts";
 import { openEventDay } from "../../src/db/event-day.ts";
 import { insertOrders } from "../../src/db/orders.ts";
 import { inTransaction } from "../../src/db/pool.ts";
@@ -135,7 +135,9 @@ async function spread(clientId: string, traceId: string): Promise<void> {
   await openEventDay(database.pool, "2024-06-15");
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf(clientId, { name: "to be renamed" })]);
-    await insertEvents(tx, [eventRow(event)]);
+    const copy = eventCopy(tx);
+    await copy.write([eventRow(event)]);
+    await copy.end();
     await addUserDays(tx, [{ ...day, spanT: 0, spanR: 0, ...counters }]);
     await insertOrders(tx, [{ ...order, hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" }]);
   });
