@@ -37,6 +37,11 @@ export const LIMITS = {
   clientLookupQueue: 20_000,
   registerWaitMs: 3_000,
   setAsideListed: 1_000,
+  asaTokenLength: 4_096,
+  touchesPerKey: 50,
+  touchPages: 20,
+  usersPerLateTouch: 100,
+  decisionsPerPage: 1_000,
 } as const;
 
 export type Config = Readonly<{

@@ -3,19 +3,23 @@ import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { loadAppRules } from "../db/app.ts";
+import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } from "../db/event-day.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { isDatabaseAway } from "../db/pool.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
-import { DAY_MS } from "../domain/calendar.ts";
+import { dropTouchWeeksBefore, loadTouchWeeks, openTouchWeek, type TouchWeekState } from "../db/touch-week.ts";
+import { RuleBook } from "../domain/attribution-rules.ts";
+import { DAY_MS, weekOf } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
 import { JournalReader } from "../journal/reader.ts";
 import type { Log } from "../log.ts";
 import { type DecodedEntry, decodeItem } from "./decode.ts";
 import { Facts } from "./facts.ts";
 import { ObservedNames } from "./observed-names.ts";
-import { applyBatch, applySetAside, type Batch, daysOf, isRename, setAsideEntry } from "./transaction.ts";
+import { LOOK_BACK_MS_MIN } from "./touches.ts";
+import { applyBatch, applySetAside, type Batch, daysOf, isRename, setAsideEntry, weeksOf } from "./transaction.ts";
 
 export type Applied = { position: number; receivedAtMs: number; outcomes: Record<string, number>; setAside: number };
 
@@ -62,6 +66,7 @@ export class Applier {
   #reading: Promise<void> | undefined;
   #names: ObservedNames | undefined;
   #days = new Map<string, EventDayState>();
+  #weeks = new Map<string, TouchWeekState>();
 
   constructor(options: ApplierOptions) {
     this.#options = options;
@@ -123,6 +128,19 @@ export class Applier {
     if (dropped.length > 0) this.#options.log.info({ days: dropped.length, before: day }, "Old events were dropped.");
   }
 
+  /** Touches that no rule can look at any more go, a week at a time. */
+  async dropTouchesBefore(nowMs: number): Promise<void> {
+    const { pool, log } = this.#options;
+    const settings = await loadRuleSettings(pool);
+    const apps = new Set(settings.map((setting) => setting.appId));
+    const windows = [...apps].map(
+      (appId) => new RuleBook(settings.filter((one) => one.appId === appId)).longestWindowMs,
+    );
+    const dropped = await dropTouchWeeksBefore(pool, weekOf(nowMs - Math.max(LOOK_BACK_MS_MIN, ...windows)));
+    for (const week of dropped) this.#weeks.set(week, "dropped");
+    if (dropped.length > 0) log.info({ weeks: dropped }, "Touches older than every window were dropped.");
+  }
+
   /** Takes in one entry that was set aside and that somebody has asked for. False: there is none. */
   async replayOne(): Promise<boolean> {
     const { pool, log } = this.#options;
@@ -132,7 +150,7 @@ export class Applier {
     const entry = decodeItem({ kind: "record", from: row.from, until: row.until, payload: row.payload });
     try {
       await this.#openDays({ journalId: row.journalId, from: row.from, until: row.until, entries: [entry] });
-      await applySetAside(pool, row.setAsideId, entry, { days: this.#days, names: this.#names! });
+      await applySetAside(pool, row.setAsideId, entry, this.#context());
       log.info({ setAsideId: row.setAsideId }, "An entry that was set aside has been taken in.");
     } catch (error) {
       if (isDatabaseAway(error)) throw error;
@@ -176,7 +194,7 @@ export class Applier {
 
   async #applyOrHalve(batch: Batch): Promise<void> {
     try {
-      const outcome = await applyBatch(this.#options.pool, batch, { days: this.#days, names: this.#names! });
+      const outcome = await applyBatch(this.#options.pool, batch, this.#context());
       if (outcome.kind === "elsewhere") {
         throw new Error(
           `The cursor is at ${outcome.position}, but the batch starts at ${batch.from}: reading again from there.`,
@@ -203,6 +221,10 @@ export class Applier {
     this.#options.onApplied({ position: batch.until, receivedAtMs: receivedAtOf(batch), outcomes, setAside });
   }
 
+  #context() {
+    return { days: this.#days, weeks: this.#weeks, names: this.#names! };
+  }
+
   async #loadContext(): Promise<void> {
     if (this.#names) return;
     const { pool } = this.#options;
@@ -210,6 +232,7 @@ export class Applier {
     for (const meta of await loadEventMeta(pool)) names.add(meta.appId, "event", meta.name);
     for (const meta of await loadPropertyMeta(pool)) names.add(meta.appId, `${meta.scope}_property`, meta.name);
     this.#days = await loadEventDays(pool);
+    this.#weeks = await loadTouchWeeks(pool);
     this.#names = names;
   }
 
@@ -222,6 +245,11 @@ export class Applier {
       if (distanceMs > NEAR_MS && this.#days.size >= LIMITS.eventDays) continue;
       await openEventDay(this.#options.pool, day);
       this.#days.set(day, "open");
+    }
+    for (const week of weeksOf(batch.entries)) {
+      if (this.#weeks.has(week)) continue;
+      await openTouchWeek(this.#options.pool, week);
+      this.#weeks.set(week, "open");
     }
   }
 

@@ -7,6 +7,7 @@ import { isPresetProperty, PRESET_EVENTS } from "../domain/metadata.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
 import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
 import { addAdView, addPayment } from "../domain/user-figures.ts";
+import { countPayment, countTrackEvent, numberOf } from "./day-counters.ts";
 import { type DecodedEntry, type SentEvent, textOf } from "./decode.ts";
 import { type AppContext, type Facts, newUser } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
@@ -103,30 +104,18 @@ function applyEvent(
     facts.putUser(user);
     return;
   }
-  const day = facts.day(user, event.atMs);
-  day.trackEvents += 1;
-  switch (event.event) {
-    case "$AdShow": {
-      const ecpm = numberOf(event.properties.$ecpm);
-      const micros = microsOfEcpm(ecpm);
-      day.adCount += 1;
-      day.adMicros += micros;
-      const view = {
-        micros,
-        ecpmMicros: roundHalfAway(ecpm * 1e6),
-        adType: textOf(event.properties.$ad_type),
-        atMs: event.atMs,
-      };
-      addAdView(user, view, user.registeredAtMs);
-      break;
-    }
-    case "$AppRegister":
-    case "$MPRegister":
-      day.registerEvents += 1;
-      break;
-    case "$BindThirdPlatform":
-      bindThirdPlatform(user, event);
-      break;
+  const ecpm = numberOf(event.properties.$ecpm);
+  countTrackEvent(facts.day(user, event.atMs), { event: event.event, ecpm });
+  if (event.event === "$AdShow") {
+    const view = {
+      micros: microsOfEcpm(ecpm),
+      ecpmMicros: roundHalfAway(ecpm * 1e6),
+      adType: textOf(event.properties.$ad_type),
+      atMs: event.atMs,
+    };
+    addAdView(user, view, user.registeredAtMs);
+  } else if (event.event === "$BindThirdPlatform") {
+    bindThirdPlatform(user, event);
   }
   const payment = paymentOf(event, entry);
   if (payment) applyPayment(facts, user, app, event, payment, entry, stored);
@@ -189,8 +178,7 @@ function applyPayment(
   const cents = conversion.kind === "converted" ? conversion.cents : 0;
   addPayment(user, { cents, atMs: event.atMs, method: payment.method, reason: payment.reason });
   const day = facts.day(user, event.atMs);
-  day.payCount += 1;
-  day.payCents += cents;
+  countPayment(day, cents);
   facts.orders.push({
     appId: app.appId,
     clientId: user.clientId,
@@ -222,8 +210,4 @@ function noteNames(facts: Facts, event: SentEvent, entry: EventsEntry, stored: S
     if (known.has(name) || isPresetProperty(name)) continue;
     if (stored.names.add(appId, kind, name)) facts.observed.push({ appId, kind, name, atMs });
   }
-}
-
-function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

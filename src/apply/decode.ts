@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds 
 import { messageOf, type Rejection } from "../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";
 import type { JournalItem } from "../journal/reader.ts";
+import { type ReadTouch, readTouch } from "../platform/link.ts";
 
 /** One event, ready to be stored once it is known to be new. */
 export type SentEvent = {
@@ -25,6 +26,7 @@ export type DecodedEntry = { from: number; until: number; payload: Buffer } & (
       events: SentEvent[];
     }
   | { kind: "user"; head: EntryHead; body: JsonObject }
+  | { kind: "touch"; head: EntryHead; read: ReadTouch | undefined }
   | { kind: "unreadable"; head: EntryHead | undefined; reason: string }
 );
 
@@ -55,6 +57,9 @@ function decodeBody(entry: Entry) {
       return oneEvent(head, consumerEvent(asObject(parseJson(entry.body))));
     case "handle_event":
       return oneEvent(head, handleEvent(asObject(parseJsonWithIds(entry.body)), head.at));
+    case "click":
+    case "impression":
+      return { kind: "touch" as const, head, read: readTouch(head.kind, entry.body.toString("utf8"), head.at) };
     default:
       return { kind: "user" as const, head, body: asObject(parseJsonWithIds(entry.body)) };
   }

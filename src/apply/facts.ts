@@ -1,15 +1,17 @@
 import type { AppRules } from "../db/app.ts";
+import type { AsaTokenChange } from "../db/asa-token.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import type { ObservedName } from "../db/metadata.ts";
 import type { Order } from "../db/orders.ts";
 import type { UserAccount, UserKey } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
+import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
 import { type Calendar, calendarOf, spanOf } from "../domain/calendar.ts";
 import { addActivity, NO_FIGURES } from "../domain/user-figures.ts";
 
 const MINUTE_MS = 60_000;
 
-export type AppContext = AppRules & { calendar: Calendar };
+export type AppContext = AppRules & { calendar: Calendar; rules: RuleBook };
 
 export function userKey(user: UserKey): string {
   return `${user.appId}\t${user.clientId}`;
@@ -25,16 +27,37 @@ export class Facts {
   readonly eventRows: string[] = [];
   readonly orders: Order[] = [];
   readonly observed: ObservedName[] = [];
+  readonly asaTokens: AsaTokenChange[] = [];
+  /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
+  readonly toDecide = new Set<string>();
   readonly #users: Map<string, UserAccount>;
+  readonly #stored: Set<string>;
   readonly #changed = new Set<string>();
   readonly #days = new Map<string, UserDay>();
+  readonly #instants = new Map<string, { user: UserAccount; atMs: number; counters: UserDay }>();
   /** The counters that a user's last event went to: the next one nearly always goes there too. */
   readonly #lastDay = new Map<UserAccount, UserDay>();
   readonly #ledger = new Map<string, LedgerCount>();
+  readonly #touchLedger = new Map<string, LedgerCount>();
 
-  constructor(apps: readonly AppRules[], users: readonly UserAccount[]) {
-    this.apps = new Map(apps.map((app) => [app.appId, { ...app, calendar: calendarOf(app.timeZone) }]));
+  constructor(
+    apps: readonly AppRules[],
+    users: readonly UserAccount[],
+    settings: readonly (RuleSettings & { appId: number })[] = [],
+  ) {
+    this.apps = new Map(
+      apps.map((app) => {
+        const rules = new RuleBook(settings.filter((setting) => setting.appId === app.appId));
+        return [app.appId, { ...app, calendar: calendarOf(app.timeZone), rules }];
+      }),
+    );
     this.#users = new Map(users.map((user) => [userKey(user), user]));
+    this.#stored = new Set(this.#users.keys());
+  }
+
+  /** Whether the user was in the tables before this batch. */
+  isStored(user: UserAccount): boolean {
+    return this.#stored.has(userKey(user));
   }
 
   app(appId: number): AppContext {
@@ -52,6 +75,14 @@ export class Facts {
     this.#changed.add(userKey(user));
   }
 
+  /** Only who is registered has a source. */
+  usersToDecide(): UserAccount[] {
+    return [...this.toDecide].flatMap((key) => {
+      const user = this.#users.get(key);
+      return user?.isRegistered ? [user] : [];
+    });
+  }
+
   changedUsers(): UserAccount[] {
     return [...this.#changed].map((key) => this.#users.get(key)!);
   }
@@ -59,6 +90,8 @@ export class Facts {
   /** The counters of a user at an instant: its local day and both its spans. Touching them makes the day active. */
   day(user: UserAccount, atMs: number): UserDay {
     const day = this.app(user.appId).calendar.dayOf(atMs);
+    // A new user's touch is decided only at the end of the batch: until then its instants are kept apart.
+    if (!this.isStored(user)) return this.#dayAt(user, atMs, day);
     const spanT = spanOf(atMs, user.touchedAtMs ?? user.registeredAtMs);
     const spanR = spanOf(atMs, user.registeredAtMs);
     const last = this.#lastDay.get(user);
@@ -66,43 +99,84 @@ export class Facts {
     const key = `${user.appId}\t${user.clientId}\t${day}\t${spanT}\t${spanR}`;
     let counters = this.#days.get(key);
     if (!counters) {
-      counters = {
-        appId: user.appId,
-        clientId: user.clientId,
-        day,
-        spanT,
-        spanR,
-        trackEvents: 0,
-        registerEvents: 0,
-        payCount: 0,
-        payCents: 0,
-        adCount: 0,
-        adMicros: 0,
-      };
+      counters = newUserDay(user, { day, spanT, spanR });
       this.#days.set(key, counters);
     }
     this.#lastDay.set(user, counters);
-    addActivity(user, day);
-    this.#changed.add(userKey(user));
+    this.#noteActive(user, day);
     return counters;
   }
 
+  #dayAt(user: UserAccount, atMs: number, day: string): UserDay {
+    const key = `${user.appId}\t${user.clientId}\t${atMs}`;
+    let instant = this.#instants.get(key);
+    if (!instant) {
+      instant = { user, atMs, counters: newUserDay(user, { day, spanT: 0, spanR: 0 }) };
+      this.#instants.set(key, instant);
+    }
+    this.#noteActive(user, day);
+    return instant.counters;
+  }
+
+  #noteActive(user: UserAccount, day: string): void {
+    addActivity(user, day);
+    this.#changed.add(userKey(user));
+  }
+
+  /** Once attribution is decided. Several rows of one key are added up by the one who writes them. */
   userDays(): UserDay[] {
-    return [...this.#days.values()];
+    const instants = [...this.#instants.values()].map(({ user, atMs, counters }) => ({
+      ...counters,
+      spanT: spanOf(atMs, user.touchedAtMs ?? user.registeredAtMs),
+      spanR: spanOf(atMs, user.registeredAtMs),
+    }));
+    return [...this.#days.values(), ...instants];
   }
 
   count(appId: number, receivedAtMs: number, outcome: string, events: number): void {
+    this.#countIn(this.#ledger, { appId, receivedAtMs, outcome, events });
+  }
+
+  countTouch(appId: number, receivedAtMs: number, outcome: string): void {
+    for (const each of ["received", outcome]) {
+      this.#countIn(this.#touchLedger, { appId, receivedAtMs, outcome: each, events: 1 });
+    }
+  }
+
+  #countIn(
+    ledger: Map<string, LedgerCount>,
+    count: { appId: number; receivedAtMs: number; outcome: string; events: number },
+  ): void {
+    const { appId, receivedAtMs, outcome, events } = count;
     if (events === 0) return;
     const minuteMs = Math.floor(receivedAtMs / MINUTE_MS) * MINUTE_MS;
     const key = `${appId} ${minuteMs} ${outcome}`;
-    const known = this.#ledger.get(key);
+    const known = ledger.get(key);
     if (known) known.events += events;
-    else this.#ledger.set(key, { appId, minuteMs, outcome, events });
+    else ledger.set(key, { appId, minuteMs, outcome, events });
   }
 
   ledger(): LedgerCount[] {
     return [...this.#ledger.values()];
   }
+
+  touchLedger(): LedgerCount[] {
+    return [...this.#touchLedger.values()];
+  }
+}
+
+export function newUserDay(user: UserKey, at: Pick<UserDay, "day" | "spanT" | "spanR">): UserDay {
+  return {
+    appId: user.appId,
+    clientId: user.clientId,
+    ...at,
+    trackEvents: 0,
+    registerEvents: 0,
+    payCount: 0,
+    payCents: 0,
+    adCount: 0,
+    adMicros: 0,
+  };
 }
 
 /** A client that has sent events without a registration, or the empty start of one that registers. */
@@ -137,6 +211,10 @@ export function newUser(key: UserKey, registeredAtMs: number, app: AppContext): 
     device: null,
     properties: {},
     latestEventAtMs: null,
+    launch: {},
+    method: "",
+    decisionNumber: 0,
+    returned: null,
     ...NO_FIGURES,
   };
 }

@@ -1,13 +1,15 @@
+import { LIMITS } from "../config.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import type { Rules } from "../domain/attribution-rules.ts";
+import { DAY_MS } from "../domain/calendar.ts";
 import { deviceOf, mergeDevice } from "../domain/device.ts";
-import { cleanId, cleanValue } from "../domain/identity.ts";
+import { cleanId } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { placeOf } from "../domain/place.ts";
 import type { EntryHead } from "../journal/entry.ts";
-import { type AdIds, adDataOf, fieldsOf, NO_AD_IDS } from "../platform/platform.ts";
-import { platformNamed, readLaunchQuery } from "../platform/registry.ts";
 import { textOf } from "./decode.ts";
-import { type Facts, newUser } from "./facts.ts";
+import { type Facts, newUser, userKey } from "./facts.ts";
+import { launchOf } from "./source.ts";
 
 /** register, initialize, attributed, device_info and update_data: everything that is about the user itself. */
 export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject): void {
@@ -16,14 +18,31 @@ export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject):
     case "register":
     case "initialize":
     case "attributed":
-      facts.putUser(known?.isRegistered ? registeredAgain(known, body) : registered(facts, head, body, known));
+      facts.putUser(
+        known?.isRegistered ? registeredAgain(facts, known, head, body) : registered(facts, head, body, known),
+      );
+      facts.toDecide.add(userKey({ appId: head.app, clientId: head.client }));
       return;
     case "device_info":
-      if (known) facts.putUser(withDevice(known, isObject(body.data) ? body.data : {}));
+      if (!known) return;
+      facts.putUser(withDevice(known, isObject(body.data) ? body.data : {}));
+      facts.toDecide.add(userKey(known));
       return;
     case "update_data":
-      if (known) facts.putUser(withIds(known, body));
+      if (!known) return;
+      facts.putUser(withClickId(withIds(known, body), body));
+      facts.toDecide.add(userKey(known));
       return;
+    case "apple_attribution":
+      if (!known) return;
+      facts.asaTokens.push({ kind: "resolved", appId: head.app, clientId: head.client, outcome: textOf(body.outcome) });
+      if (!isObject(body.attribution)) return;
+      known.launch = { ...known.launch, apple: body.attribution };
+      facts.putUser(known);
+      facts.toDecide.add(userKey(known));
+      return;
+    case "click":
+    case "impression":
     case "collect":
     case "consumer_event":
     case "handle_event":
@@ -48,11 +67,13 @@ function registered(facts: Facts, head: EntryHead, body: JsonObject, implicit: U
     ip,
     ua: textOf(body.client_ua) || head.ua,
     ...placeOf(ip),
-    ...(head.kind === "attributed" ? reportedSource(body) : launchSource(body, history)),
+    launch: head.kind === "attributed" ? {} : launchOf(body, history),
+    reported: head.kind === "attributed" ? reportOf(body) : null,
   });
   facts.putUser(user);
   // The registration itself makes its day an active one.
   facts.day(user, user.registeredAtMs);
+  noteAsaToken(facts, head, body);
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
 }
 
@@ -63,56 +84,58 @@ function instantOf(head: EntryHead, body: JsonObject, history: JsonObject | unde
   return typeof given === "number" && given > 0 && given < TIME_UNTIL_MS ? Math.floor(given) : head.at;
 }
 
-type Source = Pick<UserAccount, "adPlatform" | "turboPromotedObjectId" | "touchedAtMs" | "adData" | "reported"> & AdIds;
-
-function launchSource(body: JsonObject, history: JsonObject | undefined): Source {
-  const adData = isObject(body.ad_data) ? body.ad_data : {};
-  const source = readLaunchQuery(adData);
-  const campaign = cleanValue(body.promoted_object_id) || cleanValue(adData.turbo_promoted_object_id);
-  const company = history ? (platformNamed(cleanValue(history.company))?.name ?? "") : "";
-  return {
-    adPlatform: company || (source?.platform.name ?? ""),
-    turboPromotedObjectId: campaign,
-    touchedAtMs: null,
-    adData: source?.adData ?? adData,
-    reported: null,
-    ...(source?.ids ?? NO_AD_IDS),
-  };
-}
-
 /** The fields of the interface; whatever else a caller adds is not ours to keep. */
 const REPORTED = [
   ...["name", "channel", "version", "turbo_promoted_object_id", "active_time", "active_ip", "click_time", "click_ip"],
   ...["click_company", "ad_data", "os_type"],
 ];
 
-function reportedSource(body: JsonObject): Source {
-  const platform = platformNamed(cleanValue(body.click_company));
-  const adData = isObject(body.ad_data) && platform ? adDataOf(body.ad_data, platform.name) : {};
-  const clickTime =
-    typeof body.click_time === "number" && body.click_time > 0 ? Math.floor(body.click_time) : undefined;
-  const activeTime = typeof body.active_time === "number" ? Math.floor(body.active_time) : null;
-  return {
-    adPlatform: platform?.name ?? "",
-    turboPromotedObjectId: cleanValue(body.turbo_promoted_object_id),
-    touchedAtMs: platform ? (clickTime ?? activeTime) : null,
-    adData,
-    reported: Object.fromEntries(REPORTED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]]))),
-    ...(platform ? platform.readIds(fieldsOf(adData)) : NO_AD_IDS),
-  };
+function reportOf(body: JsonObject): JsonObject {
+  return Object.fromEntries(REPORTED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]!]])));
 }
 
 /** A second registration brings name, version, ids and device up to date, and leaves instant and source alone. */
-function registeredAgain(user: UserAccount, body: JsonObject): UserAccount {
+function registeredAgain(facts: Facts, user: UserAccount, head: EntryHead, body: JsonObject): UserAccount {
+  const { rules } = facts.app(user.appId);
+  if (rules.app.reattribution && head.kind !== "attributed") noteReturn(user, head, body, rules.app);
   user.name = textOf(body.name) || user.name;
   if (typeof body.version === "number") user.version = body.version;
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
 }
 
+/** One return lasts a day: later calls within it are the same visit. */
+function noteReturn(user: UserAccount, head: EntryHead, body: JsonObject, rules: Rules): void {
+  const lastSeenMs = Math.max(user.registeredAtMs, user.latestEventAtMs ?? 0, user.returned?.atMs ?? 0);
+  if (user.returned && head.at < user.returned.atMs + DAY_MS) return;
+  if (head.at < user.registeredAtMs + DAY_MS) return;
+  user.returned = {
+    atMs: head.at,
+    launch: launchOf(body, undefined),
+    ip: textOf(body.client_ip) || head.ip,
+    ua: textOf(body.client_ua) || head.ua,
+    isReflux: head.at - lastSeenMs >= rules.refluxDays * DAY_MS,
+    beforeMs:
+      user.returned && user.returned.number > 0 ? user.returned.atMs : (user.returned?.beforeMs ?? user.registeredAtMs),
+    number: 0,
+  };
+}
+
+function noteAsaToken(facts: Facts, head: EntryHead, body: JsonObject): void {
+  const token = textOf(body.asa_token);
+  if (head.kind !== "initialize" || token === "" || token.length > LIMITS.asaTokenLength) return;
+  facts.asaTokens.push({ kind: "waiting", appId: head.app, clientId: head.client, token, receivedAtMs: head.at });
+}
+
+/** A click id that comes after the registration counts as if it had come with it. */
+function withClickId(user: UserAccount, body: JsonObject): UserAccount {
+  const { clickId, mediaType } = launchOf(body, undefined);
+  if (clickId !== undefined) user.launch = { ...user.launch, clickId, ...(mediaType !== undefined && { mediaType }) };
+  return user;
+}
+
 function withIds(user: UserAccount, body: JsonObject): UserAccount {
   user.wxOpenid = cleanId(body.wx_openid) || user.wxOpenid;
   user.wxUnionid = cleanId(body.wx_unionid) || user.wxUnionid;
-  if (cleanId(body.click_id) !== "") user.adData = { ...user.adData, click_id: cleanId(body.click_id) };
   const os = osOf(textOf(body.os_type));
   if (os !== "unknown") user.osPlatform = os;
   return user;

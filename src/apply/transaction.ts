@@ -1,5 +1,7 @@
 import type pg from "pg";
 import { loadAppRules } from "../db/app.ts";
+import { changeAsaTokens } from "../db/asa-token.ts";
+import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ROWS_PER_CHUNK } from "../db/copy.ts";
 import { type EventKey, eventCopy, findStoredEvents } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
@@ -9,14 +11,18 @@ import { noteObserved } from "../db/metadata.ts";
 import { findOrderKeys, insertOrders, type OrderKey } from "../db/orders.ts";
 import { inTransaction } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
+import type { TouchWeekState } from "../db/touch-week.ts";
 import { loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
 import { addUserDays } from "../db/user-day.ts";
 import { isClientId } from "../domain/identity.ts";
+import { decideUsers } from "./attribution.ts";
 import { applyEventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
 import { type DecodedEntry, textOf } from "./decode.ts";
 import { Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
 import { applyUserEntry } from "./registration.ts";
+import { recountDays } from "./spans.ts";
+import { findLateUsers, LOOK_BACK_MS_MIN, storeTouches, weekOfTouch } from "./touches.ts";
 
 /** A stretch of the journal that takes effect as a whole. */
 export type Batch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
@@ -26,7 +32,11 @@ export type Outcome =
   | { kind: "already_applied"; position: number }
   | { kind: "elsewhere"; position: number };
 
-type Context = { days: ReadonlyMap<string, EventDayState>; names: ObservedNames };
+type Context = {
+  days: ReadonlyMap<string, EventDayState>;
+  weeks: ReadonlyMap<string, TouchWeekState>;
+  names: ObservedNames;
+};
 
 /**
  * Facts and cursor commit together. The commit does not wait for the disk: after a crash of the database the facts and
@@ -69,7 +79,13 @@ export async function applySetAside(
 
 async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
   const facts = await gatherFacts(tx, entries, context);
+  const moved = await decideUsers(tx, facts);
   await writeFacts(tx, facts);
+  await recountDays(
+    tx,
+    facts,
+    moved.filter((user) => facts.isStored(user)),
+  );
   for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
   return facts;
 }
@@ -98,8 +114,7 @@ export function isRename(entry: DecodedEntry): boolean {
 }
 
 async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
-  const apps = await loadAppRules(tx);
-  const facts = new Facts(apps, await loadUsers(tx, usersOf(entries)));
+  const facts = await startFacts(tx, entries, context);
   const stored: Stored = {
     ...context,
     events: await findStored(tx, entries, facts),
@@ -120,18 +135,38 @@ async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], 
   return facts;
 }
 
+/** The touches come first: a registration of the same batch finds them in the tables, whichever of the two was earlier. */
+async function startFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
+  const [apps, settings] = [await loadAppRules(tx), await loadRuleSettings(tx)];
+  const touches = await storeTouches(tx, entries, context.weeks);
+  const empty = new Facts(apps, [], settings);
+  const late = await findLateUsers(tx, touches.fresh, (appId) =>
+    Math.max(LOOK_BACK_MS_MIN, empty.app(appId).rules.longestWindowMs),
+  );
+  const keys = new Map([...usersOf(entries), ...late].map((key) => [userKey(key), key]));
+  const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), settings);
+  for (const key of late) facts.toDecide.add(userKey(key));
+  for (const { entry, outcome } of touches.outcomes) {
+    facts.countTouch(entry.head.app, entry.head.at, outcome);
+  }
+  return facts;
+}
+
 async function writeFacts(tx: pg.PoolClient, facts: Facts): Promise<void> {
   await storeUsers(tx, facts.changedUsers());
   await addUserDays(tx, facts.userDays());
   await insertOrders(tx, facts.orders);
-  await addToLedger(tx, facts.ledger());
+  await addToLedger(tx, "ledger_minute", facts.ledger());
+  await addToLedger(tx, "touch_minute", facts.touchLedger());
   await noteObserved(tx, facts.observed);
+  await changeAsaTokens(tx, facts.asaTokens);
 }
 
 function usersOf(entries: readonly DecodedEntry[]): UserKey[] {
   const keys = new Map<string, UserKey>();
   for (const { head } of entries) {
-    if (!head) continue;
+    // A touch has no client yet.
+    if (!head || head.client === "") continue;
     const key = { appId: head.app, clientId: head.client };
     keys.set(userKey(key), key);
   }
@@ -193,4 +228,11 @@ export function daysOf(entries: readonly DecodedEntry[], facts: Pick<Facts, "app
     if (calendar) for (const event of entry.events) days.set(calendar.dayOf(event.atMs), entry.head.at);
   }
   return days;
+}
+
+/** The weeks that the touches of a batch fall on. */
+export function weeksOf(entries: readonly DecodedEntry[]): Set<string> {
+  return new Set(
+    entries.flatMap((entry) => (entry.kind === "touch" && entry.read ? [weekOfTouch(entry.read.touch)] : [])),
+  );
 }

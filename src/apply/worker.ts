@@ -80,7 +80,9 @@ async function replayRequested(): Promise<void> {
 
 async function dropOldDays(): Promise<void> {
   const nowMs = systemClock();
-  if (settings.eventRetentionDays === 0 || nowMs < retentionDueMs) return;
+  if (nowMs < retentionDueMs) return;
   retentionDueMs = nowMs + RETENTION_MS;
+  await applier.dropTouchesBefore(nowMs);
+  if (settings.eventRetentionDays === 0) return;
   await applier.dropDaysBefore(addDays(new Date(nowMs).toISOString().slice(0, 10), -settings.eventRetentionDays));
 }

@@ -16,15 +16,17 @@ export function ledgerCommand(program: Command): void {
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--from <day>", "first local day", parseDay)
     .option("--to <day>", "last local day", parseDay)
+    .option("--touches", "of the ad platforms' link calls instead of events")
     .option("--json", "print JSON")
-    .action((options: { app: number; from?: string; to?: string; json?: boolean }) =>
+    .action((options: { app: number; from?: string; to?: string; touches?: boolean; json?: boolean }) =>
       withDatabase(async (session) => {
         const app = await findApp(session, options.app);
         const calendar = calendarOf(app.timeZone);
         const nowMs = systemClock();
         const fromMs = options.from ? calendar.startOf(options.from) : nowMs - DEFAULT_DAYS * DAY_MS;
         const untilMs = options.to ? calendar.startOf(addDays(options.to, 1)) : nowMs + DAY_MS;
-        const minutes = minutesOf(await readLedger(session.pool, { appId: app.appId, fromMs, untilMs }));
+        const ledger = options.touches ? "touch_minute" : "ledger_minute";
+        const minutes = minutesOf(await readLedger(session.pool, ledger, { appId: app.appId, fromMs, untilMs }));
         print(minutes, options, () => tableOf([...minutes, totalOf(minutes)].map(asRow)));
       }),
     );

@@ -48,6 +48,20 @@ export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows
   await copy.end();
 }
 
+/**
+ * Puts rows into a temporary table, from which one statement then merges them into the real one. A transaction may do
+ * this several times, so what an earlier time left there goes first.
+ */
+export async function stageRows(
+  tx: pg.PoolClient,
+  stage: { table: string; like: string; columns: string },
+  rows: readonly string[],
+): Promise<void> {
+  await tx.query(`create temporary table if not exists ${stage.table} (like ${stage.like}) on commit delete rows`);
+  await tx.query(`delete from ${stage.table}`);
+  await copyRows(tx, `copy ${stage.table} (${stage.columns}) from stdin`, rows);
+}
+
 export type CopyStatement = `copy ${string} from stdin`;
 
 export const NULL = "\\N";

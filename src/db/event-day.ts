@@ -1,7 +1,8 @@
 import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
+import { attachPartition, dropPartition } from "./partition.ts";
 import { inTransaction } from "./pool.ts";
-import { type Executor, execute, identifier, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** "open": the day has a partition. "dropped": it had one, and takes no more events. */
 export type EventDayState = "open" | "dropped";
@@ -11,20 +12,13 @@ export async function loadEventDays(executor: Executor): Promise<Map<string, Eve
   return new Map(rows.map((row) => [row.day, row.state]));
 }
 
-/**
- * Gives a day its partition. Made as a table of its own and then attached: attaching lets readers and writers of the
- * other days go on, where `create table … partition of` would wait for every running export.
- */
+/** Gives a day its partition. */
 export async function openEventDay(pool: pg.Pool, day: string): Promise<void> {
-  const table = partitionOf(day);
   await inTransaction(pool, async (tx) => {
     await tx.query("select pg_advisory_xact_lock(7226388)");
     const [known] = await query(tx, sql`select 1 from event_day where day = ${day}::date`);
     if (known) return;
-    await execute(tx, sql`create table ${table} (like event including defaults including indexes)`);
-    await tx.query(
-      `alter table event attach partition ${table.texts[0]} for values from ('${day}') to ('${addDays(day, 1)}')`,
-    );
+    await attachPartition(tx, { of: "event", name: partitionOf(day), from: day, until: addDays(day, 1) });
     await execute(tx, sql`insert into event_day (day, state) values (${day}::date, 'open')`);
   });
 }
@@ -38,12 +32,12 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<s
   for (const row of rows) {
     await inTransaction(pool, async (tx) => {
       await execute(tx, sql`update event_day set state = 'dropped' where day = ${row.day}::date`);
-      await execute(tx, sql`drop table ${partitionOf(row.day)}`);
+      await dropPartition(tx, partitionOf(row.day));
     });
   }
   return rows.map((row) => row.day);
 }
 
-function partitionOf(day: string) {
-  return identifier(`event_${day.replaceAll("-", "")}`);
+function partitionOf(day: string): string {
+  return `event_${day.replaceAll("-", "")}`;
 }

@@ -47,6 +47,21 @@ export async function findStoredEvents(
   );
 }
 
+/** The track events of users, as far as their day's counters need them. */
+export async function loadTrackEvents(
+  executor: Executor,
+  users: readonly { appId: number; clientId: string }[],
+): Promise<{ appId: number; clientId: string; atMs: number; event: string; ecpm: unknown }[]> {
+  return query(
+    executor,
+    sql`select e.app_id as "appId", e.client_id as "clientId", e.at_ms as "atMs", e.event,
+        case when e.event = '$AdShow' then e.properties -> '$ecpm' end as ecpm
+      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)
+      join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
+      where e.type = 'track'`,
+  );
+}
+
 export type ExportedEvent = {
   clientId: string;
   type: string;

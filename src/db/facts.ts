@@ -1,9 +1,13 @@
 import type pg from "pg";
 import { inTransaction } from "./pool.ts";
 import { execute, identifier, query, sql } from "./sql.ts";
+import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that hold nothing but what the journal says. */
-export const FACT_TABLES = ["user_account", "user_day", "orders", "order_key", "ledger_minute", "set_aside"] as const;
+export const FACT_TABLES = [
+  ...["user_account", "user_day", "user_key", "orders", "order_key", "attribution_decision", "asa_token"],
+  ...["ledger_minute", "touch_minute", "set_aside"],
+] as const;
 
 /** Empties every fact and puts the cursor back to the beginning, so that the journal can be applied from there. */
 export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void> {
@@ -11,6 +15,7 @@ export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void
     const days = await query<{ day: string }>(tx, sql`select day from event_day where state = 'open'`);
     for (const { day } of days) await execute(tx, sql`drop table ${identifier(`event_${day.replaceAll("-", "")}`)}`);
     await execute(tx, sql`delete from event_day`);
+    await dropTouchWeeks(tx);
     for (const table of FACT_TABLES) await execute(tx, sql`truncate ${identifier(table)} restart identity`);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);

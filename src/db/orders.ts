@@ -59,3 +59,15 @@ export async function sumOrders(
   );
   return row!;
 }
+
+export async function loadPayments(
+  executor: Executor,
+  users: readonly { appId: number; clientId: string }[],
+): Promise<{ appId: number; clientId: string; atMs: number; cents: number }[]> {
+  return query(
+    executor,
+    sql`select o.app_id as "appId", o.client_id as "clientId", o.at_ms as "atMs", o.cents
+      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)
+      join orders o on o.app_id = wanted.app_id and o.client_id = wanted.client_id collate "C"`,
+  );
+}

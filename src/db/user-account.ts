@@ -1,9 +1,11 @@
 import type pg from "pg";
 import type { Device } from "../domain/device.ts";
 import type { JsonObject } from "../domain/json.ts";
+import type { Launch, Return } from "../domain/launch.ts";
 import type { Figures } from "../domain/user-figures.ts";
-import { copyJson, copyNullable, copyRows } from "./copy.ts";
-import { compile, type Executor, execute, query, sql } from "./sql.ts";
+import { renameDecisions } from "./attribution-decision.ts";
+import { copyJson, copyNullable, stageRows } from "./copy.ts";
+import { compile, type Executor, execute, identifier, query, sql } from "./sql.ts";
 
 export type UserKey = { appId: number; clientId: string };
 
@@ -38,6 +40,12 @@ export type UserAccount = UserKey & {
   device: Device | null;
   properties: JsonObject;
   latestEventAtMs: number | null;
+  launch: Launch;
+  /** How the platform was found; the empty text for an organic user. */
+  method: string;
+  /** The number of the decision that holds; 0: none was made yet. */
+  decisionNumber: number;
+  returned: Return | null;
 } & Figures;
 
 /** Column by column, in the order of the stage table's COPY. The one list from which reading and writing are made. */
@@ -72,6 +80,10 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
   ["device", "device", "json"],
   ["properties", "properties", "json"],
   ["latest_event_at_ms", "latestEventAtMs", "plain"],
+  ["launch", "launch", "json"],
+  ["method", "method", "plain"],
+  ["decision_number", "decisionNumber", "plain"],
+  ["returned", "returned", "json"],
   ["latest_login_day", "latestLoginDay", "plain"],
   ["pay_count", "payCount", "plain"],
   ["pay_cents", "payCents", "plain"],
@@ -122,8 +134,7 @@ function fromRow(row: unknown[]): UserAccount {
 /** Writes whole users, new and known alike. */
 export async function storeUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
   if (users.length === 0) return;
-  await tx.query("create temporary table if not exists stage_user (like user_account) on commit delete rows");
-  await copyRows(tx, `copy stage_user (${COLUMN_LIST}) from stdin`, users.map(toCopyRow));
+  await stageRows(tx, { table: "stage_user", like: "user_account", columns: COLUMN_LIST }, users.map(toCopyRow));
   await tx.query(UPSERT);
 }
 
@@ -178,5 +189,12 @@ export async function renameUser(tx: Executor, user: UserKey & { newClientId: st
     sql`update order_key set client_id = ${newClientId}
       where app_id = ${appId} and trace_id = any(${orders.map((order) => order.traceId)}::text[])`,
   );
+  await renameDecisions(tx, user);
+  for (const table of ["user_key", "asa_token"].map(identifier)) {
+    await execute(
+      tx,
+      sql`update ${table} set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
+    );
+  }
   await execute(tx, sql`delete from user_account where app_id = ${appId} and client_id = ${clientId}`);
 }

@@ -1,6 +1,7 @@
 import type pg from "pg";
-import { copyRows, copyText } from "./copy.ts";
+import { copyText, stageRows } from "./copy.ts";
 import { execute, sql } from "./sql.ts";
+import type { UserKey } from "./user-account.ts";
 
 export type UserDay = {
   appId: number;
@@ -16,24 +17,23 @@ export type UserDay = {
   adMicros: number;
 };
 
-/** Adds to what the days already hold. Staged by COPY, as a batch may bring thousands of rows. */
+const COLUMNS =
+  "app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros";
+
+/** Adds to what the days already hold; several rows of one key add up. Staged by COPY, as a batch may bring thousands. */
 export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   if (days.length === 0) return;
-  await tx.query("create temporary table if not exists stage_user_day (like user_day) on commit delete rows");
   const rows = days.map(
     (d) =>
       `${d.appId}\t${copyText(d.clientId)}\t${d.day}\t${d.spanT}\t${d.spanR}\t${d.trackEvents}\t${d.registerEvents}\t${d.payCount}\t${d.payCents}\t${d.adCount}\t${d.adMicros}`,
   );
-  await copyRows(
-    tx,
-    "copy stage_user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros) from stdin",
-    rows,
-  );
+  await stageRows(tx, { table: "stage_user_day", like: "user_day", columns: COLUMNS }, rows);
   await execute(
     tx,
     sql`insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
-      select app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros
-      from stage_user_day
+      select app_id, client_id, day, span_t, span_r, sum(track_events), sum(register_events), sum(pay_count), sum(pay_cents),
+        sum(ad_count), sum(ad_micros)
+      from stage_user_day group by app_id, client_id, day, span_t, span_r
       on conflict (app_id, client_id, day, span_t, span_r) do update set
         track_events = user_day.track_events + excluded.track_events,
         register_events = user_day.register_events + excluded.register_events,
@@ -41,5 +41,19 @@ export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): 
         pay_cents = user_day.pay_cents + excluded.pay_cents,
         ad_count = user_day.ad_count + excluded.ad_count,
         ad_micros = user_day.ad_micros + excluded.ad_micros`,
+  );
+}
+
+/**
+ * Takes away the counters of users whose spans are to be counted anew. Days whose events were dropped stay as they are:
+ * there is nothing left to count them from.
+ */
+export async function deleteUserDays(tx: pg.PoolClient, users: readonly UserKey[]): Promise<void> {
+  await execute(
+    tx,
+    sql`delete from user_day using unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
+        as gone (app_id, client_id)
+      where user_day.app_id = gone.app_id and user_day.client_id = gone.client_id collate "C"
+        and user_day.day not in (select day from event_day where state = 'dropped')`,
   );
 }

@@ -115,3 +115,11 @@ export function addDays(day: string, days: number): string {
 export function spanOf(ms: number, baseMs: number): number {
   return Math.floor((ms - baseMs) / DAY_MS);
 }
+
+/** The Monday, in UTC, of the week of an instant. */
+export function weekOf(ms: number): string {
+  const dayNumber = Math.floor(ms / DAY_MS);
+  // 1 January 1970 was a Thursday.
+  const monday = dayNumber - ((((dayNumber + 3) % 7) + 7) % 7);
+  return new Date(monday * DAY_MS).toISOString().slice(0, 10);
+}

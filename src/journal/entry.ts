@@ -10,6 +10,9 @@ export const ENTRY_KINDS = [
   "handle_event",
   "update_data",
   "reset_client_id",
+  "click",
+  "impression",
+  "apple_attribution",
 ] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 

@@ -1,7 +1,8 @@
-import type { Platform } from "./platform.ts";
+import { PLAIN, type Platform } from "./platform.ts";
 
-/** Apple Search Ads: the payload of the AdServices attribution. */
+/** Apple Search Ads: no links. The payload of the AdServices attribution comes with the registration, or by its token. */
 export const apple: Platform = {
+  ...PLAIN,
   name: "asa",
   launchKeys: ["orgId"],
   readIds: (field) => ({
@@ -25,4 +26,14 @@ export const apple: Platform = {
       "adId",
     ],
   },
+  click: undefined,
+  impression: undefined,
 };
+
+const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z$/;
+
+/** When the ad was tapped or seen: only the detailed payload tells. */
+export function appleTouchedAtMs(field: (name: string) => string): number | null {
+  const text = [field("clickDate"), field("impressionDate")].find((date) => DATE.test(date));
+  return text === undefined ? null : Date.parse(text);
+}

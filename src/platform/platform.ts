@@ -1,23 +1,73 @@
 import { cleanValue } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
+import type { AdIds } from "../domain/touch.ts";
+import type { Field } from "../domain/touch-key.ts";
 
-/** Account, plan, ad and creative as every report names them, and the placement. Empty text: not known. */
-export type AdIds = { advertiserId: string; gid: string; aid: string; cid: string; csite: string };
+/** A parameter of a monitoring link, and the macro that the platform replaces with its value. */
+export type LinkField = readonly [parameter: string, macro: string];
 
-export const NO_AD_IDS: AdIds = { advertiserId: "", gid: "", aid: "", cid: "", csite: "" };
+/** A field of the platform's own ad_data, and the link parameter that carries the same. */
+export type AdDataField = readonly [field: string, parameter: string];
 
+/** Everything that is particular to one ad platform. Pure: it describes and translates, it calls nobody. */
 export type Platform = {
   /** The value of `click_company`, `ad_platform` and of the key in attributed ad_data. */
   name: string;
   /** Keys of a launch query that name this platform for certain. */
   launchKeys: readonly string[];
-  /** Reads the ids from a launch query or from the attributed form; `field` gives "" for what is missing. */
-  readIds(field: (name: string) => string): AdIds;
+  /** Reads the ids from a launch query or from the attributed form. */
+  readIds(field: Field): AdIds;
   /** Fields of this platform's own object in a user lookup record, and its name there. */
   record: { name: string; fields: readonly string[] };
+  /** The click link; undefined: the platform calls none. */
+  click: readonly LinkField[] | undefined;
+  /** Where the impression link differs from the click link; undefined: the platform has no such link. */
+  impression: readonly LinkField[] | undefined;
+  /** How a touch reads in the platform's own ad_data. */
+  adData: readonly AdDataField[];
+  /** The ids of a touch, from the link's parameters. */
+  touchIds(field: Field): AdIds;
+  /** Texts that name the click: those that a touch carries, and those that a registration brings along. */
+  touchClickIds(field: Field): readonly string[];
+  launchClickIds(field: Field): readonly string[];
+  /** What the platform's server reads as "taken in". */
+  reply: JsonObject;
 };
 
-export function fieldsOf(adData: JsonObject): (name: string) => string {
+/** What most platforms have in common; a platform's file says where it differs. */
+export const PLAIN: Omit<Platform, "name" | "record"> = {
+  launchKeys: [],
+  readIds: (field) => ({
+    advertiserId: field("advertiser_id") || field("account_id"),
+    gid: field("gid") || field("campaign_id"),
+    aid: field("aid") || field("ad_id"),
+    cid: field("cid") || field("creative_id"),
+    csite: field("csite"),
+  }),
+  click: [],
+  impression: [],
+  adData: [
+    ["advertiser_id", "advertiser_id"],
+    ["gid", "gid"],
+    ["aid", "aid"],
+    ["cid", "cid"],
+    ["csite", "csite"],
+    ["callback", "callback"],
+    ["click_id", "click_id"],
+  ],
+  touchIds: (field) => ({
+    advertiserId: field("advertiser_id"),
+    gid: field("gid"),
+    aid: field("aid"),
+    cid: field("cid"),
+    csite: field("csite"),
+  }),
+  touchClickIds: (field) => [field("click_id"), field("callback")],
+  launchClickIds: (field) => [field("click_id"), field("callback")],
+  reply: {},
+};
+
+export function fieldsOf(adData: JsonObject): Field {
   return (name) => cleanValue(adData[name]);
 }
 

@@ -1,26 +1,17 @@
 import { isObject, type JsonObject } from "../domain/json.ts";
+import type { AdIds } from "../domain/touch.ts";
 import { apple } from "./apple.ts";
 import { baidu } from "./baidu.ts";
+import { bilibili } from "./bilibili.ts";
 import { bytedance } from "./bytedance.ts";
+import { generic } from "./generic.ts";
+import { huawei } from "./huawei.ts";
 import { kuaishou } from "./kuaishou.ts";
-import { type AdIds, adDataOf, fieldsOf, type Platform } from "./platform.ts";
+import { oppo } from "./oppo.ts";
+import { adDataOf, fieldsOf, type Platform } from "./platform.ts";
 import { tencent } from "./tencent.ts";
-
-/** Any platform that has no file of its own: our own names for the ids. */
-function generic(name: string, launchKeys: readonly string[] = []): Platform {
-  return {
-    name,
-    launchKeys,
-    readIds: (field) => ({
-      advertiserId: field("advertiser_id") || field("account_id"),
-      gid: field("gid") || field("campaign_id"),
-      aid: field("aid") || field("ad_id"),
-      cid: field("cid") || field("creative_id"),
-      csite: field("csite"),
-    }),
-    record: { name, fields: ["advertiser_id", "gid", "aid", "cid", "callback", ...launchKeys] },
-  };
-}
+import { vivo } from "./vivo.ts";
+import { xiaomi } from "./xiaomi.ts";
 
 const gravity = generic("gravity", ["turbo_vid"]);
 
@@ -29,27 +20,19 @@ const BY_LAUNCH_QUERY: readonly Platform[] = [gravity, baidu, tencent, kuaishou,
 
 /** Values of `click_company` that the service is known to use; a user of another platform writes it in the campaign. */
 const OTHER_NAMES = [
-  ...[
-    "bytedance_std",
-    "bytedance_star",
-    "bytedance_dy_game",
-    "tiktok",
-    "alipay",
-    "bilibili",
-    "bing",
-    "honor",
-    "huawei",
-  ],
-  ...["huawei_store", "huya", "iqiyi", "oppo", "qihu360", "sigmob", "taptap", "ubix", "uc", "vivo", "weibo"],
-  ...["xiaohongshu", "xiaomi", "youdao", "masterkey", "google", "meta", "applovin", "unity", "mintegral"],
+  ...["bytedance_std", "bytedance_star", "bytedance_dy_game", "tiktok", "alipay", "bing", "honor", "huawei_store"],
+  ...["huya", "iqiyi", "qihu360", "sigmob", "taptap", "ubix", "uc", "weibo", "xiaohongshu", "youdao", "masterkey"],
+  ...["google", "meta", "applovin", "unity", "mintegral"],
 ];
 
+const OWN_FILES = [tencent, kuaishou, bytedance, baidu, apple, bilibili, vivo, oppo, xiaomi, huawei, gravity];
+
 const PLATFORMS: ReadonlyMap<string, Platform> = new Map(
-  [tencent, kuaishou, bytedance, baidu, apple, gravity, ...OTHER_NAMES.map((name) => generic(name))].map((platform) => [
-    platform.name,
-    platform,
-  ]),
+  [...OWN_FILES, ...OTHER_NAMES.map((name) => generic(name))].map((platform) => [platform.name, platform]),
 );
+
+/** Those whose links carry a click id, for a click id that comes without a platform's name. */
+export const PLATFORMS_WITH_LINKS: readonly Platform[] = OWN_FILES.filter((platform) => platform.click !== undefined);
 
 export const PLATFORM_NAMES: readonly string[] = [...PLATFORMS.keys()];
 
@@ -59,6 +42,18 @@ const ALIASES: Readonly<Record<string, string>> = { gdt: "tencent", apple: "asa"
 export function platformNamed(name: string): Platform | undefined {
   return PLATFORMS.get(ALIASES[name] ?? name);
 }
+
+/** What a platform of our own making may be called. */
+const NAME = /^[a-z][a-z0-9_]{0,39}$/;
+
+/** The platform of a monitoring link, which may have any name; undefined where it cannot be one. */
+export function platformOfLink(name: string): Platform | undefined {
+  const lower = name.toLowerCase();
+  return platformNamed(lower) ?? (NAME.test(lower) && lower !== ORGANIC ? generic(lower) : undefined);
+}
+
+/** How reports write that no platform brought the user. */
+export const ORGANIC = "natural";
 
 /** The platform that a registration's ad_data names, and its ids there. undefined: organic. */
 export function readLaunchQuery(

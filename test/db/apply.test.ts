@@ -28,7 +28,7 @@ async function wholeBatch(): Promise<Batch> {
   return { journalId: stage.journal.id, from: 0, until: stage.journal.durable, entries: items.map(decodeItem) };
 }
 
-const context = async () => ({ days: await loadEventDays(stage.pool), names: new ObservedNames() });
+const context = async () => ({ days: await loadEventDays(stage.pool), weeks: new Map(), names: new ObservedNames() });
 
 test("a registration and its events become a user, its day, its events, its order and its ledger", async () => {
   await stage.register("u", { ad_data: { gdt_vid: "x", account_id: 1 } });

@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp } from "../../src/db/app.ts";
+import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { readCursor } from "../../src/db/journal-cursor.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
+import { md5 } from "../../src/domain/identity.ts";
 import type { EntryHead, EntryKind } from "../../src/journal/entry.ts";
 import { readAll } from "../journal/temp-journal.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
@@ -15,6 +17,9 @@ beforeAll(async () => {
   stage = await ApplyStage.open();
   otherApp = (await makeApp(stage.pool, "America/New_York")).appId;
   await changeApp(stage.pool, stage.app.appId, { rates: { USD: "7.1234" } });
+  // Where everything can happen: impressions win, and a user who comes back is attributed anew.
+  const rules = { impressions: true, flaggedMayWin: false, reattribution: true, reclickDays: 0, refluxDays: 1 };
+  await storeRuleSettings(stage.pool, { appId: otherApp, platform: "", rules, changedAtMs: NOW_MS });
 });
 afterAll(() => stage.close());
 
@@ -89,6 +94,21 @@ const bodies: fc.Arbitrary<[EntryKind, object | string]> = fc.oneof(
     ["handle_event", { event_type: "pay", trace_id: "o1", properties: { amount: 300 } }],
     ["register", "not JSON"],
   ),
+  {
+    weight: 4,
+    arbitrary: fc
+      .record({
+        kind: fc.constantFrom<EntryKind>("click", "click", "impression"),
+        company: fc.constantFrom("tencent", "baidu", "bilibili"),
+        ageMs: fc.constantFrom(-30 * HOUR_MS, 0, HOUR_MS, DAY_MS, 8 * DAY_MS),
+        id: fc.constantFrom("x", "y", "k"),
+        key: fc.constantFrom("", "&wx_openid=open", `&idfa_md5=${md5("AEBE52E7-03EE-455A-B3C4-E57283966239")}`),
+      })
+      .map(({ kind, company, ageMs, id, key }): [EntryKind, string] => [
+        kind,
+        `company=${company}&click_id=${id}&impression_id=${id}&ts=${NOW_MS - ageMs}&aid=${id}${key}`,
+      ]),
+  },
   { weight: 2, arbitrary: clients.map((to): [EntryKind, object] => ["reset_client_id", { new_client_id: to }]) },
 );
 
@@ -101,7 +121,7 @@ const journals = fc.array(
     afterMs: fc.constantFrom(0, 1_000, HOUR_MS),
     rejectsFirst: fc.boolean(),
   }),
-  { minLength: 5, maxLength: 40 },
+  { minLength: 5, maxLength: 60 },
 );
 
 async function write(list: typeof journals extends fc.Arbitrary<infer T> ? T : never): Promise<Sent[]> {
@@ -125,6 +145,10 @@ const TABLES = [
   "user_day",
   "orders",
   "order_key",
+  "touch",
+  "touch_key",
+  "user_key",
+  "attribution_decision",
   "ledger_minute",
   "event_meta",
   "property_meta",

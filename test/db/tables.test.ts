@@ -40,15 +40,15 @@ test("the ledger adds to the outcomes of a minute, and is read by app and time",
     outcome,
     events,
   });
-  await addToLedger(database.pool, [count("received", 3), count("stored", 2), count("duplicate", 1)]);
-  await addToLedger(database.pool, [
+  await addToLedger(database.pool, "ledger_minute", [count("received", 3), count("stored", 2), count("duplicate", 1)]);
+  await addToLedger(database.pool, "ledger_minute", [
     count("received", 4),
     count("stored", 4),
     count("stored", 9, 120_000),
     count("stored", 9, 60_000, 2),
   ]);
-  await addToLedger(database.pool, []);
-  expect(await readLedger(database.pool, { appId: 1, fromMs: 60_000, untilMs: 120_000 })).toEqual([
+  await addToLedger(database.pool, "ledger_minute", []);
+  expect(await readLedger(database.pool, "ledger_minute", { appId: 1, fromMs: 60_000, untilMs: 120_000 })).toEqual([
     count("duplicate", 1),
     count("received", 7),
     count("stored", 6),

@@ -1,12 +1,15 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newUser } from "../../src/apply/facts.ts";
+import { changeAsaTokens } from "../../src/db/asa-token.ts";
+import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { eventCopy, eventRow } from "../../src/db/event.ts";
 import { openEventDay } from "../../src/db/event-day.ts";
 import { insertOrders } from "../../src/db/orders.ts";
 import { inTransaction } from "../../src/db/pool.ts";
 import { findRegistered, loadUsers, renameUser, storeUsers, type UserAccount } from "../../src/db/user-account.ts";
 import { addUserDays } from "../../src/db/user-day.ts";
+import { addUserKeys } from "../../src/db/user-key.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { deviceOf } from "../../src/domain/device.ts";
 import { type JsonObject, storableText } from "../../src/domain/json.ts";
@@ -58,7 +61,7 @@ const anyUser: fc.Arbitrary<UserAccount> = fc
           ? text
           : typeof value === "boolean"
             ? fc.boolean()
-            : /Count$/.test(field)
+            : /Count$|Number$/.test(field)
               ? whole
               : large,
       ]),
@@ -72,6 +75,8 @@ const anyUser: fc.Arbitrary<UserAccount> = fc
     adData: json,
     properties: json,
     reported: fc.option(json),
+    launch: json,
+    returned: fc.option(json),
     device: fc.option(json.map(deviceOf)),
   })
   .map((user) => user as unknown as UserAccount);
@@ -116,7 +121,13 @@ test("only those that have registered are found as registered", async () => {
   expect(await findRegistered(database.pool, [{ appId: 2, clientId: "registered" }])).toEqual([]);
 });
 
-const TABLES = ["event", "user_day", "orders", "order_key"];
+const TABLES = ["event", "user_day", "orders", "order_key", "attribution_decision", "user_key", "asa_token"];
+
+const ORGANIC = {
+  ...{ appId: 1, number: 1, atMs: 1, decidedAtMs: 1, method: "" as const, adPlatform: "", touchId: null },
+  ...{ touchedAtMs: null, turboPromotedObjectId: "", flags: [], candidates: [] },
+  subject: { launch: null, reported: null, keys: [] },
+};
 
 /** Puts one row for a client into every table that knows clients. */
 async function spread(clientId: string, traceId: string): Promise<void> {
@@ -140,6 +151,9 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await copy.end();
     await addUserDays(tx, [{ ...day, spanT: 0, spanR: 0, ...counters }]);
     await insertOrders(tx, [{ ...order, hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" }]);
+    await storeDecisions(tx, [{ ...ORGANIC, clientId }]);
+    await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), atMs: 1 }]);
+    await changeAsaTokens(tx, [{ kind: "waiting", appId: 1, clientId, token: "t", receivedAtMs: 2 }]);
   });
 }
 
@@ -157,7 +171,7 @@ test("a renamed client takes its rows along in every table, and nobody else's", 
   );
   const sorted = (rows: object[]) => rows.map((row) => JSON.stringify(row)).sort();
   expect(after.map(sorted)).toEqual(renamed.map(sorted));
-  expect(after.map((rows) => rows.length)).toEqual([2, 2, 2, 2]);
+  expect(after.map((rows) => rows.length)).toEqual([2, 2, 2, 2, 2, 2, 2]);
   expect(await load("old")).toEqual([]);
   expect((await load("new", "bystander")).map((user) => user.clientId)).toEqual(["bystander", "new"]);
 });

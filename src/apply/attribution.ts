@@ -1,0 +1,111 @@
+import type pg from "pg";
+import { type StoredDecision, storeDecisions } from "../db/attribution-decision.ts";
+import type { UserAccount } from "../db/user-account.ts";
+import { addUserKeys, type KeyOfUser } from "../db/user-key.ts";
+import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attribution.ts";
+import { DAY_MS } from "../domain/calendar.ts";
+import type { Key } from "../domain/touch-key.ts";
+import { findCandidates, type Question } from "./candidates.ts";
+import type { Facts } from "./facts.ts";
+import { type Arrival, keysOf, registrationOf, type Source, sourceOf, subjectOf } from "./source.ts";
+
+/** A registration or a return, on its way to a decision. */
+type Case = Question & { user: UserAccount; arrival: Arrival; keys: Key[]; isReturn: boolean };
+
+/**
+ * Decides, for every user of whom the batch brought something new, where they came from. A decision is always made from
+ * everything that is known by then, so it does not matter what of it arrived first, or in how many batches.
+ * Returns the users whose touch has changed.
+ */
+export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<UserAccount[]> {
+  const cases = casesOf(facts);
+  const found = await findCandidates(tx, cases, isOpen);
+  const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
+  const decisions: StoredDecision[] = [];
+  cases.forEach((one, index) => {
+    const stored = settle(one, found[index]!);
+    if (stored) decisions.push(stored);
+    facts.putUser(one.user);
+  });
+  await storeDecisions(tx, decisions);
+  await addUserKeys(tx, cases.flatMap(keysOfUser));
+  return [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
+}
+
+/** The registration before the return: the return is judged against what the registration came to. */
+function casesOf(facts: Facts): Case[] {
+  return facts.usersToDecide().flatMap((user) => {
+    const { rules } = facts.app(user.appId);
+    const arrivals = [{ arrival: registrationOf(user), isReturn: false }];
+    if (user.returned && rules.app.reattribution) arrivals.push({ arrival: user.returned, isReturn: true });
+    return arrivals.map(({ arrival, isReturn }) => ({
+      ...{ user, arrival, isReturn, rules, appId: user.appId },
+      subject: isReturn ? { ...subjectOf(user, arrival), reported: undefined } : subjectOf(user, arrival),
+      keys: keysOf(user, arrival),
+    }));
+  });
+}
+
+/** More touches under a key can only change something while no touch has won by the surest method. */
+function isOpen({ subject, rules }: Question, found: readonly FoundTouch[]): boolean {
+  const { verdict } = decide(subject, found, rules);
+  return !(verdict.kind === "attributed" && (verdict.method === METHODS[0] || verdict.method === "reported"));
+}
+
+/** Decides one case and writes the outcome into the user. Undefined: a return that changes nothing. */
+function settle(one: Case, found: readonly FoundTouch[]): StoredDecision | undefined {
+  const { user, arrival, subject, rules, isReturn } = one;
+  const decision = decide(subject, found, rules);
+  const source = sourceOf(isReturn ? { ...user, reported: null } : user, arrival, decision.verdict);
+  if (isReturn && !isNewTouch(user, source, rules.app.reclickDays)) return undefined;
+  let number = 1;
+  if (isReturn && user.returned) {
+    if (user.returned.number === 0) user.returned = { ...user.returned, number: Math.max(1, user.decisionNumber) + 1 };
+    number = user.returned.number;
+  }
+  // A registration that is judged again does not take back what a later return came to.
+  if (number >= user.decisionNumber) Object.assign(user, source, { decisionNumber: number });
+  return asStored(one, number, decision, source);
+}
+
+/** A return wins the user for a touch that is newer than the last decision; without long silence, by `reclickDays`. */
+function isNewTouch(user: UserAccount, source: Source, reclickDays: number): boolean {
+  const { returned } = user;
+  if (!returned || source.adPlatform === "") return false;
+  const touchedAtMs = source.touchedAtMs ?? returned.atMs;
+  return touchedAtMs >= returned.beforeMs + (returned.isReflux ? 1 : reclickDays * DAY_MS);
+}
+
+function asStored(one: Case, number: number, { verdict, candidates }: Decision, source: Source): StoredDecision {
+  const { user, arrival, subject, keys } = one;
+  const touch = verdict.kind === "attributed" ? verdict.touch : undefined;
+  const winner = candidates.find(({ outcome }) => outcome === "won");
+  return {
+    appId: user.appId,
+    clientId: user.clientId,
+    number,
+    atMs: arrival.atMs,
+    decidedAtMs: Math.max(arrival.atMs, ...candidates.map((candidate) => candidate.touch.receivedAtMs)),
+    method: verdict.method ?? "",
+    adPlatform: source.adPlatform,
+    touchId: touch?.touchId ?? null,
+    touchedAtMs: source.touchedAtMs,
+    turboPromotedObjectId: source.turboPromotedObjectId,
+    flags: [...(winner?.flags ?? [])],
+    subject: {
+      launch: subject.launch ?? null,
+      reported: subject.reported ?? null,
+      keys: [...new Set(keys.map(({ by }) => by))].sort(),
+    },
+    candidates,
+  };
+}
+
+function keysOfUser({ user, arrival, keys }: Case): KeyOfUser[] {
+  return keys.map(({ value }) => ({
+    appId: user.appId,
+    clientId: user.clientId,
+    key: value,
+    atMs: arrival.atMs,
+  }));
+}

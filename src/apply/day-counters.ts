@@ -1,0 +1,26 @@
+import type { UserDay } from "../db/user-day.ts";
+import { microsOfEcpm } from "../domain/money.ts";
+
+/** What one track event adds to its day: the same whether it has just come in or is counted again later. */
+export function countTrackEvent(day: UserDay, { event, ecpm }: { event: string; ecpm: number }): void {
+  day.trackEvents += 1;
+  switch (event) {
+    case "$AdShow":
+      day.adCount += 1;
+      day.adMicros += microsOfEcpm(ecpm);
+      break;
+    case "$AppRegister":
+    case "$MPRegister":
+      day.registerEvents += 1;
+      break;
+  }
+}
+
+export function countPayment(day: UserDay, cents: number): void {
+  day.payCount += 1;
+  day.payCents += cents;
+}
+
+export function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}

@@ -1,0 +1,137 @@
+import type { UserAccount } from "../db/user-account.ts";
+import type { Subject, Verdict } from "../domain/attribution.ts";
+import { cleanId, cleanValue } from "../domain/identity.ts";
+import { isObject, type JsonObject } from "../domain/json.ts";
+import type { Launch } from "../domain/launch.ts";
+import { type AdIds, NO_AD_IDS, type Touch } from "../domain/touch.ts";
+import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../domain/touch-key.ts";
+import { apple, appleTouchedAtMs } from "../platform/apple.ts";
+import { adDataOf, fieldsOf, type Platform } from "../platform/platform.ts";
+import { PLATFORMS_WITH_LINKS, platformNamed, readLaunchQuery } from "../platform/registry.ts";
+
+/** What a user's own words say about the source: the launch query, or what Apple answered. */
+type LaunchSource = { platform: Platform; ids: AdIds; adData: JsonObject };
+
+/** A registration, or a return, that is to be attributed. */
+export type Arrival = { atMs: number; launch: Launch; ip: string; ua: string };
+
+export function launchOf(body: JsonObject, history: JsonObject | undefined): Launch {
+  const adData = isObject(body.ad_data) ? body.ad_data : {};
+  const campaignId = cleanValue(body.promoted_object_id) || cleanValue(adData.turbo_promoted_object_id);
+  const clickId = cleanId(body.click_id);
+  const mediaType = cleanValue(body.media_type);
+  return {
+    ...(Object.keys(adData).length > 0 && { adData }),
+    ...(campaignId !== "" && { campaignId }),
+    ...(clickId !== "" && { clickId }),
+    ...(mediaType !== "" && { mediaType }),
+    ...(history && { company: platformNamed(cleanValue(history.company))?.name ?? "" }),
+  };
+}
+
+export function registrationOf(user: UserAccount): Arrival {
+  return { atMs: user.registeredAtMs, launch: user.launch, ip: user.ip, ua: user.ua };
+}
+
+export function subjectOf(user: UserAccount, arrival: Arrival): Subject {
+  return { atMs: arrival.atMs, launch: launchSource(arrival.launch)?.platform.name, reported: reportedPlatform(user) };
+}
+
+/** Attributed register and history speak for the user once and for all. */
+function reportedPlatform(user: UserAccount): string | undefined {
+  if (user.reported) return platformNamed(cleanValue(user.reported.click_company))?.name ?? "";
+  return user.launch.company || undefined;
+}
+
+export function keysOf(user: UserAccount, arrival: Arrival): Key[] {
+  return [
+    ...launchKeys(arrival.launch),
+    ...(user.device ? deviceKeys(user.device) : []),
+    ...openIdKeys(user.wxOpenid),
+    ...ipUaKeys(arrival.ip, arrival.ua),
+  ];
+}
+
+function launchKeys(launch: Launch): Key[] {
+  const source = launchSource(launch);
+  const clickId = launch.clickId ?? "";
+  const named = source?.platform ?? platformNamed(launch.mediaType ?? "");
+  const field = fieldsOf({ ...source?.adData, ...(clickId !== "" && { click_id: clickId }) });
+  // A click id without a platform's name can be of any of them.
+  const platforms = named ? [named] : clickId === "" ? [] : PLATFORMS_WITH_LINKS;
+  return platforms.flatMap((platform) =>
+    clickKeys(
+      platform.name,
+      platform
+        .launchClickIds(field)
+        .map(cleanId)
+        .filter((id) => id !== ""),
+    ),
+  );
+}
+
+function launchSource(launch: Launch): LaunchSource | undefined {
+  const source = readLaunchQuery(launch.adData ?? {});
+  if (source || !launch.apple) return source;
+  return { platform: apple, ids: apple.readIds(fieldsOf(launch.apple)), adData: launch.apple };
+}
+
+/** The columns of a user that say where it came from. */
+export type Source = AdIds &
+  Pick<UserAccount, "adPlatform" | "turboPromotedObjectId" | "touchedAtMs" | "adData" | "method">;
+
+/** Writes a verdict out into the columns of the user. */
+export function sourceOf(user: UserAccount, arrival: Arrival, verdict: Verdict): Source {
+  if (user.reported) return reportedSource(user.reported);
+  const own = launchSource(arrival.launch);
+  const campaignId = arrival.launch.campaignId ?? "";
+  const clickId = arrival.launch.clickId ?? "";
+  const adData = { ...(own?.adData ?? arrival.launch.adData), ...(clickId !== "" && { click_id: clickId }) };
+  if (verdict.kind === "organic") {
+    return { adPlatform: "", method: "", turboPromotedObjectId: campaignId, touchedAtMs: null, adData, ...NO_AD_IDS };
+  }
+  const { method, platform, touch } = verdict;
+  const ownIds = own?.platform.name === platform ? own.ids : NO_AD_IDS;
+  if (!touch) {
+    const touchedAtMs = platform === apple.name ? appleTouchedAtMs(fieldsOf(adData)) : null;
+    return { adPlatform: platform, method, turboPromotedObjectId: campaignId, touchedAtMs, adData, ...ownIds };
+  }
+  return {
+    adPlatform: platform,
+    method,
+    turboPromotedObjectId: touch.campaignId || campaignId,
+    touchedAtMs: touch.touchedAtMs,
+    adData: { ...(ownIds === NO_AD_IDS ? {} : adData), ...touchAdData(touch) },
+    advertiserId: touch.advertiserId || ownIds.advertiserId,
+    gid: touch.gid || ownIds.gid,
+    aid: touch.aid || ownIds.aid,
+    cid: touch.cid || ownIds.cid,
+    csite: touch.csite || ownIds.csite,
+  };
+}
+
+/** A touch in the words of its platform's own ad_data. */
+function touchAdData(touch: Touch): JsonObject {
+  const { advertiserId: advertiser_id, gid, aid, cid, csite, details } = touch;
+  const parameters: Record<string, string> = { ...details, advertiser_id, gid, aid, cid, csite };
+  const fields = platformNamed(touch.platform)?.adData ?? [];
+  return Object.fromEntries(
+    fields.flatMap(([name, parameter]) => (parameters[parameter] ? [[name, parameters[parameter]]] : [])),
+  );
+}
+
+function reportedSource(body: JsonObject): Source {
+  const platform = platformNamed(cleanValue(body.click_company));
+  const adData = isObject(body.ad_data) && platform ? adDataOf(body.ad_data, platform.name) : {};
+  const clickTime =
+    typeof body.click_time === "number" && body.click_time > 0 ? Math.floor(body.click_time) : undefined;
+  const activeTime = typeof body.active_time === "number" ? Math.floor(body.active_time) : null;
+  return {
+    adPlatform: platform?.name ?? "",
+    method: "reported",
+    turboPromotedObjectId: cleanValue(body.turbo_promoted_object_id),
+    touchedAtMs: platform ? (clickTime ?? activeTime) : null,
+    adData,
+    ...(platform ? platform.readIds(fieldsOf(adData)) : NO_AD_IDS),
+  };
+}

@@ -1,0 +1,128 @@
+import type pg from "pg";
+import type { Candidate, Method } from "../domain/attribution.ts";
+import type { Flag } from "../domain/fraud.ts";
+import { copyJson, copyNullable, copyText, stageRows } from "./copy.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** What was known of the user when the decision was made. */
+export type DecidedSubject = {
+  launch: string | null;
+  reported: string | null;
+  /** The kinds of key that the user has: "oaid", "click_key" … */
+  keys: string[];
+};
+
+export type StoredDecision = {
+  appId: number;
+  clientId: string;
+  /** 1: on the registration; higher: on a return. */
+  number: number;
+  /** The instant of the registration or return. */
+  atMs: number;
+  /** When the last thing that counted in it had arrived. */
+  decidedAtMs: number;
+  /** The empty text: organic. */
+  method: Method | "";
+  adPlatform: string;
+  touchId: string | null;
+  touchedAtMs: number | null;
+  turboPromotedObjectId: string;
+  flags: Flag[];
+  subject: DecidedSubject;
+  candidates: Candidate[];
+};
+
+const COLUMNS =
+  "app_id, client_id, number, at_ms, decided_at_ms, method, ad_platform, touch_id, touched_at_ms, turbo_promoted_object_id, flags, subject, candidates";
+
+/** A decision that is made again, because more is known by now, replaces the one of its number. */
+export async function storeDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {
+  if (decisions.length === 0) return;
+  await stageRows(
+    tx,
+    { table: "stage_decision", like: "attribution_decision", columns: COLUMNS },
+    decisions.map(toCopyRow),
+  );
+  await tx.query(
+    `insert into attribution_decision (${COLUMNS}) select ${COLUMNS} from stage_decision
+      on conflict (app_id, client_id, number) do update set ${COLUMNS.split(", ")
+        .slice(3)
+        .map((column) => `${column} = excluded.${column}`)
+        .join(", ")}`,
+  );
+}
+
+function toCopyRow(d: StoredDecision): string {
+  return [
+    d.appId,
+    copyText(d.clientId),
+    d.number,
+    d.atMs,
+    d.decidedAtMs,
+    d.method,
+    copyText(d.adPlatform),
+    copyNullable(d.touchId),
+    copyNullable(d.touchedAtMs),
+    copyText(d.turboPromotedObjectId),
+    `{${d.flags.join(",")}}`,
+    copyJson(JSON.stringify(d.subject)),
+    copyJson(JSON.stringify(d.candidates)),
+  ].join("\t");
+}
+
+const columns = sql`app_id as "appId", client_id as "clientId", number, at_ms as "atMs", decided_at_ms as "decidedAtMs",
+  method, ad_platform as "adPlatform", replace(touch_id::text, '-', '') as "touchId", touched_at_ms as "touchedAtMs",
+  turbo_promoted_object_id as "turboPromotedObjectId", flags, subject, candidates`;
+
+/** All decisions on one user, the first one first. */
+export async function loadDecisions(
+  executor: Executor,
+  user: { appId: number; clientId: string },
+): Promise<StoredDecision[]> {
+  return query<StoredDecision>(
+    executor,
+    sql`select ${columns} from attribution_decision where app_id = ${user.appId} and client_id = ${user.clientId} order by number`,
+  );
+}
+
+/** The last decisions of users who were attributed anew. */
+export async function loadReattributions(
+  executor: Executor,
+  appId: number,
+  clientIds: readonly string[],
+): Promise<StoredDecision[]> {
+  return query<StoredDecision>(
+    executor,
+    sql`select distinct on (client_id) ${columns} from attribution_decision
+      where app_id = ${appId} and client_id = any(${clientIds}) and number > 1 order by client_id, number desc`,
+  );
+}
+
+/** The decisions on users registered, or come back, in [from, until), page by page in the order of their key. */
+export async function pageDecisions(
+  executor: Executor,
+  range: { appId: number; fromMs: number; untilMs: number; after: { clientId: string; number: number }; limit: number },
+): Promise<StoredDecision[]> {
+  return query<StoredDecision>(
+    executor,
+    sql`select ${columns} from attribution_decision
+      where app_id = ${range.appId} and at_ms >= ${range.fromMs} and at_ms < ${range.untilMs}
+        and (client_id, number) > (${range.after.clientId} collate "C", ${range.after.number}::int)
+      order by client_id, number limit ${range.limit}`,
+  );
+}
+
+/** Deleted and inserted, because the client's id is what the table may be distributed by. */
+export async function renameDecisions(
+  tx: Executor,
+  user: { appId: number; clientId: string; newClientId: string },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`with moved as (delete from attribution_decision where app_id = ${user.appId} and client_id = ${user.clientId} returning *)
+      insert into attribution_decision (app_id, client_id, number, at_ms, decided_at_ms, method, ad_platform, touch_id, touched_at_ms,
+        turbo_promoted_object_id, flags, subject, candidates)
+      select app_id, ${user.newClientId}, number, at_ms, decided_at_ms, method, ad_platform, touch_id, touched_at_ms,
+        turbo_promoted_object_id, flags, subject, candidates from moved`,
+  );
+}

@@ -1,0 +1,41 @@
+import type pg from "pg";
+import { copyText, stageRows } from "./copy.ts";
+import { type Executor, query, sql } from "./sql.ts";
+import type { UserKey } from "./user-account.ts";
+
+/** A key of a user, and the instant (registration or return) for which it counts. */
+export type KeyOfUser = UserKey & { key: string; atMs: number };
+
+export async function addUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
+  if (keys.length === 0) return;
+  await stageRows(
+    tx,
+    { table: "stage_user_key", like: "user_key", columns: "app_id, key_value, at_ms, client_id" },
+    keys.map((one) => `${one.appId}\t${one.key}\t${one.atMs}\t${copyText(one.clientId)}`),
+  );
+  await tx.query(
+    "insert into user_key (app_id, key_value, at_ms, client_id) select app_id, key_value, at_ms, client_id from stage_user_key on conflict do nothing",
+  );
+}
+
+/** Users who share a key with a touch and registered, or returned, in [from, until): the touch may be theirs. */
+export async function findUsersByKeys(
+  executor: Executor,
+  keys: readonly { appId: number; key: string; fromMs: number; untilMs: number }[],
+  limit: number,
+): Promise<UserKey[]> {
+  if (keys.length === 0) return [];
+  return query<UserKey>(
+    executor,
+    sql`select distinct wanted.app_id as "appId", found.client_id as "clientId"
+      from unnest(${keys.map((one) => one.appId)}::int[], ${keys.map((one) => one.key)}::uuid[],
+          ${keys.map((one) => one.fromMs)}::bigint[], ${keys.map((one) => one.untilMs)}::bigint[])
+        as wanted (app_id, key_value, from_ms, until_ms)
+      cross join lateral (
+        select u.client_id from user_key u
+        where u.app_id = wanted.app_id and u.key_value = wanted.key_value
+          and u.at_ms >= wanted.from_ms and u.at_ms < wanted.until_ms
+        order by u.at_ms, u.client_id limit ${limit}
+      ) found`,
+  );
+}

@@ -1,0 +1,144 @@
+import type { RuleBook, Rules } from "./attribution-rules.ts";
+import type { Flag } from "./fraud.ts";
+import type { Touch } from "./touch.ts";
+
+/**
+ * How a user can be found to belong to a touch, surest first. An earlier one beats a later one, whatever the times.
+ * `launch_query` needs no stored touch: what the app was opened with names the platform and the ad by itself.
+ */
+export const METHODS = ["click_key", "device_id", "open_id", "launch_query", "ip_ua"] as const;
+export type TouchMethod = Exclude<(typeof METHODS)[number], "launch_query">;
+/** `reported`: the caller said so (attributed register, or history brought over from another system). */
+export type Method = "reported" | (typeof METHODS)[number];
+
+/** Who is to be attributed. */
+export type Subject = {
+  /** The instant of the registration, or of the return that is judged anew. */
+  atMs: number;
+  /** The platform that the launch query names. */
+  launch: string | undefined;
+  /** The platform that the caller reported; the empty text reports an organic user. */
+  reported: string | undefined;
+};
+
+/** A stored touch that shares a key with the subject. */
+export type FoundTouch = {
+  touch: Touch;
+  /** By which methods, and within each by which keys ("oaid", "idfa" …). */
+  matches: readonly { method: TouchMethod; by: readonly string[] }[];
+  flags: readonly Flag[];
+};
+
+export type Outcome =
+  | "won"
+  | "reported_stands"
+  | "earlier_method_won"
+  | "click_won"
+  | "later_touch_won"
+  | "greater_id_won"
+  | "after_registration"
+  | "outside_window"
+  | "too_fast"
+  | "impressions_off"
+  | "flagged";
+
+export type Candidate = FoundTouch & {
+  /** The method that counted: the surest one under which the touch could win, else the surest one that matched. */
+  method: TouchMethod;
+  outcome: Outcome;
+  /** The window that applied, ms. */
+  windowMs: number;
+};
+
+export type Verdict =
+  | { kind: "attributed"; method: TouchMethod; platform: string; touch: Touch }
+  | { kind: "attributed"; method: "launch_query" | "reported"; platform: string; touch: undefined }
+  | { kind: "organic"; method: "reported" | undefined };
+
+export type Decision = { verdict: Verdict; candidates: Candidate[] };
+
+/**
+ * Decides which touch brought the subject. Pure and total: the same touches in any order give the same decision, and
+ * a touch that loses changes nothing for the others.
+ */
+export function decide(subject: Subject, found: readonly FoundTouch[], rules: RuleBook): Decision {
+  const standings = found.map((one) => standingOf(one, subject, rules.of(one.touch.platform)));
+  const able = standings.filter((standing) => standing.obstacle === undefined).sort(better);
+  const best = subject.reported === undefined ? able[0] : undefined;
+  const winner = best && (subject.launch === undefined || rank(best.method) < rank("launch_query")) ? best : undefined;
+  const outcomeOf = (standing: Standing): Outcome => {
+    if (subject.reported !== undefined) return "reported_stands";
+    if (standing.obstacle) return standing.obstacle;
+    return winner ? comparison(standing, winner) : "earlier_method_won";
+  };
+  const candidates = standings.sort(better).map((standing): Candidate => {
+    const { obstacle: _, ...rest } = standing;
+    return { ...rest, outcome: outcomeOf(standing) };
+  });
+  return { verdict: verdictOf(subject, winner), candidates };
+}
+
+type Standing = Omit<Candidate, "outcome"> & { obstacle: Outcome | undefined };
+
+function standingOf(found: FoundTouch, subject: Subject, rules: Rules): Standing {
+  const tried = [...found.matches]
+    .sort((left, right) => rank(left.method) - rank(right.method))
+    .map(({ method }) => {
+      const windowMs = windowOf(found.touch, method, rules);
+      return { ...found, method, windowMs, obstacle: obstacleOf(found, windowMs, subject, rules) };
+    });
+  const standing = tried.find(({ obstacle }) => obstacle === undefined) ?? tried[0];
+  if (!standing) throw new Error("A touch that matches nothing is not a candidate.");
+  return standing;
+}
+
+function windowOf(touch: Touch, method: TouchMethod, rules: Rules): number {
+  const windowMs = method === "ip_ua" ? rules.ipUaWindowMs : rules.clickWindowMs;
+  return touch.kind === "click" ? windowMs : Math.min(windowMs, rules.impressionWindowMs);
+}
+
+/** Windows are half-open, like every range: a touch that is exactly as old as the window lies outside. */
+function obstacleOf(found: FoundTouch, windowMs: number, subject: Subject, rules: Rules): Outcome | undefined {
+  const ageMs = subject.atMs - found.touch.touchedAtMs;
+  if (ageMs < 0) return "after_registration";
+  if (found.touch.kind === "impression" && !rules.impressions) return "impressions_off";
+  if (ageMs >= windowMs) return "outside_window";
+  if (ageMs < rules.gapMsMin) return "too_fast";
+  return found.flags.length > 0 && !rules.flaggedMayWin ? "flagged" : undefined;
+}
+
+function rank(method: (typeof METHODS)[number]): number {
+  return METHODS.indexOf(method);
+}
+
+/** Surest method, click before impression, last touch, greater id. */
+function better(left: Standing, right: Standing): number {
+  return (
+    rank(left.method) - rank(right.method) ||
+    (left.touch.kind === right.touch.kind ? 0 : left.touch.kind === "click" ? -1 : 1) ||
+    right.touch.touchedAtMs - left.touch.touchedAtMs ||
+    (left.touch.touchId > right.touch.touchId ? -1 : 1)
+  );
+}
+
+function comparison(standing: Standing, winner: Standing): Outcome {
+  if (standing === winner) return "won";
+  if (standing.method !== winner.method) return "earlier_method_won";
+  if (standing.touch.kind !== winner.touch.kind) return "click_won";
+  return standing.touch.touchedAtMs === winner.touch.touchedAtMs ? "greater_id_won" : "later_touch_won";
+}
+
+function verdictOf(subject: Subject, winner: Standing | undefined): Verdict {
+  const { reported, launch } = subject;
+  if (reported !== undefined) {
+    return reported === ""
+      ? { kind: "organic", method: "reported" }
+      : { kind: "attributed", method: "reported", platform: reported, touch: undefined };
+  }
+  if (winner) {
+    return { kind: "attributed", method: winner.method, platform: winner.touch.platform, touch: winner.touch };
+  }
+  return launch === undefined
+    ? { kind: "organic", method: undefined }
+    : { kind: "attributed", method: "launch_query", platform: launch, touch: undefined };
+}

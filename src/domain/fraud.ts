@@ -1,0 +1,57 @@
+import { BlockList, isIP } from "node:net";
+import type { TouchMethod } from "./attribution.ts";
+import type { Rules } from "./attribution-rules.ts";
+import type { Touch } from "./touch.ts";
+
+/** What speaks against a touch. A flag never deletes anything: the rules say whether a flagged touch may win. */
+export const FLAGS = ["flood_address", "flood_device", "future", "datacentre", "short_gap"] as const;
+export type Flag = (typeof FLAGS)[number];
+
+/** A platform's clock may be this much ahead of ours. */
+const FUTURE_MS = 300_000;
+
+/** Within an hour around it, how many touches share the touch's address, and how many its device. */
+export type TouchCounts = { ofAddress: number; ofDevice: number };
+
+export function flagsOf(
+  touch: Touch,
+  counts: TouchCounts,
+  subject: { atMs: number; methods: readonly TouchMethod[] },
+  rules: Rules,
+): Flag[] {
+  const flags: Flag[] = [];
+  const gapMs = subject.atMs - touch.touchedAtMs;
+  // With a click key or an open id nothing is downloaded: a mini-game opens at once.
+  const isDownload = subject.methods.every((method) => method === "device_id" || method === "ip_ua");
+  if (rules.floodPerAddress > 0 && counts.ofAddress > rules.floodPerAddress) flags.push("flood_address");
+  if (rules.floodPerDevice > 0 && counts.ofDevice > rules.floodPerDevice) flags.push("flood_device");
+  if (touch.touchedAtMs > touch.receivedAtMs + FUTURE_MS) flags.push("future");
+  if (isInNetworks(touch.ip, rules.datacentres)) flags.push("datacentre");
+  if (isDownload && gapMs >= 0 && gapMs < rules.shortGapMs) flags.push("short_gap");
+  return flags;
+}
+
+const networks = new WeakMap<readonly string[], BlockList>();
+
+function isInNetworks(address: string, list: readonly string[]): boolean {
+  if (list.length === 0 || isIP(address) === 0) return false;
+  let blocks = networks.get(list);
+  if (!blocks) {
+    blocks = new BlockList();
+    for (const network of list) {
+      const [base = "", prefix] = network.split("/");
+      const family = isIP(base) === 6 ? "ipv6" : "ipv4";
+      blocks.addSubnet(base, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
+    }
+    networks.set(list, blocks);
+  }
+  return blocks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+export function isNetwork(text: string): boolean {
+  const [base = "", prefix, more] = text.split("/");
+  const bits = isIP(base) === 6 ? 128 : 32;
+  return (
+    isIP(base) !== 0 && more === undefined && (prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits))
+  );
+}

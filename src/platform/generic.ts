@@ -1,0 +1,29 @@
+import { PLAIN, type Platform } from "./platform.ts";
+
+/** A platform that has no file of its own: our own names for everything, and macros as they are commonly written. */
+export function generic(name: string, launchKeys: readonly string[] = []): Platform {
+  return {
+    ...PLAIN,
+    name,
+    launchKeys,
+    record: { name, fields: ["advertiser_id", "gid", "aid", "cid", "callback", ...launchKeys] },
+    click: [
+      ["advertiser_id", "__ADVERTISER_ID__"],
+      ["gid", "__CAMPAIGN_ID__"],
+      ["aid", "__AD_ID__"],
+      ["cid", "__CREATIVE_ID__"],
+      ["csite", "__CSITE__"],
+      ["click_id", "__CLICK_ID__"],
+      ["callback", "__CALLBACK__"],
+      ["ts", "__TS__"],
+      ["os", "__OS__"],
+      ["imei_md5", "__IMEI_MD5__"],
+      ["oaid", "__OAID__"],
+      ["idfa", "__IDFA__"],
+      ["android_id_md5", "__ANDROID_ID_MD5__"],
+      ["ip", "__IP__"],
+      ["ua", "__UA__"],
+    ],
+    launchClickIds: (field) => [...launchKeys.map(field), field("click_id"), field("callback")],
+  };
+}

@@ -1,0 +1,134 @@
+import { cleanId, cleanValue } from "../domain/identity.ts";
+import { storableText } from "../domain/json.ts";
+import { type Touch, type TouchKind, touchIdOf } from "../domain/touch.ts";
+import {
+  addressKey,
+  clickKeys,
+  type Field,
+  ipUaKeys,
+  type Key,
+  openIdKeys,
+  touchDeviceKeys,
+} from "../domain/touch-key.ts";
+import { PLAIN, type Platform } from "./platform.ts";
+import { platformOfLink } from "./registry.ts";
+
+/** A touch as it is read from a link call, with everything by which it can be found. */
+export type ReadTouch = {
+  touch: Touch;
+  keys: Key[];
+  /** By which a flood from one address is counted. */
+  addressKey: string | undefined;
+};
+
+/** Kept with the touch: what a postback, a user lookup or an explanation can need. */
+const DETAILS = [
+  ...["click_id", "impression_id", "callback", "req_id", "clue_token", "bd_vid", "ext_info", "wx_openid"],
+  ...["promoted_object_id", "gid_name", "aid_name", "cid_name", "project_id", "promotion_id", "dynamic_creative_id"],
+  ...["mid1", "mid2", "mid3", "mid4", "mid5", "mid6", "ctc_info", "ele_info", "os", "model", "ua"],
+  ...["imei", "oaid", "idfa", "idfv", "android_id", "mac", "caid", "muid"],
+  ...["imei_md5", "oaid_md5", "idfa_md5", "android_id_md5", "mac_md5"],
+];
+
+/** Undefined: the call names no platform, so that nothing could be attributed to it. */
+export function readTouch(kind: TouchKind, query: string, receivedAtMs: number): ReadTouch | undefined {
+  const parameters = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const clean = storableText(cleanValue(value));
+    if (clean !== "" && !parameters.has(name)) parameters.set(name, clean);
+  }
+  const raw: Field = (name) => parameters.get(name) ?? "";
+  const platform = platformOfLink(raw("company"));
+  if (!platform) return undefined;
+  // Platforms write 0 for Android and 1 for iOS; the rest of the world writes names.
+  const os = { "0": "android", "1": "ios" }[raw("os")] ?? raw("os").toLowerCase();
+  const field: Field = (name) => (name === "os" ? os : raw(name));
+  const touch: Touch = {
+    touchId: touchIdOf({ platform: platform.name, kind, identity: identityOf(kind, platform, field, query) }),
+    kind,
+    platform: platform.name,
+    touchedAtMs: timeOf(raw("ts")) ?? receivedAtMs,
+    receivedAtMs,
+    campaignId: raw("track_id"),
+    channel: raw("channel"),
+    ...platform.touchIds(field),
+    ip: raw("ip"),
+    details: Object.fromEntries(DETAILS.flatMap((name) => (field(name) === "" ? [] : [[name, field(name)]]))),
+  };
+  return { touch, ...keysOf(platform, field) };
+}
+
+/** The keys of a stored touch, from what is kept of it. */
+export function keysOfTouch(touch: Touch): Pick<ReadTouch, "keys" | "addressKey"> {
+  const field: Field = (name) => (name === "ip" ? touch.ip : (touch.details[name] ?? ""));
+  return keysOf(platformOfLink(touch.platform) ?? { ...PLAIN, name: touch.platform }, field);
+}
+
+function keysOf(
+  platform: Pick<Platform, "name" | "touchClickIds">,
+  field: Field,
+): Pick<ReadTouch, "keys" | "addressKey"> {
+  const clickIds = platform.touchClickIds(field).map(cleanId);
+  const keys = [
+    ...clickKeys(
+      platform.name,
+      clickIds.filter((id) => id !== ""),
+    ),
+    ...touchDeviceKeys(field),
+    ...openIdKeys(cleanId(field("wx_openid"))),
+    ...ipUaKeys(field("ip"), field("ua")),
+  ];
+  return { keys, addressKey: addressKey(field("ip")) };
+}
+
+/** The same touch is reported twice by the same click id; where there is none, by the same call. */
+function identityOf(kind: TouchKind, platform: Platform, field: Field, query: string): string {
+  const names = kind === "click" ? ["click_id", "bd_vid", "clue_token", "callback"] : ["impression_id"];
+  for (const name of names) if (cleanId(field(name)) !== "") return `${name}\n${field(name)}`;
+  const { advertiserId, gid, aid, cid } = platform.touchIds(field);
+  const request = cleanId(field("req_id"));
+  return request === "" ? query : [request, field("ts"), advertiserId, gid, aid, cid].join("\n");
+}
+
+const TIME_FROM_MS = Date.UTC(2000, 0, 1);
+const TIME_UNTIL_MS = Date.UTC(2100, 0, 1);
+
+/** 13 digits are milliseconds, 10 digits seconds. */
+function timeOf(ts: string): number | undefined {
+  const ms = /^\d{13}$/.test(ts) ? Number(ts) : /^\d{10}$/.test(ts) ? Number(ts) * 1000 : 0;
+  return ms >= TIME_FROM_MS && ms < TIME_UNTIL_MS ? ms : undefined;
+}
+
+export type LinkOptions = {
+  baseUrl: string;
+  appId: number;
+  campaignId: string;
+  channel: string;
+  /** Parameters whose macro differs from the one that we know. */
+  macros: Readonly<Record<string, string>>;
+};
+
+/** The link to enter at the ad platform; undefined where it has none of this kind. */
+export function linkOf(platform: Platform, kind: TouchKind, options: LinkOptions): string | undefined {
+  const changes = kind === "impression" ? platform.impression : [];
+  if (!platform.click || !changes) return undefined;
+  const fixed = [
+    ["app_id", String(options.appId)],
+    ["company", platform.name],
+    ["track_id", options.campaignId],
+    ["channel", options.channel],
+  ].filter(([, value]) => value !== "");
+  const macros = new Map([...platform.click, ...changes, ...Object.entries(options.macros)]);
+  if (kind === "impression") macros.delete("click_id");
+  // Baidu signs what stands before its sign, so that one stays last.
+  const sign = macros.get("sign");
+  if (sign !== undefined) {
+    macros.delete("sign");
+    macros.set("sign", sign);
+  }
+  const query = [
+    ...fixed.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`),
+    ...[...macros].map(([name, macro]) => `${name}=${macro}`),
+  ];
+  return `${options.baseUrl}/event_center/api/v1/event/${kind}/?${query.join("&")}`;
+}
