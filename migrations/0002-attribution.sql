@@ -80,6 +80,7 @@ create table user_key (
   key_value uuid not null,
   at_ms bigint not null,
   client_id text collate "C" not null,
+  method text not null,
   primary key (app_id, key_value, at_ms, client_id)
 );
 

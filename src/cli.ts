@@ -1,5 +1,7 @@
 import { Command } from "commander";
 import { appCommands } from "./cli/app-commands.ts";
+import { attributionCommands } from "./cli/attribution-commands.ts";
+import { campaignCommands } from "./cli/campaign-commands.ts";
 import { docsCommand } from "./cli/docs-command.ts";
 import { exportCommand } from "./cli/export-command.ts";
 import { importCommand } from "./cli/import-command.ts";
@@ -22,6 +24,8 @@ const program = new Command("touchpoint")
 
 appCommands(program);
 userCommands(program);
+campaignCommands(program);
+attributionCommands(program);
 metadataCommands(program);
 ledgerCommand(program);
 importCommand(program);

@@ -102,10 +102,11 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
 }
 
 function keysOfUser({ user, arrival, keys }: Case): KeyOfUser[] {
-  return keys.map(({ value }) => ({
+  return keys.map(({ value, method }) => ({
     appId: user.appId,
     clientId: user.clientId,
     key: value,
+    method,
     atMs: arrival.atMs,
   }));
 }

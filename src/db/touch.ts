@@ -129,7 +129,7 @@ export async function countTouches(
           where k.app_id = wanted.app_id and k.key_value = wanted.key_value and k.week >= wanted.from_week
             and k.touched_at_ms >= wanted.from_ms and k.touched_at_ms < wanted.until_ms
           limit ${max}
-        ) some
+        ) few
       ) counted
       order by wanted.lookup`,
   );

@@ -1,21 +1,22 @@
 import type pg from "pg";
+import type { TouchMethod } from "../domain/attribution.ts";
 import { copyText, stageRows } from "./copy.ts";
 import { type Executor, query, sql } from "./sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /** A key of a user, and the instant (registration or return) for which it counts. */
-export type KeyOfUser = UserKey & { key: string; atMs: number };
+export type KeyOfUser = UserKey & { key: string; method: TouchMethod; atMs: number };
+
+const COLUMNS = "app_id, key_value, at_ms, client_id, method";
 
 export async function addUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
   if (keys.length === 0) return;
   await stageRows(
     tx,
-    { table: "stage_user_key", like: "user_key", columns: "app_id, key_value, at_ms, client_id" },
-    keys.map((one) => `${one.appId}\t${one.key}\t${one.atMs}\t${copyText(one.clientId)}`),
+    { table: "stage_user_key", like: "user_key", columns: COLUMNS },
+    keys.map((one) => `${one.appId}\t${one.key}\t${one.atMs}\t${copyText(one.clientId)}\t${one.method}`),
   );
-  await tx.query(
-    "insert into user_key (app_id, key_value, at_ms, client_id) select app_id, key_value, at_ms, client_id from stage_user_key on conflict do nothing",
-  );
+  await tx.query(`insert into user_key (${COLUMNS}) select ${COLUMNS} from stage_user_key on conflict do nothing`);
 }
 
 /** Users who share a key with a touch and registered, or returned, in [from, until): the touch may be theirs. */

@@ -117,7 +117,7 @@ function better(left: Standing, right: Standing): number {
     rank(left.method) - rank(right.method) ||
     (left.touch.kind === right.touch.kind ? 0 : left.touch.kind === "click" ? -1 : 1) ||
     right.touch.touchedAtMs - left.touch.touchedAtMs ||
-    (left.touch.touchId > right.touch.touchId ? -1 : 1)
+    (left.touch.touchId === right.touch.touchId ? 0 : left.touch.touchId > right.touch.touchId ? -1 : 1)
   );
 }
 

@@ -20,7 +20,7 @@ export function isTooLongForId(id: string): boolean {
 const EMPTY_SPELLINGS: ReadonlySet<string> = new Set([
   ...["null", "undefined", "none", "nil", "unknown", "empty", "(null)", "nan"],
   ...["d41d8cd98f00b204e9800998ecf8427e", "9f89c84a559f573636a47ff8daed0d33"],
-  "02:00:00:00:00:00",
+  ...["02:00:00:00:00:00", "02-00-00-00-00-00", "020000000000"],
   "9774d56d682e549c",
 ]);
 

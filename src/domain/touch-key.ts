@@ -1,4 +1,4 @@
-import { isIPv6 } from "node:net";
+import { isIP, isIPv6 } from "node:net";
 import type { TouchMethod } from "./attribution.ts";
 import type { Device } from "./device.ts";
 import { cleanId, md5 } from "./identity.ts";
@@ -21,12 +21,28 @@ export type Field = (name: string) => string;
 
 const HASH = /^[0-9a-f]{32}$/;
 
+/** Many devices have no id, and some platforms hash what stands in its place: it would make one device of them all. */
+const NO_ID_HASHES: ReadonlySet<string> = new Set(
+  [
+    ...["", "0", "null", "NULL", "undefined", "unknown", "000000000000000", "0000000000000000"],
+    ...["00000000-0000-0000-0000-000000000000", "00000000000000000000000000000000", "9774d56d682e549c"],
+    ...["02:00:00:00:00:00", "020000000000", "00:00:00:00:00:00", "000000000000"],
+  ].map(md5),
+);
+
+function hashOf(value: unknown): string | undefined {
+  const hash = cleanId(value).toLowerCase();
+  return HASH.test(hash) && !NO_ID_HASHES.has(hash) ? hash : undefined;
+}
+
 function key(method: TouchMethod, by: string, text: string): Key {
   return { method, by, value: md5(`${by}\n${text}`) };
 }
 
 export function clickKeys(platform: string, values: readonly string[]): Key[] {
-  return unique(values.map((value) => key("click_key", "click_key", `${platform}\n${value}`)));
+  return unique(
+    values.filter((value) => value !== "").map((value) => key("click_key", "click_key", `${platform}\n${value}`)),
+  );
 }
 
 export function openIdKeys(openId: string): Key[] {
@@ -41,12 +57,21 @@ export function ipUaKeys(ip: string, ua: string): Key[] {
 
 /** Finds no user; counts how many touches one address makes. */
 export function addressKey(ip: string): string | undefined {
-  return ip === "" ? undefined : key("ip_ua", "address", plainIp(ip)).value;
+  return isIP(ip) === 0 || NO_ADDRESSES.has(ip) ? undefined : key("ip_ua", "address", plainIp(ip)).value;
 }
 
-/** One address has several spellings in version 6; the URL parser knows the short one. */
+const NO_ADDRESSES: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
+
+const MAPPED = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
+
+/** One address has several spellings in version 6, and one of version 4 can stand there too; the URL parser knows the short one. */
 function plainIp(ip: string): string {
-  return isIPv6(ip) ? new URL(`http://[${ip.split("%")[0]}]`).hostname : ip;
+  if (!isIPv6(ip)) return ip;
+  const { hostname } = new URL(`http://[${ip.split("%")[0]}]`);
+  const mapped = MAPPED.exec(hostname);
+  if (!mapped) return hostname;
+  const [high, low] = [Number.parseInt(mapped[1]!, 16), Number.parseInt(mapped[2]!, 16)];
+  return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
 /** How each kind of id is spelled before it is hashed. Several spellings: platforms differ. */
@@ -56,7 +81,10 @@ const SPELLINGS: Readonly<Record<string, (id: string) => readonly string[]>> = {
   idfa: (id) => [id.toUpperCase()],
   idfv: (id) => [id.toUpperCase()],
   android_id: (id) => [id.toLowerCase()],
-  mac: (id) => [id.toUpperCase(), id.toUpperCase().replaceAll(/[:-]/g, "")],
+  mac: (id) => {
+    const bare = id.toUpperCase().replaceAll(/[:-]/g, "");
+    return [bare.replaceAll(/..(?=.)/g, "$&:"), bare];
+  },
 };
 
 /** The versions under which the two fields of the device info carry a caid. */
@@ -84,11 +112,11 @@ export function touchDeviceKeys(field: Field): Key[] {
   for (const [by, spell] of Object.entries(SPELLINGS)) {
     const raw = cleanId(field(by));
     if (raw !== "") keys.push(key("device_id", by, md5(spell(raw)[0]!)));
-    const hash = cleanId(field(`${by}_md5`)).toLowerCase();
-    if (HASH.test(hash)) keys.push(key("device_id", by, hash));
+    const hash = hashOf(field(`${by}_md5`));
+    if (hash) keys.push(key("device_id", by, hash));
   }
-  const muid = cleanId(field("muid")).toLowerCase();
-  if (HASH.test(muid)) {
+  const muid = hashOf(field("muid"));
+  if (muid) {
     const os = field("os").toLowerCase();
     if (os !== "ios") keys.push(key("device_id", "imei", muid));
     if (os !== "android") keys.push(key("device_id", "idfa", muid));
@@ -114,12 +142,21 @@ function caidsOf(text: string): { version: string; hash: string }[] {
     return [];
   }
   return (list as unknown[]).flatMap((item) => {
-    const { caid, caid_md5, version } = (item ?? {}) as Record<string, unknown>;
-    const hash = cleanId(caid_md5).toLowerCase() || (cleanId(caid) === "" ? "" : md5(cleanId(caid)));
-    return HASH.test(hash) && (typeof version === "string" || typeof version === "number")
-      ? [{ version: String(version), hash }]
-      : [];
+    const { caid } = (item ?? {}) as Record<string, unknown>;
+    // Baidu lists the caids of each vendor by themselves.
+    return (Array.isArray(caid) ? (caid as unknown[]) : [item]).flatMap(caidOf);
   });
+}
+
+/** Tencent writes the hash beside the value; Kuaishou calls the two kenyId and kenyId_MD5. */
+function caidOf(item: unknown): { version: string; hash: string }[] {
+  const { caid, kenyId, caid_md5, hash_caid, kenyId_MD5, version } = (item ?? {}) as Record<string, unknown>;
+  const raw = cleanId(caid) || cleanId(kenyId);
+  const given = hashOf(caid_md5) ?? hashOf(hash_caid) ?? hashOf(kenyId_MD5);
+  const hash = given ?? (raw === "" ? undefined : md5(raw));
+  return hash && (typeof version === "string" || typeof version === "number")
+    ? [{ version: String(version), hash }]
+    : [];
 }
 
 function unique(keys: Key[]): Key[] {

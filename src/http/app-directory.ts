@@ -1,13 +1,18 @@
 import type pg from "pg";
 import { type App, listenForSettings, loadApps } from "../db/app.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
+import { loadPlatformSecrets } from "../db/platform-secret.ts";
 import type { AppMetadata, MetaState, PropertyType } from "../domain/metadata.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Vault } from "../vault.ts";
 
-export type ServedApp = App & { metadata: AppMetadata };
+export type ServedApp = App & {
+  metadata: AppMetadata;
+  /** Secrets of ad platforms, by `platform name`. */
+  secrets: ReadonlyMap<string, string>;
+};
 
 const RELOAD_MS = 5_000;
 
@@ -65,13 +70,25 @@ export class AppDirectory {
   async find(token: string | undefined): Promise<ServedApp> {
     let app = token === undefined ? undefined : this.#byToken.get(token);
     if (!app && token) {
-      await this.reload().catch((error) =>
-        this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."),
-      );
+      await this.#reloadIfPossible();
       app = this.#byToken.get(token);
     }
     if (!app) throw new ApiError("badToken", token ? "access_token is not known." : "access_token is missing.");
     return app;
+  }
+
+  /** For those who name an app by its id; it may have been made just now. */
+  async findById(appId: number): Promise<ServedApp> {
+    if (!this.#byId.has(appId)) await this.#reloadIfPossible();
+    const app = this.#byId.get(appId);
+    if (!app) throw new ApiError("badToken", "app_id is not known.");
+    return app;
+  }
+
+  async #reloadIfPossible(): Promise<void> {
+    await this.reload().catch((error) =>
+      this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."),
+    );
   }
 
   /** One at a time, so that an older state never replaces a newer one; calls that come while one runs share the next. */
@@ -87,8 +104,9 @@ export class AppDirectory {
   }
 
   async #load(): Promise<void> {
-    const [apps, events, properties] = await Promise.all([
+    const [apps, secrets, events, properties] = await Promise.all([
       loadApps(this.#pool, this.#vault),
+      loadPlatformSecrets(this.#pool, this.#vault),
       loadEventMeta(this.#pool),
       loadPropertyMeta(this.#pool),
     ]);
@@ -110,7 +128,7 @@ export class AppDirectory {
         events: states,
         properties: { event: inScope("event"), user: inScope("user") },
       };
-      const served = { ...app, metadata };
+      const served = { ...app, metadata, secrets: secrets.get(app.appId) ?? new Map<string, string>() };
       byToken.set(app.accessToken, served);
       byId.set(app.appId, served);
     }

@@ -27,6 +27,8 @@ import { lookupRoutes } from "./lookup-routes.ts";
 import { opsRoutes } from "./ops-routes.ts";
 import { orderEventRoutes } from "./order-event-routes.ts";
 import { registerRoutes } from "./register-routes.ts";
+import { touchDoor } from "./touch-door.ts";
+import { touchRoutes } from "./touch-routes.ts";
 import { AJV_OPTIONS } from "./validation.ts";
 
 /** What the SDKs put on a cross-origin request. */
@@ -75,6 +77,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   await server.register(swagger, { openapi: OPENAPI });
   await server.register(async (routes) => {
     collectRoutes(routes, context);
+    touchRoutes(routes, context);
     registerRoutes(routes, context);
     clientRoutes(routes, context);
     lookupRoutes(routes, context);
@@ -94,7 +97,7 @@ function httpServer(
   const server = createHttpServer(
     // Slow clients are cut off by the runtime: the whole request has to be there in time.
     { requestTimeout: requestTimeoutS * 1000, headersTimeout: requestTimeoutS * 1000, keepAliveTimeout: 75_000 },
-    collectDoor(context, framework),
+    touchDoor(context, collectDoor(context, framework)),
   );
   server.maxConnections = connectionsMax;
   server.on("clientError", (_error, socket) => {

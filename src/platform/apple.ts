@@ -34,6 +34,6 @@ const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z$/;
 
 /** When the ad was tapped or seen: only the detailed payload tells. */
 export function appleTouchedAtMs(field: (name: string) => string): number | null {
-  const text = [field("clickDate"), field("impressionDate")].find((date) => DATE.test(date));
-  return text === undefined ? null : Date.parse(text);
+  const dates = [field("clickDate"), field("impressionDate")].filter((date) => DATE.test(date));
+  return dates.map((date) => Date.parse(date)).find((ms) => !Number.isNaN(ms)) ?? null;
 }

@@ -23,6 +23,7 @@ export const bilibili: Platform = {
     ["ip", "__IP__"],
     ["ua", "__UA__"],
   ],
+  impression: [["impression_id", "__TRACKID__"]],
   adData: [
     ["account_id", "advertiser_id"],
     ["campaign_id", "gid"],
@@ -31,6 +32,6 @@ export const bilibili: Platform = {
     ["track_id", "click_id"],
     ["callback", "callback"],
   ],
-  touchClickIds: (field) => [field("click_id")],
+  touchClickIds: (field) => [field("click_id"), field("impression_id")],
   launchClickIds: (field) => [field("track_id"), field("click_id")],
 };

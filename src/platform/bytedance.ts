@@ -1,3 +1,4 @@
+import { cleanId } from "../domain/identity.ts";
 import { PLAIN, type Platform } from "./platform.ts";
 
 /** Version 2.0 ads have a project and a promotion; 1.0 ads a campaign and a plan, which a launch query calls `ad_id`. */
@@ -69,8 +70,9 @@ export const bytedance: Platform = {
   ],
   touchIds: (field) => ({
     ...PLAIN.touchIds(field),
-    gid: field("project_id") || field("gid"),
-    aid: field("promotion_id") || field("aid"),
+    // A 1.0 ad has no project: some write 0 for it.
+    gid: cleanId(field("project_id")) || field("gid"),
+    aid: cleanId(field("promotion_id")) || field("aid"),
   }),
   touchClickIds: (field) => [field("clue_token"), field("callback"), field("click_id")],
   launchClickIds: (field) => [field("clue_token"), field("clickid"), field("click_id")],

@@ -27,8 +27,14 @@ const DETAILS = [
   ...["promoted_object_id", "gid_name", "aid_name", "cid_name", "project_id", "promotion_id", "dynamic_creative_id"],
   ...["mid1", "mid2", "mid3", "mid4", "mid5", "mid6", "ctc_info", "ele_info", "os", "model", "ua"],
   ...["imei", "oaid", "idfa", "idfv", "android_id", "mac", "caid", "muid"],
-  ...["imei_md5", "oaid_md5", "idfa_md5", "android_id_md5", "mac_md5"],
+  ...["imei_md5", "oaid_md5", "idfa_md5", "idfv_md5", "android_id_md5", "mac_md5"],
 ];
+
+/** Platforms write 0 for Android and 1 for iOS; the rest of the world writes names. */
+const OS_OF_NUMBER: ReadonlyMap<string, string> = new Map([
+  ["0", "android"],
+  ["1", "ios"],
+]);
 
 /** Undefined: the call names no platform, so that nothing could be attributed to it. */
 export function readTouch(kind: TouchKind, query: string, receivedAtMs: number): ReadTouch | undefined {
@@ -40,8 +46,7 @@ export function readTouch(kind: TouchKind, query: string, receivedAtMs: number):
   const raw: Field = (name) => parameters.get(name) ?? "";
   const platform = platformOfLink(raw("company"));
   if (!platform) return undefined;
-  // Platforms write 0 for Android and 1 for iOS; the rest of the world writes names.
-  const os = { "0": "android", "1": "ios" }[raw("os")] ?? raw("os").toLowerCase();
+  const os = OS_OF_NUMBER.get(raw("os")) ?? raw("os").toLowerCase();
   const field: Field = (name) => (name === "os" ? os : raw(name));
   const touch: Touch = {
     touchId: touchIdOf({ platform: platform.name, kind, identity: identityOf(kind, platform, field, query) }),

@@ -152,7 +152,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await addUserDays(tx, [{ ...day, spanT: 0, spanR: 0, ...counters }]);
     await insertOrders(tx, [{ ...order, hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" }]);
     await storeDecisions(tx, [{ ...ORGANIC, clientId }]);
-    await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), atMs: 1 }]);
+    await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), method: "open_id", atMs: 1 }]);
     await changeAsaTokens(tx, [{ kind: "waiting", appId: 1, clientId, token: "t", receivedAtMs: 2 }]);
   });
 }

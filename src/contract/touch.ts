@@ -1,0 +1,41 @@
+import { Type } from "typebox";
+
+const parameter = (description: string) => Type.Optional(Type.String({ description }));
+
+/** The parameters of a monitoring link. All but the first two may be missing or hold an unreplaced macro. */
+export const touchQuery = Type.Object({
+  app_id: Type.String({ description: "Application id" }),
+  company: Type.String({ description: "Ad platform" }),
+  track_id: parameter("Promotion campaign id, 16 characters"),
+  channel: parameter("Channel"),
+  ts: parameter("Time of the touch: 13 digits are milliseconds, 10 digits seconds; absent: the time of the call"),
+  click_id: parameter("Click id of the platform"),
+  impression_id: parameter("Impression id of the platform"),
+  callback: parameter("Callback of the platform, a token or an address"),
+  req_id: parameter("Request id"),
+  clue_token: parameter("ByteDance: attribution parameter"),
+  bd_vid: parameter("Baidu: id of the click"),
+  ext_info: parameter("Baidu: data to be sent back"),
+  sign: parameter("Baidu: signature, checked where an akey is set"),
+  advertiser_id: parameter("Account"),
+  gid: parameter("Plan"),
+  aid: parameter("Ad"),
+  cid: parameter("Creative"),
+  gid_name: parameter("Name of the plan"),
+  aid_name: parameter("Name of the ad"),
+  cid_name: parameter("Name of the creative"),
+  project_id: parameter("ByteDance 2.0: project"),
+  promotion_id: parameter("ByteDance 2.0: promotion"),
+  mid1: parameter("ByteDance 2.0: material ids, mid1 to mid6"),
+  csite: parameter("Placement"),
+  promoted_object_id: parameter("What is promoted, as the platform names it"),
+  wx_openid: parameter("WeChat open id"),
+  ip: parameter("Address of the user"),
+  ua: parameter("User agent of the user"),
+  os: parameter("`android` or `ios`, also 0 or 1"),
+  model: parameter("Model of the device"),
+  imei: parameter("Raw ids: imei, oaid, idfa, idfv, android_id, mac"),
+  imei_md5: parameter("Hashed ids: imei_md5, oaid_md5, idfa_md5, idfv_md5, android_id_md5, mac_md5"),
+  muid: parameter("Tencent: md5 of the imei or idfa, by os"),
+  caid: parameter("JSON list of {caid or caid_md5, version}, or `version_value,version_value`"),
+});

@@ -1,0 +1,72 @@
+import { randomInt } from "node:crypto";
+import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+
+/** A promotion campaign: what a monitoring link belongs to, and what costs can be assigned to. */
+export type Campaign = {
+  appId: number;
+  /** 16 characters. */
+  turboPromotedObjectId: string;
+  name: string;
+  adPlatform: string;
+  channel: string;
+  osPlatform: string;
+  operator: string;
+  dept: string;
+  createdAtMs: number;
+};
+
+export type CampaignChange = Partial<
+  Pick<Campaign, "name" | "adPlatform" | "channel" | "osPlatform" | "operator" | "dept">
+>;
+
+const columns = sql`app_id as "appId", turbo_promoted_object_id as "turboPromotedObjectId", name, ad_platform as "adPlatform",
+  channel, os_platform as "osPlatform", operator, dept, created_at_ms as "createdAtMs"`;
+
+export const CAMPAIGN_ID_LENGTH = 16;
+/** No letters or digits that are taken for one another. */
+const ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789";
+
+export function newCampaignId(): string {
+  return Array.from({ length: CAMPAIGN_ID_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
+}
+
+/** False: the app already has a campaign of that id. */
+export async function createCampaign(executor: Executor, campaign: Campaign): Promise<boolean> {
+  const made = await execute(
+    executor,
+    sql`insert into campaign (app_id, turbo_promoted_object_id, name, ad_platform, channel, os_platform, operator, dept, created_at_ms)
+      values (${campaign.appId}, ${campaign.turboPromotedObjectId}, ${campaign.name}, ${campaign.adPlatform}, ${campaign.channel},
+        ${campaign.osPlatform}, ${campaign.operator}, ${campaign.dept}, ${campaign.createdAtMs})
+      on conflict (app_id, turbo_promoted_object_id) do nothing`,
+  );
+  return made > 0;
+}
+
+export async function loadCampaigns(executor: Executor, appId: number): Promise<Campaign[]> {
+  return query<Campaign>(
+    executor,
+    sql`select ${columns} from campaign where app_id = ${appId} order by created_at_ms, turbo_promoted_object_id`,
+  );
+}
+
+export async function changeCampaign(
+  executor: Executor,
+  key: Pick<Campaign, "appId" | "turboPromotedObjectId">,
+  change: CampaignChange,
+): Promise<boolean> {
+  const assignments: Sql[] = [];
+  if (change.name !== undefined) assignments.push(sql`name = ${change.name}`);
+  if (change.adPlatform !== undefined) assignments.push(sql`ad_platform = ${change.adPlatform}`);
+  if (change.channel !== undefined) assignments.push(sql`channel = ${change.channel}`);
+  if (change.osPlatform !== undefined) assignments.push(sql`os_platform = ${change.osPlatform}`);
+  if (change.operator !== undefined) assignments.push(sql`operator = ${change.operator}`);
+  if (change.dept !== undefined) assignments.push(sql`dept = ${change.dept}`);
+  // Nothing to change still tells whether the campaign is there.
+  if (assignments.length === 0) assignments.push(sql`name = name`);
+  const all = assignments.reduce((left, right) => sql`${left}, ${right}`);
+  const changed = await execute(
+    executor,
+    sql`update campaign set ${all} where app_id = ${key.appId} and turbo_promoted_object_id = ${key.turboPromotedObjectId}`,
+  );
+  return changed > 0;
+}

@@ -1,0 +1,43 @@
+import type { Vault } from "../vault.ts";
+import { tellSettingsChanged } from "./app.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** A secret that an ad platform has given to the app, such as Baidu's akey. */
+export type PlatformSecret = { appId: number; platform: string; name: string };
+
+/** By app, then by `platform name`. */
+export async function loadPlatformSecrets(executor: Executor, vault: Vault): Promise<Map<number, Map<string, string>>> {
+  const rows = await query<PlatformSecret & { sealed: string }>(
+    executor,
+    sql`select app_id as "appId", ad_platform as platform, name, value_sealed as sealed from platform_secret`,
+  );
+  const secrets = new Map<number, Map<string, string>>();
+  for (const row of rows) {
+    const own = secrets.get(row.appId) ?? new Map<string, string>();
+    secrets.set(row.appId, own.set(`${row.platform} ${row.name}`, vault.open(row.sealed)));
+  }
+  return secrets;
+}
+
+/** The empty text takes the secret away. */
+export async function storePlatformSecret(
+  executor: Executor,
+  vault: Vault,
+  secret: PlatformSecret & { value: string },
+): Promise<void> {
+  const { appId, platform, name } = secret;
+  if (secret.value === "") {
+    await execute(
+      executor,
+      sql`delete from platform_secret where app_id = ${appId} and ad_platform = ${platform} and name = ${name}`,
+    );
+  } else {
+    await execute(
+      executor,
+      sql`insert into platform_secret (app_id, ad_platform, name, value_sealed)
+        values (${appId}, ${platform}, ${name}, ${vault.seal(secret.value)})
+        on conflict (app_id, ad_platform, name) do update set value_sealed = excluded.value_sealed`,
+    );
+  }
+  await tellSettingsChanged(executor);
+}

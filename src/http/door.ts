@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { elapsedMs } from "../clock.ts";
+import { LIMITS } from "../config.ts";
+import { answerOfError, bodyTooLarge, JSON_TYPE } from "./answer.ts";
+import type { HttpContext } from "./context.ts";
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+let lastId = 0;
+
+/**
+ * One call on the short way: straight from node:http, without the framework's routing, hooks and reply. With one event
+ * a request, collect reached 0.40 to 0.46 of a bare server's rate through the framework, and reaches about 0.7 this
+ * way. Answers, headers and figures are those that the framework's way gives.
+ */
+export class DoorCall {
+  readonly #context: HttpContext;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #endpoint: string;
+  readonly #startedMs = elapsedMs();
+
+  constructor(context: HttpContext, request: IncomingMessage, response: ServerResponse, endpoint: string) {
+    this.#context = context;
+    this.#request = request;
+    this.#response = response;
+    this.#endpoint = endpoint;
+  }
+
+  get ip(): string {
+    return this.#context.caller.of(this.#request.socket.remoteAddress, this.#request.headers["x-forwarded-for"]);
+  }
+
+  get ua(): string {
+    return (this.#request.headers["user-agent"] ?? "").slice(0, LIMITS.propertyTextBytes);
+  }
+
+  succeed(body: string): void {
+    this.#respond(200, 0, body, {});
+  }
+
+  fail(error: unknown): void {
+    lastId += 1;
+    const { url = "" } = this.#request;
+    const path = url.split("?", 1)[0];
+    const answer = answerOfError(this.#context, error, { id: `${this.#endpoint}-${lastId}`, url: path });
+    const isUnread = !this.#request.complete;
+    if (isUnread) this.#request.resume();
+    const headers = isUnread ? { ...answer.headers, connection: "close" } : answer.headers;
+    this.#respond(answer.status, answer.code, answer.body, headers);
+  }
+
+  /** A client that hangs up gets no answer; what it had sent is forgotten. */
+  readBody(done: (bytes: Buffer) => void): void {
+    const { bodyBytesMax } = this.#context.config;
+    if (Number(this.#request.headers["content-length"] ?? 0) > bodyBytesMax) {
+      this.fail(bodyTooLarge(this.#context));
+      return;
+    }
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    this.#request.on("data", (chunk: Buffer) => {
+      if (bytes > bodyBytesMax) return;
+      bytes += chunk.length;
+      if (bytes > bodyBytesMax) return this.fail(bodyTooLarge(this.#context));
+      chunks.push(chunk);
+    });
+    this.#request.on("end", () => {
+      if (bytes <= bodyBytesMax) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    });
+    this.#request.on("error", () => {});
+  }
+
+  #respond(status: number, code: number, body: string, headers: Record<string, string>): void {
+    if (this.#request.headers.origin !== undefined) headers["access-control-allow-origin"] = "*";
+    if (this.#context.isStopping()) headers.connection = "close";
+    this.#response.writeHead(status, {
+      "content-type": JSON_TYPE,
+      "content-length": Buffer.byteLength(body),
+      ...headers,
+    });
+    this.#response.end(body);
+    this.#context.metrics.answered(this.#endpoint, code, elapsedMs() - this.#startedMs);
+  }
+}

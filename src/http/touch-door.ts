@@ -1,0 +1,33 @@
+import type { TouchKind } from "../domain/touch.ts";
+import { ApiError } from "../errors.ts";
+import type { HttpContext } from "./context.ts";
+import { DoorCall, type Handler } from "./door.ts";
+import { acceptTouch } from "./touch.ts";
+
+const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?\?(.*)$/s;
+const FORM = "application/x-www-form-urlencoded";
+
+/** The short way in for the ad platforms' link calls: many times the traffic of registrations, and as short as collect. */
+export function touchDoor(context: HttpContext, next: Handler): Handler {
+  return (request, response) => {
+    const { url = "", method, headers } = request;
+    const match = method === "GET" || method === "POST" ? PATH.exec(url) : null;
+    if (!match) return next(request, response);
+    const [, kind, query] = match as unknown as [string, TouchKind, string];
+    const call = new DoorCall(context, request, response, `event/${kind}`);
+    if (context.isStopping())
+      return call.fail(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
+    const accept = (whole: string) => {
+      const { ip, ua } = call;
+      acceptTouch(context, { kind, query: whole, url, host: headers.host ?? "", ip, ua }).then(
+        (reply) => call.succeed(reply),
+        (error) => call.fail(error),
+      );
+    };
+    if (method === "GET") return accept(query);
+    call.readBody((bytes) => {
+      const isForm = headers["content-type"]?.startsWith(FORM) && bytes.length > 0;
+      accept(isForm ? `${query}&${bytes.toString("latin1")}` : query);
+    });
+  };
+}

@@ -1,0 +1,71 @@
+import { SUCCESS_TEXT } from "../contract/envelope.ts";
+import type { TouchKind } from "../domain/touch.ts";
+import { ApiError } from "../errors.ts";
+import { isSignedByBaidu } from "../platform/baidu.ts";
+import { platformOfLink } from "../platform/registry.ts";
+import type { HttpContext } from "./context.ts";
+
+/** A call of a monitoring link, as either door hands it over. */
+export type TouchCall = {
+  kind: TouchKind;
+  /** The query as it was sent, without the question mark. */
+  query: string;
+  /** The path and query as called, and the host that the caller named. */
+  url: string;
+  host: string;
+  ip: string;
+  ua: string;
+};
+
+const REPLIES_MAX = 1_000;
+const replies = new Map<string, string>();
+
+/** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply. */
+export async function acceptTouch(context: HttpContext, call: TouchCall): Promise<string> {
+  const app = parameterOf(call.query, "app_id");
+  const company = parameterOf(call.query, "company").toLowerCase();
+  const reply = replies.get(company) ?? replyTo(company);
+  if (!/^\d{1,10}$/.test(app)) throw new ApiError("badParameter", "app_id is missing or not a number.");
+  const served = context.apps.byId(Number(app)) ?? (await context.apps.findById(Number(app)));
+  if (!served.enabled) throw new ApiError("badToken", "This app is disabled.");
+  const akey = company === "baidu" ? served.secrets.get("baidu akey") : undefined;
+  if (akey !== undefined && !isSigned(call, akey)) throw new ApiError("badSign", "sign does not verify.");
+  await context.intake.accept(
+    {
+      kind: call.kind,
+      app: served.appId,
+      client: "",
+      at: context.clock(),
+      ip: call.ip,
+      ua: call.ua,
+      registered: "not_required",
+    },
+    // The bytes as sent: what is not percent-encoded arrives as one character a byte.
+    Buffer.from(call.query, "latin1"),
+  );
+  return reply;
+}
+
+/** The envelope, and in it what the platform's own server looks for. */
+function replyTo(company: string): string {
+  const platform = platformOfLink(company);
+  if (!platform) throw new ApiError("badParameter", "company is missing or not the name of an ad platform.");
+  const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
+  if (replies.size < REPLIES_MAX) replies.set(company, reply);
+  return reply;
+}
+
+/** Of ids and names, which need no decoding; the whole query is read by apply. */
+function parameterOf(query: string, name: string): string {
+  for (let at = query.indexOf(`${name}=`); at >= 0; at = query.indexOf(`${name}=`, at + 1)) {
+    if (at > 0 && query[at - 1] !== "&") continue;
+    const end = query.indexOf("&", at);
+    return query.slice(at + name.length + 1, end < 0 ? undefined : end);
+  }
+  return "";
+}
+
+/** Behind a proxy the scheme is not known for certain, so both are tried. */
+function isSigned(call: TouchCall, akey: string): boolean {
+  return ["https", "http"].some((scheme) => isSignedByBaidu(`${scheme}://${call.host}${call.url}`, akey));
+}

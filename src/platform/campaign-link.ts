@@ -1,0 +1,46 @@
+import type { TouchKind } from "../domain/touch.ts";
+import { TOUCH_KINDS } from "../domain/touch.ts";
+import { linkOf } from "./link.ts";
+import { PLATFORMS_WITH_LINKS, platformOfLink } from "./registry.ts";
+
+/** What of a campaign its links need. */
+type LinkedCampaign = { appId: number; turboPromotedObjectId: string; adPlatform: string; channel: string };
+
+export type CampaignLink = { ad_platform: string; kind: TouchKind; url: string };
+
+/** Click and impression links, of the campaign's platform, of another one, or (`all`) of each that calls links. */
+export function campaignLinks(
+  campaign: LinkedCampaign,
+  options: { baseUrl: string; macros: Readonly<Record<string, string>>; platform?: string },
+): CampaignLink[] {
+  const wanted = options.platform ?? campaign.adPlatform;
+  const named = wanted === "" ? undefined : platformOfLink(wanted);
+  const platforms = wanted === "all" ? PLATFORMS_WITH_LINKS : named ? [named] : [];
+  return platforms.flatMap((platform) =>
+    TOUCH_KINDS.flatMap((kind) => {
+      const url = linkOf(platform, kind, {
+        baseUrl: options.baseUrl,
+        appId: campaign.appId,
+        campaignId: campaign.turboPromotedObjectId,
+        channel: campaign.channel,
+        macros: options.macros,
+      });
+      return url === undefined ? [] : [{ ad_platform: platform.name, kind, url }];
+    }),
+  );
+}
+
+/** A campaign by the names of the interface. */
+export function shownCampaign(
+  campaign: LinkedCampaign & { name: string; osPlatform: string; operator: string; dept: string },
+): Record<string, string> {
+  return {
+    turbo_promoted_object_id: campaign.turboPromotedObjectId,
+    name: campaign.name,
+    ad_platform: campaign.adPlatform,
+    channel: campaign.channel,
+    os_platform: campaign.osPlatform,
+    operator: campaign.operator,
+    dept: campaign.dept,
+  };
+}
