@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { adminCommands } from "./cli/admin-commands.ts";
 import { appCommands } from "./cli/app-commands.ts";
 import { attributionCommands } from "./cli/attribution-commands.ts";
 import { campaignCommands } from "./cli/campaign-commands.ts";
@@ -26,6 +27,7 @@ appCommands(program);
 userCommands(program);
 campaignCommands(program);
 attributionCommands(program);
+adminCommands(program);
 metadataCommands(program);
 ledgerCommand(program);
 importCommand(program);

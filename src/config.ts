@@ -64,6 +64,7 @@ export type Config = Readonly<{
   eventRetentionDays: number;
   knownClientsMax: number;
   secretKey: string;
+  appleAttributionUrl: string;
 }>;
 
 type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
@@ -133,6 +134,11 @@ export const SETTINGS = {
     read: secretKey,
     hint: "64 hex digits that encrypt secrets at rest; empty: a file in DATA_DIR",
   },
+  APPLE_ATTRIBUTION_URL: {
+    fallback: "https://api-adservices.apple.com/api/v1/",
+    read: httpUrl,
+    hint: "where `asa_token` is resolved",
+  },
 } satisfies Record<string, Setting<unknown>>;
 
 /** Reads all settings at once, so that one error names every bad variable. */
@@ -170,6 +176,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     eventRetentionDays: value("EVENT_RETENTION_DAYS"),
     knownClientsMax: value("KNOWN_CLIENTS_MAX"),
     secretKey: value("SECRET_KEY"),
+    appleAttributionUrl: value("APPLE_ATTRIBUTION_URL"),
   };
   if (config.journalPendingBytesMax < 2 * config.bodyUnpackedBytesMax) {
     problems.push(
@@ -234,6 +241,12 @@ function addresses(text: string): string[] {
 function databaseUrl(text: string): string {
   if (text !== "" && !/^postgres(ql)?:\/\//.test(text))
     throw new Error("must begin with postgres:// or postgresql://.");
+  return text;
+}
+
+function httpUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new Error("must be an address that begins with http:// or https://.");
   return text;
 }
 

@@ -1,5 +1,7 @@
 import { mkdirSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
+import type pg from "pg";
+import { type ResolverDeps, resolveTokens } from "./asa/resolver.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { lockDataDir } from "./data-lock.ts";
@@ -10,6 +12,7 @@ import { CallerAddress } from "./http/caller-address.ts";
 import { Live } from "./http/live.ts";
 import { createServer } from "./http/server.ts";
 import type { Log } from "./log.ts";
+import { type Loop, startLoop } from "./loop.ts";
 import { openVault, type Vault } from "./vault.ts";
 
 export type Running = { address: string; database: Database; vault: Vault; stop(): Promise<void> };
@@ -37,6 +40,11 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     await flow.start();
     stops.push(() => flow.stop());
 
+    if (config.roles.has("http")) {
+      const resolving = resolveAsaTokens(flow, { config, log, clock, pool: database.pool });
+      stops.push(() => resolving.stop());
+    }
+
     let isStopping = false;
     const { journal, known, intake, progress, metrics } = flow;
     const server = await createServer({
@@ -61,6 +69,22 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     await stop();
     throw error;
   }
+}
+
+const ASA_IDLE_MS = 1_000;
+
+/** Tokens of Apple's AdServices are resolved beside the flow; what comes of them goes through the journal. */
+function resolveAsaTokens(flow: Flow, options: { config: Config; log: Log; clock: Clock; pool: pg.Pool }): Loop {
+  const { config, log, clock, pool } = options;
+  const accept: ResolverDeps["accept"] = async ({ appId, clientId, ...result }) => {
+    await flow.intake.accept(
+      { kind: "apple_attribution", app: appId, client: clientId, at: clock(), ip: "", ua: "", registered: "yes" },
+      Buffer.from(JSON.stringify(result)),
+    );
+  };
+  const deps = { pool, clock, url: config.appleAttributionUrl, accept };
+  const turn = async () => ((await resolveTokens(deps)) > 0 ? ("busy" as const) : ("idle" as const));
+  return startLoop({ name: "asa", log, idleMs: ASA_IDLE_MS, turn });
 }
 
 /** Without the http role only this machine needs to ask how far things are. */

@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   db: ["domain"],
   report: ["contract", "db", "domain"],
   apply: ["journal", "db", "domain", "platform"],
+  asa: ["db", "domain"],
   postback: ["db", "domain", "platform"],
   cost: ["db", "domain", "platform"],
   refresh: ["db", "domain"],

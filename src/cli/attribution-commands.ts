@@ -3,11 +3,10 @@ import { systemClock } from "../clock.ts";
 import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../db/attribution-setting.ts";
 import { storePlatformSecret } from "../db/platform-secret.ts";
 import type { Rules } from "../domain/attribution-rules.ts";
-import { addDays, calendarOf } from "../domain/calendar.ts";
 import { DEFAULT_RULE_TEXTS, RULE_FIELDS, readRules, ruleTexts } from "../domain/rule-fields.ts";
 import { messageOf, UsageError } from "../errors.ts";
 import { platformNamed } from "../platform/registry.ts";
-import { countFlags, evenGaps, sharedDevices } from "../report/fraud.ts";
+import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
 import { parseDay, parseInteger, print, tableOf } from "./output.ts";
@@ -155,8 +154,6 @@ function whatIfCommand(program: Command): void {
   );
 }
 
-const SHARED_DEVICES_SHOWN = 50;
-
 function fraudCommand(program: Command): void {
   program
     .command("fraud")
@@ -168,18 +165,7 @@ function fraudCommand(program: Command): void {
     .action((options: AppOption & Days) =>
       withDatabase(async (session) => {
         const app = await findApp(session, options.app);
-        const calendar = calendarOf(app.timeZone);
-        const times = {
-          appId: app.appId,
-          fromMs: calendar.startOf(options.from),
-          untilMs: calendar.startOf(addDays(options.to, 1)),
-        };
-        const days = { appId: app.appId, fromDay: options.from, toDay: options.to };
-        const found = {
-          flags: await countFlags(session.pool, times),
-          even_gaps: await evenGaps(session.pool, days),
-          many_clients: await sharedDevices(session.pool, { ...times, limit: SHARED_DEVICES_SHOWN }),
-        };
+        const found = await fraudReport(session.pool, app, { fromDay: options.from, toDay: options.to });
         print(found, options, () =>
           Object.entries(found)
             .map(([name, rows]) => `${name}\n${rows.length === 0 ? "(none)" : tableOf(rows)}`)

@@ -28,29 +28,7 @@ type Fields = {
 export function campaignCommands(program: Command): void {
   const campaign = program.command("campaign").description("Promotion campaigns and their monitoring links");
 
-  withFields(campaign.command("create").description("Make a campaign; prints its id"))
-    .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--id <id>", "16 characters of your own; without it one is made", parseId)
-    .option("--json", "print JSON")
-    .action((options: { app: number; id?: string } & Fields & Json) =>
-      withDatabase(async (session) => {
-        await findApp(session, options.app);
-        const made: Campaign = {
-          appId: options.app,
-          turboPromotedObjectId: options.id ?? newCampaignId(),
-          name: options.name ?? "",
-          adPlatform: options.platform ?? "",
-          channel: options.channel ?? "",
-          osPlatform: options.os ?? "",
-          operator: options.operator ?? "",
-          dept: options.dept ?? "",
-          createdAtMs: systemClock(),
-        };
-        if (!(await createCampaign(session.pool, made)))
-          throw new UsageError("The app already has a campaign of that id.");
-        print(shownCampaign(made), options, () => listOf(shownCampaign(made)));
-      }),
-    );
+  createCommand(campaign);
 
   campaign
     .command("list")
@@ -77,6 +55,36 @@ export function campaignCommands(program: Command): void {
       }),
     );
 
+  linkCommand(campaign);
+}
+
+function createCommand(campaign: Command): void {
+  withFields(campaign.command("create").description("Make a campaign; prints its id"))
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--id <id>", "16 characters of your own; without it one is made", parseId)
+    .option("--json", "print JSON")
+    .action((options: { app: number; id?: string } & Fields & Json) =>
+      withDatabase(async (session) => {
+        await findApp(session, options.app);
+        const made: Campaign = {
+          appId: options.app,
+          turboPromotedObjectId: options.id ?? newCampaignId(),
+          name: options.name ?? "",
+          adPlatform: options.platform ?? "",
+          channel: options.channel ?? "",
+          osPlatform: options.os ?? "",
+          operator: options.operator ?? "",
+          dept: options.dept ?? "",
+          createdAtMs: systemClock(),
+        };
+        if (!(await createCampaign(session.pool, made)))
+          throw new UsageError("The app already has a campaign of that id.");
+        print(shownCampaign(made), options, () => listOf(shownCampaign(made)));
+      }),
+    );
+}
+
+function linkCommand(campaign: Command): void {
   campaign
     .command("link")
     .description("The monitoring links to enter at the ad platform, with its own macros")

@@ -85,19 +85,6 @@ export async function loadDecisions(
   );
 }
 
-/** The last decisions of users who were attributed anew. */
-export async function loadReattributions(
-  executor: Executor,
-  appId: number,
-  clientIds: readonly string[],
-): Promise<StoredDecision[]> {
-  return query<StoredDecision>(
-    executor,
-    sql`select distinct on (client_id) ${columns} from attribution_decision
-      where app_id = ${appId} and client_id = any(${clientIds}) and number > 1 order by client_id, number desc`,
-  );
-}
-
 /** The decisions on users registered, or come back, in [from, until), page by page in the order of their key. */
 export async function pageDecisions(
   executor: Executor,

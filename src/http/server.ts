@@ -16,6 +16,7 @@ import Fastify, {
 import { refusal } from "../contract/envelope.ts";
 import { parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
+import { adminRoutes } from "./admin-routes.ts";
 import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
 import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
 import { clientRoutes } from "./client-routes.ts";
@@ -84,6 +85,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
     orderEventRoutes(routes, context);
     opsRoutes(routes, context);
     liveRoutes(routes, context);
+    adminRoutes(routes, context);
     routes.options("/event_center/*", { schema: { hide: true }, handler: preflight });
   });
   return server;

@@ -1,5 +1,6 @@
 import { type Executor, query, sql } from "../db/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import { addDays, calendarOf } from "../domain/calendar.ts";
 import { deviceKeys } from "../domain/touch-key.ts";
 
 /** What shows only when many users are looked at together. Found when somebody asks, so it is never out of date. */
@@ -56,10 +57,10 @@ async function manyClients(
   );
 }
 
-export type EvenGaps = { adPlatform: string; aid: string; users: number; meanMs: number; scatter: number };
+type EvenGaps = { adPlatform: string; aid: string; users: number; meanMs: number; scatter: number };
 
 /** Ads whose users registered after their touch with hardly any difference between one and the next. */
-export async function evenGaps(
+async function evenGaps(
   executor: Executor,
   range: { appId: number; fromDay: string; toDay: string; ad?: { adPlatform: string; aid: string } },
 ): Promise<EvenGaps[]> {
@@ -81,7 +82,7 @@ export async function evenGaps(
 }
 
 /** How often each flag stands on a decision that was won, by platform. */
-export async function countFlags(
+async function countFlags(
   executor: Executor,
   range: { appId: number; fromMs: number; untilMs: number },
 ): Promise<{ flag: string; adPlatform: string; users: number }[]> {
@@ -95,7 +96,7 @@ export async function countFlags(
 }
 
 /** Devices with the most clients. */
-export async function sharedDevices(
+async function sharedDevices(
   executor: Executor,
   range: { appId: number; fromMs: number; untilMs: number; limit: number },
 ): Promise<{ clients: number; clientIds: string[] }[]> {
@@ -106,4 +107,37 @@ export async function sharedDevices(
       group by key_value having count(distinct client_id) > ${CLIENTS_PER_DEVICE}
       order by 1 desc, 2 limit ${range.limit}`,
   );
+}
+
+const SHARED_DEVICES_SHOWN = 50;
+
+export type FraudReport = {
+  flags: { flag: string; ad_platform: string; users: number }[];
+  even_gaps: { ad_platform: string; aid: string; users: number; mean_s: number }[];
+  many_clients: { clients: number; client_ids: string[] }[];
+};
+
+/** Everything that looks like fraud among the users of some local days. */
+export async function fraudReport(
+  executor: Executor,
+  app: { appId: number; timeZone: string },
+  range: { fromDay: string; toDay: string },
+): Promise<FraudReport> {
+  const calendar = calendarOf(app.timeZone);
+  const times = {
+    appId: app.appId,
+    fromMs: calendar.startOf(range.fromDay),
+    untilMs: calendar.startOf(addDays(range.toDay, 1)),
+  };
+  const flags = await countFlags(executor, times);
+  const gaps = await evenGaps(executor, { appId: app.appId, ...range });
+  const devices = await sharedDevices(executor, { ...times, limit: SHARED_DEVICES_SHOWN });
+  return {
+    flags: flags.map(({ flag, adPlatform, users }) => ({ flag, ad_platform: adPlatform, users })),
+    even_gaps: gaps.map(({ adPlatform, aid, users, meanMs }) => ({
+      ...{ ad_platform: adPlatform, aid, users },
+      mean_s: Math.round(meanMs / 1000),
+    })),
+    many_clients: devices.map(({ clients, clientIds }) => ({ clients, client_ids: clientIds })),
+  };
 }

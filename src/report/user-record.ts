@@ -29,7 +29,7 @@ export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone"
     user$province: user.province,
     user$ta_account_id: property("$ta_account_id"),
     user$ta_distinct_id: property("$ta_distinct_id"),
-    re_attribute_info: null,
+    re_attribute_info: reAttributeInfo(user, app),
     device_info: deviceFields(user.device),
   };
 }
@@ -50,6 +50,27 @@ function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">): 
     AdCid: user.cid,
     CSite: user.csite,
     LatestLoginDay: (user.latestLoginDay ?? "").replaceAll("-", ""),
+  };
+}
+
+/** Null for a user whom no return has moved. The fields of the user itself are those of the decision that holds. */
+function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord | null {
+  const { returned } = user;
+  if (!returned || user.decisionNumber <= 1) return null;
+  const calendar = calendarOf(app.timeZone);
+  return {
+    ReAttributeAdAid: user.aid,
+    ReAttributeAdCid: user.cid,
+    ReAttributeAdGid: user.gid,
+    ReAttributeAdPlatform: user.adPlatform,
+    ReAttributeAdvertiserID: user.advertiserId,
+    ReAttributeCSite: user.csite,
+    ReAttributeChannel: user.channel,
+    // A later visit that changed nothing has taken the place of the return that did.
+    ReAttributeCreateTime: calendar.textOf(returned.number > 0 ? returned.atMs : returned.beforeMs),
+    ReAttributeTurboPromotedObjectID: user.turboPromotedObjectId,
+    ReAttributeRetargetingCount: user.decisionNumber - 1,
+    ReAttributeAdClickTime: user.touchedAtMs === null ? "" : calendar.textOf(user.touchedAtMs),
   };
 }
 

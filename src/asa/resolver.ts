@@ -1,0 +1,93 @@
+import type pg from "pg";
+import type { Clock } from "../clock.ts";
+import { type AsaToken, claimAsaTokens, postponeAsaToken } from "../db/asa-token.ts";
+import { isObject, type JsonObject } from "../domain/json.ts";
+
+/** What became of a token. `unanswered`: to be asked again. */
+export type AsaAnswer =
+  | { kind: "resolved"; outcome: "attributed" | "not_attributed" | "test" | "invalid"; attribution?: JsonObject }
+  | { kind: "not_found" }
+  | { kind: "unanswered" };
+
+export type ResolverDeps = {
+  pool: pg.Pool;
+  clock: Clock;
+  /** Apple's AdServices endpoint. */
+  url: string;
+  /** Makes the result durable: it reaches the tables through the journal, like everything else that is received. */
+  accept: (result: { appId: number; clientId: string; outcome: string; attribution?: JsonObject }) => Promise<void>;
+};
+
+const TOKENS_AT_ONCE = 20;
+const DEADLINE_MS = 10_000;
+const LEASE_MS = 60_000;
+/** Apple's own rule: a token that is not found yet may be asked for again after 5 seconds, three times in all. */
+const NOT_FOUND_WAIT_MS = 5_000;
+const NOT_FOUND_TRIES = 3;
+const TOKEN_LIFE_MS = 24 * 3_600_000;
+const BACK_OFF_MS = [60_000, 300_000, 900_000, 1_800_000, 7_200_000];
+/** What builds under development are given. */
+const TEST_ID = "1234567890";
+
+/** Resolves the tokens that are due, all at the same time. Returns how many there were. */
+export async function resolveTokens(deps: ResolverDeps): Promise<number> {
+  const nowMs = deps.clock();
+  const due = await claimAsaTokens(deps.pool, { nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: TOKENS_AT_ONCE });
+  await Promise.all(due.map((token) => resolve(deps, token)));
+  return due.length;
+}
+
+async function resolve(deps: ResolverDeps, token: AsaToken): Promise<void> {
+  const { appId, clientId, attempts } = token;
+  const answer = await ask(deps.url, token.token);
+  const nowMs = deps.clock();
+  switch (answer.kind) {
+    case "resolved":
+      return deps.accept({ appId, clientId, ...answer });
+    case "not_found":
+      if (attempts >= NOT_FOUND_TRIES) return deps.accept({ appId, clientId, outcome: "not_found" });
+      return postponeAsaToken(deps.pool, { appId, clientId, dueAtMs: nowMs + NOT_FOUND_WAIT_MS });
+    case "unanswered": {
+      const waitMs = BACK_OFF_MS[Math.min(attempts, BACK_OFF_MS.length) - 1] ?? NOT_FOUND_WAIT_MS;
+      if (nowMs + waitMs >= token.receivedAtMs + TOKEN_LIFE_MS) {
+        return deps.accept({ appId, clientId, outcome: "expired" });
+      }
+      return postponeAsaToken(deps.pool, { appId, clientId, dueAtMs: nowMs + waitMs });
+    }
+  }
+}
+
+async function ask(url: string, token: string): Promise<AsaAnswer> {
+  try {
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "text/plain" },
+      body: token,
+      signal: AbortSignal.timeout(DEADLINE_MS),
+    });
+    return readAnswer(response.status, await response.text());
+  } catch {
+    // No connection, or too slow: the same as an error of the server.
+    return { kind: "unanswered" };
+  }
+}
+
+export function readAnswer(status: number, text: string): AsaAnswer {
+  if (status === 404) return { kind: "not_found" };
+  if (status === 400) return { kind: "resolved", outcome: "invalid" };
+  if (status !== 200) return { kind: "unanswered" };
+  const attribution = parsed(text);
+  if (!attribution) return { kind: "unanswered" };
+  if (attribution.attribution !== true) return { kind: "resolved", outcome: "not_attributed" };
+  if (String(attribution.campaignId) === TEST_ID) return { kind: "resolved", outcome: "test" };
+  return { kind: "resolved", outcome: "attributed", attribution };
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

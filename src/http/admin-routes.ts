@@ -1,0 +1,218 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import {
+  adminAnswer,
+  appIdQuery,
+  campaignChangeBody,
+  campaignCreateBody,
+  fraudQuery,
+  linkQuery,
+  rulesBody,
+  whatIfBody,
+  whyQuery,
+} from "../contract/admin.ts";
+import { success } from "../contract/envelope.ts";
+import { loadRuleSettings, storeRuleSettings } from "../db/attribution-setting.ts";
+import {
+  type Campaign,
+  type CampaignChange,
+  changeCampaign,
+  createCampaign,
+  loadCampaigns,
+  newCampaignId,
+} from "../db/campaign.ts";
+import type { Rules } from "../domain/attribution-rules.ts";
+import { isDay } from "../domain/calendar.ts";
+import { DEFAULT_RULE_TEXTS, readRules, ruleTexts } from "../domain/rule-fields.ts";
+import { ApiError, messageOf } from "../errors.ts";
+import { campaignLinks, shownCampaign } from "../platform/campaign-link.ts";
+import { platformOfLink } from "../platform/registry.ts";
+import { fraudReport } from "../report/fraud.ts";
+import { whatIf } from "../report/what-if.ts";
+import { explainUser } from "../report/why.ts";
+import { adminToken, requireAdmin } from "./admin.ts";
+import type { HttpContext } from "./context.ts";
+
+const BASE = "/admin/api/v1";
+type Texts = Record<string, string>;
+
+/** What an operator or the console does: each of these needs the admin token. */
+export function adminRoutes(server: FastifyInstance, context: HttpContext): void {
+  server.register(async (routes) => {
+    const expected = Buffer.from(adminToken(context.vault));
+    routes.addHook("preParsing", async (request) => requireAdmin(expected, request));
+    campaignRoutes(routes, context);
+    ruleRoutes(routes, context);
+    explainRoutes(routes, context);
+  });
+}
+
+function campaignRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps, clock } = context;
+
+  routes.get(`${BASE}/campaigns`, {
+    schema: {
+      summary: "Campaigns of an app",
+      tags: ["admin"],
+      querystring: appIdQuery,
+      response: { 200: adminAnswer },
+    },
+    handler: async (request) => {
+      const app = await apps.findById(Number((request.query as Texts).app_id));
+      return success({ campaigns: (await loadCampaigns(pool, app.appId)).map(shownCampaign) });
+    },
+  });
+
+  routes.post(`${BASE}/campaigns/create`, {
+    schema: { summary: "Make a campaign", tags: ["admin"], body: campaignCreateBody, response: { 200: adminAnswer } },
+    handler: async (request) => {
+      const body = request.body as Texts;
+      const app = await apps.findById(Number(body.app_id));
+      const campaign: Campaign = {
+        ...{ name: "", adPlatform: "", channel: "", osPlatform: "", operator: "", dept: "" },
+        ...changeOf(body),
+        appId: app.appId,
+        turboPromotedObjectId: body.turbo_promoted_object_id ?? newCampaignId(),
+        createdAtMs: clock(),
+      };
+      if (!(await createCampaign(pool, campaign)))
+        throw new ApiError("badParameter", "The app already has a campaign of that turbo_promoted_object_id.");
+      return success(shownCampaign(campaign));
+    },
+  });
+
+  routes.post(`${BASE}/campaigns/edit`, {
+    schema: { summary: "Change a campaign", tags: ["admin"], body: campaignChangeBody, response: { 200: adminAnswer } },
+    handler: async (request) => {
+      const body = request.body as Texts;
+      const appId = Number(body.app_id);
+      const key = { appId, turboPromotedObjectId: body.turbo_promoted_object_id! };
+      await changeCampaign(pool, key, changeOf(body));
+      return success(shownCampaign(await findCampaign(context, appId, key.turboPromotedObjectId)));
+    },
+  });
+
+  routes.get(`${BASE}/campaigns/links`, {
+    schema: { summary: "Monitoring links", tags: ["admin"], querystring: linkQuery, response: { 200: adminAnswer } },
+    handler: async (request) => {
+      const query = request.query as Texts;
+      const campaign = await findCampaign(context, Number(query.app_id), query.turbo_promoted_object_id!);
+      const baseUrl = (query.base_url ?? `${request.protocol}://${request.host}`).replace(/\/+$/, "");
+      const platform = query.ad_platform;
+      const links = campaignLinks(campaign, { baseUrl, macros: {}, ...(platform !== undefined && { platform }) });
+      return success({ links });
+    },
+  });
+}
+
+async function findCampaign(context: HttpContext, appId: number, id: string): Promise<Campaign> {
+  const app = await context.apps.findById(appId);
+  const campaign = (await loadCampaigns(context.pool, app.appId)).find((one) => one.turboPromotedObjectId === id);
+  if (!campaign) throw new ApiError("badParameter", "The app has no campaign of that turbo_promoted_object_id.");
+  return campaign;
+}
+
+function changeOf(body: Texts): CampaignChange {
+  const platform = body.ad_platform ? platformOfLink(body.ad_platform) : undefined;
+  if (body.ad_platform && !platform) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.ad_platform !== undefined && { adPlatform: platform?.name ?? "" }),
+    ...(body.channel !== undefined && { channel: body.channel }),
+    ...(body.os_platform !== undefined && { osPlatform: body.os_platform }),
+    ...(body.operator !== undefined && { operator: body.operator }),
+    ...(body.dept !== undefined && { dept: body.dept }),
+  };
+}
+
+function ruleRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps, clock } = context;
+
+  const shownRules = async (appId: number) => {
+    const settings = (await loadRuleSettings(pool)).filter((setting) => setting.appId === appId);
+    const set = settings.map(({ platform, rules }) => ({ ad_platform: platform, rules: ruleTexts(rules) }));
+    return success({ defaults: DEFAULT_RULE_TEXTS, set });
+  };
+
+  routes.get(`${BASE}/attribution/rules`, {
+    schema: {
+      summary: "Rules of attribution",
+      tags: ["admin"],
+      querystring: appIdQuery,
+      response: { 200: adminAnswer },
+    },
+    handler: async (request) => shownRules((await apps.findById(Number((request.query as Texts).app_id))).appId),
+  });
+
+  routes.post(`${BASE}/attribution/rules`, {
+    schema: {
+      summary: "Set the rules of an app, or of one platform",
+      description: "Replaces what was set before for the same app and platform.",
+      ...{ tags: ["admin"], body: rulesBody, response: { 200: adminAnswer } },
+    },
+    handler: async (request) => {
+      const body = request.body as { app_id: number; ad_platform?: string; rules: Texts };
+      const { appId } = await apps.findById(body.app_id);
+      const platform = body.ad_platform ? platformOfLink(body.ad_platform)?.name : "";
+      if (platform === undefined) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
+      await storeRuleSettings(pool, { appId, platform, rules: rulesOf(body.rules, platform), changedAtMs: clock() });
+      return shownRules(appId);
+    },
+  });
+}
+
+function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps } = context;
+
+  routes.get(`${BASE}/attribution/why`, {
+    schema: {
+      summary: "Why a user belongs to a platform, or to none",
+      ...{ tags: ["admin"], querystring: whyQuery, response: { 200: adminAnswer } },
+    },
+    handler: async (request) => {
+      const { app_id, client_id } = request.query as Texts;
+      const explanation = await explainUser(pool, await apps.findById(Number(app_id)), client_id!);
+      if (!explanation) throw new ApiError("notRegistered", "There is no user of this client_id.");
+      return success(explanation);
+    },
+  });
+
+  routes.post(`${BASE}/attribution/what-if`, {
+    schema: {
+      summary: "Registrations decided again under other rules, without changing anything",
+      ...{ tags: ["admin"], body: whatIfBody, response: { 200: adminAnswer } },
+    },
+    handler: async (request) => {
+      const body = request.body as { app_id: number; rules: Texts } & Days;
+      const app = await apps.findById(body.app_id);
+      return success(await whatIf(pool, app, daysOf(body), rulesOf(body.rules, "")));
+    },
+  });
+
+  routes.get(`${BASE}/attribution/fraud`, {
+    schema: {
+      summary: "What looks like fraud",
+      tags: ["admin"],
+      querystring: fraudQuery,
+      response: { 200: adminAnswer },
+    },
+    handler: async (request: FastifyRequest) => {
+      const query = request.query as Texts & Days;
+      return success(await fraudReport(pool, await apps.findById(Number(query.app_id)), daysOf(query)));
+    },
+  });
+}
+
+type Days = { from: string; to: string };
+
+function daysOf({ from, to }: Days): { fromDay: string; toDay: string } {
+  if (!isDay(from) || !isDay(to)) throw new ApiError("badParameter", "from and to must be days such as 2026-11-15.");
+  return { fromDay: from, toDay: to };
+}
+
+function rulesOf(texts: Texts, platform: string): Partial<Rules> {
+  try {
+    return readRules(texts, platform);
+  } catch (error) {
+    throw new ApiError("badParameter", messageOf(error));
+  }
+}
