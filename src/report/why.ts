@@ -15,7 +15,10 @@ export type ExplainedCandidate = {
   touched_at: string;
   campaign: string;
   aid: string;
+  /** The method that counted. */
   matched_by: string;
+  /** All that it shares with the user, by method: "device_id (oaid, imei)". */
+  matches: string;
   window: string;
   flags: string[];
   outcome: Outcome;
@@ -108,7 +111,8 @@ function explainCandidate(candidate: Candidate, decision: StoredDecision, timeZo
     touched_at: calendarOf(timeZone).textOf(touch.touchedAtMs),
     campaign: touch.campaignId,
     aid: touch.aid,
-    matched_by: matches.map(({ method, by }) => wordsOfMatch(method, by)).join(", "),
+    matched_by: candidate.method,
+    matches: matches.map(({ method, by }) => wordsOfMatch(method, by)).join(", "),
     window: durationText(candidate.windowMs),
     flags: [...candidate.flags],
     outcome,
@@ -178,7 +182,7 @@ function accountOf(explained: Omit<ExplainedDecision, "account">, decision: Stor
   for (const candidate of explained.candidates) {
     const flags = candidate.flags.length > 0 ? ` [${candidate.flags.join(", ")}]` : "";
     lines.push(
-      `${candidate.outcome === "won" ? "→" : " "} ${candidate.touched_at} ${candidate.platform} ${candidate.kind} ${candidate.touch_id.slice(0, 8)}, matched by ${candidate.matched_by}${flags}: ${candidate.outcome}. ${candidate.reason}`,
+      `${candidate.outcome === "won" ? "→" : " "} ${candidate.touched_at} ${candidate.platform} ${candidate.kind} ${candidate.touch_id.slice(0, 8)}, matched by ${candidate.matches}${flags}: ${candidate.outcome}. ${candidate.reason}`,
     );
   }
   if (explained.candidates.length === 0) lines.push("No stored touch shares a key with the user.");
