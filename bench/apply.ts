@@ -3,14 +3,11 @@ import type pg from "pg";
 import { decodeItem } from "../src/apply/decode.ts";
 import { elapsedMs } from "../src/clock.ts";
 import { copyJson, copyRows, copyText } from "../src/db/copy.ts";
-import { embeddedConnection, startEmbeddedPostgres } from "../src/db/embedded.ts";
-import { inTransaction, openPool } from "../src/db/pool.ts";
+import { inTransaction } from "../src/db/pool.ts";
 import { JournalReader } from "../src/journal/reader.ts";
 import { listSegments } from "../src/journal/segment.ts";
-import { createLog } from "../src/log.ts";
 import { startChild, watchMemory } from "./children.ts";
-
-type Row = { what: string; bare: number | string; ours: number | string; ratio: number | string; target: string };
+import { type Row, withDatabase } from "./database.ts";
 
 const BARE_ROWS = 200_000;
 const BARE_ROUNDS = 3;
@@ -86,18 +83,6 @@ async function storedEvents(dataDir: string): Promise<number> {
     );
     return rows[0]!.events;
   });
-}
-
-async function withDatabase<T>(dataDir: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
-  const log = createLog("error");
-  const embedded = await startEmbeddedPostgres({ dataDir, log });
-  const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
-  try {
-    return await work(pool);
-  } finally {
-    await pool.end();
-    await embedded.stop();
-  }
 }
 
 async function rowsOfJournal(dir: string): Promise<string[]> {

@@ -15,19 +15,29 @@ let waiting: { bytes: Buffer; response: ServerResponse }[] = [];
 let isFlushing = false;
 
 const server = createServer((request, response) => {
+  if (request.method === "GET") return takeLink(request.url ?? "", response);
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
     const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
     const body = JSON.parse(bytes.toString("utf8")) as { event_list: unknown[] };
     if (!Array.isArray(body.event_list)) throw new Error("The generator sends lists.");
-    waiting.push({ bytes, response });
-    if (!isFlushing) {
-      isFlushing = true;
-      setImmediate(flush);
-    }
+    append(bytes, response);
   });
 });
+
+function takeLink(url: string, response: ServerResponse): void {
+  const query = url.slice(url.indexOf("?") + 1);
+  if (!new URLSearchParams(query).has("app_id")) throw new Error("The generator names an app.");
+  append(Buffer.from(query, "latin1"), response);
+}
+
+function append(bytes: Buffer, response: ServerResponse): void {
+  waiting.push({ bytes, response });
+  if (isFlushing) return;
+  isFlushing = true;
+  setImmediate(flush);
+}
 
 async function flush(): Promise<void> {
   while (waiting.length > 0) {

@@ -2,6 +2,17 @@ import { connect, type Socket } from "node:net";
 import { elapsedMs } from "../src/clock.ts";
 import type { BodyMaker } from "./bodies.ts";
 
+/** Makes the bytes of one request after the other. */
+export type RequestMaker = () => Buffer;
+
+export function postRequests(path: string, bodies: BodyMaker): RequestMaker {
+  const head = Buffer.from(
+    `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: bench\r\ncontent-length: ${bodies.bytes}\r\n\r\n`,
+  );
+  // The template is patched for every request, so the bytes are copied before the next one.
+  return () => Buffer.concat([head, bodies.next()]);
+}
+
 export type LoadResult = {
   requests: number;
   failures: number;
@@ -17,16 +28,12 @@ export type LoadResult = {
  */
 export async function runLoad(options: {
   port: number;
-  path: string;
-  bodies: BodyMaker;
+  requests: RequestMaker;
   connections: number;
   seconds: number;
   perSecond?: number;
 }): Promise<LoadResult> {
-  const { bodies, seconds, perSecond } = options;
-  const head = Buffer.from(
-    `POST ${options.path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: bench\r\ncontent-length: ${bodies.bytes}\r\n\r\n`,
-  );
+  const { requests, seconds, perSecond } = options;
   const lanes = await Promise.all(Array.from({ length: options.connections }, () => Lane.open(options.port)));
   const latencies: number[] = [];
   const startedMs = elapsedMs();
@@ -43,8 +50,7 @@ export async function runLoad(options: {
         if (dueMs > nowMs) await new Promise((resolve) => setTimeout(resolve, dueMs - nowMs));
       }
       const sentMs = elapsedMs();
-      // The template is patched for every request, so the bytes are copied before the next one.
-      const isAccepted = await lane.request(Buffer.concat([head, bodies.next()]));
+      const isAccepted = await lane.request(requests());
       latencies.push(elapsedMs() - sentMs);
       if (!isAccepted) failures += 1;
     }

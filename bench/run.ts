@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { systemClock } from "../src/clock.ts";
-import { loadApps } from "../src/db/app.ts";
+import { type App, loadApps } from "../src/db/app.ts";
 import { embeddedConnection } from "../src/db/embedded.ts";
 import { openPool } from "../src/db/pool.ts";
 import { createLog } from "../src/log.ts";
@@ -10,20 +11,33 @@ import { openVault } from "../src/vault.ts";
 import { measureApply } from "./apply.ts";
 import { CLIENTS, clientName, makeBodies } from "./bodies.ts";
 import { type Child, startChild, watchMemory } from "./children.ts";
-import { type LoadResult, runLoad } from "./load.ts";
+import type { Row } from "./database.ts";
+import { measureDecisions } from "./decisions.ts";
+import { linkRequests } from "./links.ts";
+import { type LoadResult, postRequests, type RequestMaker, runLoad } from "./load.ts";
 
 /**
- * `npm run bench`: Touchpoint against a bare server in the same run, with the same bodies and the same generator.
+ * `npm run bench -- [--seconds 8] [--touches 10] [intake apply latency links decisions]`: Touchpoint against a bare
+ * server in the same run, with the same bodies and the same generator. Without names, every step.
  * Absolute figures depend on the machine; the ratios are what is meant.
  */
 const CONNECTIONS = 64;
-const SECONDS = Number(process.argv[2] ?? 8);
+const STEPS = ["intake", "apply", "latency", "links", "decisions"] as const;
+
+const { values: given, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    seconds: { type: "string", default: "8" },
+    /** Millions of stored touches against which registrations are decided. */
+    touches: { type: "string", default: "10" },
+  },
+});
+const SECONDS = Number(given.seconds);
+const steps = new Set<string>(positionals.length > 0 ? positionals : STEPS);
 const WARM_UP_SECONDS = 4;
 const ROUNDS = 7;
 const SIZES = [1, 20, 200];
 const SEQUENCES_PER_PHASE = 100_000_000;
-
-type Row = { what: string; bare: number | string; ours: number | string; ratio: number | string; target: string };
 
 const folder = mkdtempSync(join(tmpdir(), "touchpoint-bench-"));
 const dataDir = join(folder, "data");
@@ -36,7 +50,8 @@ const serverScript = "../src/main.js";
 
 try {
   let server = await startChild(serverScript, [], httpOnly, READY);
-  const token = await accessToken();
+  const app = await demoApp();
+  const token = app.accessToken;
   await registerClients(server, token);
   await server.stop();
 
@@ -44,7 +59,10 @@ try {
   figures.ready_ms = Math.round(server.readyMs);
   rows.push({ what: "ready after start, ms", bare: "", ours: figures.ready_ms, ratio: "", target: "< 3000" });
   const memory = watchMemory(server.process);
-  for (const [phase, eventsPerBody] of SIZES.entries()) await compareIntake(server, token, eventsPerBody, phase);
+  if (steps.has("intake") || steps.has("apply")) {
+    for (const [phase, eventsPerBody] of SIZES.entries()) await compareEvents(server, token, eventsPerBody, phase);
+  }
+  if (steps.has("links")) await compareLinks(server, app.appId);
   figures.http_rss_mb = memory().maxMb;
   rows.push({
     what: "resident memory under full load, MB",
@@ -55,13 +73,17 @@ try {
   });
   await server.stop();
 
-  const apply = await measureApply({ dataDir, serverScript, env: httpOnly, ready: READY });
-  Object.assign(figures, apply.figures);
-  rows.push(...apply.rows);
-
-  server = await startChild(serverScript, [], httpOnly, READY);
-  await measureHalfLoad(server, token);
-  await server.stop();
+  const setup = { dataDir, serverScript, env: httpOnly, ready: READY };
+  if (steps.has("apply")) add(await measureApply(setup));
+  if (steps.has("latency")) {
+    server = await startChild(serverScript, [], httpOnly, READY);
+    await measureHalfLoad(server, token);
+    await server.stop();
+  }
+  if (steps.has("decisions")) {
+    const millions = Number(given.touches);
+    add(await measureDecisions({ ...setup, appId: app.appId, nowMs: systemClock(), millions }));
+  }
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -71,19 +93,38 @@ console.log(
   JSON.stringify({ cpus: cpus().length, arch: process.arch, node: process.version, seconds: SECONDS, ...figures }),
 );
 
-async function compareIntake(server: Child, token: string, eventsPerBody: number, phase: number): Promise<void> {
-  const load = { connections: CONNECTIONS, seconds: SECONDS };
-  const bodies = () => makeBodies({ eventsPerBody, firstSequence: phase * SEQUENCES_PER_PHASE, nowMs: systemClock() });
+function add(measured: { rows: Row[]; figures: Record<string, number> }): void {
+  Object.assign(figures, measured.figures);
+  rows.push(...measured.rows);
+}
+
+async function compareEvents(server: Child, token: string, eventsPerBody: number, phase: number): Promise<void> {
   const path = `/event_center/api/v1/event/collect/?access_token=${token}`;
+  const firstSequence = phase * SEQUENCES_PER_PHASE;
+  const requests = () => postRequests(path, makeBodies({ eventsPerBody, firstSequence, nowMs: systemClock() }));
+  const target = eventsPerBody === 1 ? "≥ 0.70" : "≥ 0.60";
+  const what = `requests/s, ${eventsPerBody} event${eventsPerBody > 1 ? "s" : ""} each`;
+  await compare(server, { name: `intake_${eventsPerBody}`, what, target, requests });
+}
+
+async function compareLinks(server: Child, appId: number): Promise<void> {
+  const requests = () => linkRequests({ appId, nowMs: systemClock() });
+  await compare(server, { name: "link", what: "link calls/s", target: "≥ 0.70", requests });
+}
+
+type Comparison = { name: string; what: string; target: string; requests: () => RequestMaker };
+
+/** In turns, so that a slow moment of the machine hits both; what runs before the rounds only warms up. */
+async function compare(server: Child, { name, what, target, requests }: Comparison): Promise<void> {
+  const load = { connections: CONNECTIONS, seconds: SECONDS / ROUNDS };
   const bareServer = await startChild("./bare-server.js", [join(folder, "bare.log")], {}, /port (\d+)/);
-  // In turns, so that a slow moment of the machine hits both; the first round only warms up.
   const rounds: { bare: number; ours: number }[] = [];
-  await runLoad({ ...load, seconds: WARM_UP_SECONDS, port: bareServer.port, path, bodies: bodies() });
-  const ourBodies = bodies();
-  await runLoad({ ...load, seconds: WARM_UP_SECONDS, port: server.port, path, bodies: ourBodies });
+  await runLoad({ ...load, seconds: WARM_UP_SECONDS, port: bareServer.port, requests: requests() });
+  const ourRequests = requests();
+  await runLoad({ ...load, seconds: WARM_UP_SECONDS, port: server.port, requests: ourRequests });
   for (let round = 0; round < ROUNDS; round += 1) {
-    const bare = await runLoad({ ...load, seconds: SECONDS / ROUNDS, port: bareServer.port, path, bodies: bodies() });
-    const ours = await runLoad({ ...load, seconds: SECONDS / ROUNDS, port: server.port, path, bodies: ourBodies });
+    const bare = await runLoad({ ...load, port: bareServer.port, requests: requests() });
+    const ours = await runLoad({ ...load, port: server.port, requests: ourRequests });
     if (ours.failures > 0) throw new Error(`${ours.failures} of ${ours.requests} requests were refused.`);
     rounds.push({ bare: bare.perSecond, ours: ours.perSecond });
   }
@@ -91,21 +132,15 @@ async function compareIntake(server: Child, token: string, eventsPerBody: number
   const bare = median(rounds.map((round) => round.bare));
   const ours = median(rounds.map((round) => round.ours));
   const ratio = round2(median(rounds.map((round) => round.ours / round.bare)));
-  figures[`intake_${eventsPerBody}_per_s`] = Math.round(ours);
-  figures[`intake_${eventsPerBody}_ratio`] = ratio;
-  rows.push({
-    what: `requests/s, ${eventsPerBody} event${eventsPerBody > 1 ? "s" : ""} each`,
-    bare: Math.round(bare),
-    ours: Math.round(ours),
-    ratio,
-    target: eventsPerBody === 1 ? "≥ 0.70" : "≥ 0.60",
-  });
+  figures[`${name}_per_s`] = Math.round(ours);
+  figures[`${name}_ratio`] = ratio;
+  rows.push({ what, bare: Math.round(bare), ours: Math.round(ours), ratio, target });
 }
 
 async function measureHalfLoad(server: Child, token: string): Promise<void> {
   const path = `/event_center/api/v1/event/collect/?access_token=${token}`;
   const bodies = makeBodies({ eventsPerBody: 20, firstSequence: 9 * SEQUENCES_PER_PHASE, nowMs: systemClock() });
-  const load = { port: server.port, path, bodies, connections: CONNECTIONS };
+  const load = { port: server.port, requests: postRequests(path, bodies), connections: CONNECTIONS };
   await runLoad({ ...load, seconds: WARM_UP_SECONDS });
   const full = await runLoad({ ...load, seconds: SECONDS / 2 });
   // The backlog of the full load is still there, so apply works at its limit all through these rounds.
@@ -127,12 +162,12 @@ async function measureHalfLoad(server: Child, token: string): Promise<void> {
   rows.push({ what: "p99 at half of that, ms", bare: "", ours: figures.half_load_p99_ms, ratio: "", target: "< 25" });
 }
 
-async function accessToken(): Promise<string> {
+async function demoApp(): Promise<App> {
   const log = createLog("error");
   const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
   const [app] = await loadApps(pool, openVault({ dataDir, secretKey: "" }));
   await pool.end();
-  return app!.accessToken;
+  return app!;
 }
 
 async function registerClients(server: Child, token: string): Promise<void> {

@@ -40,6 +40,8 @@ export const LIMITS = {
   asaTokenLength: 4_096,
   touchesPerKey: 50,
   touchPages: 20,
+  touchesAtOnceMin: 20_000,
+  touchesAtOncePerKey: 4,
   usersPerLateTouch: 100,
   decisionsPerPage: 1_000,
 } as const;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { calendarOf } from "../src/domain/calendar.ts";
 import { apiMarkdown } from "../src/http/api-markdown.ts";
 import type { OpenApi } from "../src/http/docs-page.ts";
 import { sharedServer } from "./support/shared-server.ts";
@@ -17,10 +18,14 @@ test("docs/API.md is what the running server says of itself", async () => {
   expect(readFileSync(new URL("docs/API.md", ROOT), "utf8")).toBe(apiMarkdown(openApi));
 });
 
-test("the README's first event works as written", async () => {
-  const readme = readFileSync(new URL("README.md", ROOT), "utf8");
-  const [, block = ""] = /<!-- run in test\/docs\.test\.ts -->\n```sh\n([\s\S]*?)```/.exec(readme) ?? [];
-  expect(block).toContain("event/collect");
+const blocks = [
+  ...readFileSync(new URL("README.md", ROOT), "utf8").matchAll(
+    /<!-- run in test\/docs\.test\.ts -->\n```sh\n([\s\S]*?)```/g,
+  ),
+].map(([, block]) => block!);
+
+/** Runs a block of the README in an app of its own; gives what it printed. */
+async function runBlock(block: string): Promise<string> {
   const app = await server.createApp();
   const folder = mkdtempSync(join(tmpdir(), "touchpoint-docs-"));
   try {
@@ -36,18 +41,36 @@ test("the README's first event works as written", async () => {
         URL: server.url,
         TOKEN: app.accessToken,
         APP: String(app.appId),
+        TODAY: calendarOf(app.timeZone).dayOf(Date.now()),
         DATA_DIR: server.dataDir,
       },
     });
-    const answers = stdout.split("\n").filter((line) => line.startsWith('{"code"'));
-    expect(answers.map((line) => JSON.parse(line).code)).toEqual([0, 0, 0]);
-    expect(JSON.parse(answers[1]!).extra).toEqual({});
-    expect(JSON.parse(answers[2]!).data.user_list[0].click_company).toBe("tencent");
-    expect(stdout).toMatch(/user\$pay_amount_sum\s+600/);
-    expect(stdout).toMatch(/total\s+3\s+3\s+0\s+0/);
+    return stdout;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+const answersIn = (stdout: string) =>
+  stdout.split("\n").flatMap((line) => (/^{"(?:code|ret)"/.test(line) ? [JSON.parse(line)] : []));
+
+test("the README's first event works as written", async () => {
+  const stdout = await runBlock(blocks.find((block) => block.includes("event/collect"))!);
+  const answers = answersIn(stdout);
+  expect(answers.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(answers[1].extra).toEqual({});
+  expect(answers[2].data.user_list[0].click_company).toBe("tencent");
+  expect(stdout).toMatch(/user\$pay_amount_sum\s+600/);
+  expect(stdout).toMatch(/total\s+3\s+3\s+0\s+0/);
+});
+
+test("the README's first attributed user works as written", async () => {
+  const stdout = await runBlock(blocks.find((block) => block.includes("event/click"))!);
+  expect(answersIn(stdout).map(({ code }) => code)).toEqual([0, 0]);
+  expect(stdout).toContain("https://track.example.com/event_center/api/v1/event/click/?app_id=");
+  expect(stdout).toContain("Attributed to tencent by click_key.");
+  expect(stdout).toMatch(/\d of 1 users and 0 cents of revenue would move/);
+  expect(stdout).toMatch(/\(all\)\s+14d/);
 });
 
 const CURL = `#!/bin/sh

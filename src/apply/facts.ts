@@ -7,7 +7,7 @@ import type { UserAccount, UserKey } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
 import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
 import { type Calendar, calendarOf, spanOf } from "../domain/calendar.ts";
-import { addActivity, NO_FIGURES } from "../domain/user-figures.ts";
+import { addActivity } from "../domain/user-figures.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -181,8 +181,10 @@ export function newUserDay(user: UserKey, at: Pick<UserDay, "day" | "spanT" | "s
 
 /** A client that has sent events without a registration, or the empty start of one that registers. */
 export function newUser(key: UserKey, registeredAtMs: number, app: AppContext): UserAccount {
+  // Written out, without a spread: of an object this large, a spread costs more than all the rest of a registration.
   return {
-    ...key,
+    appId: key.appId,
+    clientId: key.clientId,
     name: "",
     channel: "",
     version: 0,
@@ -215,6 +217,25 @@ export function newUser(key: UserKey, registeredAtMs: number, app: AppContext): 
     method: "",
     decisionNumber: 0,
     returned: null,
-    ...NO_FIGURES,
+    payCount: 0,
+    payCents: 0,
+    payMaxCents: 0,
+    firstPayAtMs: null,
+    firstPayMethod: "",
+    firstPayReason: "",
+    adCount: 0,
+    adMicros: 0,
+    adMaxEcpmMicros: 0,
+    ad24hCount: 0,
+    ad24hMicros: 0,
+    rewardAdCount: 0,
+    rewardAdMicros: 0,
+    rewardAdMaxEcpmMicros: 0,
+    rewardAd24hMicros: 0,
+    interstitialAdCount: 0,
+    interstitialAdMicros: 0,
+    interstitialAdMaxEcpmMicros: 0,
+    interstitialAd24hMicros: 0,
+    latestLoginDay: null,
   };
 }

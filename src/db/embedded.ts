@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:net";
-import { setPriority } from "node:os";
+import { setPriority, totalmem } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
@@ -40,7 +40,7 @@ const SOCKET_PATH_BYTES_MAX = 100;
  */
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   max_connections: "100",
-  shared_buffers: "256MB",
+  shared_buffers: `${sharedBuffersMb()}MB`,
   work_mem: "32MB",
   maintenance_work_mem: "256MB",
   wal_level: "minimal",
@@ -55,6 +55,11 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   log_min_messages: "warning",
   timezone: "UTC",
 };
+
+/** An eighth of the machine's memory, within reason: the keys of touches are read at random. */
+function sharedBuffersMb(): number {
+  return Math.round(Math.min(1_024, Math.max(128, totalmem() / 8 / 1_048_576)));
+}
 
 export type EmbeddedPostgres = { connection: Connection; stop(): Promise<void> };
 

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LIMITS } from "../config.ts";
 
 /** NUL and lone surrogates have become U+FFFD while parsing; in an id they would make two ids one. */
@@ -43,5 +43,5 @@ export function cleanValue(value: unknown): string {
 }
 
 export function md5(text: string): string {
-  return createHash("md5").update(text).digest("hex");
+  return hash("md5", text);
 }

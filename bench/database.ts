@@ -1,0 +1,26 @@
+import type pg from "pg";
+import { embeddedConnection, startEmbeddedPostgres } from "../src/db/embedded.ts";
+import { openPool } from "../src/db/pool.ts";
+import { createLog } from "../src/log.ts";
+
+/** A line of the table that the bench prints. */
+export type Row = {
+  what: string;
+  bare: number | string;
+  ours: number | string;
+  ratio: number | string;
+  target: string;
+};
+
+/** The server's own database, for as long as the server does not run. */
+export async function withDatabase<T>(dataDir: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
+  const log = createLog("error");
+  const embedded = await startEmbeddedPostgres({ dataDir, log });
+  const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
+  try {
+    return await work(pool);
+  } finally {
+    await pool.end();
+    await embedded.stop();
+  }
+}

@@ -1,0 +1,358 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { App } from "../../src/db/app.ts";
+import { calendarOf } from "../../src/domain/calendar.ts";
+import { sharedServer } from "../support/shared-server.ts";
+import { cli, cliJson, expectFailure, expectWrongArguments } from "./run.ts";
+
+const server = sharedServer();
+const { dataDir } = server;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
+/** Yesterday too, in case that midnight passes while the tests run. */
+const someDays = () => ["--from", dayOf(Date.now() - DAY_MS), "--to", dayOf(Date.now())];
+const of = (app: App, ...args: string[]) => [...args, "--app", String(app.appId)];
+const run = (app: App, ...args: string[]) => cli(dataDir, of(app, ...args));
+const runJson = (app: App, ...args: string[]) => cliJson(dataDir, of(app, ...args));
+
+async function touch(app: App, parameters: Record<string, string | number>): Promise<void> {
+  const texts = Object.entries({ app_id: app.appId, ...parameters }).map(([name, value]) => [name, String(value)]);
+  const answer = await server.get("/event_center/api/v1/event/click/", Object.fromEntries(texts));
+  expect(answer.code).toBe(0);
+}
+
+const device = (oaid: string) => ({ device_info: { os_name: "android", oaid } });
+
+describe("campaign", () => {
+  const FIELDS = { name: "夏 1", ad_platform: "tencent", channel: "c 1", os_platform: "ios", operator: "o", dept: "d" };
+  const OPTIONS = ["--name", "夏 1", "--platform", "gdt", "--channel", "c 1", "--os", "ios", "--operator", "o"];
+  let app: App;
+  beforeAll(async () => {
+    app = await server.createApp();
+  });
+
+  test("create makes an id of 16 characters, or takes one, and prints the campaign", async () => {
+    const own = await server.createApp();
+    expect(await runJson(own, "campaign", "list")).toEqual([]);
+    const made = await runJson(own, "campaign", "create", ...OPTIONS, "--dept", "d");
+    expect(made).toEqual({ turbo_promoted_object_id: expect.stringMatching(/^[a-z0-9]{16}$/), ...FIELDS });
+    const taken = await runJson(own, "campaign", "create", "--id", "Summer_2026-0001");
+    const empty = { name: "", ad_platform: "", channel: "", os_platform: "", operator: "", dept: "" };
+    expect(taken).toEqual({ turbo_promoted_object_id: "Summer_2026-0001", ...empty });
+    expect(await runJson(own, "campaign", "list")).toEqual([made, taken]);
+    expect((await run(own, "campaign", "list")).stdout).toMatch(
+      /^turbo_promoted_object_id +name +ad_platform .*\n.*夏 1/,
+    );
+  });
+
+  test("create without --json prints one field a line", async () => {
+    const result = await run(app, "campaign", "create", "--name", "Plain", "--platform", "my_network");
+    expect(result).toMatchObject({ code: 0, stderr: "" });
+    expect(result.stdout).toMatch(/^turbo_promoted_object_id +\S{16}\nname +Plain\nad_platform +my_network\n/);
+  });
+
+  test("set changes what is named and nothing else", async () => {
+    const { turbo_promoted_object_id: id } = await runJson(app, "campaign", "create", ...OPTIONS, "--dept", "d");
+    expect(await runJson(app, "campaign", "set", id, "--channel", "c 2")).toMatchObject({ ...FIELDS, channel: "c 2" });
+    const all = ["--name", "n", "--platform", "vivo", "--channel", "", "--os", "", "--operator", "p", "--dept", "e"];
+    expect(await runJson(app, "campaign", "set", id, ...all)).toEqual({
+      ...{ turbo_promoted_object_id: id, name: "n", ad_platform: "vivo", channel: "", os_platform: "" },
+      ...{ operator: "p", dept: "e" },
+    });
+    expect((await run(app, "campaign", "set", id)).stdout).toMatch(/ad_platform +vivo/);
+  });
+
+  test("failures are one sentence and exit code 1", async () => {
+    await runJson(app, "campaign", "create", "--id", "0123456789abcdef");
+    expectFailure(await run(app, "campaign", "create", "--id", "0123456789abcdef"), /already has a campaign/);
+    expectFailure(await run(app, "campaign", "set", "nothing", "--name", "n"), /no campaign "nothing"/);
+    expectFailure(await run(app, "campaign", "link", "nothing"), /no campaign "nothing"/);
+    expectFailure(await run(app, "campaign", "link", "0123456789abcdef"), /--platform/);
+    const nobody = { appId: 999_999_999 } as App;
+    for (const command of [["create"], ["list"], ["set", "x", "--name", "n"], ["link", "x"]])
+      expectFailure(await run(nobody, "campaign", ...command), /no app 999999999/);
+  });
+
+  test("wrong arguments are named, and end with exit code 2", async () => {
+    expectWrongArguments(await run(app, "campaign", "create", "--id", "short"), /--id.*16/);
+    expectWrongArguments(await run(app, "campaign", "create", "--platform", "natural"), /--platform/);
+    expectWrongArguments(await run(app, "campaign", "create", "--os", "windows"), /--os/);
+    expectWrongArguments(await run(app, "campaign", "link", "x", "--base-url", "example.com"), /--base-url/);
+    expectWrongArguments(await run(app, "campaign", "link", "x", "--macro", "oaid"), /--macro/);
+    expectWrongArguments(await run(app, "campaign", "link", "x", "--platform", "a b"), /--platform/);
+    expectWrongArguments(await run(app, "campaign", "set"), /id/);
+    expectWrongArguments(await cli(dataDir, ["campaign", "list"]), /--app/);
+  });
+
+  test("link prints links that the server takes in, with the platform's own macros", async () => {
+    const create = ["campaign", "create", "--platform", "tencent", "--channel", "渠 道"];
+    const { turbo_promoted_object_id: id } = await runJson(app, ...create);
+    const links = await runJson(app, "campaign", "link", id, "--base-url", `${server.url}/`);
+    expect(links).toMatchObject([
+      { ad_platform: "tencent", kind: "click", url: expect.stringContaining("click_id=__CLICK_ID__") },
+      { ad_platform: "tencent", kind: "impression", url: expect.stringContaining("impression_id=__IMPRESSION_ID__") },
+    ]);
+    for (const { kind, url } of links) {
+      const head = `${server.url}/event_center/api/v1/event/${kind}/?app_id=${app.appId}&company=tencent&track_id=${id}`;
+      expect(url.startsWith(`${head}&channel=${encodeURIComponent("渠 道")}&`)).toBe(true);
+      expect(await (await fetch(url)).json()).toMatchObject({ ret: 0, code: 0 });
+    }
+    const text = (await run(app, "campaign", "link", id)).stdout;
+    expect(text).toContain("tencent click\nhttps://your.domain/event_center/api/v1/event/click/?app_id=");
+  });
+
+  test("link prints the links of another platform, of all, and with macros of one's own", async () => {
+    const id = "link-0123456789a";
+    await runJson(app, "campaign", "create", "--id", id, "--platform", "tencent");
+    const link = (...args: string[]) => runJson(app, "campaign", "link", id, ...args);
+    const names = async (...args: string[]) =>
+      (await link(...args)).map((one: any) => `${one.ad_platform} ${one.kind}`);
+    expect(await names("--platform", "baidu")).toEqual(["baidu click"]);
+    expect(await names("--platform", "my_network")).toEqual(["my_network click", "my_network impression"]);
+    const all = await names("--platform", "all");
+    for (const name of ["tencent", "kuaishou", "bytedance", "baidu", "bilibili", "vivo", "oppo", "xiaomi", "huawei"])
+      expect(all).toContain(`${name} click`);
+    expect(new Set(all).size).toBe(all.length);
+    const [own] = await link("--platform", "baidu", "--macro", "oaid=__OAID_NEW__", "--macro", "extra={{EXTRA}}");
+    expect(own.url).toMatch(/&oaid=__OAID_NEW__&.*&extra=\{\{EXTRA\}\}&sign=__SIGN__$/);
+  });
+});
+
+describe("rules", () => {
+  const DEFAULTS = {
+    ...{ click_window: "7d", ip_ua_window: "1d", impression_window: "1d", impressions: "off", min_gap: "0" },
+    ...{ flagged_may_win: "on", flood_per_address: "200", flood_per_device: "30", short_gap: "10s", datacentres: "" },
+    ...{ reattribution: "off", reclick_days: "30", reflux_days: "90" },
+  };
+  const CHANGED = {
+    ...{ click_window: "14d", ip_ua_window: "90m", impression_window: "2h", impressions: "on", min_gap: "5s" },
+    ...{ flagged_may_win: "off", flood_per_address: "0", flood_per_device: "7", short_gap: "0" },
+    ...{ datacentres: "203.0.113.0/24,2001:db8::/32", reattribution: "on", reclick_days: "1", reflux_days: "2" },
+  };
+  const optionsOf = (rules: Record<string, string>) =>
+    Object.entries(rules).flatMap(([name, value]) => [`--${name.replaceAll("_", "-")}`, value]);
+
+  test("show prints the defaults of an app that has set nothing", async () => {
+    const app = await server.createApp();
+    expect(await runJson(app, "rules", "show")).toEqual([{ ad_platform: "(all)", ...DEFAULTS }]);
+    expect((await run(app, "rules", "show")).stdout).toMatch(/click_window.*\n\(all\) +7d/);
+  });
+
+  test("set changes each rule, keeps the others, and --reset forgets what was set before", async () => {
+    const app = await server.createApp();
+    const set = async (...args: string[]) => (await runJson(app, "rules", "set", ...args))[0];
+    expect(await set(...optionsOf(CHANGED))).toEqual({ ad_platform: "(all)", ...CHANGED });
+    expect(await set("--click-window", "3d")).toEqual({ ad_platform: "(all)", ...CHANGED, click_window: "3d" });
+    expect(await set("--reset", "--min-gap", "1m")).toEqual({ ad_platform: "(all)", ...DEFAULTS, min_gap: "1m" });
+    expect(await set("--reset")).toEqual({ ad_platform: "(all)", ...DEFAULTS });
+    expect(await runJson(await server.createApp(), "rules", "show"), "another app").toMatchObject([DEFAULTS]);
+  });
+
+  test("--platform sets rules of one platform over those of the app", async () => {
+    const app = await server.createApp();
+    await runJson(app, "rules", "set", "--click-window", "3d", "--short-gap", "0");
+    const shown = await runJson(app, "rules", "set", "--platform", "gdt", "--click-window", "1d");
+    expect(shown).toEqual([
+      { ad_platform: "(all)", ...DEFAULTS, click_window: "3d", short_gap: "0" },
+      { ad_platform: "tencent", ...DEFAULTS, click_window: "1d", short_gap: "0" },
+    ]);
+    expect(await runJson(app, "rules", "show")).toEqual(shown);
+  });
+
+  test("a bad value is named in one sentence, and nothing is changed", async () => {
+    const app = await server.createApp();
+    const refused: [string[], RegExp][] = [
+      [["--click-window", "7"], /click_window must be a duration/],
+      [["--click-window", "91d"], /click_window.*at most 90d/],
+      [["--impressions", "yes"], /impressions must be on or off/],
+      [["--flood-per-device", "-1"], /flood_per_device must be a whole number/],
+      [["--reclick-days", "1.5"], /reclick_days must be a whole number/],
+      [["--datacentres", "10.0.0.0/8,nowhere"], /datacentres: "nowhere"/],
+      [["--min-gap", "5s", "--platform", "vivo", "--reattribution", "on"], /reattribution is set for the whole app/],
+      [["--akey", "k"], /--platform baidu/],
+      [["--akey", "k", "--platform", "vivo"], /--platform baidu/],
+    ];
+    for (const [args, sentence] of refused) expectFailure(await run(app, "rules", "set", ...args), sentence);
+    expectWrongArguments(await run(app, "rules", "set", "--platform", "natural"), /--platform/);
+    expectWrongArguments(await run(app, "rules", "set", "--window", "3d"), /--window/);
+    expectFailure(await run({ appId: 999_999_999 } as App, "rules", "show"), /no app/);
+    expect(await runJson(app, "rules", "show")).toEqual([{ ad_platform: "(all)", ...DEFAULTS }]);
+  });
+
+  test("the next decision goes by the new rules", async () => {
+    const app = await server.createApp();
+    await touch(app, { company: "vivo", oaid: "o", ts: Date.now() - 2 * DAY_MS });
+    await runJson(app, "rules", "set", "--platform", "vivo", "--click-window", "1d");
+    await server.register(app, "narrow", device("o"));
+    await runJson(app, "rules", "set", "--platform", "vivo", "--reset");
+    await server.register(app, "wide", device("o"));
+    expect(await runJson(app, "why", "narrow")).toMatchObject({ verdict: "organic" });
+    expect(await runJson(app, "why", "wide")).toMatchObject({ verdict: "attributed" });
+  });
+});
+
+describe("why, what-if, fraud and the ledger of touches", () => {
+  let app: App;
+  const campaign = "campaign-0000001";
+
+  /** "old" was brought 2 days ago, "young" an hour ago, "nobody" by nothing, "key" by a click key over a device. */
+  beforeAll(async () => {
+    app = await server.createApp();
+    await touch(app, { company: "vivo", oaid: "old", aid: "7", track_id: campaign, ts: Date.now() - 2 * DAY_MS });
+    for (const oaid of ["young", "key"]) await touch(app, { company: "vivo", oaid, ts: Date.now() - HOUR_MS });
+    await touch(app, { company: "oppo", oaid: "old", ts: Date.now() - 8 * DAY_MS });
+    await touch(app, { company: "tencent", click_id: "vid", ts: Date.now() - 3 * HOUR_MS });
+    await touch(app, { company: "tencent", click_id: "vid" });
+    for (const client of ["old", "young"]) await server.register(app, client, device(client));
+    await server.register(app, "key", { ...device("key"), ad_data: { gdt_vid: "vid" } });
+    await server.register(app, "nobody");
+    const $pay = (id: string, $pay_amount: number) => ({ $order_id: id, $pay_amount, $pay_type: "CNY" });
+    const paid = (id: string, cents: number) => ({ type: "track", event: "$PayEvent", properties: $pay(id, cents) });
+    await server.collect(app, "old", [{ ...paid("a", 600), time: Date.now() }]);
+    await server.collect(app, "young", [{ ...paid("b", 50), time: Date.now() }]);
+    await server.settle();
+  });
+
+  test("why says which touch won, and of every other one why it lost", async () => {
+    const why = await runJson(app, "why", "old");
+    expect(why).toMatchObject({
+      ...{ client_id: "old", verdict: "attributed", method: "device_id", platform: "vivo", number: 1, flags: [] },
+      touch: { platform: "vivo", kind: "click", campaign, aid: "7", matched_by: "device_id", outcome: "won" },
+    });
+    expect(why.candidates).toMatchObject(
+      [
+        { platform: "vivo", matched_by: "device_id", matches: "device_id (oaid)", window: "7d", outcome: "won" },
+        { platform: "oppo", matched_by: "device_id", outcome: "outside_window", reason: /8d.*window is 7d/ },
+      ].map(({ reason, ...one }) => (reason ? { ...one, reason: expect.stringMatching(reason) } : one)),
+    );
+    for (const candidate of why.candidates) {
+      expect(candidate.touch_id).toMatch(/^[0-9a-f]{32}$/);
+      expect(candidate.touched_at).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+      expect(candidate.kind).toBe("click");
+    }
+    expect((await runJson(app, "why", "key")).candidates).toMatchObject([
+      { platform: "tencent", matched_by: "click_key", outcome: "won" },
+      { platform: "vivo", matched_by: "device_id", outcome: "earlier_method_won" },
+    ]);
+  });
+
+  test("why is readable: attributed, organic, and for a user that does not exist", async () => {
+    const attributed = (await run(app, "why", "old")).stdout;
+    expect(attributed).toMatch(
+      /^Registered at [\d-]+ [\d:]+\. Known by: .*oaid.*\nAttributed to vivo by device_id\.\n/,
+    );
+    expect(attributed).toMatch(
+      /\n→ .* vivo click .*: won\. It is the click that counts: 2d before, inside the window of 7d/,
+    );
+    expect(attributed).toMatch(/\n {2}.* oppo click .*: outside_window\. It was 8d before, and the window is 7d\./);
+    const organic = (await run(app, "why", "nobody")).stdout;
+    expect(organic).toContain("Organic: no touch counted.\nNo stored touch shares a key with the user.");
+    expect(await runJson(app, "why", "nobody")).toMatchObject({
+      ...{ client_id: "nobody", verdict: "organic", method: "", touch: null, candidates: [] },
+    });
+    expectFailure(await run(app, "why", "stranger"), /has no user "stranger"/);
+    expectFailure(await run({ appId: 999_999_999 } as App, "why", "old"), /no app/);
+    expectWrongArguments(await run(app, "why"), /client/);
+  });
+
+  test("what-if moves users and revenue under a narrower window, and changes nothing", async () => {
+    const days = someDays();
+    const before = await runJson(app, "why", "old");
+    const none = { gained: 0, lost: 0 };
+    expect(await runJson(app, "what-if", ...days, "--click-window", "1d")).toEqual({
+      ...{ decisions: 4, moved: 1, moved_revenue_cents: 600 },
+      rows: [
+        {
+          ...{ ad_platform: "natural", campaign: "", users: 1, users_then: 2, gained: 1, lost: 0 },
+          ...{ revenue_cents: 0, revenue_then_cents: 600 },
+        },
+        {
+          ...{ ad_platform: "tencent", campaign: "", users: 1, users_then: 1, ...none },
+          ...{ revenue_cents: 0, revenue_then_cents: 0 },
+        },
+        {
+          ...{ ad_platform: "vivo", campaign: "", users: 1, users_then: 1, ...none },
+          ...{ revenue_cents: 50, revenue_then_cents: 50 },
+        },
+        {
+          ...{ ad_platform: "vivo", campaign, users: 1, users_then: 0, gained: 0, lost: 1 },
+          ...{ revenue_cents: 600, revenue_then_cents: 0 },
+        },
+      ],
+    });
+    expect(await runJson(app, "what-if", ...days, "--click-window", "7d")).toMatchObject({ decisions: 4, moved: 0 });
+    // A wider window moves nobody here: the older touch loses to the later one.
+    expect(await runJson(app, "what-if", ...days, "--click-window", "20d")).toMatchObject({ moved: 0 });
+    expect(await runJson(app, "what-if", ...days, "--min-gap", "2h")).toMatchObject({
+      moved: 1,
+      moved_revenue_cents: 50,
+    });
+    const empty = ["--from", "2020-01-01", "--to", "2020-01-31"];
+    expect(await runJson(app, "what-if", ...empty, "--click-window", "1d")).toMatchObject({ decisions: 0, rows: [] });
+    const { stdout } = await run(app, "what-if", ...days, "--click-window", "1d");
+    expect(stdout).toContain("1 of 4 users and 600 cents of revenue would move.");
+    expect([await runJson(app, "why", "old"), (await runJson(app, "rules", "show")).length]).toEqual([before, 1]);
+  });
+
+  test("what-if asks for a rule and for days", async () => {
+    const days = someDays();
+    expectFailure(await run(app, "what-if", ...days), /at least one rule/);
+    expectFailure(await run(app, "what-if", ...days, "--click-window", "soon"), /click_window/);
+    expectWrongArguments(await run(app, "what-if", "--from", "2026-02-30", "--to", "2026-03-01"), /--from/);
+    expectWrongArguments(await run(app, "what-if", "--click-window", "1d"), /--from/);
+  });
+
+  test("fraud finds flags, and devices that more than five clients share", async () => {
+    const own = await server.createApp();
+    for (let number = 0; number < 6; number += 1) await server.register(own, `shared-${number}`, device("shared"));
+    await touch(own, { company: "vivo", oaid: "fast" });
+    await server.register(own, "fast", device("fast"));
+    await server.settle();
+    const days = someDays();
+    expect(await runJson(own, "fraud", ...days)).toEqual({
+      flags: [{ flag: "short_gap", ad_platform: "vivo", users: 1 }],
+      even_gaps: [],
+      many_clients: [{ clients: 6, client_ids: Array.from({ length: 6 }, (_, number) => `shared-${number}`) }],
+    });
+    expect((await run(own, "fraud", ...days)).stdout).toMatch(
+      /^flags\n.*\nshort_gap.*\n\neven_gaps\n\(none\)\n\nmany_clients\n/,
+    );
+    expect(await runJson(own, "why", "shared-1")).toMatchObject({ verdict: "organic", flags: ["many_clients"] });
+    expect((await run(own, "why", "fast")).stdout).toContain("[short_gap]");
+  });
+
+  test("fraud finds ads whose users register too evenly, from 30 users on", async () => {
+    const own = await server.createApp();
+    const bring = async (client: string) => {
+      await touch(own, { company: "vivo", oaid: client, aid: "robots", ts: Date.now() - HOUR_MS });
+      await server.register(own, client, device(client));
+    };
+    for (let number = 1; number < 30; number += 1) await bring(`robot-${number}`);
+    const evenGaps = async () => (await runJson(own, "fraud", ...someDays())).even_gaps;
+    expect(await evenGaps()).toEqual([]);
+    await bring("robot-30");
+    expect(await evenGaps()).toEqual([{ ad_platform: "vivo", aid: "robots", users: 30, mean_s: 3_600 }]);
+    expect(await runJson(own, "why", "robot-7")).toMatchObject({ verdict: "attributed", flags: ["even_gaps"] });
+    expect((await run(own, "why", "robot-7")).stdout).toMatch(/30 users of the same ad .* 3600 s .*\[even_gaps\]/);
+  });
+
+  test("ledger --touches counts link calls, and the ledger of events does not", async () => {
+    const sum = (minutes: any[], name: string) => minutes.reduce((total, minute) => total + minute[name], 0);
+    const minutes = await runJson(app, "ledger", "--touches");
+    expect(["received", "stored", "duplicate"].map((name) => sum(minutes, name))).toEqual([6, 5, 1]);
+    for (const minute of minutes) expect(minute).toMatchObject({ minute: expect.stringMatching(/Z$/), rejected: {} });
+    expect(sum(await runJson(app, "ledger"), "received")).toBe(2);
+    expect((await run(app, "ledger", "--touches")).stdout).toMatch(/\ntotal +6 +5 +1 +0/);
+  });
+});
+
+test("admin token prints the same token every time, and the server takes it", async () => {
+  const { admin_token } = await cliJson(dataDir, ["admin", "token"]);
+  expect(await cli(dataDir, ["admin", "token"])).toMatchObject({ code: 0, stdout: `${admin_token}\n`, stderr: "" });
+  expect(admin_token).toMatch(/^[0-9a-f]{32,}$/);
+  const app = await server.createApp();
+  const url = `${server.url}/admin/api/v1/campaigns?app_id=${app.appId}`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${admin_token}` } });
+  expect(await answer.json()).toMatchObject({ code: 0, data: { campaigns: [] } });
+});
