@@ -112,11 +112,12 @@ export class Flow {
     this.#thread?.wake(flush.durable);
   }
 
-  #applied({ position, receivedAtMs, outcomes, setAside }: Applied): void {
+  #applied({ position, receivedAtMs, outcomes, touches, setAside }: Applied): void {
     this.progress.advance(position, receivedAtMs);
     this.known.applied(position);
     if (position >= this.journal.durable) this.#behindSinceMs = 0;
     for (const [outcome, events] of Object.entries(outcomes)) this.metrics.events.inc({ outcome }, events);
+    for (const [outcome, count] of Object.entries(touches)) this.metrics.touches.inc({ outcome }, count);
     this.metrics.setAside.inc(setAside);
   }
 

@@ -6,6 +6,7 @@ import { loadAppRules } from "../db/app.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } from "../db/event-day.ts";
 import { readCursor } from "../db/journal-cursor.ts";
+import type { LedgerCount } from "../db/ledger-minute.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { isDatabaseAway } from "../db/pool.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
@@ -21,7 +22,14 @@ import { ObservedNames } from "./observed-names.ts";
 import { LOOK_BACK_MS_MIN } from "./touches.ts";
 import { applyBatch, applySetAside, type Batch, daysOf, isRename, setAsideEntry, weeksOf } from "./transaction.ts";
 
-export type Applied = { position: number; receivedAtMs: number; outcomes: Record<string, number>; setAside: number };
+export type Applied = {
+  position: number;
+  receivedAtMs: number;
+  /** How many events, and how many touches, had each outcome. */
+  outcomes: Record<string, number>;
+  touches: Record<string, number>;
+  setAside: number;
+};
 
 export type ApplierOptions = {
   pool: pg.Pool;
@@ -211,14 +219,14 @@ export class Applier {
       }
       this.#options.log.error({ position: batch.from, reason: messageOf(error) }, "An entry was set aside.");
       await setAsideEntry(this.#options.pool, batch, messageOf(error));
-      this.#options.onApplied({ position: batch.until, receivedAtMs: receivedAtOf(batch), outcomes: {}, setAside: 1 });
+      const receivedAtMs = receivedAtOf(batch);
+      this.#options.onApplied({ position: batch.until, receivedAtMs, outcomes: {}, touches: {}, setAside: 1 });
     }
   }
 
   #tell(batch: Batch, facts: Facts, setAside: number): void {
-    const outcomes: Record<string, number> = {};
-    for (const { outcome, events } of facts.ledger()) outcomes[outcome] = (outcomes[outcome] ?? 0) + events;
-    this.#options.onApplied({ position: batch.until, receivedAtMs: receivedAtOf(batch), outcomes, setAside });
+    const [outcomes, touches] = [sumsOf(facts.ledger()), sumsOf(facts.touchLedger())];
+    this.#options.onApplied({ position: batch.until, receivedAtMs: receivedAtOf(batch), outcomes, touches, setAside });
   }
 
   #context() {
@@ -262,6 +270,12 @@ export class Applier {
     this.#ahead = [];
     this.#names = undefined;
   }
+}
+
+function sumsOf(ledger: readonly LedgerCount[]): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { outcome, events } of ledger) sums[outcome] = (sums[outcome] ?? 0) + events;
+  return sums;
 }
 
 function receivedAtOf(batch: Batch): number {

@@ -24,29 +24,6 @@ export type Figures = {
   latestLoginDay: string | null;
 };
 
-export const NO_FIGURES: Figures = {
-  payCount: 0,
-  payCents: 0,
-  payMaxCents: 0,
-  firstPayAtMs: null,
-  firstPayMethod: "",
-  firstPayReason: "",
-  adCount: 0,
-  adMicros: 0,
-  adMaxEcpmMicros: 0,
-  ad24hCount: 0,
-  ad24hMicros: 0,
-  rewardAdCount: 0,
-  rewardAdMicros: 0,
-  rewardAdMaxEcpmMicros: 0,
-  rewardAd24hMicros: 0,
-  interstitialAdCount: 0,
-  interstitialAdMicros: 0,
-  interstitialAdMaxEcpmMicros: 0,
-  interstitialAd24hMicros: 0,
-  latestLoginDay: null,
-};
-
 export type Payment = { cents: number; atMs: number; method: string; reason: string };
 
 /** Payments count in the order of arrival: the first to arrive is the first payment. */

@@ -14,6 +14,13 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly touches = new Counter({
+    name: "touchpoint_touches_total",
+    help: "Link calls by outcome, as apply counted them: stored, duplicate, or the reason why they were not stored.",
+    labelNames: ["outcome"] as const,
+    registers: [this.registry],
+  });
+
   readonly setAside = new Counter({
     name: "touchpoint_set_aside_total",
     help: "Journal entries that could not be understood.",

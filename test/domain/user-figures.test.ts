@@ -6,9 +6,31 @@ import {
   addAdView,
   addPayment,
   type Figures,
-  NO_FIGURES,
   type Payment,
 } from "../../src/domain/user-figures.ts";
+
+const NO_FIGURES: Figures = {
+  payCount: 0,
+  payCents: 0,
+  payMaxCents: 0,
+  firstPayAtMs: null,
+  firstPayMethod: "",
+  firstPayReason: "",
+  adCount: 0,
+  adMicros: 0,
+  adMaxEcpmMicros: 0,
+  ad24hCount: 0,
+  ad24hMicros: 0,
+  rewardAdCount: 0,
+  rewardAdMicros: 0,
+  rewardAdMaxEcpmMicros: 0,
+  rewardAd24hMicros: 0,
+  interstitialAdCount: 0,
+  interstitialAdMicros: 0,
+  interstitialAdMaxEcpmMicros: 0,
+  interstitialAd24hMicros: 0,
+  latestLoginDay: null,
+};
 
 const DAY_MS = 86_400_000;
 const REGISTERED_AT_MS = Date.UTC(2024, 5, 15);
