@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseRawJson, type RawJson } from "../../src/domain/raw-json.ts";
+import { isReportSigned, signReport } from "../../src/domain/report-sign.ts";
+
+const BODY = {
+  date_list: ["2023-08-14", "2023-08-19"],
+  metrics_list: ["AdCost", "AppActivateStandard", "AppROI"],
+  dims_list: ["date", "advertiser_id"],
+  statistics_caliber: "user_activated_time",
+  decimal_point: 4,
+  app_id: 13467210,
+  filtering: {
+    channel_list: [],
+    ad_platform_list: ["tencent", "bytedance"],
+    version_list: [123],
+    turbo_promoted_object_id_list: [],
+  },
+};
+const KEY = "demo_app_key";
+const SIGN = "b9fc1c42684f8e90067a88e147961ba2";
+
+test("the published example signs to the published digest", () => {
+  expect(signReport(JSON.stringify(BODY), KEY)).toBe(SIGN);
+  expect(isReportSigned(JSON.stringify({ ...BODY, sign: SIGN }), SIGN, KEY)).toBe(true);
+});
+
+test("neither the order of fields, nor blanks, nor the sign itself are part of what is signed", () => {
+  const reversed = Object.fromEntries(Object.entries({ ...BODY, sign: "x" }).reverse());
+  expect(isReportSigned(JSON.stringify(reversed, null, 2), SIGN, KEY)).toBe(true);
+  expect(isReportSigned(JSON.stringify(BODY), SIGN.toUpperCase(), KEY)).toBe(true);
+});
+
+test.each([
+  ["another key", JSON.stringify(BODY), "other_key", SIGN],
+  ["a changed value", JSON.stringify({ ...BODY, app_id: 13467211 }), KEY, SIGN],
+  ["a field more", JSON.stringify({ ...BODY, page: 1 }), KEY, SIGN],
+  ["a shorter sign", JSON.stringify(BODY), KEY, SIGN.slice(1)],
+  ["an empty sign", JSON.stringify(BODY), KEY, ""],
+])("%s does not verify", (_, body, key, sign) => {
+  expect(isReportSigned(body, sign, key)).toBe(false);
+});
+
+/** What is hashed, written out by hand as a client in another language would. */
+const md5Of = async (text: string) => (await import("node:crypto")).createHash("md5").update(text).digest("hex");
+
+test.each([
+  ["nested keys in the order received", '{"f":{"b":1,"a":2}}', "f={b:1,a:2}k"],
+  ["nested keys sorted", '{"f":{"b":1,"a":2}}', "f={a:2,b:1}k"],
+  ["non-ASCII plain", '{"n":"夏 天"}', "n=夏天k"],
+  ["non-ASCII escaped", '{"n":"夏 天"}', "n=\\u590f\\u5929k"],
+  ["a character beyond 16 bits escaped", '{"n":"😀"}', "n=\\ud83d\\ude00k"],
+  ["angles plain", '{"n":"a<b>&c"}', "n=a<b>&ck"],
+  ["angles as Go writes them", '{"n":"a<b>&c"}', "n=a\\u003cb\\u003e\\u0026ck"],
+  ["a number as written", '{"n":1.0}', "n=1.0k"],
+  ["a number in its shortest form", '{"n":1.0}', "n=1k"],
+  ["a number beyond a double", '{"n":12345678901234567890}', "n=12345678901234567890k"],
+])("%s is accepted", async (_, body, text) => {
+  expect(isReportSigned(body, await md5Of(text), "k")).toBe(true);
+});
+
+function plain(raw: RawJson): unknown {
+  switch (raw.kind) {
+    case "object":
+      return Object.fromEntries(raw.members.map(([key, value]) => [key, plain(value)]));
+    case "array":
+      return raw.items.map(plain);
+    case "string":
+      return raw.value;
+    case "token":
+      return JSON.parse(raw.text);
+  }
+}
+
+test("the raw form holds what the text says, however it is spaced", () => {
+  fc.assert(
+    fc.property(fc.json(), fc.constantFrom(0, 1, 4), (text, indent) => {
+      fc.pre(!text.includes("__proto__"));
+      const spaced = JSON.stringify(JSON.parse(text), null, indent);
+      expect(plain(parseRawJson(spaced))).toEqual(JSON.parse(text));
+    }),
+  );
+});
+
+test("what a client signs is accepted, for any body", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }), fc.string(), (body, key) => {
+      const text = JSON.stringify(body);
+      expect(isReportSigned(text, signReport(text, key), key)).toBe(true);
+    }),
+  );
+});
