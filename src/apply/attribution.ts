@@ -46,10 +46,11 @@ function casesOf(facts: Facts): Case[] {
   });
 }
 
-/** More touches under a key can only change something while no touch has won by the surest method. */
+/** More touches under a key can only change something while no click has won by the surest method. */
 function isOpen({ subject, rules }: Question, found: readonly FoundTouch[]): boolean {
   const { verdict } = decide(subject, found, rules);
-  return !(verdict.kind === "attributed" && (verdict.method === METHODS[0] || verdict.method === "reported"));
+  if (verdict.kind !== "attributed" || verdict.method === "reported") return verdict.method !== "reported";
+  return !(verdict.method === METHODS[0] && verdict.touch?.kind === "click");
 }
 
 /** Decides one case and writes the outcome into the user. Undefined: a return that changes nothing. */

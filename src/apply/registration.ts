@@ -98,6 +98,8 @@ function reportOf(body: JsonObject): JsonObject {
 function registeredAgain(facts: Facts, user: UserAccount, head: EntryHead, body: JsonObject): UserAccount {
   const { rules } = facts.app(user.appId);
   if (rules.app.reattribution && head.kind !== "attributed") noteReturn(user, head, body, rules.app);
+  // A token may not have been ready the first time. After a day it is about another download than the one that counts.
+  if (head.at < user.registeredAtMs + DAY_MS) noteAsaToken(facts, head, body);
   user.name = textOf(body.name) || user.name;
   if (typeof body.version === "number") user.version = body.version;
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});

@@ -7,7 +7,7 @@ import { type AdIds, NO_AD_IDS, type Touch } from "../domain/touch.ts";
 import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../domain/touch-key.ts";
 import { apple, appleTouchedAtMs } from "../platform/apple.ts";
 import { adDataOf, fieldsOf, type Platform } from "../platform/platform.ts";
-import { PLATFORMS_WITH_LINKS, platformNamed, readLaunchQuery } from "../platform/registry.ts";
+import { PLATFORMS_WITH_LINKS, platformNamed, platformOfLink, readLaunchQuery } from "../platform/registry.ts";
 
 /** What a user's own words say about the source: the launch query, or what Apple answered. */
 type LaunchSource = { platform: Platform; ids: AdIds; adData: JsonObject };
@@ -57,8 +57,10 @@ function launchKeys(launch: Launch): Key[] {
   const clickId = launch.clickId ?? "";
   const named = source?.platform ?? platformNamed(launch.mediaType ?? "");
   const field = fieldsOf({ ...source?.adData, ...(clickId !== "" && { click_id: clickId }) });
-  // A click id without a platform's name can be of any of them.
-  const platforms = named ? [named] : clickId === "" ? [] : PLATFORMS_WITH_LINKS;
+  // A click id without the name of a platform that we know can be of any of them, or of one that is called by that name.
+  const other = platformOfLink(launch.mediaType ?? "");
+  const any = clickId === "" ? [] : [...PLATFORMS_WITH_LINKS, ...(other ? [other] : [])];
+  const platforms = named ? [named] : any;
   return platforms.flatMap((platform) =>
     clickKeys(
       platform.name,
@@ -114,7 +116,7 @@ export function sourceOf(user: UserAccount, arrival: Arrival, verdict: Verdict):
 function touchAdData(touch: Touch): JsonObject {
   const { advertiserId: advertiser_id, gid, aid, cid, csite, details } = touch;
   const parameters: Record<string, string> = { ...details, advertiser_id, gid, aid, cid, csite };
-  const fields = platformNamed(touch.platform)?.adData ?? [];
+  const fields = platformOfLink(touch.platform)?.adData ?? [];
   return Object.fromEntries(
     fields.flatMap(([name, parameter]) => (parameters[parameter] ? [[name, parameters[parameter]]] : [])),
   );

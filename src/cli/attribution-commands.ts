@@ -3,9 +3,16 @@ import { systemClock } from "../clock.ts";
 import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../db/attribution-setting.ts";
 import { storePlatformSecret } from "../db/platform-secret.ts";
 import type { Rules } from "../domain/attribution-rules.ts";
-import { DEFAULT_RULE_TEXTS, RULE_FIELDS, readRules, ruleTexts } from "../domain/rule-fields.ts";
+import {
+  DEFAULT_RULE_TEXTS,
+  isTriable,
+  RULE_FIELDS,
+  type RuleField,
+  readRules,
+  ruleTexts,
+} from "../domain/rule-fields.ts";
 import { messageOf, UsageError } from "../errors.ts";
-import { platformNamed } from "../platform/registry.ts";
+import { platformOfLink } from "../platform/registry.ts";
 import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
@@ -52,6 +59,7 @@ function rulesCommands(program: Command): void {
       withDatabase(async (session) => {
         await findApp(session, options.app);
         const platform = options.platform ?? "";
+        const given = rulesOf(options, platform);
         if (options.akey !== undefined) {
           if (platform !== "baidu") throw new UsageError("--akey goes with --platform baidu.");
           const secret = { appId: options.app, platform, name: "akey", value: options.akey };
@@ -60,7 +68,7 @@ function rulesCommands(program: Command): void {
         const known = (await loadRuleSettings(session.pool)).find(
           (setting) => setting.appId === options.app && setting.platform === platform,
         );
-        const rulesNow = { ...(options.reset ? {} : known?.rules), ...rulesOf(options, platform) };
+        const rulesNow = { ...(options.reset ? {} : known?.rules), ...given };
         const changedAtMs = systemClock();
         await storeRuleSettings(session.pool, { appId: options.app, platform, rules: rulesNow, changedAtMs });
         const shown = shownRules(await loadRuleSettings(session.pool), options.app);
@@ -71,8 +79,8 @@ function rulesCommands(program: Command): void {
 
 type RuleOptions = Record<string, unknown>;
 
-function addRuleOptions(command: Command): Command {
-  for (const field of RULE_FIELDS) {
+function addRuleOptions(command: Command, fields: readonly RuleField[] = RULE_FIELDS): Command {
+  for (const field of fields) {
     command.option(
       `--${field.name.replaceAll("_", "-")} <${field.takes}>`,
       `${field.hint} (${DEFAULT_RULE_TEXTS[field.name] || "none"})`,
@@ -135,13 +143,13 @@ function whatIfCommand(program: Command): void {
     .requiredOption("--from <day>", "first local day", parseDay)
     .requiredOption("--to <day>", "last local day", parseDay)
     .option("--json", "print JSON");
-  addRuleOptions(command).action((options: AppOption & Days & RuleOptions) =>
+  addRuleOptions(command, RULE_FIELDS.filter(isTriable)).action((options: AppOption & Days & RuleOptions) =>
     withDatabase(async (session) => {
       const app = await findApp(session, options.app);
       const over = rulesOf(options, "");
       if (Object.keys(over).length === 0)
         throw new UsageError("Name at least one rule to try, e.g. --click-window 3d.");
-      const range = { fromDay: options.from, toDay: options.to };
+      const range = rangeOf(options);
       const result = await whatIf(session.pool, app, range, over);
       print(result, options, () =>
         [
@@ -165,7 +173,7 @@ function fraudCommand(program: Command): void {
     .action((options: AppOption & Days) =>
       withDatabase(async (session) => {
         const app = await findApp(session, options.app);
-        const found = await fraudReport(session.pool, app, { fromDay: options.from, toDay: options.to });
+        const found = await fraudReport(session.pool, app, rangeOf(options));
         print(found, options, () =>
           Object.entries(found)
             .map(([name, rows]) => `${name}\n${rows.length === 0 ? "(none)" : tableOf(rows)}`)
@@ -175,8 +183,13 @@ function fraudCommand(program: Command): void {
     );
 }
 
+function rangeOf({ from, to }: Days): { fromDay: string; toDay: string } {
+  if (from > to) throw new UsageError("--from is after --to.");
+  return { fromDay: from, toDay: to };
+}
+
 function parsePlatform(text: string): string {
-  const platform = platformNamed(text);
+  const platform = platformOfLink(text);
   if (!platform) throw new InvalidArgumentError("It must be the name of an ad platform.");
   return platform.name;
 }

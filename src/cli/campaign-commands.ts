@@ -49,6 +49,7 @@ export function campaignCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((id: string, options: { app: number } & Fields & Json) =>
       withDatabase(async (session) => {
+        await findApp(session, options.app);
         await changeCampaign(session.pool, { appId: options.app, turboPromotedObjectId: id }, changeOf(options));
         const changed = shownCampaign(await findCampaign(session, options.app, id));
         print(changed, options, () => listOf(changed));

@@ -7,7 +7,7 @@ export type AsaTokenChange =
   | { kind: "waiting"; appId: number; clientId: string; token: string; receivedAtMs: number }
   | { kind: "resolved"; appId: number; clientId: string; outcome: string };
 
-/** In the order in which they happened: a token, or the end of one. */
+/** In the order in which they happened: a token, or the end of one. A new token counts where the last one led nowhere. */
 export async function changeAsaTokens(tx: Executor, changes: readonly AsaTokenChange[]): Promise<void> {
   for (const change of changes) {
     const { appId, clientId } = change;
@@ -16,7 +16,9 @@ export async function changeAsaTokens(tx: Executor, changes: readonly AsaTokenCh
         tx,
         sql`insert into asa_token (app_id, client_id, token, received_at_ms, attempts, due_at_ms, outcome)
           values (${appId}, ${clientId}, ${change.token}, ${change.receivedAtMs}, 0, ${change.receivedAtMs}, '')
-          on conflict (app_id, client_id) do nothing`,
+          on conflict (app_id, client_id) do update set token = excluded.token, received_at_ms = excluded.received_at_ms,
+            attempts = 0, due_at_ms = excluded.due_at_ms, outcome = ''
+          where asa_token.outcome not in ('', 'attributed')`,
       );
     } else {
       await execute(

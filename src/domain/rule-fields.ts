@@ -89,6 +89,19 @@ export function isAppOnly(field: RuleField): boolean {
   return APP_ONLY_RULES.includes(field.rule);
 }
 
+/** Flags and returns were settled with the decision; only the rules that weigh its candidates can be tried on it again. */
+const TRIABLE: readonly (keyof Rules)[] = [
+  ...(["clickWindowMs", "ipUaWindowMs", "impressionWindowMs", "impressions", "gapMsMin", "flaggedMayWin"] as const),
+];
+
+export function isTriable(field: RuleField): boolean {
+  return TRIABLE.includes(field.rule);
+}
+
+export function notTriable(name: string): string {
+  return `${name} cannot be tried on decisions already made: the flags on their touches stay as they are.`;
+}
+
 /** The value of a rule, from its text. A string that is thrown back says what was expected. */
 export function readRule(field: RuleField, text: string): Rules[keyof Rules] {
   switch (field.takes) {

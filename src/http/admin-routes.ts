@@ -22,7 +22,7 @@ import {
 } from "../db/campaign.ts";
 import type { Rules } from "../domain/attribution-rules.ts";
 import { isDay } from "../domain/calendar.ts";
-import { DEFAULT_RULE_TEXTS, readRules, ruleTexts } from "../domain/rule-fields.ts";
+import { DEFAULT_RULE_TEXTS, isTriable, notTriable, RULE_FIELDS, readRules, ruleTexts } from "../domain/rule-fields.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import { campaignLinks, shownCampaign } from "../platform/campaign-link.ts";
 import { platformOfLink } from "../platform/registry.ts";
@@ -30,7 +30,7 @@ import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
 import { adminToken, requireAdmin } from "./admin.ts";
-import type { HttpContext } from "./context.ts";
+import { type HttpContext, readClientId } from "./context.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
@@ -84,7 +84,7 @@ function campaignRoutes(routes: FastifyInstance, context: HttpContext): void {
     schema: { summary: "Change a campaign", tags: ["admin"], body: campaignChangeBody, response: { 200: adminAnswer } },
     handler: async (request) => {
       const body = request.body as Texts;
-      const appId = Number(body.app_id);
+      const { appId } = await apps.findById(Number(body.app_id));
       const key = { appId, turboPromotedObjectId: body.turbo_promoted_object_id! };
       await changeCampaign(pool, key, changeOf(body));
       return success(shownCampaign(await findCampaign(context, appId, key.turboPromotedObjectId)));
@@ -170,7 +170,8 @@ function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
     },
     handler: async (request) => {
       const { app_id, client_id } = request.query as Texts;
-      const explanation = await explainUser(pool, await apps.findById(Number(app_id)), client_id!);
+      const app = await apps.findById(Number(app_id));
+      const explanation = await explainUser(pool, app, readClientId(client_id));
       if (!explanation) throw new ApiError("notRegistered", "There is no user of this client_id.");
       return success(explanation);
     },
@@ -184,7 +185,7 @@ function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
     handler: async (request) => {
       const body = request.body as { app_id: number; rules: Texts } & Days;
       const app = await apps.findById(body.app_id);
-      return success(await whatIf(pool, app, daysOf(body), rulesOf(body.rules, "")));
+      return success(await whatIf(pool, app, daysOf(body), triedRulesOf(body.rules)));
     },
   });
 
@@ -206,7 +207,14 @@ type Days = { from: string; to: string };
 
 function daysOf({ from, to }: Days): { fromDay: string; toDay: string } {
   if (!isDay(from) || !isDay(to)) throw new ApiError("badParameter", "from and to must be days such as 2026-11-15.");
+  if (from > to) throw new ApiError("badParameter", "from is after to.");
   return { fromDay: from, toDay: to };
+}
+
+function triedRulesOf(texts: Texts): Partial<Rules> {
+  const bad = Object.keys(texts).find((name) => RULE_FIELDS.some((field) => field.name === name && !isTriable(field)));
+  if (bad !== undefined) throw new ApiError("badParameter", notTriable(bad));
+  return rulesOf(texts, "");
 }
 
 function rulesOf(texts: Texts, platform: string): Partial<Rules> {

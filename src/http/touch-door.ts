@@ -4,7 +4,7 @@ import type { HttpContext } from "./context.ts";
 import { DoorCall, type Handler } from "./door.ts";
 import { acceptTouch } from "./touch.ts";
 
-const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?\?(.*)$/s;
+const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?(?:\?(.*))?$/s;
 const FORM = "application/x-www-form-urlencoded";
 
 /** The short way in for the ad platforms' link calls: many times the traffic of registrations, and as short as collect. */
@@ -13,7 +13,7 @@ export function touchDoor(context: HttpContext, next: Handler): Handler {
     const { url = "", method, headers } = request;
     const match = method === "GET" || method === "POST" ? PATH.exec(url) : null;
     if (!match) return next(request, response);
-    const [, kind, query] = match as unknown as [string, TouchKind, string];
+    const [, kind, query = ""] = match as unknown as [string, TouchKind, string | undefined];
     const call = new DoorCall(context, request, response, `event/${kind}`);
     if (context.isStopping())
       return call.fail(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));

@@ -10,6 +10,8 @@ import { acceptTouch } from "./touch.ts";
 export function touchRoutes(server: FastifyInstance, context: HttpContext): void {
   for (const kind of TOUCH_KINDS) {
     server.get(`/event_center/api/v1/event/${kind}`, {
+      // Whoever only looks whether the link works has not touched anything.
+      exposeHeadRoute: false,
       schema: {
         summary: kind === "click" ? "Click" : "Impression",
         description:

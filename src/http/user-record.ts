@@ -3,7 +3,7 @@ import type { Executor } from "../db/sql.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { fieldsOf } from "../platform/platform.ts";
-import { platformNamed } from "../platform/registry.ts";
+import { platformOfLink } from "../platform/registry.ts";
 
 /** The user lookup record of the interface, with an object of the user's own platform. */
 export type UserRecord = Record<string, string | Record<string, string>>;
@@ -27,7 +27,7 @@ export async function findUserRecords(
 }
 
 function recordOf(user: UserAccount, app: App): UserRecord {
-  const platform = platformNamed(user.adPlatform);
+  const platform = platformOfLink(user.adPlatform);
   const field = fieldsOf(user.adData);
   return {
     create_time: calendarOf(app.timeZone).textOf(user.registeredAtMs),

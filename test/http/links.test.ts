@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { cliJson } from "../cli/run.ts";
+import { ApplyStage } from "../db/apply-stage.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { answerOf } from "../support/touchpoint.ts";
 import { BASE, type Row, Tables } from "./fixture.ts";
@@ -294,4 +296,40 @@ describe("Baidu's sign", () => {
     await setAkey(app, "");
     await expect.poll(() => code(unsigned(app)), { timeout: 10_000 }).toBe(0);
   });
+});
+
+test("whatever a link carries, it and the registrations around it are applied", async () => {
+  const names = [
+    ...["ts", "click_id", "callback", "req_id", "impression_id", "aid", "project_id", "track_id", "channel", "csite"],
+    ...["oaid", "oaid_md5", "idfa", "mac", "muid", "caid", "os", "model", "ip", "ua", "wx_openid", "__proto__"],
+  ];
+  const odd = ["\0", "\\", "\t", "\n", "\\N", "[null]", "[", '[{"caid":[null]}]', "http://[", "fe80::1%eth0"];
+  const value = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.constantFrom(...odd, "x".repeat(9_000), "9999999999999", "1718424000000", "\ud800", "::ffff:1.2.3.4"),
+  );
+  const company = fc.constantFrom("tencent", "kuaishou", "bytedance", "baidu", "asa", "constructor", "my_network");
+  const parameters = fc.array(fc.tuple(fc.constantFrom(...names), value), { maxLength: 8 });
+  const stage = await ApplyStage.open();
+  const run = async (links: [string, [string, string][]][]) => {
+    await stage.begin();
+    for (const [index, [name, list]] of links.entries()) {
+      const encoded = new URLSearchParams([["company", name], ...list]).toString();
+      const plain = `company=${name}&${list.map((pair) => pair.join("=")).join("&")}`;
+      for (const query of [encoded, plain]) await stage.append(index % 3 ? "click" : "impression", "", query);
+      const of = (wanted: string) => list.find(([parameter]) => parameter === wanted)?.[1];
+      const device_info = { os_name: "ios", oaid: of("oaid"), idfa: of("idfa"), mac: of("mac") };
+      const ad_data = { gdt_vid: of("click_id"), callback: of("callback") };
+      const address = { client_ip: of("ip"), client_ua: of("ua"), wx_openid: of("wx_openid") };
+      await stage.register(`u${index}`, { ad_data, device_info, ...address });
+    }
+    await stage.applyAll();
+    expect([await stage.setAside(), await stage.count("user_account")]).toEqual([[], links.length]);
+  };
+  const links = fc.array(fc.tuple(company, parameters), { minLength: 20, maxLength: 50 });
+  try {
+    await fc.assert(fc.asyncProperty(links, run), { numRuns: 10 });
+  } finally {
+    await stage.close();
+  }
 });
