@@ -9,7 +9,7 @@ import { startChild } from "./children.ts";
 import { type Row, withDatabase } from "./database.ts";
 
 const REGISTRATIONS = 100_000;
-const WEEKS = 4;
+const WEEKS = 1;
 const MILLION = 1_000_000;
 
 type Options = {
@@ -42,7 +42,7 @@ export async function measureDecisions(options: Options): Promise<{ rows: Row[];
   };
 }
 
-/** Click `c<n>` on the device `o<n>`, each spread over the last four weeks. */
+/** Click `c<n>` on the device `o<n>`, spread over the last seven days: each of them can win. */
 async function storeTouches({ appId, dataDir, nowMs }: Options, range: { from: number; until: number }): Promise<void> {
   await withDatabase(dataDir, async (pool) => {
     for (let back = 0; back <= WEEKS; back += 1) await openTouchWeek(pool, addDays(weekOf(nowMs), -7 * back));
@@ -56,7 +56,7 @@ async function storeTouches({ appId, dataDir, nowMs }: Options, range: { from: n
 
 async function insertMillion(pool: pg.Pool, at: { appId: number; nowMs: number; from: number }): Promise<void> {
   const { appId, nowMs, from } = at;
-  const made = `select n, ($2::bigint - (n::bigint * 7919 % 2419200) * 1000 - 1000) as at_ms from generate_series($3::int, $3::int + 999999) n`;
+  const made = `select n, ($2::bigint - (n::bigint * 7919 % 604000) * 1000 - 1000) as at_ms from generate_series($3::int, $3::int + 999999) n`;
   const week = "(date_trunc('week', to_timestamp(at_ms / 1000.0) at time zone 'UTC'))::date";
   await pool.query(
     `insert into touch (app_id, touch_id, week, kind, ad_platform, touched_at_ms, received_at_ms, turbo_promoted_object_id,

@@ -84,8 +84,6 @@ create table user_key (
   primary key (app_id, key_value, at_ms, client_id)
 );
 
-create index user_key_client on user_key (app_id, client_id);
-
 -- Number 1 is the decision on the registration; a higher one is a return that was attributed anew.
 create table attribution_decision (
   app_id integer not null,

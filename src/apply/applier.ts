@@ -8,7 +8,7 @@ import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } 
 import { readCursor } from "../db/journal-cursor.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
-import { isDatabaseAway } from "../db/pool.ts";
+import { isConflict, isDatabaseAway } from "../db/pool.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { dropTouchWeeksBefore, loadTouchWeeks, openTouchWeek, type TouchWeekState } from "../db/touch-week.ts";
 import { RuleBook } from "../domain/attribution-rules.ts";
@@ -39,6 +39,8 @@ export type ApplierOptions = {
   durable: () => number;
   onApplied: (applied: Applied) => void;
 };
+
+const CONFLICT_TRIES = 3;
 
 /** Decoded batches that may wait: enough that the thread is never idle while there is something to read. */
 const AHEAD_MAX = 1;
@@ -200,7 +202,7 @@ export class Applier {
     for (const part of splitAtRenames(batch)) await this.#applyOrHalve(part);
   }
 
-  async #applyOrHalve(batch: Batch): Promise<void> {
+  async #applyOrHalve(batch: Batch, tries = 1): Promise<void> {
     try {
       const outcome = await applyBatch(this.#options.pool, batch, this.#context());
       if (outcome.kind === "elsewhere") {
@@ -213,6 +215,8 @@ export class Applier {
       if (isDatabaseAway(error) || /^The cursor is at/.test(messageOf(error))) throw error;
       this.#names = undefined;
       await this.#loadContext();
+      // Another journal's batch has stored the same client meanwhile: now it is there to be read.
+      if (isConflict(error) && tries < CONFLICT_TRIES) return this.#applyOrHalve(batch, tries + 1);
       if (batch.entries.length > 1) {
         for (const half of halves(batch)) await this.#applyOrHalve(half);
         return;

@@ -1,7 +1,7 @@
 import type pg from "pg";
-import { type StoredDecision, storeDecisions } from "../db/attribution-decision.ts";
+import type { StoredDecision } from "../db/attribution-decision.ts";
 import type { UserAccount } from "../db/user-account.ts";
-import { addUserKeys, type KeyOfUser } from "../db/user-key.ts";
+import type { KeyOfUser } from "../db/user-key.ts";
 import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attribution.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import type { Key } from "../domain/touch-key.ts";
@@ -15,9 +15,8 @@ type Case = Question & { user: UserAccount; arrival: Arrival; keys: Key[]; isRet
 /**
  * Decides, for every user of whom the batch brought something new, where they came from. A decision is always made from
  * everything that is known by then, so it does not matter what of it arrived first, or in how many batches.
- * Returns the users whose touch has changed.
  */
-export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<UserAccount[]> {
+export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Decided> {
   const cases = casesOf(facts);
   const found = await findCandidates(tx, cases, isOpen);
   const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
@@ -27,10 +26,12 @@ export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<User
     if (stored) decisions.push(stored);
     facts.putUser(one.user);
   });
-  await storeDecisions(tx, decisions);
-  await addUserKeys(tx, cases.flatMap(keysOfUser));
-  return [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
+  const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
+  return { decisions, keys: cases.flatMap(keysOfUser), moved };
 }
+
+/** What is to be written, and the users whose touch has changed. */
+export type Decided = { decisions: StoredDecision[]; keys: KeyOfUser[]; moved: UserAccount[] };
 
 /** The registration before the return: the return is judged against what the registration came to. */
 function casesOf(facts: Facts): Case[] {
@@ -98,12 +99,14 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
       reported: subject.reported ?? null,
       keys: [...new Set(keys.map(({ by }) => by))].sort(),
     },
-    candidates,
+    // What is needed to explain the decision and to make it again; the rest stays with the touch.
+    candidates: candidates.map((candidate) => ({ ...candidate, touch: { ...candidate.touch, details: {} } })),
   };
 }
 
 function keysOfUser({ user, arrival, keys }: Case): KeyOfUser[] {
-  return keys.map(({ value, method }) => ({
+  const unique = new Map(keys.map((key) => [key.value, key]));
+  return [...unique.values()].map(({ value, method }) => ({
     appId: user.appId,
     clientId: user.clientId,
     key: value,

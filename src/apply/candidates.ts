@@ -5,8 +5,7 @@ import type { FoundTouch, Subject, TouchMethod } from "../domain/attribution.ts"
 import type { RuleBook } from "../domain/attribution-rules.ts";
 import { flagsOf, type TouchCounts } from "../domain/fraud.ts";
 import type { Touch } from "../domain/touch.ts";
-import type { Key } from "../domain/touch-key.ts";
-import { keysOfTouch } from "../platform/link.ts";
+import { addressKey, type Key, touchDeviceKeys } from "../domain/touch-key.ts";
 import { TouchIndex } from "./touch-index.ts";
 import { LOOK_BACK_MS_MIN } from "./touches.ts";
 
@@ -89,21 +88,22 @@ async function judge(
 
 async function countAround(
   index: TouchIndex,
-  touches: readonly { appId: number; rules: RuleBook; touch: Touch }[],
+  touches: readonly { appId: number; rules: RuleBook; subject: Subject; touch: Touch }[],
 ): Promise<TouchCounts[]> {
   const counts = touches.map(() => ({ ofAddress: 0, ofDevice: 0 }));
   let max = 0;
-  const wanted = touches.flatMap(({ appId, rules, touch }, place) => {
+  const wanted = touches.flatMap(({ appId, rules, subject, touch }, place) => {
     const { floodPerAddress, floodPerDevice } = rules.of(touch.platform);
     max = Math.max(max, floodPerAddress + 1, floodPerDevice + 1);
-    const { keys, addressKey } = keysOfTouch(touch);
-    const hour = { appId, fromMs: touch.touchedAtMs - HALF_HOUR_MS, untilMs: touch.touchedAtMs + HALF_HOUR_MS };
-    const devices = floodPerDevice > 0 ? keys.filter(({ method }) => method === "device_id") : [];
+    const address = addressKey(touch.ip);
+    // What came after the registration does not count: the decision does not depend on when it is made.
+    const untilMs = Math.min(touch.touchedAtMs + HALF_HOUR_MS, subject.atMs + 1);
+    const hour = { appId, fromMs: touch.touchedAtMs - HALF_HOUR_MS, untilMs };
+    const devices = floodPerDevice > 0 ? touchDeviceKeys((name) => touch.details[name] ?? "") : [];
+    const unsure = devices.filter(({ value }) => index.mayHoldMoreThan(floodPerDevice, { appId, key: value }));
     return [
-      ...(addressKey !== undefined && floodPerAddress > 0
-        ? [{ place, of: "ofAddress" as const, key: addressKey }]
-        : []),
-      ...devices.map(({ value }) => ({ place, of: "ofDevice" as const, key: value })),
+      ...(address !== undefined && floodPerAddress > 0 ? [{ place, of: "ofAddress" as const, key: address }] : []),
+      ...unsure.map(({ value }) => ({ place, of: "ofDevice" as const, key: value })),
     ].map((one) => ({ ...one, ...hour }));
   });
   const numbers = await index.count(wanted, max);

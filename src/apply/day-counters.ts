@@ -21,6 +21,15 @@ export function countPayment(day: UserDay, cents: number): void {
   day.payCents += cents;
 }
 
+export function addCounters(sum: UserDay, more: UserDay): void {
+  sum.trackEvents += more.trackEvents;
+  sum.registerEvents += more.registerEvents;
+  sum.payCount += more.payCount;
+  sum.payCents += more.payCents;
+  sum.adCount += more.adCount;
+  sum.adMicros += more.adMicros;
+}
+
 export function numberOf(value: unknown): number {
   return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

@@ -8,6 +8,7 @@ import type { UserDay } from "../db/user-day.ts";
 import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
 import { type Calendar, calendarOf, spanOf } from "../domain/calendar.ts";
 import { addActivity } from "../domain/user-figures.ts";
+import { addCounters } from "./day-counters.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -56,7 +57,7 @@ export class Facts {
   }
 
   /** Whether the user was in the tables before this batch. */
-  isStored(user: UserAccount): boolean {
+  isStored(user: UserKey): boolean {
     return this.#stored.has(userKey(user));
   }
 
@@ -123,14 +124,23 @@ export class Facts {
     this.#changed.add(userKey(user));
   }
 
-  /** Once attribution is decided. Several rows of one key are added up by the one who writes them. */
-  userDays(): UserDay[] {
-    const instants = [...this.#instants.values()].map(({ user, atMs, counters }) => ({
-      ...counters,
-      spanT: spanOf(atMs, user.touchedAtMs ?? user.registeredAtMs),
-      spanR: spanOf(atMs, user.registeredAtMs),
-    }));
-    return [...this.#days.values(), ...instants];
+  /** Of users who were stored before. */
+  storedUserDays(): UserDay[] {
+    return [...this.#days.values()];
+  }
+
+  /** Of new users, once attribution is decided: their spans are counted from the touch. */
+  newUserDays(): UserDay[] {
+    const days = new Map<string, UserDay>();
+    for (const { user, atMs, counters } of this.#instants.values()) {
+      const spanT = spanOf(atMs, user.touchedAtMs ?? user.registeredAtMs);
+      const spanR = spanOf(atMs, user.registeredAtMs);
+      const key = `${userKey(user)}\t${counters.day}\t${spanT}\t${spanR}`;
+      const known = days.get(key);
+      if (known) addCounters(known, counters);
+      else days.set(key, { ...counters, spanT, spanR });
+    }
+    return [...days.values()];
   }
 
   count(appId: number, receivedAtMs: number, outcome: string, events: number): void {

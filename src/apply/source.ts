@@ -52,6 +52,12 @@ export function keysOf(user: UserAccount, arrival: Arrival): Key[] {
   ];
 }
 
+/** Every key under which the user can be found, as a registration and as a return. */
+export function allKeysOf(user: UserAccount): string[] {
+  const arrivals = [registrationOf(user), ...(user.returned ? [user.returned] : [])];
+  return arrivals.flatMap((arrival) => keysOf(user, arrival)).map((key) => key.value);
+}
+
 function launchKeys(launch: Launch): Key[] {
   const source = launchSource(launch);
   const clickId = launch.clickId ?? "";

@@ -17,6 +17,7 @@ export class TouchIndex {
   readonly #tx: pg.PoolClient;
   /** By app and key, newest first; undefined for an app whose keys hold more than is read at once. */
   readonly #rows = new Map<number, Map<string, KeyRow[]> | undefined>();
+  readonly #prepared = new Set<string>();
   readonly #touches = new Map<string, Touch>();
 
   constructor(tx: pg.PoolClient) {
@@ -24,6 +25,7 @@ export class TouchIndex {
   }
 
   async prepare(lookups: readonly KeyLookup[]): Promise<void> {
+    for (const { appId, key } of lookups) this.#prepared.add(`${appId} ${key}`);
     for (const appId of new Set(lookups.map((lookup) => lookup.appId))) {
       const own = lookups.filter((lookup) => lookup.appId === appId);
       const keys = [...new Set(own.map(({ key }) => key))];
@@ -33,6 +35,13 @@ export class TouchIndex {
       const rows = await findByKeys(this.#tx, { appId, keys, fromMs, untilMs, fromWeek: weekOf(fromMs) }, limit);
       this.#rows.set(appId, rows && byKey(rows));
     }
+  }
+
+  /** False only where the key was looked for, everything under it was read, and that is no more than `touches`. */
+  mayHoldMoreThan(touches: number, { appId, key }: { appId: number; key: string }): boolean {
+    const rows = this.#rows.get(appId);
+    const isKnown = rows !== undefined && this.#prepared.has(`${appId} ${key}`);
+    return !isKnown || (rows.get(key)?.length ?? 0) > touches;
   }
 
   /** The newest of each look-up, as many as a page holds. */

@@ -12,10 +12,10 @@ export type TouchEntry = Extract<DecodedEntry, { kind: "touch" }>;
 
 export type TouchOutcome = "stored" | "duplicate" | "too_old" | "no_platform";
 
-/** What-if asks about windows wider than the ones in force, so touches are looked back for at least this long. */
-export const LOOK_BACK_MS_MIN = 30 * DAY_MS;
+/** What-if asks about windows wider than the ones in force, so touches are kept and looked for at least this long. */
+export const LOOK_BACK_MS_MIN = 14 * DAY_MS;
 /** A link call may be this much later than its touch, and a platform's clock this much ahead. */
-const LATE_MS_MAX = 31 * DAY_MS;
+const LATE_MS_MAX = 91 * DAY_MS;
 const AHEAD_MS_MAX = DAY_MS;
 
 /** The week that a touch is stored in: that of its instant, unless that lies beyond belief. */

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { loadAppRules } from "../db/app.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
+import { insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ROWS_PER_CHUNK } from "../db/copy.ts";
 import { type EventKey, eventCopy, findStoredEvents } from "../db/event.ts";
@@ -12,15 +13,17 @@ import { findOrderKeys, insertOrders, type OrderKey } from "../db/orders.ts";
 import { inTransaction } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
-import { loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
-import { addUserDays } from "../db/user-day.ts";
+import { insertUsers, loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
+import { addUserDays, insertUserDays } from "../db/user-day.ts";
+import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import { isClientId } from "../domain/identity.ts";
-import { decideUsers } from "./attribution.ts";
+import { type Decided, decideUsers } from "./attribution.ts";
 import { applyEventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
 import { type DecodedEntry, textOf } from "./decode.ts";
 import { Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
 import { applyUserEntry } from "./registration.ts";
+import { allKeysOf } from "./source.ts";
 import { recountDays } from "./spans.ts";
 import { findLateUsers, LOOK_BACK_MS_MIN, storeTouches, weekOfTouch } from "./touches.ts";
 
@@ -79,12 +82,12 @@ export async function applySetAside(
 
 async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
   const facts = await gatherFacts(tx, entries, context);
-  const moved = await decideUsers(tx, facts);
-  await writeFacts(tx, facts);
+  const decided = await decideUsers(tx, facts);
+  await writeFacts(tx, facts, decided);
   await recountDays(
     tx,
     facts,
-    moved.filter((user) => facts.isStored(user)),
+    decided.moved.filter((user) => facts.isStored(user)),
   );
   for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
   return facts;
@@ -152,9 +155,18 @@ async function startFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], c
   return facts;
 }
 
-async function writeFacts(tx: pg.PoolClient, facts: Facts): Promise<void> {
-  await storeUsers(tx, facts.changedUsers());
-  await addUserDays(tx, facts.userDays());
+async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Promise<void> {
+  const isStored = (row: UserKey) => facts.isStored(row);
+  const isNew = (row: UserKey) => !facts.isStored(row);
+  const users = facts.changedUsers();
+  await insertUsers(tx, users.filter(isNew));
+  await insertDecisions(tx, decided.decisions.filter(isNew));
+  await insertUserKeys(tx, decided.keys.filter(isNew));
+  await insertUserDays(tx, facts.newUserDays());
+  await storeUsers(tx, users.filter(isStored));
+  await storeDecisions(tx, decided.decisions.filter(isStored));
+  await addUserKeys(tx, decided.keys.filter(isStored));
+  await addUserDays(tx, facts.storedUserDays());
   await insertOrders(tx, facts.orders);
   await addToLedger(tx, "ledger_minute", facts.ledger());
   await addToLedger(tx, "touch_minute", facts.touchLedger());
@@ -216,7 +228,7 @@ async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void
   );
   if (!user?.[0] || other?.[0] || !isClientId(newClientId)) return;
   await storeUsers(tx, [{ ...user[0], clientId: newClientId }]);
-  await renameUser(tx, { appId, clientId, newClientId });
+  await renameUser(tx, { appId, clientId, newClientId, keys: allKeysOf(user[0]) });
 }
 
 /** The local days that the events of a batch fall on, each with the time of receipt of an entry that brings it. */

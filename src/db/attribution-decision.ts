@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { Candidate, Method } from "../domain/attribution.ts";
 import type { Flag } from "../domain/fraud.ts";
-import { copyJson, copyNullable, copyText, stageRows } from "./copy.ts";
+import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./copy.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** What was known of the user when the decision was made. */
@@ -34,6 +34,11 @@ export type StoredDecision = {
 
 const COLUMNS =
   "app_id, client_id, number, at_ms, decided_at_ms, method, ad_platform, touch_id, touched_at_ms, turbo_promoted_object_id, flags, subject, candidates";
+
+/** Of users who have none yet. */
+export async function insertDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {
+  await copyRows(tx, `copy attribution_decision (${COLUMNS}) from stdin`, decisions.map(toCopyRow));
+}
 
 /** A decision that is made again, because more is known by now, replaces the one of its number. */
 export async function storeDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {

@@ -71,6 +71,11 @@ export function isDatabaseAway(error: unknown): boolean {
   );
 }
 
+/** Somebody else has stored the same key in the meantime. */
+export function isConflict(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "23505";
+}
+
 export async function canAnswer(executor: Executor): Promise<boolean> {
   return executor.query("select 1").then(
     () => true,

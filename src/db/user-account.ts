@@ -4,8 +4,8 @@ import type { JsonObject } from "../domain/json.ts";
 import type { Launch, Return } from "../domain/launch.ts";
 import type { Figures } from "../domain/user-figures.ts";
 import { renameDecisions } from "./attribution-decision.ts";
-import { copyJson, copyNullable, stageRows } from "./copy.ts";
-import { compile, type Executor, execute, identifier, query, sql } from "./sql.ts";
+import { copyJson, copyNullable, copyRows, stageRows } from "./copy.ts";
+import { compile, type Executor, execute, query, sql } from "./sql.ts";
 
 export type UserKey = { appId: number; clientId: string };
 
@@ -131,6 +131,14 @@ function fromRow(row: unknown[]): UserAccount {
   return user as UserAccount;
 }
 
+/**
+ * Users that are not in the table. Straight into it, which is a third quicker than by way of a stage; if somebody else
+ * has put one of them there meanwhile, the whole transaction fails, and is tried again.
+ */
+export async function insertUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
+  await copyRows(tx, `copy user_account (${COLUMN_LIST}) from stdin`, users.map(toCopyRow));
+}
+
 /** Writes whole users, new and known alike. */
 export async function storeUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
   if (users.length === 0) return;
@@ -161,7 +169,10 @@ export async function findRegistered(executor: Executor, keys: readonly UserKey[
  * Gives a user another client id, in every table. Rows are deleted and inserted because the id is what a distributed
  * table is distributed by, and that cannot be updated.
  */
-export async function renameUser(tx: Executor, user: UserKey & { newClientId: string }): Promise<void> {
+export async function renameUser(
+  tx: Executor,
+  user: UserKey & { newClientId: string; keys: readonly string[] },
+): Promise<void> {
   const { appId, clientId, newClientId } = user;
   await execute(
     tx,
@@ -190,11 +201,15 @@ export async function renameUser(tx: Executor, user: UserKey & { newClientId: st
       where app_id = ${appId} and trace_id = any(${orders.map((order) => order.traceId)}::text[])`,
   );
   await renameDecisions(tx, user);
-  for (const table of ["user_key", "asa_token"].map(identifier)) {
-    await execute(
-      tx,
-      sql`update ${table} set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
-    );
-  }
+  // By its keys: that table has no index by client, which would cost every registration more than it saves a rename.
+  await execute(
+    tx,
+    sql`update user_key set client_id = ${newClientId}
+      where app_id = ${appId} and key_value = any(${user.keys}::uuid[]) and client_id = ${clientId}`,
+  );
+  await execute(
+    tx,
+    sql`update asa_token set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
+  );
   await execute(tx, sql`delete from user_account where app_id = ${appId} and client_id = ${clientId}`);
 }

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { copyText, stageRows } from "./copy.ts";
+import { copyRows, copyText, stageRows } from "./copy.ts";
 import { execute, sql } from "./sql.ts";
 import type { UserKey } from "./user-account.ts";
 
@@ -20,20 +20,24 @@ export type UserDay = {
 const COLUMNS =
   "app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros";
 
-/** Adds to what the days already hold; several rows of one key add up. Staged by COPY, as a batch may bring thousands. */
+function toCopyRow(d: UserDay): string {
+  return `${d.appId}\t${copyText(d.clientId)}\t${d.day}\t${d.spanT}\t${d.spanR}\t${d.trackEvents}\t${d.registerEvents}\t${d.payCount}\t${d.payCents}\t${d.adCount}\t${d.adMicros}`;
+}
+
+/** Of users who have none yet, one row for each key. */
+export async function insertUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
+  await copyRows(tx, `copy user_day (${COLUMNS}) from stdin`, days.map(toCopyRow));
+}
+
+/** Adds to what the days already hold. Staged by COPY, as a batch may bring thousands of rows. */
 export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   if (days.length === 0) return;
-  const rows = days.map(
-    (d) =>
-      `${d.appId}\t${copyText(d.clientId)}\t${d.day}\t${d.spanT}\t${d.spanR}\t${d.trackEvents}\t${d.registerEvents}\t${d.payCount}\t${d.payCents}\t${d.adCount}\t${d.adMicros}`,
-  );
-  await stageRows(tx, { table: "stage_user_day", like: "user_day", columns: COLUMNS }, rows);
+  await stageRows(tx, { table: "stage_user_day", like: "user_day", columns: COLUMNS }, days.map(toCopyRow));
   await execute(
     tx,
     sql`insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
-      select app_id, client_id, day, span_t, span_r, sum(track_events), sum(register_events), sum(pay_count), sum(pay_cents),
-        sum(ad_count), sum(ad_micros)
-      from stage_user_day group by app_id, client_id, day, span_t, span_r
+      select app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros
+      from stage_user_day
       on conflict (app_id, client_id, day, span_t, span_r) do update set
         track_events = user_day.track_events + excluded.track_events,
         register_events = user_day.register_events + excluded.register_events,

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import type { TouchMethod } from "../domain/attribution.ts";
-import { copyText, stageRows } from "./copy.ts";
+import { copyRows, copyText, stageRows } from "./copy.ts";
 import { type Executor, query, sql } from "./sql.ts";
 import type { UserKey } from "./user-account.ts";
 
@@ -9,13 +9,18 @@ export type KeyOfUser = UserKey & { key: string; method: TouchMethod; atMs: numb
 
 const COLUMNS = "app_id, key_value, at_ms, client_id, method";
 
+function toCopyRow(one: KeyOfUser): string {
+  return `${one.appId}\t${one.key}\t${one.atMs}\t${copyText(one.clientId)}\t${one.method}`;
+}
+
+/** Of users who have none yet. */
+export async function insertUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
+  await copyRows(tx, `copy user_key (${COLUMNS}) from stdin`, keys.map(toCopyRow));
+}
+
 export async function addUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
   if (keys.length === 0) return;
-  await stageRows(
-    tx,
-    { table: "stage_user_key", like: "user_key", columns: COLUMNS },
-    keys.map((one) => `${one.appId}\t${one.key}\t${one.atMs}\t${copyText(one.clientId)}\t${one.method}`),
-  );
+  await stageRows(tx, { table: "stage_user_key", like: "user_key", columns: COLUMNS }, keys.map(toCopyRow));
   await tx.query(`insert into user_key (${COLUMNS}) select ${COLUMNS} from stage_user_key on conflict do nothing`);
 }
 

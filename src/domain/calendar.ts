@@ -116,10 +116,17 @@ export function spanOf(ms: number, baseMs: number): number {
   return Math.floor((ms - baseMs) / DAY_MS);
 }
 
-/** The Monday, in UTC, of the week of an instant. */
+const mondays = new Map<number, string>();
+
+/** The Monday, in UTC, of the week of an instant. Remembered, because it is asked for every touch. */
 export function weekOf(ms: number): string {
-  const dayNumber = Math.floor(ms / DAY_MS);
   // 1 January 1970 was a Thursday.
-  const monday = dayNumber - ((((dayNumber + 3) % 7) + 7) % 7);
-  return new Date(monday * DAY_MS).toISOString().slice(0, 10);
+  const week = Math.floor((ms / DAY_MS + 3) / 7);
+  let monday = mondays.get(week);
+  if (monday === undefined) {
+    if (mondays.size > CACHE_MAX) mondays.clear();
+    monday = new Date((week * 7 - 3) * DAY_MS).toISOString().slice(0, 10);
+    mondays.set(week, monday);
+  }
+  return monday;
 }

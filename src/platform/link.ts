@@ -10,7 +10,7 @@ import {
   openIdKeys,
   touchDeviceKeys,
 } from "../domain/touch-key.ts";
-import { PLAIN, type Platform } from "./platform.ts";
+import type { Platform } from "./platform.ts";
 import { platformOfLink } from "./registry.ts";
 
 /** A touch as it is read from a link call, with everything by which it can be found. */
@@ -61,12 +61,6 @@ export function readTouch(kind: TouchKind, query: string, receivedAtMs: number):
     details: Object.fromEntries(DETAILS.flatMap((name) => (field(name) === "" ? [] : [[name, field(name)]]))),
   };
   return { touch, ...keysOf(platform, field) };
-}
-
-/** The keys of a stored touch, from what is kept of it. */
-export function keysOfTouch(touch: Touch): Pick<ReadTouch, "keys" | "addressKey"> {
-  const field: Field = (name) => (name === "ip" ? touch.ip : (touch.details[name] ?? ""));
-  return keysOf(platformOfLink(touch.platform) ?? { ...PLAIN, name: touch.platform }, field);
 }
 
 function keysOf(

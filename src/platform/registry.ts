@@ -59,11 +59,18 @@ export const ORGANIC = "natural";
 export function readLaunchQuery(
   adData: JsonObject,
 ): { platform: Platform; ids: AdIds; adData: JsonObject } | undefined {
-  const nested = [...PLATFORMS.values()].find((platform) => isObject(adData[platform.name]));
-  const platform = nested ?? platformOfLaunchQuery(adData);
+  const platform = nestedPlatform(adData) ?? platformOfLaunchQuery(adData);
   if (!platform) return undefined;
   const own = adDataOf(adData, platform.name);
   return { platform, ids: platform.readIds(fieldsOf(own)), adData: own };
+}
+
+/** A launch query is flat: few of its values are objects, and only those can be named by a platform. */
+function nestedPlatform(adData: JsonObject): Platform | undefined {
+  const named = Object.keys(adData).filter((key) => isObject(adData[key]) && PLATFORMS.has(key));
+  return named.length > 1
+    ? [...PLATFORMS.values()].find(({ name }) => named.includes(name))
+    : PLATFORMS.get(named[0] ?? "");
 }
 
 function platformOfLaunchQuery(adData: JsonObject): Platform | undefined {

@@ -163,7 +163,7 @@ test("a renamed client takes its rows along in every table, and nobody else's", 
   const before = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf("new", { name: "to be renamed" })]);
-    await renameUser(tx, { appId: 1, clientId: "old", newClientId: "new" });
+    await renameUser(tx, { appId: 1, clientId: "old", newClientId: "new", keys: ["0".repeat(32)] });
   });
   const after = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
   const renamed = before.map((rows) =>
