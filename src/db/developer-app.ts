@@ -1,0 +1,108 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { Vault } from "../vault.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** An application that pulls reports: asked for, then approved or refused by an admin. */
+export const DEVELOPER_STATES = ["requested", "approved", "refused", "disabled"] as const;
+export type DeveloperState = (typeof DEVELOPER_STATES)[number];
+
+/** So many calls in so many seconds, over all reports. */
+export type RateLevel = { calls: number; windowS: number };
+
+export const DEFAULT_RATE: RateLevel = { calls: 1, windowS: 600 };
+
+export type DeveloperApp = {
+  developerId: number;
+  name: string;
+  purpose: string;
+  state: DeveloperState;
+  /** Why it was refused or disabled. */
+  reason: string;
+  appKey: string;
+  apps: "all" | number[];
+  rate: RateLevel;
+  createdAtMs: number;
+  decidedAtMs: number | null;
+};
+
+type DeveloperRow = Omit<DeveloperApp, "appKey" | "apps" | "rate"> & {
+  sealed: string;
+  allApps: boolean;
+  appIds: number[];
+  calls: number;
+  windowS: number;
+};
+
+const columns = sql`developer_id as "developerId", name, purpose, state, reason, app_key_sealed as sealed, all_apps as "allApps",
+  apps as "appIds", rate_calls as calls, rate_window_s as "windowS", created_at_ms as "createdAtMs", decided_at_ms as "decidedAtMs"`;
+
+export async function createDeveloperApp(
+  executor: Executor,
+  vault: Vault,
+  developer: Pick<DeveloperApp, "name" | "purpose" | "apps" | "rate" | "createdAtMs">,
+): Promise<DeveloperApp> {
+  const appKey = randomBytes(16).toString("hex");
+  const { apps, rate } = developer;
+  const [row] = await query<DeveloperRow>(
+    executor,
+    sql`insert into developer_app (name, purpose, state, reason, app_key_sealed, app_key_digest, all_apps, apps, rate_calls,
+        rate_window_s, created_at_ms)
+      values (${developer.name}, ${developer.purpose}, 'requested', '', ${vault.seal(appKey)}, ${digestOf(appKey)},
+        ${apps === "all"}, ${apps === "all" ? [] : apps}::int[], ${rate.calls}, ${rate.windowS}, ${developer.createdAtMs})
+      returning ${columns}`,
+  );
+  return unsealed(row!, vault);
+}
+
+export async function loadDeveloperApps(executor: Executor, vault: Vault): Promise<DeveloperApp[]> {
+  const rows = await query<DeveloperRow>(executor, sql`select ${columns} from developer_app order by developer_id`);
+  return rows.map((row) => unsealed(row, vault));
+}
+
+/** By the key that a caller names; the key itself is not stored in the clear, its digest is. */
+export async function findDeveloperApp(
+  executor: Executor,
+  vault: Vault,
+  appKey: string,
+): Promise<DeveloperApp | undefined> {
+  const [row] = await query<DeveloperRow>(
+    executor,
+    sql`select ${columns} from developer_app where app_key_digest = ${digestOf(appKey)}`,
+  );
+  return row && unsealed(row, vault);
+}
+
+/** False: there is no such application. */
+export async function decideDeveloperApp(
+  executor: Executor,
+  decision: { developerId: number; state: DeveloperState; reason: string; decidedAtMs: number },
+): Promise<boolean> {
+  const changed = await execute(
+    executor,
+    sql`update developer_app set state = ${decision.state}, reason = ${decision.reason}, decided_at_ms = ${decision.decidedAtMs}
+      where developer_id = ${decision.developerId}`,
+  );
+  return changed > 0;
+}
+
+export async function changeDeveloperApp(
+  executor: Executor,
+  change: { developerId: number; apps: "all" | readonly number[]; rate: RateLevel },
+): Promise<boolean> {
+  const changed = await execute(
+    executor,
+    sql`update developer_app set all_apps = ${change.apps === "all"}, apps = ${change.apps === "all" ? [] : [...change.apps]}::int[],
+        rate_calls = ${change.rate.calls}, rate_window_s = ${change.rate.windowS}
+      where developer_id = ${change.developerId}`,
+  );
+  return changed > 0;
+}
+
+function digestOf(appKey: string): string {
+  return createHash("sha256").update(appKey).digest("hex");
+}
+
+function unsealed(row: DeveloperRow, vault: Vault): DeveloperApp {
+  const { sealed, allApps, appIds, calls, windowS, ...rest } = row;
+  return { ...rest, appKey: vault.open(sealed), apps: allApps ? "all" : appIds, rate: { calls, windowS } };
+}

@@ -1,0 +1,48 @@
+import type pg from "pg";
+import type { RateLevel } from "./developer-app.ts";
+import { inTransaction } from "./pool.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** What is left of a developer application's allowance after a call, and when there will be more. */
+export type Allowance = { kind: "granted"; callId: number; remaining: number } | { kind: "used_up"; retryAtMs: number };
+
+/**
+ * Takes one call out of the allowance: at most `calls` in any span of `windowS` seconds, whichever process asks. The
+ * application's own row is locked meanwhile, so that two calls never take the same place.
+ */
+export async function takeCall(
+  pool: pg.Pool,
+  call: { developerId: number; rate: RateLevel; nowMs: number },
+): Promise<Allowance> {
+  const { developerId, rate, nowMs } = call;
+  const windowMs = rate.windowS * 1000;
+  return inTransaction(pool, async (tx) => {
+    await execute(tx, sql`select 1 from developer_app where developer_id = ${developerId} for update`);
+    await execute(
+      tx,
+      sql`delete from report_call where developer_id = ${developerId} and called_at_ms <= ${nowMs - windowMs}`,
+    );
+    const made = await query<{ calledAtMs: number }>(
+      tx,
+      sql`select called_at_ms as "calledAtMs" from report_call where developer_id = ${developerId} order by called_at_ms`,
+    );
+    if (made.length >= rate.calls) {
+      // Once so many of the oldest have left the window that there is room for one more.
+      const oldest = made[made.length - rate.calls]!;
+      return { kind: "used_up", retryAtMs: oldest.calledAtMs + windowMs };
+    }
+    const [row] = await query<{ callId: number }>(
+      tx,
+      sql`insert into report_call (developer_id, called_at_ms) values (${developerId}, ${nowMs}) returning call_id as "callId"`,
+    );
+    return { kind: "granted", callId: row!.callId, remaining: rate.calls - made.length - 1 };
+  });
+}
+
+/** A call that was refused after all does not count. */
+export async function giveCallBack(executor: Executor, call: { developerId: number; callId: number }): Promise<void> {
+  await execute(
+    executor,
+    sql`delete from report_call where developer_id = ${call.developerId} and call_id = ${call.callId}`,
+  );
+}
