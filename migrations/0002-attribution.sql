@@ -107,6 +107,7 @@ create table asa_token (
   app_id integer not null,
   client_id text collate "C" not null,
   token text not null,
+  token_digest text not null,
   received_at_ms bigint not null,
   attempts integer not null,
   due_at_ms bigint not null,

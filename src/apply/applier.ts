@@ -199,7 +199,7 @@ export class Applier {
   async #apply(batch: Batch): Promise<void> {
     await this.#loadContext();
     await this.#openDays(batch);
-    for (const part of splitAtRenames(batch)) await this.#applyOrHalve(part);
+    for (const part of splitWhereOrderMatters(batch)) await this.#applyOrHalve(part);
   }
 
   async #applyOrHalve(batch: Batch, tries = 1): Promise<void> {
@@ -286,16 +286,34 @@ function receivedAtOf(batch: Batch): number {
   return batch.entries.findLast((entry) => entry.head)?.head?.at ?? 0;
 }
 
-function splitAtRenames(batch: Batch): Batch[] {
+/**
+ * Where the end of a batch must lie, wherever else it may lie: after a rename, and before a client registers for another
+ * time a day or more after the last one. That is a return, and is judged by what came of everything before it.
+ */
+function splitWhereOrderMatters(batch: Batch): Batch[] {
   const parts: Batch[] = [];
   let start = 0;
+  let registeredAtMs = new Map<string, number>();
+  const endBefore = (index: number) => {
+    if (index > start) parts.push(partOf(batch, start, index));
+    start = index;
+    registeredAtMs = new Map();
+  };
   batch.entries.forEach((entry, index) => {
-    const isLast = index === batch.entries.length - 1;
-    if (!isRename(entry) && !isLast) return;
-    parts.push(partOf(batch, start, index + 1));
-    start = index + 1;
+    if (isRegistration(entry)) {
+      const client = `${entry.head.app} ${entry.head.client}`;
+      const lastMs = registeredAtMs.get(client);
+      if (lastMs !== undefined && entry.head.at >= lastMs + DAY_MS) endBefore(index);
+      if (!registeredAtMs.has(client)) registeredAtMs.set(client, entry.head.at);
+    }
+    if (isRename(entry)) endBefore(index + 1);
   });
+  endBefore(batch.entries.length);
   return parts;
+}
+
+function isRegistration(entry: DecodedEntry): entry is Extract<DecodedEntry, { kind: "user" }> {
+  return entry.kind === "user" && (entry.head.kind === "register" || entry.head.kind === "initialize");
 }
 
 function halves(batch: Batch): Batch[] {

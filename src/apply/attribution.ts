@@ -17,7 +17,7 @@ type Case = Question & { user: UserAccount; arrival: Arrival; keys: Key[]; isRet
  * everything that is known by then, so it does not matter what of it arrived first, or in how many batches.
  */
 export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Decided> {
-  const cases = casesOf(facts);
+  const cases = facts.usersToDecide().flatMap((user) => casesOfUser(facts, user));
   const found = await findCandidates(tx, cases, isOpen);
   const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
   const decisions: StoredDecision[] = [];
@@ -27,24 +27,30 @@ export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Deci
     facts.putUser(one.user);
   });
   const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
-  return { decisions, keys: cases.flatMap(keysOfUser), moved };
+  return { decisions, keys: uniqueKeys([...facts.pastKeys, ...cases.flatMap(keysOfCase)]), moved };
+}
+
+/**
+ * The keys that a user has at the moment. An entry that may change them is preceded by this where the batch has brought
+ * something of the user already: in a batch of its own, what came before would have left these keys in the table.
+ */
+export function keysAtHand(facts: Facts, user: UserAccount): KeyOfUser[] {
+  return casesOfUser(facts, user).flatMap(keysOfCase);
 }
 
 /** What is to be written, and the users whose touch has changed. */
 export type Decided = { decisions: StoredDecision[]; keys: KeyOfUser[]; moved: UserAccount[] };
 
 /** The registration before the return: the return is judged against what the registration came to. */
-function casesOf(facts: Facts): Case[] {
-  return facts.usersToDecide().flatMap((user) => {
-    const { rules } = facts.app(user.appId);
-    const arrivals = [{ arrival: registrationOf(user), isReturn: false }];
-    if (user.returned && rules.app.reattribution) arrivals.push({ arrival: user.returned, isReturn: true });
-    return arrivals.map(({ arrival, isReturn }) => ({
-      ...{ user, arrival, isReturn, rules, appId: user.appId },
-      subject: isReturn ? { ...subjectOf(user, arrival), reported: undefined } : subjectOf(user, arrival),
-      keys: keysOf(user, arrival),
-    }));
-  });
+function casesOfUser(facts: Facts, user: UserAccount): Case[] {
+  const { rules } = facts.app(user.appId);
+  const arrivals = [{ arrival: registrationOf(user), isReturn: false }];
+  if (user.returned && rules.app.reattribution) arrivals.push({ arrival: user.returned, isReturn: true });
+  return arrivals.map(({ arrival, isReturn }) => ({
+    ...{ user, arrival, isReturn, rules, appId: user.appId },
+    subject: isReturn ? { ...subjectOf(user, arrival), reported: undefined } : subjectOf(user, arrival),
+    keys: keysOf(user, arrival),
+  }));
 }
 
 /** More touches under a key can only change something while no click has won by the surest method. */
@@ -104,13 +110,11 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
   };
 }
 
-function keysOfUser({ user, arrival, keys }: Case): KeyOfUser[] {
-  const unique = new Map(keys.map((key) => [key.value, key]));
-  return [...unique.values()].map(({ value, method }) => ({
-    appId: user.appId,
-    clientId: user.clientId,
-    key: value,
-    method,
-    atMs: arrival.atMs,
-  }));
+function keysOfCase({ user, arrival, keys }: Case): KeyOfUser[] {
+  const { appId, clientId } = user;
+  return keys.map(({ value, method }) => ({ appId, clientId, key: value, method, atMs: arrival.atMs }));
+}
+
+function uniqueKeys(keys: readonly KeyOfUser[]): KeyOfUser[] {
+  return [...new Map(keys.map((one) => [`${one.key} ${one.atMs} ${one.appId} ${one.clientId}`, one])).values()];
 }

@@ -5,6 +5,7 @@ import type { ObservedName } from "../db/metadata.ts";
 import type { Order } from "../db/orders.ts";
 import type { UserAccount, UserKey } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
+import type { KeyOfUser } from "../db/user-key.ts";
 import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
 import { type Calendar, calendarOf, spanOf } from "../domain/calendar.ts";
 import { addActivity } from "../domain/user-figures.ts";
@@ -29,6 +30,8 @@ export class Facts {
   readonly orders: Order[] = [];
   readonly observed: ObservedName[] = [];
   readonly asaTokens: AsaTokenChange[] = [];
+  /** Keys that users had for a while in the course of the batch. */
+  readonly pastKeys: KeyOfUser[] = [];
   /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
   readonly toDecide = new Set<string>();
   readonly #users: Map<string, UserAccount>;

@@ -7,6 +7,7 @@ import { cleanId } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { placeOf } from "../domain/place.ts";
 import type { EntryHead } from "../journal/entry.ts";
+import { keysAtHand } from "./attribution.ts";
 import { textOf } from "./decode.ts";
 import { type Facts, newUser, userKey } from "./facts.ts";
 import { launchOf } from "./source.ts";
@@ -14,6 +15,7 @@ import { launchOf } from "./source.ts";
 /** register, initialize, attributed, device_info and update_data: everything that is about the user itself. */
 export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject): void {
   const known = facts.user({ appId: head.app, clientId: head.client });
+  if (known?.isRegistered && facts.toDecide.has(userKey(known))) facts.pastKeys.push(...keysAtHand(facts, known));
   switch (head.kind) {
     case "register":
     case "initialize":

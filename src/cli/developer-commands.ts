@@ -62,8 +62,12 @@ export function developerCommands(program: Command): void {
     );
 
   decideCommand(developer, { name: "approve", state: "approved", text: "Approve it; prints its app_key" });
-  decideCommand(developer, { name: "refuse", state: "refused", text: "Refuse it" });
-  decideCommand(developer, { name: "disable", state: "disabled", text: "Stop it from pulling reports" });
+  decideCommand(developer, { name: "refuse", state: "refused", text: "Refuse it; --reason tells why" });
+  decideCommand(developer, {
+    name: "disable",
+    state: "disabled",
+    text: "Stop it from pulling reports; --reason tells why",
+  });
 }
 
 type CreateOptions = { name: string; apps: Apps; purpose: string; rate: RateLevel; approve?: boolean } & Json;

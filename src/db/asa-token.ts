@@ -1,3 +1,4 @@
+import { md5 } from "../domain/identity.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** A token that Apple has not been asked about yet, or has not answered. */
@@ -7,18 +8,18 @@ export type AsaTokenChange =
   | { kind: "waiting"; appId: number; clientId: string; token: string; receivedAtMs: number }
   | { kind: "resolved"; appId: number; clientId: string; outcome: string };
 
-/** In the order in which they happened: a token, or the end of one. A new token counts where the last one led nowhere. */
+/** In the order in which they happened: a token, or the end of one. Another token counts where the last one led nowhere. */
 export async function changeAsaTokens(tx: Executor, changes: readonly AsaTokenChange[]): Promise<void> {
   for (const change of changes) {
     const { appId, clientId } = change;
     if (change.kind === "waiting") {
       await execute(
         tx,
-        sql`insert into asa_token (app_id, client_id, token, received_at_ms, attempts, due_at_ms, outcome)
-          values (${appId}, ${clientId}, ${change.token}, ${change.receivedAtMs}, 0, ${change.receivedAtMs}, '')
-          on conflict (app_id, client_id) do update set token = excluded.token, received_at_ms = excluded.received_at_ms,
+        sql`insert into asa_token (app_id, client_id, token, token_digest, received_at_ms, attempts, due_at_ms, outcome)
+          values (${appId}, ${clientId}, ${change.token}, ${md5(change.token)}, ${change.receivedAtMs}, 0, ${change.receivedAtMs}, '')
+          on conflict (app_id, client_id) do update set token = excluded.token, token_digest = excluded.token_digest, received_at_ms = excluded.received_at_ms,
             attempts = 0, due_at_ms = excluded.due_at_ms, outcome = ''
-          where asa_token.outcome not in ('', 'attributed')`,
+          where asa_token.outcome not in ('', 'attributed') and asa_token.token_digest <> excluded.token_digest`,
       );
     } else {
       await execute(

@@ -6,6 +6,9 @@ import type { HttpContext } from "./context.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Of a refused body, how much is read only to be thrown away. */
+const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
+
 let lastId = 0;
 
 /**
@@ -46,7 +49,9 @@ export class DoorCall {
     const answer = answerOfError(this.#context, error, { id: `${this.#endpoint}-${lastId}`, url: path });
     const isUnread = !this.#request.complete;
     if (isUnread) this.#request.resume();
-    const headers = isUnread ? { ...answer.headers, connection: "close" } : answer.headers;
+    // Closing while the client still writes may reach it before the answer does: what is not too long is read to its end.
+    const isLong = isUnread && !(Number(this.#request.headers["content-length"]) <= UNREAD_BYTES_MAX);
+    const headers = isLong ? { ...answer.headers, connection: "close" } : answer.headers;
     this.#respond(answer.status, answer.code, answer.body, headers);
   }
 

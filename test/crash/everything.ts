@@ -22,7 +22,10 @@ export async function sendEverything(server: Touchpoint): Promise<void> {
   await cliJson(server.dataDir, ["app", "set", String(loose.appId), "--require-registration", "off"]);
   await untilUnregisteredAreTaken(server, loose);
   for (const app of [east, west]) {
+    await callLinks(server, app);
     await registerAll(server, app);
+    await server.settle();
+    await callLateLinks(server, app);
     await server.settle();
     await collectAll(server, app);
     await server.settle();
@@ -34,6 +37,27 @@ export async function sendEverything(server: Touchpoint): Promise<void> {
   await taken(server.collect(loose, "never-registered", [track("early", { n: 1 }), pay("loose-1", 300)]));
   await taken(server.register(loose, "never-registered"));
   await taken(server.collect(loose, "never-registered", [track("late", { n: 2 })]));
+}
+
+/** Touches before the registrations that they bring … */
+async function callLinks(server: Touchpoint, app: App): Promise<void> {
+  const seconds = Math.floor(Date.now() / 1000);
+  await link(server, app, `company=tencent&click_id=g-1&aid=71&ts=${seconds - 60}`);
+  await link(server, app, `company=tencent&click_id=g-1&aid=71&ts=${seconds - 60}`);
+  await link(server, app, `company=weibo&click_id=nobody&ts=${seconds - 9 * 86_400}`);
+}
+
+/** … and after them: a click, an impression, and one that is older than every window. */
+async function callLateLinks(server: Touchpoint, app: App): Promise<void> {
+  const seconds = Math.floor(Date.now() / 1000);
+  await link(server, app, `company=kuaishou&oaid=oaid-1&aid=72&ts=${seconds - 3_600}`);
+  await link(server, app, `company=bilibili&oaid=oaid-1&aid=73&ts=${seconds - 60}`, "impression");
+  await link(server, app, `company=baidu&wx_openid=open-1&aid=74&ts=${seconds - 20 * 86_400}`);
+}
+
+async function link(server: Touchpoint, app: App, query: string, kind = "click"): Promise<void> {
+  const answer = await fetch(`${server.url}/event_center/api/v1/event/${kind}/?app_id=${app.appId}&${query}`);
+  expect(((await answer.json()) as Answer).code).toBe(0);
 }
 
 async function registerAll(server: Touchpoint, app: App): Promise<void> {

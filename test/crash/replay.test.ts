@@ -9,7 +9,11 @@ import { makeDataDir } from "../process/launch.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { sendEverything } from "./everything.ts";
 
-const DUMPED = [...FACT_TABLES, "event", "event_day", "event_meta", "property_meta", "journal_cursor"];
+/** Tokens that wait for Apple's answer are a queue: how often each was tried is not in the journal. */
+const DUMPED = [
+  ...FACT_TABLES.filter((table) => table !== "asa_token"),
+  ...["touch", "touch_key", "touch_week", "event", "event_day", "event_meta", "property_meta", "journal_cursor"],
+];
 
 test("the whole journal, applied once more in one go, gives the same tables", async () => {
   const dataDir = makeDataDir();

@@ -55,7 +55,9 @@ export class Attempt {
 /** Only what a server or a command needs; the settings of whoever runs the tests stay outside. */
 export function environment(settings: Record<string, string>): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
-  return { PATH, HOME, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", ...settings };
+  // Nobody listens there: a test that wants an answer names a server of its own.
+  const APPLE_ATTRIBUTION_URL = "http://127.0.0.1:9/";
+  return { PATH, HOME, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "warn", APPLE_ATTRIBUTION_URL, ...settings };
 }
 
 export function attemptStart(settings: Record<string, string>, options: SpawnOptions = {}): Attempt {

@@ -118,6 +118,8 @@ export class TouchpointProcess extends Touchpoint {
         HOST: "127.0.0.1",
         DATA_DIR: dataDir,
         LOG_LEVEL: "warn",
+        // Nobody listens there: a test that wants an answer names a server of its own.
+        APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
         ...options.env,
       },
       stdio: ["ignore", "pipe", "pipe"],
