@@ -118,7 +118,7 @@ const journals = fc.array(
     client: clients,
     registered: fc.constantFrom("yes", "yes", "unknown", "not_required"),
     inOtherApp: fc.boolean(),
-    afterMs: fc.constantFrom(0, 1_000, HOUR_MS),
+    afterMs: fc.constantFrom(0, 1_000, HOUR_MS, 30 * HOUR_MS),
     rejectsFirst: fc.boolean(),
   }),
   { minLength: 5, maxLength: 60 },
