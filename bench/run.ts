@@ -62,7 +62,6 @@ try {
   if (steps.has("intake") || steps.has("apply")) {
     for (const [phase, eventsPerBody] of SIZES.entries()) await compareEvents(server, token, eventsPerBody, phase);
   }
-  if (steps.has("links")) await compareLinks(server, app.appId);
   figures.http_rss_mb = memory().maxMb;
   rows.push({
     what: "resident memory under full load, MB",
@@ -75,6 +74,11 @@ try {
 
   const setup = { dataDir, serverScript, env: httpOnly, ready: READY };
   if (steps.has("apply")) add(await measureApply(setup));
+  if (steps.has("links")) {
+    server = await startChild(serverScript, [], { ...httpOnly, ROLES: "http" }, READY);
+    await compareLinks(server, app.appId);
+    await server.stop();
+  }
   if (steps.has("latency")) {
     server = await startChild(serverScript, [], httpOnly, READY);
     await measureHalfLoad(server, token);

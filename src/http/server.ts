@@ -99,7 +99,7 @@ function httpServer(
   const server = createHttpServer(
     // Slow clients are cut off by the runtime: the whole request has to be there in time.
     { requestTimeout: requestTimeoutS * 1000, headersTimeout: requestTimeoutS * 1000, keepAliveTimeout: 75_000 },
-    touchDoor(context, collectDoor(context, framework)),
+    collectDoor(context, touchDoor(context, framework)),
   );
   server.maxConnections = connectionsMax;
   server.on("clientError", (_error, socket) => {
