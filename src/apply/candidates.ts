@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { LIMITS } from "../config.ts";
-import { type KeyLookup, preferIndexes } from "../db/touch.ts";
+import type { KeyLookup } from "../db/touch.ts";
 import type { FoundTouch, Subject, TouchMethod } from "../domain/attribution.ts";
 import type { RuleBook } from "../domain/attribution-rules.ts";
 import { flagsOf, type TouchCounts } from "../domain/fraud.ts";
@@ -28,7 +28,6 @@ export async function findCandidates(
   let wanted = questions.flatMap((one, question) =>
     one.keys.map((key) => ({ question, key, lookup: lookupOf(one, key) })),
   );
-  if (wanted.length > 0) await preferIndexes(tx);
   const index = new TouchIndex(tx);
   await index.prepare(wanted.map(({ lookup }) => lookup));
   for (let page = 0; page < LIMITS.touchPages && wanted.length > 0; page += 1) {

@@ -10,7 +10,7 @@ import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
 import { findOrderKeys, insertOrders, type OrderKey } from "../db/orders.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
 import { insertUsers, loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
@@ -81,6 +81,7 @@ export async function applySetAside(
 }
 
 async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
+  await preferIndexes(tx);
   const facts = await gatherFacts(tx, entries, context);
   const decided = await decideUsers(tx, facts);
   await writeFacts(tx, facts, decided);
@@ -223,12 +224,14 @@ async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void
   if (entry.kind !== "user") return;
   const { app: appId, client: clientId } = entry.head;
   const newClientId = textOf(entry.body.new_client_id);
-  const [user, other] = await Promise.all(
-    [clientId, newClientId].map((id) => loadUsers(tx, [{ appId, clientId: id }])),
+  const found = await loadUsers(
+    tx,
+    [...new Set([clientId, newClientId])].map((id) => ({ appId, clientId: id })),
   );
-  if (!user?.[0] || other?.[0] || !isClientId(newClientId)) return;
-  await storeUsers(tx, [{ ...user[0], clientId: newClientId }]);
-  await renameUser(tx, { appId, clientId, newClientId, keys: allKeysOf(user[0]) });
+  const user = found.find((one) => one.clientId === clientId);
+  if (!user || found.some((one) => one.clientId === newClientId) || !isClientId(newClientId)) return;
+  await storeUsers(tx, [{ ...user, clientId: newClientId }]);
+  await renameUser(tx, { appId, clientId, newClientId, keys: allKeysOf(user) });
 }
 
 /** The local days that the events of a batch fall on, each with the time of receipt of an entry that brings it. */

@@ -56,6 +56,14 @@ export async function inTransaction<T>(
   }
 }
 
+/**
+ * For the rest of the transaction the planner goes by the indexes. What a batch looks up is little among much, but the
+ * planner cannot know that: asked for some thousand rows by their keys, it would rather read all rows of all partitions.
+ */
+export async function preferIndexes(tx: Executor): Promise<void> {
+  await tx.query("set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off");
+}
+
 /** Whether to try the same again later: the database is gone, restarting or busy, or two transactions got in each other's way. */
 export function isDatabaseAway(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;

@@ -160,11 +160,3 @@ export async function loadTouches(
   );
   return new Map(rows.map(({ appId, ...touch }) => [touchKeyText(appId, touch.touchId), touch]));
 }
-
-/**
- * For the rest of the transaction the planner goes by the index. The touches of a batch are few among many, but it
- * cannot know that: asked for some ten thousand of them it would read every row of every week.
- */
-export async function preferIndexes(tx: Executor): Promise<void> {
-  await tx.query("set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off");
-}
