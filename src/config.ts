@@ -1,5 +1,5 @@
-import { isIP } from "node:net";
 import { resolve } from "node:path";
+import { isNetwork } from "./domain/network.ts";
 import { UsageError } from "./errors.ts";
 
 const KIB = 1024;
@@ -44,6 +44,22 @@ export const LIMITS = {
   touchesAtOncePerKey: 4,
   usersPerLateTouch: 100,
   decisionsPerPage: 1_000,
+  /** Of a refused body, how much is read only to be thrown away. */
+  unreadBytes: 64 * MIB,
+  linkReplies: 1_000,
+  asaTokensAtOnce: 20,
+  spanUsersAtOnce: 200,
+  applyTries: 3,
+  /** Decoded batches that may wait: enough that apply is never idle while there is something to read. */
+  batchesReadAhead: 1,
+  errorsListed: 1_000,
+  sharedDevicesShown: 50,
+  rememberedNames: 20_000,
+  rememberedDays: 10_000,
+  rememberedShapes: 16,
+  rememberedShapeKeys: 100,
+  rememberedTexts: 10_000,
+  rememberedTextLength: 40,
 } as const;
 
 export type Config = Readonly<{
@@ -231,12 +247,8 @@ function addresses(text: string): string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-  for (const part of list) {
-    const [address = "", prefix] = part.split("/");
-    const bits = isIP(address) === 4 ? 32 : 128;
-    const prefixOk = prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits);
-    if (isIP(address) === 0 || !prefixOk) throw new Error(`${JSON.stringify(part)} is not an address or a network.`);
-  }
+  const bad = list.find((part) => !isNetwork(part));
+  if (bad !== undefined) throw new Error(`${JSON.stringify(bad)} is not an address or a network.`);
   return list;
 }
 

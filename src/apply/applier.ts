@@ -40,11 +40,6 @@ export type ApplierOptions = {
   onApplied: (applied: Applied) => void;
 };
 
-const CONFLICT_TRIES = 3;
-
-/** Decoded batches that may wait: enough that the thread is never idle while there is something to read. */
-const AHEAD_MAX = 1;
-
 /**
  * While the journal grows faster than this, the next batch is decoded only after the one before is committed: apply
  * then keeps one core at most and leaves the other to the answers. Measured on two cores with 40,000 events/s coming in:
@@ -112,7 +107,7 @@ export class Applier {
   #readAhead(): void {
     if (this.#reading) return;
     const reading = (async () => {
-      while (this.#ahead.length < AHEAD_MAX) {
+      while (this.#ahead.length < LIMITS.batchesReadAhead) {
         const batch = await this.#read();
         if (!batch) break;
         this.#ahead.push(batch);
@@ -216,7 +211,7 @@ export class Applier {
       this.#names = undefined;
       await this.#loadContext();
       // Another journal's batch has stored the same client meanwhile: now it is there to be read.
-      if (isConflict(error) && tries < CONFLICT_TRIES) return this.#applyOrHalve(batch, tries + 1);
+      if (isConflict(error) && tries < LIMITS.applyTries) return this.#applyOrHalve(batch, tries + 1);
       if (batch.entries.length > 1) {
         for (const half of halves(batch)) await this.#applyOrHalve(half);
         return;

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { LIMITS } from "../config.ts";
 import { loadTrackEvents } from "../db/event.ts";
 import { loadEventDays } from "../db/event-day.ts";
 import { loadPayments } from "../db/orders.ts";
@@ -8,15 +9,13 @@ import { spanOf } from "../domain/calendar.ts";
 import { countPayment, countTrackEvent, numberOf } from "./day-counters.ts";
 import { type Facts, newUserDay, userKey } from "./facts.ts";
 
-const USERS_AT_ONCE = 200;
-
 /**
  * Counts the days of users anew whose touch has changed: spans are counted from the touch, so every one of their rows
  * may move. Reads the events and orders that are stored, those of the batch at hand included.
  */
 export async function recountDays(tx: pg.PoolClient, facts: Facts, users: readonly UserAccount[]): Promise<void> {
-  for (let at = 0; at < users.length; at += USERS_AT_ONCE) {
-    const some = users.slice(at, at + USERS_AT_ONCE);
+  for (let at = 0; at < users.length; at += LIMITS.spanUsersAtOnce) {
+    const some = users.slice(at, at + LIMITS.spanUsersAtOnce);
     const counted = await countDays(tx, facts, some);
     await deleteUserDays(tx, some);
     await addUserDays(tx, counted);

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
+import { LIMITS } from "../config.ts";
 import { type AsaToken, claimAsaTokens, postponeAsaToken } from "../db/asa-token.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 
@@ -18,7 +19,6 @@ export type ResolverDeps = {
   accept: (result: { appId: number; clientId: string; outcome: string; attribution?: JsonObject }) => Promise<void>;
 };
 
-const TOKENS_AT_ONCE = 20;
 const DEADLINE_MS = 10_000;
 const LEASE_MS = 60_000;
 /** Apple's own rule: a token that is not found yet may be asked for again after 5 seconds, three times in all. */
@@ -32,7 +32,7 @@ const TEST_ID = "1234567890";
 /** Resolves the tokens that are due, all at the same time. Returns how many there were. */
 export async function resolveTokens(deps: ResolverDeps): Promise<number> {
   const nowMs = deps.clock();
-  const due = await claimAsaTokens(deps.pool, { nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: TOKENS_AT_ONCE });
+  const due = await claimAsaTokens(deps.pool, { nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: LIMITS.asaTokensAtOnce });
   await Promise.all(due.map((token) => resolve(deps, token)));
   return due.length;
 }

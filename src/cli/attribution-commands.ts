@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import { systemClock } from "../clock.ts";
 import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../db/attribution-setting.ts";
 import { storePlatformSecret } from "../db/platform-secret.ts";
@@ -12,11 +12,10 @@ import {
   ruleTexts,
 } from "../domain/rule-fields.ts";
 import { messageOf, UsageError } from "../errors.ts";
-import { platformOfLink } from "../platform/registry.ts";
 import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
-import { parseDay, parseInteger, print, tableOf } from "./output.ts";
+import { parseDay, parseInteger, parsePlatform, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
 type Json = { json?: boolean };
@@ -186,10 +185,4 @@ function fraudCommand(program: Command): void {
 function rangeOf({ from, to }: Days): { fromDay: string; toDay: string } {
   if (from > to) throw new UsageError("--from is after --to.");
   return { fromDay: from, toDay: to };
-}
-
-function parsePlatform(text: string): string {
-  const platform = platformOfLink(text);
-  if (!platform) throw new InvalidArgumentError("It must be the name of an ad platform.");
-  return platform.name;
 }

@@ -6,13 +6,13 @@ import {
   type CampaignChange,
   changeCampaign,
   createCampaign,
+  loadCampaign,
   loadCampaigns,
   newCampaignId,
 } from "../db/campaign.ts";
 import { UsageError } from "../errors.ts";
 import { campaignLinks, shownCampaign } from "../platform/campaign-link.ts";
-import { platformOfLink } from "../platform/registry.ts";
-import { listOf, parseInteger, print, tableOf } from "./output.ts";
+import { listOf, parseInteger, parsePlatform, print, tableOf } from "./output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "./session.ts";
 
 type Json = { json?: boolean };
@@ -140,7 +140,7 @@ function changeOf(fields: Fields): CampaignChange {
 
 async function findCampaign(session: DatabaseSession, appId: number, id: string): Promise<Campaign> {
   await findApp(session, appId);
-  const campaign = (await loadCampaigns(session.pool, appId)).find((one) => one.turboPromotedObjectId === id);
+  const campaign = await loadCampaign(session.pool, { appId, turboPromotedObjectId: id });
   if (!campaign)
     throw new UsageError(`App ${appId} has no campaign ${JSON.stringify(id)}; \`campaign list\` shows them.`);
   return campaign;
@@ -151,12 +151,6 @@ function parseId(text: string): string {
     throw new InvalidArgumentError(`It must be ${CAMPAIGN_ID_LENGTH} letters and digits.`);
   }
   return text;
-}
-
-function parsePlatform(text: string): string {
-  const platform = platformOfLink(text);
-  if (!platform) throw new InvalidArgumentError("It must be the name of an ad platform.");
-  return platform.name;
 }
 
 function parsePlatformOrAll(text: string): string {

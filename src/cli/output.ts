@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { isDay } from "../domain/calendar.ts";
+import { platformOfLink } from "../platform/registry.ts";
 
 /** How every command prints: a table for people, JSON for programs. */
 export function print(value: unknown, options: { json?: boolean | undefined }, table: () => string): void {
@@ -67,4 +68,10 @@ export function parseInteger(text: string): number {
 export function parseDay(text: string): string {
   if (!isDay(text)) throw new InvalidArgumentError("It must be a day such as 2026-11-15.");
   return text;
+}
+
+export function parsePlatform(text: string): string {
+  const platform = platformOfLink(text);
+  if (!platform) throw new InvalidArgumentError("It must be the name of an ad platform.");
+  return platform.name;
 }

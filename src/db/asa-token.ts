@@ -10,24 +10,54 @@ export type AsaTokenChange =
 
 /** In the order in which they happened: a token, or the end of one. Another token counts where the last one led nowhere. */
 export async function changeAsaTokens(tx: Executor, changes: readonly AsaTokenChange[]): Promise<void> {
-  for (const change of changes) {
-    const { appId, clientId } = change;
-    if (change.kind === "waiting") {
-      await execute(
-        tx,
-        sql`insert into asa_token (app_id, client_id, token, token_digest, received_at_ms, attempts, due_at_ms, outcome)
-          values (${appId}, ${clientId}, ${change.token}, ${md5(change.token)}, ${change.receivedAtMs}, 0, ${change.receivedAtMs}, '')
-          on conflict (app_id, client_id) do update set token = excluded.token, token_digest = excluded.token_digest, received_at_ms = excluded.received_at_ms,
-            attempts = 0, due_at_ms = excluded.due_at_ms, outcome = ''
-          where asa_token.outcome not in ('', 'attributed') and asa_token.token_digest <> excluded.token_digest`,
-      );
-    } else {
-      await execute(
-        tx,
-        sql`update asa_token set outcome = ${change.outcome}, token = '' where app_id = ${appId} and client_id = ${clientId}`,
-      );
-    }
+  for (const run of runsOfOneKind(changes)) {
+    if (run[0]!.kind === "waiting") await storeWaiting(tx, run as Waiting[]);
+    else await storeResolved(tx, run as Resolved[]);
   }
+}
+
+type Waiting = Extract<AsaTokenChange, { kind: "waiting" }>;
+type Resolved = Extract<AsaTokenChange, { kind: "resolved" }>;
+
+async function storeWaiting(tx: Executor, tokens: readonly Waiting[]): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into asa_token (app_id, client_id, token, token_digest, received_at_ms, attempts, due_at_ms, outcome)
+      select app_id, client_id, token, digest, received_at_ms, 0, received_at_ms, ''
+      from unnest(${tokens.map((one) => one.appId)}::integer[], ${tokens.map((one) => one.clientId)}::text[],
+        ${tokens.map((one) => one.token)}::text[], ${tokens.map((one) => md5(one.token))}::text[],
+        ${tokens.map((one) => one.receivedAtMs)}::bigint[]) as new (app_id, client_id, token, digest, received_at_ms)
+      on conflict (app_id, client_id) do update set token = excluded.token, token_digest = excluded.token_digest,
+        received_at_ms = excluded.received_at_ms, attempts = 0, due_at_ms = excluded.due_at_ms, outcome = ''
+      where asa_token.outcome not in ('', 'attributed') and asa_token.token_digest <> excluded.token_digest`,
+  );
+}
+
+async function storeResolved(tx: Executor, ends: readonly Resolved[]): Promise<void> {
+  await execute(
+    tx,
+    sql`update asa_token set outcome = ended.outcome, token = ''
+      from unnest(${ends.map((one) => one.appId)}::integer[], ${ends.map((one) => one.clientId)}::text[],
+        ${ends.map((one) => one.outcome)}::text[]) as ended (app_id, client_id, outcome)
+      where asa_token.app_id = ended.app_id and asa_token.client_id = ended.client_id`,
+  );
+}
+
+/** Runs of changes of one kind in which each client occurs once, so that each is one statement. */
+function runsOfOneKind(changes: readonly AsaTokenChange[]): AsaTokenChange[][] {
+  const runs: AsaTokenChange[][] = [];
+  let clients = new Set<string>();
+  for (const change of changes) {
+    const client = `${change.appId}\t${change.clientId}`;
+    const last = runs.at(-1);
+    if (last && last[0]!.kind === change.kind && !clients.has(client)) last.push(change);
+    else {
+      runs.push([change]);
+      clients = new Set();
+    }
+    clients.add(client);
+  }
+  return runs;
 }
 
 /**

@@ -49,6 +49,17 @@ export async function loadCampaigns(executor: Executor, appId: number): Promise<
   );
 }
 
+export async function loadCampaign(
+  executor: Executor,
+  key: Pick<Campaign, "appId" | "turboPromotedObjectId">,
+): Promise<Campaign | undefined> {
+  const [campaign] = await query<Campaign>(
+    executor,
+    sql`select ${columns} from campaign where app_id = ${key.appId} and turbo_promoted_object_id = ${key.turboPromotedObjectId}`,
+  );
+  return campaign;
+}
+
 export async function changeCampaign(
   executor: Executor,
   key: Pick<Campaign, "appId" | "turboPromotedObjectId">,

@@ -11,6 +11,9 @@ export type TouchMethod = Exclude<(typeof METHODS)[number], "launch_query">;
 /** `reported`: the caller said so (attributed register, or history brought over from another system). */
 export type Method = "reported" | (typeof METHODS)[number];
 
+/** How reports write that no platform brought the user. */
+export const ORGANIC = "natural";
+
 /** Who is to be attributed. */
 export type Subject = {
   /** The instant of the registration, or of the return that is judged anew. */

@@ -1,3 +1,5 @@
+import { LIMITS } from "../config.ts";
+
 /** Days and clock texts in an app's own time zone. A day is written YYYY-MM-DD. */
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -43,7 +45,7 @@ export class Calendar {
     const dayNumber = Math.floor((ms + this.#offsetMs(ms)) / DAY_MS);
     let day = this.#days.get(dayNumber);
     if (day === undefined) {
-      if (this.#days.size > CACHE_MAX) this.#days.clear();
+      if (this.#days.size > LIMITS.rememberedDays) this.#days.clear();
       day = new Date(dayNumber * DAY_MS).toISOString().slice(0, 10);
       this.#days.set(dayNumber, day);
     }
@@ -68,7 +70,7 @@ export class Calendar {
     const quarter = Math.floor(ms / QUARTER_HOUR_MS);
     let offset = this.#offsets.get(quarter);
     if (offset === undefined) {
-      if (this.#offsets.size > CACHE_MAX) this.#offsets.clear();
+      if (this.#offsets.size > LIMITS.rememberedDays) this.#offsets.clear();
       const from = quarter * QUARTER_HOUR_MS;
       offset = this.#askOffset(from);
       if (this.#askOffset(from + QUARTER_HOUR_MS - SECOND_MS) !== offset) offset = CHANGES;
@@ -86,7 +88,6 @@ export class Calendar {
   }
 }
 
-const CACHE_MAX = 10_000;
 const CHANGES = Number.POSITIVE_INFINITY;
 
 const calendars = new Map<string, Calendar>();
@@ -124,7 +125,7 @@ export function weekOf(ms: number): string {
   const week = Math.floor((ms / DAY_MS + 3) / 7);
   let monday = mondays.get(week);
   if (monday === undefined) {
-    if (mondays.size > CACHE_MAX) mondays.clear();
+    if (mondays.size > LIMITS.rememberedDays) mondays.clear();
     monday = new Date((week * 7 - 3) * DAY_MS).toISOString().slice(0, 10);
     mondays.set(week, monday);
   }

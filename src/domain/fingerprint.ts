@@ -83,8 +83,6 @@ type Shape = { keys: readonly string[]; sorted: readonly { key: string; keyText:
  * five times as fast as sorting them. By number of keys, so that few have to be compared.
  */
 const shapes = new Map<number, Shape[]>();
-const SHAPES_PER_LENGTH = 16;
-const SHAPE_KEYS_MAX = 100;
 
 function sortedKeysOf(object: JsonObject): Shape["sorted"] {
   const keys = Object.keys(object);
@@ -95,7 +93,7 @@ function sortedKeysOf(object: JsonObject): Shape["sorted"] {
     .filter((key) => key !== "__proto__")
     .sort(jsonbOrder)
     .map((key) => ({ key, keyText: `${JSON.stringify(key)}:` }));
-  if (keys.length <= SHAPE_KEYS_MAX && known.length < SHAPES_PER_LENGTH) {
+  if (keys.length <= LIMITS.rememberedShapeKeys && known.length < LIMITS.rememberedShapes) {
     shapes.set(keys.length, [...known, { keys, sorted }]);
   }
   return sorted;
@@ -108,15 +106,13 @@ function isSameList(left: readonly string[], right: readonly string[]): boolean 
 
 /** The same few short texts (system, brand, scene …) come with every event. */
 const texts = new Map<string, string>();
-const TEXTS_MAX = 10_000;
-const TEXT_LENGTH_MAX = 40;
 
 function stringText(value: string): string {
-  if (value.length > TEXT_LENGTH_MAX) return JSON.stringify(value);
+  if (value.length > LIMITS.rememberedTextLength) return JSON.stringify(value);
   let text = texts.get(value);
   if (text === undefined) {
     text = JSON.stringify(value);
-    if (texts.size < TEXTS_MAX) texts.set(value, text);
+    if (texts.size < LIMITS.rememberedTexts) texts.set(value, text);
   }
   return text;
 }

@@ -1,6 +1,6 @@
-import { BlockList, isIP } from "node:net";
 import type { TouchMethod } from "./attribution.ts";
 import type { Rules } from "./attribution-rules.ts";
+import { Networks } from "./network.ts";
 import type { Touch } from "./touch.ts";
 
 /** What speaks against a touch. A flag never deletes anything: the rules say whether a flagged touch may win. */
@@ -26,32 +26,16 @@ export function flagsOf(
   if (rules.floodPerAddress > 0 && counts.ofAddress > rules.floodPerAddress) flags.push("flood_address");
   if (rules.floodPerDevice > 0 && counts.ofDevice > rules.floodPerDevice) flags.push("flood_device");
   if (touch.touchedAtMs > touch.receivedAtMs + FUTURE_MS) flags.push("future");
-  if (isInNetworks(touch.ip, rules.datacentres)) flags.push("datacentre");
+  if (networksOf(rules.datacentres).has(touch.ip)) flags.push("datacentre");
   if (isDownload && gapMs >= 0 && gapMs < rules.shortGapMs) flags.push("short_gap");
   return flags;
 }
 
-const networks = new WeakMap<readonly string[], BlockList>();
+/** Rules are read anew for every batch; a list is turned into networks once for each of them. */
+const networks = new WeakMap<readonly string[], Networks>();
 
-function isInNetworks(address: string, list: readonly string[]): boolean {
-  if (list.length === 0 || isIP(address) === 0) return false;
-  let blocks = networks.get(list);
-  if (!blocks) {
-    blocks = new BlockList();
-    for (const network of list) {
-      const [base = "", prefix] = network.split("/");
-      const family = isIP(base) === 6 ? "ipv6" : "ipv4";
-      blocks.addSubnet(base, Number(prefix ?? (family === "ipv6" ? 128 : 32)), family);
-    }
-    networks.set(list, blocks);
-  }
-  return blocks.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-}
-
-export function isNetwork(text: string): boolean {
-  const [base = "", prefix, more] = text.split("/");
-  const bits = isIP(base) === 6 ? 128 : 32;
-  return (
-    isIP(base) !== 0 && more === undefined && (prefix === undefined || (/^\d+$/.test(prefix) && Number(prefix) <= bits))
-  );
+function networksOf(list: readonly string[]): Networks {
+  const known = networks.get(list) ?? new Networks(list);
+  networks.set(list, known);
+  return known;
 }

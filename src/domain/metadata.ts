@@ -1,3 +1,4 @@
+import { LIMITS } from "../config.ts";
 /** What an app accepts: its own declarations over the presets that every client SDK sends. */
 export const PROPERTY_TYPES = ["string", "number", "bool", "datetime", "list", "object"] as const;
 export type PropertyType = (typeof PROPERTY_TYPES)[number];
@@ -75,7 +76,6 @@ const PRESET_PROPERTIES: ReadonlyMap<string, ExpectedType> = new Map<string, Exp
 /** The type that a property must have; "any" when none is declared, undefined when the app does not take it. */
 export type TypeOfProperty = (name: string) => ExpectedType | undefined;
 
-const REMEMBERED_MAX = 20_000;
 const remembered = new WeakMap<AppMetadata, Record<PropertyScope, TypeOfProperty>>();
 
 /** What an app says to a name is remembered: the same few names come with every event. */
@@ -94,7 +94,7 @@ function rememberTypes(metadata: AppMetadata, scope: PropertyScope): TypeOfPrope
     const known = types.get(name);
     if (known !== undefined || types.has(name)) return known;
     const type = askType(metadata, scope, name);
-    if (types.size < REMEMBERED_MAX) types.set(name, type);
+    if (types.size < LIMITS.rememberedNames) types.set(name, type);
     return type;
   };
 }

@@ -1,6 +1,6 @@
 import { APP_ONLY_RULES, DEFAULT_RULES, type Rules } from "./attribution-rules.ts";
 import { durationText, parseDuration } from "./duration.ts";
-import { isNetwork } from "./fraud.ts";
+import { isNetwork } from "./network.ts";
 
 /** A rule as people and programs set it: its name, what it takes, and what it means. The one list of them. */
 export type RuleField = {

@@ -17,6 +17,7 @@ import {
   type CampaignChange,
   changeCampaign,
   createCampaign,
+  loadCampaign,
   loadCampaigns,
   newCampaignId,
 } from "../db/campaign.ts";
@@ -106,7 +107,7 @@ function campaignRoutes(routes: FastifyInstance, context: HttpContext): void {
 
 async function findCampaign(context: HttpContext, appId: number, id: string): Promise<Campaign> {
   const app = await context.apps.findById(appId);
-  const campaign = (await loadCampaigns(context.pool, app.appId)).find((one) => one.turboPromotedObjectId === id);
+  const campaign = await loadCampaign(context.pool, { appId: app.appId, turboPromotedObjectId: id });
   if (!campaign) throw new ApiError("badParameter", "The app has no campaign of that turbo_promoted_object_id.");
   return campaign;
 }

@@ -1,3 +1,4 @@
+import { LIMITS } from "../config.ts";
 import { EMPTY_SUCCESS, success } from "../contract/envelope.ts";
 import { admitEvents } from "../domain/admission.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
@@ -18,7 +19,6 @@ export type CollectCall = {
 };
 
 /** More findings than this are not worth sending back; all of them are in the journal and the ledger. */
-const ERRORS_LISTED_MAX = 1_000;
 
 /** Judges the events, makes them durable, and gives the answer's text. */
 export async function collect(context: HttpContext, call: CollectCall): Promise<string> {
@@ -50,7 +50,7 @@ export async function collect(context: HttpContext, call: CollectCall): Promise<
     context.live.publish(seen, call.plainBody.length);
   }
   if (admission.errors.length === 0) return EMPTY_SUCCESS;
-  return JSON.stringify(success({}, { errors: admission.errors.slice(0, ERRORS_LISTED_MAX) }));
+  return JSON.stringify(success({}, { errors: admission.errors.slice(0, LIMITS.errorsListed) }));
 }
 
 /** A number too long for a double has lost digits by now: they are read again from the text. */

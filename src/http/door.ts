@@ -6,9 +6,6 @@ import type { HttpContext } from "./context.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Of a refused body, how much is read only to be thrown away. */
-const UNREAD_BYTES_MAX = 64 * 1024 * 1024;
-
 let lastId = 0;
 
 /**
@@ -50,7 +47,7 @@ export class DoorCall {
     const isUnread = !this.#request.complete;
     if (isUnread) this.#request.resume();
     // Closing while the client still writes may reach it before the answer does: what is not too long is read to its end.
-    const isLong = isUnread && !(Number(this.#request.headers["content-length"]) <= UNREAD_BYTES_MAX);
+    const isLong = isUnread && !(Number(this.#request.headers["content-length"]) <= LIMITS.unreadBytes);
     const headers = isLong ? { ...answer.headers, connection: "close" } : answer.headers;
     this.#respond(answer.status, answer.code, answer.body, headers);
   }

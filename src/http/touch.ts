@@ -1,3 +1,4 @@
+import { LIMITS } from "../config.ts";
 import { SUCCESS_TEXT } from "../contract/envelope.ts";
 import type { TouchKind } from "../domain/touch.ts";
 import { ApiError } from "../errors.ts";
@@ -17,7 +18,6 @@ export type TouchCall = {
   ua: string;
 };
 
-const REPLIES_MAX = 1_000;
 const replies = new Map<string, string>();
 
 /** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply. */
@@ -51,7 +51,7 @@ function replyTo(company: string): string {
   const platform = platformOfLink(company);
   if (!platform) throw new ApiError("badParameter", "company is missing or not the name of an ad platform.");
   const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
-  if (replies.size < REPLIES_MAX) replies.set(company, reply);
+  if (replies.size < LIMITS.linkReplies) replies.set(company, reply);
   return reply;
 }
 

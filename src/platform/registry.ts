@@ -1,3 +1,4 @@
+import { ORGANIC } from "../domain/attribution.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import type { AdIds } from "../domain/touch.ts";
 import { apple } from "./apple.ts";
@@ -51,9 +52,6 @@ export function platformOfLink(name: string): Platform | undefined {
   const lower = name.toLowerCase();
   return platformNamed(lower) ?? (NAME.test(lower) && lower !== ORGANIC ? generic(lower) : undefined);
 }
-
-/** How reports write that no platform brought the user. */
-export const ORGANIC = "natural";
 
 /** The platform that a registration's ad_data names, and its ids there. undefined: organic. */
 export function readLaunchQuery(

@@ -1,3 +1,4 @@
+import { LIMITS } from "../config.ts";
 import { type Executor, query, sql } from "../db/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
@@ -109,8 +110,6 @@ async function sharedDevices(
   );
 }
 
-const SHARED_DEVICES_SHOWN = 50;
-
 export type FraudReport = {
   flags: { flag: string; ad_platform: string; users: number }[];
   even_gaps: { ad_platform: string; aid: string; users: number; mean_s: number }[];
@@ -131,7 +130,7 @@ export async function fraudReport(
   };
   const flags = await countFlags(executor, times);
   const gaps = await evenGaps(executor, { appId: app.appId, ...range });
-  const devices = await sharedDevices(executor, { ...times, limit: SHARED_DEVICES_SHOWN });
+  const devices = await sharedDevices(executor, { ...times, limit: LIMITS.sharedDevicesShown });
   return {
     flags: flags.map(({ flag, adPlatform, users }) => ({ flag, ad_platform: adPlatform, users })),
     even_gaps: gaps.map(({ adPlatform, aid, users, meanMs }) => ({

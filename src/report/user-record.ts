@@ -1,5 +1,6 @@
 import type { AppRules } from "../db/app.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import { ORGANIC } from "../domain/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import type { Device } from "../domain/device.ts";
 import type { JsonValue } from "../domain/json.ts";
@@ -38,7 +39,7 @@ function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">): 
   return {
     CreateTime: calendarOf(app.timeZone).textOf(user.registeredAtMs),
     ClientID: user.clientId,
-    AdPlatform: user.adPlatform || "natural",
+    AdPlatform: user.adPlatform || ORGANIC,
     Channel: user.channel,
     Version: user.version,
     TurboPromotedObjectID: user.turboPromotedObjectId,

@@ -4,7 +4,7 @@ import { pageDecisions, type StoredDecision } from "../db/attribution-decision.t
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import type { Executor } from "../db/sql.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
-import { decide } from "../domain/attribution.ts";
+import { decide, ORGANIC } from "../domain/attribution.ts";
 import { RuleBook, type Rules } from "../domain/attribution-rules.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 
@@ -96,7 +96,7 @@ function placeUnder(rules: RuleBook, decision: StoredDecision, user: UserAccount
 }
 
 function placeOf(adPlatform: string, campaign: string): Place {
-  return { adPlatform: adPlatform || "natural", campaign };
+  return { adPlatform: adPlatform || ORGANIC, campaign };
 }
 
 function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Place): WhatIfRow {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { TouchMethod } from "../../src/domain/attribution.ts";
 import { DEFAULT_RULES, type Rules } from "../../src/domain/attribution-rules.ts";
-import { FLAGS, type Flag, flagsOf, isNetwork, type TouchCounts } from "../../src/domain/fraud.ts";
+import { FLAGS, type Flag, flagsOf, type TouchCounts } from "../../src/domain/fraud.ts";
+import { isNetwork } from "../../src/domain/network.ts";
 import { NO_AD_IDS, type Touch } from "../../src/domain/touch.ts";
 
 const TOUCHED_AT_MS = Date.UTC(2024, 5, 15, 12);
