@@ -52,6 +52,7 @@ export const LIMITS = {
   applyTries: 3,
   /** Decoded batches that may wait: enough that apply is never idle while there is something to read. */
   batchesReadAhead: 1,
+  /** More findings are not worth sending back; all of them are in the journal and the ledger. */
   errorsListed: 1_000,
   sharedDevicesShown: 50,
   rememberedNames: 20_000,

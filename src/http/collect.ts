@@ -18,8 +18,6 @@ export type CollectCall = {
   isDebug: boolean;
 };
 
-/** More findings than this are not worth sending back; all of them are in the journal and the ledger. */
-
 /** Judges the events, makes them durable, and gives the answer's text. */
 export async function collect(context: HttpContext, call: CollectCall): Promise<string> {
   const { app, body } = call;
