@@ -9,7 +9,7 @@ const GIB = 1024 * MIB;
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export const ROLES = ["http", "apply"] as const;
+export const ROLES = ["http", "apply", "refresh"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Maxima that nobody needs to set: every queue, cache, batch and page has one, and they all stand here. */
@@ -44,6 +44,13 @@ export const LIMITS = {
   touchesAtOncePerKey: 4,
   usersPerLateTouch: 100,
   decisionsPerPage: 1_000,
+  slicesAtOnce: 100,
+  /** Of each key of a cost row; all of them together fit an index. */
+  costKeyBytes: 200,
+  reportRows: 100_000,
+  reportDays: 3_660,
+  pageSize: 500,
+  listRows: 10_000_000,
   /** Of a refused body, how much is read only to be thrown away. */
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,
@@ -108,7 +115,7 @@ export const SETTINGS = {
     hint: "connections of the HTTP side to the database",
   },
   LOG_LEVEL: { fallback: "info", read: oneOf(LOG_LEVELS), hint: LOG_LEVELS.join(", ") },
-  ROLES: { fallback: "http,apply", read: roles, hint: `comma-separated, out of ${ROLES.join(", ")}` },
+  ROLES: { fallback: "http,apply,refresh", read: roles, hint: `comma-separated, out of ${ROLES.join(", ")}` },
   TRUSTED_PROXIES: {
     fallback: "",
     read: addresses,

@@ -57,7 +57,7 @@ export class Flow {
     this.metrics = new Metrics({
       backlogBytes: () => this.intake.backlogBytes,
       waitingBytes: () => journal.waitingBytes,
-      applyLagMs: () => this.#applyLagMs(),
+      applyLagMs: () => this.applyLagMs(),
       diskFreeBytes: () => this.intake.diskFreeBytes,
     });
   }
@@ -121,7 +121,8 @@ export class Flow {
     this.metrics.setAside.inc(setAside);
   }
 
-  #applyLagMs(): number {
+  /** How far the tables are behind what was acknowledged. */
+  applyLagMs(): number {
     if (this.intake.backlogBytes === 0) return 0;
     return this.#clock() - Math.max(this.#behindSinceMs, this.progress.receivedAtMs);
   }

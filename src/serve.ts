@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import type { FastifyInstance } from "fastify";
 import type pg from "pg";
 import { type ResolverDeps, resolveTokens } from "./asa/resolver.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { type Clock, elapsedMs, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { type Database, openDatabase } from "./db/database.ts";
@@ -13,6 +13,7 @@ import { Live } from "./http/live.ts";
 import { createServer } from "./http/server.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
+import { refreshOnce } from "./refresh/refresh.ts";
 import { openVault, type Vault } from "./vault.ts";
 
 export type Running = { address: string; database: Database; vault: Vault; stop(): Promise<void> };
@@ -45,14 +46,21 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       stops.push(() => resolving.stop());
     }
 
+    if (config.roles.has("refresh")) {
+      const refreshing = refreshCube(log, database.pool);
+      stops.push(() => refreshing.stop());
+    }
+
     let isStopping = false;
     const { journal, known, intake, progress, metrics } = flow;
     const server = await createServer({
       ...{ config, clock, log, vault, apps, known, intake, progress, metrics },
       pool: database.pool,
+      reportPool: database.reportPool,
       live: new Live(),
       caller: new CallerAddress(config.trustedProxies),
       applies: config.roles.has("apply"),
+      applyLagMs: () => flow.applyLagMs(),
       isStopping: () => isStopping,
       durable: () => journal.durable,
     });
@@ -69,6 +77,25 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     await stop();
     throw error;
   }
+}
+
+const REFRESH_IDLE_MS = 500;
+/** After counting, so many times as long nothing is counted: the cores belong to collection. */
+const REFRESH_RESTS = 4;
+
+/** Brings the cube up to date with what apply has marked. */
+function refreshCube(log: Log, pool: pg.Pool): Loop {
+  let restUntilMs = 0;
+  const turn = async (signal: AbortSignal) => {
+    const startedMs = elapsedMs();
+    if (startedMs < restUntilMs) return "idle" as const;
+    if ((await refreshOnce(pool, signal)) > 0) {
+      const tookMs = elapsedMs() - startedMs;
+      restUntilMs = startedMs + tookMs * (1 + REFRESH_RESTS);
+    }
+    return "idle" as const;
+  };
+  return startLoop({ name: "refresh", log, idleMs: REFRESH_IDLE_MS, turn });
 }
 
 const ASA_IDLE_MS = 1_000;

@@ -24,6 +24,7 @@ export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Deci
   cases.forEach((one, index) => {
     const stored = settle(one, found[index]!);
     if (stored) decisions.push(stored);
+    one.user.placeDay = facts.app(one.appId).calendar.dayOf(one.user.touchedAtMs ?? one.user.registeredAtMs);
     facts.putUser(one.user);
   });
   const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);

@@ -10,10 +10,14 @@ import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
 import { type Calendar, calendarOf, spanOf } from "../domain/calendar.ts";
 import { addActivity } from "../domain/user-figures.ts";
 import { addCounters } from "./day-counters.ts";
+import { standingOf } from "./dirty-slices.ts";
+import type { FreshTouch } from "./touches.ts";
 
 const MINUTE_MS = 60_000;
 
 export type AppContext = AppRules & { calendar: Calendar; rules: RuleBook };
+
+export type Before = { placeDay: string; standing: string };
 
 export function userKey(user: UserKey): string {
   return `${user.appId}\t${user.clientId}`;
@@ -32,15 +36,19 @@ export class Facts {
   readonly asaTokens: AsaTokenChange[] = [];
   /** Keys that users had for a while in the course of the batch. */
   readonly pastKeys: KeyOfUser[] = [];
+  /** Touches that were not stored before. */
+  freshTouches: readonly FreshTouch[] = [];
   /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
   readonly toDecide = new Set<string>();
   readonly #users: Map<string, UserAccount>;
-  readonly #stored: Set<string>;
+  /** Who was in the tables before this batch, and where in the cube. Users are changed in place. */
+  readonly #stored: Map<string, Before>;
   readonly #changed = new Set<string>();
   readonly #days = new Map<string, UserDay>();
   readonly #instants = new Map<string, { user: UserAccount; atMs: number; counters: UserDay }>();
   /** The counters that a user's last event went to: the next one nearly always goes there too. */
   readonly #lastDay = new Map<UserAccount, UserDay>();
+  #newDays: UserDay[] | undefined;
   readonly #ledger = new Map<string, LedgerCount>();
   readonly #touchLedger = new Map<string, LedgerCount>();
 
@@ -56,12 +64,18 @@ export class Facts {
       }),
     );
     this.#users = new Map(users.map((user) => [userKey(user), user]));
-    this.#stored = new Set(this.#users.keys());
+    this.#stored = new Map(
+      users.map((user) => [userKey(user), { placeDay: user.placeDay, standing: standingOf(user) }]),
+    );
   }
 
   /** Whether the user was in the tables before this batch. */
   isStored(user: UserKey): boolean {
     return this.#stored.has(userKey(user));
+  }
+
+  before(user: UserKey): Before | undefined {
+    return this.#stored.get(userKey(user));
   }
 
   app(appId: number): AppContext {
@@ -89,6 +103,11 @@ export class Facts {
 
   changedUsers(): UserAccount[] {
     return [...this.#changed].map((key) => this.#users.get(key)!);
+  }
+
+  /** New users, and those who stand elsewhere in the cube now than before. */
+  placedUsers(): UserAccount[] {
+    return this.changedUsers().filter((user) => this.before(user)?.standing !== standingOf(user));
   }
 
   /** The counters of a user at an instant: its local day and both its spans. Touching them makes the day active. */
@@ -134,6 +153,7 @@ export class Facts {
 
   /** Of new users, once attribution is decided: their spans are counted from the touch. */
   newUserDays(): UserDay[] {
+    if (this.#newDays) return this.#newDays;
     const days = new Map<string, UserDay>();
     for (const { user, atMs, counters } of this.#instants.values()) {
       const spanT = spanOf(atMs, user.touchedAtMs ?? user.registeredAtMs);
@@ -143,7 +163,8 @@ export class Facts {
       if (known) addCounters(known, counters);
       else days.set(key, { ...counters, spanT, spanR });
     }
-    return [...days.values()];
+    this.#newDays = [...days.values()];
+    return this.#newDays;
   }
 
   count(appId: number, receivedAtMs: number, outcome: string, events: number): void {
@@ -206,6 +227,7 @@ export function newUser(key: UserKey, registeredAtMs: number, app: AppContext): 
     isRegistered: false,
     registeredAtMs,
     registeredDay: app.calendar.dayOf(registeredAtMs),
+    placeDay: app.calendar.dayOf(registeredAtMs),
     isHistory: false,
     touchedAtMs: null,
     adPlatform: "",

@@ -24,7 +24,7 @@ export function weekOfTouch({ touchedAtMs, receivedAtMs }: { touchedAtMs: number
 }
 
 export type StoredTouches = { outcomes: { entry: TouchEntry; outcome: TouchOutcome }[]; fresh: FreshTouch[] };
-type FreshTouch = ReadTouch & { appId: number };
+export type FreshTouch = ReadTouch & { appId: number };
 
 /** Stores the touches of a batch that are new. */
 export async function storeTouches(

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { noteAdCampaigns } from "../db/ad-campaign.ts";
 import { loadAppRules } from "../db/app.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
 import { insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
@@ -17,9 +18,11 @@ import { insertUsers, loadUsers, renameUser, storeUsers, type UserKey } from "..
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
 import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import { isClientId } from "../domain/identity.ts";
+import { adCampaignsOf } from "./ad-campaigns.ts";
 import { type Decided, decideUsers } from "./attribution.ts";
 import { applyEventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
 import { type DecodedEntry, textOf } from "./decode.ts";
+import { markDirty } from "./dirty-slices.ts";
 import { Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
 import { applyUserEntry } from "./registration.ts";
@@ -90,6 +93,7 @@ async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[],
     facts,
     decided.moved.filter((user) => facts.isStored(user)),
   );
+  await markDirty(tx, facts, Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER)));
   for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
   return facts;
 }
@@ -149,6 +153,7 @@ async function startFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], c
   );
   const keys = new Map([...usersOf(entries), ...late].map((key) => [userKey(key), key]));
   const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), settings);
+  facts.freshTouches = touches.fresh;
   for (const key of late) facts.toDecide.add(userKey(key));
   for (const { entry, outcome } of touches.outcomes) {
     facts.countTouch(entry.head.app, entry.head.at, outcome);
@@ -173,6 +178,7 @@ async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Pr
   await addToLedger(tx, "touch_minute", facts.touchLedger());
   await noteObserved(tx, facts.observed);
   await changeAsaTokens(tx, facts.asaTokens);
+  await noteAdCampaigns(tx, adCampaignsOf(facts.freshTouches, facts.placedUsers()));
 }
 
 function usersOf(entries: readonly DecodedEntry[]): UserKey[] {

@@ -78,6 +78,11 @@ function setCommand(app: Command): void {
     .addOption(new Option("--enabled <on>", "off refuses every request with its token").choices(["on", "off"]))
     .option("--currency <code>", "currency of its amounts, e.g. CNY", parseCurrency)
     .option(
+      "--pay-share <share>",
+      "what is left of a payment after the platform's share, e.g. 0.6; for roi_version 2",
+      parseShare,
+    )
+    .option(
       "--rate <code=number>",
       "value of one unit of a foreign currency in the app's own, e.g. USD=7.12",
       parseRate,
@@ -94,6 +99,7 @@ type SetOptions = Json & {
   requireRegistration?: "on" | "off";
   enabled?: "on" | "off";
   currency?: string;
+  payShare?: number;
   rate: Record<string, string>;
 };
 
@@ -111,6 +117,7 @@ function setApp(appId: number, options: SetOptions): Promise<void> {
       ...(options.requireRegistration !== undefined && { requireRegistration: options.requireRegistration === "on" }),
       ...(options.enabled !== undefined && { enabled: options.enabled === "on" }),
       ...(options.currency !== undefined && { currency: options.currency }),
+      ...(options.payShare !== undefined && { payShareBp: options.payShare }),
       ...(Object.keys(options.rate).length > 0 && { rates: options.rate }),
     });
     const changed = withoutKeys(await findApp(session, appId));
@@ -129,6 +136,7 @@ function withoutKeys(app: App): Record<string, unknown> {
     metadata: app.metadataMode,
     require_registration: app.requireRegistration,
     enabled: app.enabled,
+    pay_share: app.payShareBp / 10_000,
   };
 }
 
@@ -144,6 +152,14 @@ function parseTimeZone(text: string): string {
 function parseCurrency(text: string): string {
   if (!CURRENCY.test(text)) throw new InvalidArgumentError("It must be three capital letters such as CNY.");
   return text;
+}
+
+/** In ten-thousandths. */
+function parseShare(text: string): number {
+  if (!/^(?:0(?:\.\d{1,4})?|1(?:\.0{1,4})?)$/.test(text)) {
+    throw new InvalidArgumentError("It must be from 0 to 1, with up to 4 decimals.");
+  }
+  return Math.round(Number(text) * 10_000);
 }
 
 function parseRate(text: string, rates: Record<string, string>): Record<string, string> {

@@ -8,7 +8,7 @@ import { withServer } from "./session.ts";
 export function settleCommand(program: Command): void {
   program
     .command("settle")
-    .description("Wait until everything acknowledged before this call is in the tables")
+    .description("Wait until everything acknowledged before this call is in the tables and in the reports")
     .option("--timeout-s <seconds>", "give up after this long", parseInteger, 300)
     .option("--url <url>", "address of the server; by default the one on DATA_DIR")
     .option("--json", "print JSON")
@@ -20,7 +20,7 @@ export function settleCommand(program: Command): void {
     );
 }
 
-type Position = { durable: number; applied: number };
+type Position = { durable: number; applied: number; marked?: number; refreshed?: number };
 
 export async function settle(
   address: string,
@@ -29,13 +29,18 @@ export async function settle(
 ): Promise<Position> {
   const startedMs = elapsedMs();
   const target = await positionOf(address);
+  let marked: number | undefined;
   for (let position = target; ; position = await positionOf(address)) {
     onStep(target.durable === 0 ? 1 : position.applied / target.durable);
-    if (position.applied >= target.durable) return { durable: target.durable, applied: position.applied };
+    const isApplied = position.applied >= target.durable;
+    // The marks that are there once everything is applied are those that have to be worked off.
+    if (isApplied) marked ??= position.marked;
+    if (marked !== undefined && (position.refreshed ?? 0) >= marked) return position;
     if (elapsedMs() - startedMs > timeoutMs) {
-      throw new UsageError(
-        `Not settled after ${timeoutMs / 1000} s: ${target.durable - position.applied} bytes of the journal are left.`,
-      );
+      const left = isApplied
+        ? "the cube is not up to date yet"
+        : `${target.durable - position.applied} bytes of the journal are left`;
+      throw new UsageError(`Not settled after ${timeoutMs / 1000} s: ${left}.`);
     }
     await sleep(20);
   }

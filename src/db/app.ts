@@ -16,18 +16,23 @@ export type App = {
   metadataMode: MetadataMode;
   requireRegistration: boolean;
   enabled: boolean;
+  /** Of a payment, what is left after the platform's share, in ten-thousandths. */
+  payShareBp: number;
   createdAtMs: number;
 };
 
 export type AppChange = Partial<
-  Pick<App, "name" | "timeZone" | "currency" | "rates" | "metadataMode" | "requireRegistration" | "enabled">
+  Pick<
+    App,
+    "name" | "timeZone" | "currency" | "rates" | "metadataMode" | "requireRegistration" | "enabled" | "payShareBp"
+  >
 >;
 
 type AppRow = Omit<App, "appKey" | "aesKey"> & { appKeySealed: string; aesKeySealed: string };
 
 const columns = sql`app_id as "appId", name, access_token as "accessToken", app_key_sealed as "appKeySealed",
   aes_key_sealed as "aesKeySealed", time_zone as "timeZone", currency, rates, metadata_mode as "metadataMode",
-  require_registration as "requireRegistration", enabled, created_at_ms as "createdAtMs"`;
+  require_registration as "requireRegistration", enabled, pay_share_bp as "payShareBp", created_at_ms as "createdAtMs"`;
 
 /** On this channel, every change of an app or its metadata is told to the servers that are running. */
 const SETTINGS_CHANNEL = "touchpoint_settings";
@@ -72,6 +77,7 @@ export async function changeApp(executor: Executor, appId: number, change: AppCh
   if (change.requireRegistration !== undefined)
     assignments.push(sql`require_registration = ${change.requireRegistration}`);
   if (change.enabled !== undefined) assignments.push(sql`enabled = ${change.enabled}`);
+  if (change.payShareBp !== undefined) assignments.push(sql`pay_share_bp = ${change.payShareBp}`);
   if (assignments.length === 0) return true;
   const all = assignments.reduce((left, right) => sql`${left}, ${right}`);
   const changed = await execute(executor, sql`update app set ${all} where app_id = ${appId}`);

@@ -8,9 +8,17 @@ import { migrate } from "./migrate.ts";
 import { type Connection, openPool } from "./pool.ts";
 
 const EXTERNAL_MS_MAX = 30_000;
+const REPORT_CONNECTIONS = 2;
+const REPORT_MS_MAX = 60_000;
 
 /** A migrated database, embedded or external, and a pool to it. */
-export type Database = { connection: Connection; pool: pg.Pool; stop(): Promise<void> };
+export type Database = {
+  connection: Connection;
+  pool: pg.Pool;
+  /** For reports: it can change nothing, and keeps nobody else waiting. */
+  reportPool: pg.Pool;
+  stop(): Promise<void>;
+};
 
 export async function openDatabase(
   config: { dataDir: string; databaseUrl: string; databaseConnectionsMax: number },
@@ -21,7 +29,12 @@ export async function openDatabase(
     config.databaseUrl === "" ? await startEmbeddedPostgres({ dataDir: config.dataDir, log }) : undefined;
   const connection: Connection = embedded?.connection ?? { kind: "url", url: config.databaseUrl };
   const pool = openPool(connection, { log, connectionsMax: config.databaseConnectionsMax, name: "http" });
+  const reportPool = openPool(connection, {
+    ...{ log, connectionsMax: REPORT_CONNECTIONS, name: "report" },
+    readOnly: { timeoutMs: REPORT_MS_MAX },
+  });
   const stop = async () => {
+    await reportPool.end();
     await pool.end();
     await embedded?.stop();
   };
@@ -32,7 +45,7 @@ export async function openDatabase(
     await stop();
     throw error;
   }
-  return { connection, pool, stop };
+  return { connection, pool, reportPool, stop };
 }
 
 /** Containers start in any order: an external database gets a while to come up. */

@@ -6,8 +6,12 @@ import { dropTouchWeeks } from "./touch-week.ts";
 /** Tables that hold nothing but what the journal says. */
 export const FACT_TABLES = [
   ...["user_account", "user_day", "user_key", "orders", "order_key", "attribution_decision", "asa_token"],
+  "ad_campaign",
   ...["ledger_minute", "touch_minute", "set_aside"],
 ] as const;
+
+/** Tables that are counted from the facts. */
+const COUNTED_TABLES = ["cube", "dirty_day"] as const;
 
 /** Empties every fact and puts the cursor back to the beginning, so that the journal can be applied from there. */
 export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void> {
@@ -16,7 +20,8 @@ export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void
     for (const { day } of days) await execute(tx, sql`drop table ${identifier(`event_${day.replaceAll("-", "")}`)}`);
     await execute(tx, sql`delete from event_day`);
     await dropTouchWeeks(tx);
-    for (const table of FACT_TABLES) await execute(tx, sql`truncate ${identifier(table)} restart identity`);
+    for (const table of [...FACT_TABLES, ...COUNTED_TABLES])
+      await execute(tx, sql`truncate ${identifier(table)} restart identity`);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
     await execute(tx, sql`delete from journal_cursor where journal_id = ${journalId}`);

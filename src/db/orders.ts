@@ -1,3 +1,4 @@
+import type { JsonObject } from "../domain/json.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 export type Order = {
@@ -69,5 +70,37 @@ export async function loadPayments(
     sql`select o.app_id as "appId", o.client_id as "clientId", o.at_ms as "atMs", o.cents
       from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)
       join orders o on o.app_id = wanted.app_id and o.client_id = wanted.client_id collate "C"`,
+  );
+}
+
+/** An order as the order list shows it. */
+export type ListedOrder = {
+  clientId: string;
+  traceId: string;
+  atMs: number;
+  modifiedAtMs: number | null;
+  cents: number;
+  payCount: number;
+  isVirtual: number;
+  postbackStatus: number;
+  backCents: number;
+  passStatus: number;
+  postbackCount: number;
+  properties: JsonObject;
+};
+
+export async function loadOrders(
+  executor: Executor,
+  appId: number,
+  keys: readonly { clientId: string; traceId: string }[],
+): Promise<ListedOrder[]> {
+  if (keys.length === 0) return [];
+  return query<ListedOrder>(
+    executor,
+    sql`select o.client_id as "clientId", o.trace_id as "traceId", o.at_ms as "atMs", o.modified_at_ms as "modifiedAtMs", o.cents,
+        o.pay_count as "payCount", o.is_virtual as "isVirtual", o.postback_status as "postbackStatus", o.back_cents as "backCents",
+        o.pass_status as "passStatus", o.postback_count as "postbackCount", o.properties
+      from unnest(${keys.map((key) => key.clientId)}::text[], ${keys.map((key) => key.traceId)}::text[]) as wanted (client_id, trace_id)
+      join orders o on o.app_id = ${appId} and o.client_id = wanted.client_id collate "C" and o.trace_id = wanted.trace_id collate "C"`,
   );
 }

@@ -12,7 +12,17 @@ export type Connection =
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => Number(text));
 pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
-export function openPool(connection: Connection, options: { log: Log; connectionsMax: number; name: string }): pg.Pool {
+export type PoolOptions = {
+  log: Log;
+  connectionsMax: number;
+  name: string;
+  /** For reports: nothing can be changed, no statement takes longer, and sorts have room. */
+  readOnly?: { timeoutMs: number };
+};
+
+const READ_ONLY = "-c default_transaction_read_only=on -c work_mem=64MB -c jit=off";
+
+export function openPool(connection: Connection, options: PoolOptions): pg.Pool {
   const { kind: _, ...local } = connection;
   const pool = new pg.Pool({
     ...(connection.kind === "url" ? { connectionString: connection.url } : local),
@@ -21,6 +31,7 @@ export function openPool(connection: Connection, options: { log: Log; connection
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    ...(options.readOnly && { options: READ_ONLY, statement_timeout: options.readOnly.timeoutMs }),
   });
   // Without a listener, a connection that dies while idle would end the process.
   pool.on("error", (error) => options.log.warn({ reason: messageOf(error) }, "An idle database connection was lost."));

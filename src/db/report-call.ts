@@ -4,7 +4,9 @@ import { inTransaction } from "./pool.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** What is left of a developer application's allowance after a call, and when there will be more. */
-export type Allowance = { kind: "granted"; callId: number; remaining: number } | { kind: "used_up"; retryAtMs: number };
+export type Allowance =
+  | { kind: "granted"; callId: number; remaining: number; resetAtMs: number }
+  | { kind: "used_up"; resetAtMs: number };
 
 /**
  * Takes one call out of the allowance: at most `calls` in any span of `windowS` seconds, whichever process asks. The
@@ -29,13 +31,14 @@ export async function takeCall(
     if (made.length >= rate.calls) {
       // Once so many of the oldest have left the window that there is room for one more.
       const oldest = made[made.length - rate.calls]!;
-      return { kind: "used_up", retryAtMs: oldest.calledAtMs + windowMs };
+      return { kind: "used_up", resetAtMs: oldest.calledAtMs + windowMs };
     }
     const [row] = await query<{ callId: number }>(
       tx,
       sql`insert into report_call (developer_id, called_at_ms) values (${developerId}, ${nowMs}) returning call_id as "callId"`,
     );
-    return { kind: "granted", callId: row!.callId, remaining: rate.calls - made.length - 1 };
+    const resetAtMs = (made[0]?.calledAtMs ?? nowMs) + windowMs;
+    return { kind: "granted", callId: row!.callId, remaining: rate.calls - made.length - 1, resetAtMs };
   });
 }
 

@@ -55,3 +55,17 @@ export function identifier(name: string): Sql {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a table name.`);
   return { kind: "sql", texts: [name], values: [] };
 }
+
+/** Statements one after the other, with `separator` between them. */
+export function joined(parts: readonly Sql[], separator: Sql): Sql {
+  return parts.reduce((left, right) => sql`${left}${separator}${right}`);
+}
+
+export function listed(parts: readonly Sql[]): Sql {
+  return joined(parts, sql`, `);
+}
+
+/** All of the conditions; none is always true. */
+export function allOf(conditions: readonly Sql[]): Sql {
+  return conditions.length === 0 ? sql`true` : joined(conditions, sql` and `);
+}

@@ -21,6 +21,8 @@ export type UserAccount = UserKey & {
   registeredDay: string;
   isHistory: boolean;
   touchedAtMs: number | null;
+  /** The local day of the touch, else of the registration. */
+  placeDay: string;
   adPlatform: string;
   turboPromotedObjectId: string;
   advertiserId: string;
@@ -62,6 +64,7 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
   ["registered_day", "registeredDay", "plain"],
   ["is_history", "isHistory", "plain"],
   ["touched_at_ms", "touchedAtMs", "plain"],
+  ["place_day", "placeDay", "plain"],
   ["ad_platform", "adPlatform", "plain"],
   ["turbo_promoted_object_id", "turboPromotedObjectId", "plain"],
   ["advertiser_id", "advertiserId", "plain"],
@@ -190,15 +193,21 @@ export async function renameUser(
     tx,
     sql`with moved as (delete from orders where app_id = ${appId} and client_id = ${clientId} returning *)
       insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, modified_at_ms, cents, currency, sent_amount, has_rate,
-        pay_count, is_virtual, properties)
+        pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count)
       select app_id, ${newClientId}, trace_id, day, at_ms, received_at_ms, modified_at_ms, cents, currency, sent_amount, has_rate,
-        pay_count, is_virtual, properties from moved
+        pay_count, is_virtual, properties, postback_status, back_cents, pass_status, postback_count from moved
       returning trace_id as "traceId"`,
   );
   await execute(
     tx,
     sql`update order_key set client_id = ${newClientId}
       where app_id = ${appId} and trace_id = any(${orders.map((order) => order.traceId)}::text[])`,
+  );
+  await execute(
+    tx,
+    sql`with moved as (delete from postback where app_id = ${appId} and client_id = ${clientId} returning *)
+      insert into postback (app_id, client_id, event_type, subject, status, back_cents, accepted_day)
+      select app_id, ${newClientId}, event_type, subject, status, back_cents, accepted_day from moved`,
   );
   await renameDecisions(tx, user);
   // By its keys: that table has no index by client, which would cost every registration more than it saves a rename.

@@ -59,11 +59,26 @@ export class Calendar {
 
   /** The first instant of a local day. Where a clock change skips midnight, the first instant that exists. */
   startOf(day: string): number {
-    const utc = Date.parse(`${day}T00:00:00Z`);
-    // Offsets reach from -12 to +14 hours: one of the two was in force just before local midnight, one just after.
+    return Math.min(...this.#instantsOf(Date.parse(`${day}T00:00:00Z`)));
+  }
+
+  /**
+   * What a text names: a second with its fractions ("2026-11-15 08:00:00"), or a whole day ("2026-11-15"). Undefined:
+   * neither. A second that a clock change repeats is both of them; one that it skips is the first one after it.
+   */
+  rangeOf(text: string): { fromMs: number; untilMs: number } | undefined {
+    if (isDay(text)) return { fromMs: this.startOf(text), untilMs: this.startOf(addDays(text, 1)) };
+    const [, day = "", clock = ""] = /^(\d{4}-\d\d-\d\d)[ T]((?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)$/.exec(text) ?? [];
+    if (!isDay(day)) return undefined;
+    const instants = this.#instantsOf(Date.parse(`${day}T${clock}Z`));
+    return { fromMs: Math.min(...instants), untilMs: Math.max(...instants) + SECOND_MS };
+  }
+
+  /** The instants at which the local clock shows a time, given as if it were UTC. Offsets reach from -12 to +14 hours. */
+  #instantsOf(utc: number): number[] {
     const candidates = [utc - this.#offsetMs(utc - 14 * HOUR_MS), utc - this.#offsetMs(utc + 12 * HOUR_MS)];
     const exact = candidates.filter((ms) => ms + this.#offsetMs(ms) === utc);
-    return exact.length > 0 ? Math.min(...exact) : Math.max(...candidates);
+    return exact.length > 0 ? exact : [Math.max(...candidates)];
   }
 
   #offsetMs(ms: number): number {

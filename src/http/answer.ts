@@ -15,18 +15,26 @@ type Failure = { reason: CodeName; message: string; retryAfterS?: number | undef
 export function answerOfError(
   context: HttpContext,
   error: unknown,
-  request: { id: string; url: string | undefined },
+  request: { id: string; url: string | undefined; requestId?: string | undefined },
 ): FailedAnswer {
   const { reason, message, retryAfterS } = understand(context, error);
   const fields = { request_id: request.id, url: request.url };
   if (reason === "internal") context.log.error({ ...fields, err: error }, "A request failed.");
   else context.log.debug({ ...fields, reason, message }, "A request was refused.");
-  return failedAnswer(reason, message, retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) });
+  const headers: Record<string, string> = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
+  return failedAnswer(reason, message, headers, request.requestId);
 }
 
-export function failedAnswer(reason: CodeName, message: string, headers: Record<string, string> = {}): FailedAnswer {
+export function failedAnswer(
+  reason: CodeName,
+  message: string,
+  headers: Record<string, string> = {},
+  requestId?: string,
+): FailedAnswer {
   const { code, status } = CODES[reason];
-  return { code, status, headers, body: JSON.stringify(refusal(reason, message)) };
+  const envelope = refusal(reason, message);
+  if (requestId !== undefined) envelope.extra = { ...envelope.extra, request_id: requestId };
+  return { code, status, headers, body: JSON.stringify(envelope) };
 }
 
 function understand(context: HttpContext, error: unknown): Failure {
@@ -45,6 +53,9 @@ function understand(context: HttpContext, error: unknown): Failure {
       return bodyTooLarge(context);
     case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
       return { reason: "badJson", message: "The body is not as long as Content-Length says." };
+    // A statement took longer than reports may take.
+    case "57014":
+      return { reason: "overloaded", message: "The report took too long; narrow it down.", retryAfterS: 60 };
     case "FST_ERR_BAD_URL":
       return { reason: "unknownPath", message: "The address cannot be read." };
   }

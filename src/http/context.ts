@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { LIMITS } from "../config.ts";
+import type { DeveloperApp } from "../db/developer-app.ts";
 import { isClientId, isTooLongForId } from "../domain/identity.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
@@ -23,6 +24,7 @@ export type HttpContext = {
   clock: Clock;
   log: Log;
   pool: pg.Pool;
+  reportPool: pg.Pool;
   vault: Vault;
   apps: AppDirectory;
   known: KnownClients;
@@ -33,6 +35,7 @@ export type HttpContext = {
   caller: CallerAddress;
   /** Whether the tables are filled by this process, so that waiting for them makes sense. */
   applies: boolean;
+  applyLagMs: () => number;
   isStopping: () => boolean;
   durable: () => number;
 };
@@ -44,12 +47,17 @@ declare module "fastify" {
     /** The JSON text as sent, with gzip and multipart undone: what goes into the journal. */
     plainBody: Buffer;
     answerCode: number;
+    /** Who pulls a report. */
+    developer: DeveloperApp;
+    requestId: string;
   }
   interface FastifyContextConfig {
     /** Long whole numbers in the body are ids and keep their digits. */
     numbersAreIds?: boolean;
     /** Called by SDKs: needs an access token, answers browsers of any origin. */
     collection?: boolean;
+    /** Answers carry a request_id, refusals too. */
+    hasRequestId?: boolean;
     /** The name in /metrics. */
     endpoint?: string;
   }

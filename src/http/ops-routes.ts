@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { success } from "../contract/envelope.ts";
+import { refreshProgress } from "../db/dirty-day.ts";
 import { canAnswer } from "../db/pool.ts";
 import { ApiError } from "../errors.ts";
 import type { HttpContext } from "./context.ts";
@@ -35,16 +36,21 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
 
   server.get("/progress", {
     schema: {
-      summary: "How far the journal has been applied",
-      description: "Positions in bytes; `settle` waits on them.",
+      summary: "How far the journal has been applied, and the cube refreshed",
+      description: "Positions in bytes, and numbers of marks; `settle` waits on them.",
       tags: ["operations"],
     },
-    handler: async () =>
-      success({
+    handler: async () => {
+      const { applied } = context.progress;
+      // After `applied`: whatever that covers has left its marks by now.
+      const cube = await refreshProgress(context.pool).catch(() => undefined);
+      return success({
         durable: context.durable(),
-        applied: context.progress.applied,
+        applied,
         backlog_bytes: context.intake.backlogBytes,
-      }),
+        ...cube,
+      });
+    },
   });
 
   server.get("/openapi.json", { schema: { hide: true }, handler: async () => server.swagger() });

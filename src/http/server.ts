@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import {
   createServer as createHttpServer,
   type Server as HttpServer,
@@ -28,6 +29,7 @@ import { lookupRoutes } from "./lookup-routes.ts";
 import { opsRoutes } from "./ops-routes.ts";
 import { orderEventRoutes } from "./order-event-routes.ts";
 import { registerRoutes } from "./register-routes.ts";
+import { reportRoutes } from "./report-routes.ts";
 import { touchDoor } from "./touch-door.ts";
 import { touchRoutes } from "./touch-routes.ts";
 import { AJV_OPTIONS } from "./validation.ts";
@@ -85,6 +87,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
     orderEventRoutes(routes, context);
     opsRoutes(routes, context);
     liveRoutes(routes, context);
+    reportRoutes(routes, context);
     adminRoutes(routes, context);
     routes.options("/event_center/*", { schema: { hide: true }, handler: preflight });
   });
@@ -184,7 +187,10 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
 
 function answerErrors(server: FastifyInstance, context: HttpContext): void {
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    send(request, reply, answerOfError(context, error, { id: request.id, url: request.routeOptions.url }));
+    const { hasRequestId } = request.routeOptions.config ?? {};
+    const requestId = hasRequestId ? (request.requestId ?? randomUUID()) : undefined;
+    const about = { id: request.id, url: request.routeOptions.url, requestId };
+    send(request, reply, answerOfError(context, error, about));
   });
 
   server.setNotFoundHandler((request, reply) => {

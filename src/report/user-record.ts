@@ -12,7 +12,18 @@ const EMPTY = "empty";
 const OS_NUMBERS: Readonly<Record<string, number>> = { android: 1, ios: 2 };
 
 export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
-  const property = (name: string): JsonValue => user.properties[name] ?? "";
+  return {
+    ...sharedFields(user, app),
+    user$first_visit_time: propertyOf(user, "$first_visit_time"),
+    user$name: propertyOf(user, "$name"),
+    re_attribute_info: reAttributeInfo(user, app),
+    device_info: deviceFields(user.device),
+  };
+}
+
+/** What the records of users and of orders have in common. */
+export function sharedFields(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+  const property = (name: string): JsonValue => propertyOf(user, name);
   return {
     ...attributionFields(user, app),
     ...userFigures(user, app),
@@ -21,18 +32,18 @@ export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone"
     user$city: user.city,
     user$country: user.country,
     user$first_scene: property("$first_scene"),
-    user$first_visit_time: property("$first_visit_time"),
     user$gender: property("$gender"),
     user$manufacturer: property("$manufacturer"),
     user$model: property("$model"),
-    user$name: property("$name"),
     user$os: property("$os"),
     user$province: user.province,
     user$ta_account_id: property("$ta_account_id"),
     user$ta_distinct_id: property("$ta_distinct_id"),
-    re_attribute_info: reAttributeInfo(user, app),
-    device_info: deviceFields(user.device),
   };
+}
+
+function propertyOf(user: UserAccount, name: string): JsonValue {
+  return user.properties[name] ?? "";
 }
 
 function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {

@@ -50,9 +50,9 @@ test("in any span of the window no more calls are granted than the level says", 
   const at = (seconds: number) => takeCall(database.pool, { developerId, rate, nowMs: NOW_MS + seconds * 1000 });
   expect(await at(0)).toMatchObject({ kind: "granted", remaining: 1 });
   expect(await at(30)).toMatchObject({ kind: "granted", remaining: 0 });
-  expect(await at(59.999)).toEqual({ kind: "used_up", retryAtMs: NOW_MS + 60_000 });
+  expect(await at(59.999)).toEqual({ kind: "used_up", resetAtMs: NOW_MS + 60_000 });
   expect(await at(60)).toMatchObject({ kind: "granted", remaining: 0 });
-  expect(await at(89)).toEqual({ kind: "used_up", retryAtMs: NOW_MS + 90_000 });
+  expect(await at(89)).toEqual({ kind: "used_up", resetAtMs: NOW_MS + 90_000 });
 });
 
 test("a call that is given back does not count, and each application has a count of its own", async () => {
@@ -79,5 +79,5 @@ test("a lower level takes effect at once on calls already made", async () => {
   const take = (calls: number) =>
     takeCall(database.pool, { developerId, rate: { calls, windowS: 600 }, nowMs: NOW_MS });
   for (let call = 0; call < 3; call += 1) expect((await take(3)).kind).toBe("granted");
-  expect(await take(1)).toEqual({ kind: "used_up", retryAtMs: NOW_MS + 600_000 });
+  expect(await take(1)).toEqual({ kind: "used_up", resetAtMs: NOW_MS + 600_000 });
 });

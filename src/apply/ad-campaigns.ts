@@ -1,0 +1,30 @@
+import { LIMITS } from "../config.ts";
+import type { AdCampaign } from "../db/ad-campaign.ts";
+import type { UserAccount } from "../db/user-account.ts";
+import type { FreshTouch } from "./touches.ts";
+
+/** Which plans and ads belong to which campaigns, as the touches and users of a batch tell it. Each pair once. */
+export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly UserAccount[]): AdCampaign[] {
+  const seen = new Map<string, AdCampaign>();
+  const note = (source: Omit<AdCampaign, "level" | "objectId">, ids: { gid: string; aid: string }) => {
+    if (source.adPlatform === "" || !isKey(source.turboPromotedObjectId)) return;
+    for (const [level, objectId] of [["plan", ids.gid] as const, ["ad", ids.aid] as const]) {
+      if (!isKey(objectId)) continue;
+      const one = { ...source, level, objectId };
+      seen.set(Object.values(one).join("\u0000"), one);
+    }
+  };
+  for (const { appId, touch } of touches) {
+    note({ appId, adPlatform: touch.platform, turboPromotedObjectId: touch.campaignId }, touch);
+  }
+  for (const user of users) {
+    const { appId, adPlatform, turboPromotedObjectId } = user;
+    note({ appId, adPlatform, turboPromotedObjectId }, user);
+  }
+  return [...seen.values()];
+}
+
+/** A text that is no id at all can be longer than an index takes. */
+function isKey(text: string): boolean {
+  return text !== "" && Buffer.byteLength(text) <= LIMITS.costKeyBytes;
+}

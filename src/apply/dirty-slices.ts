@@ -1,0 +1,67 @@
+import type pg from "pg";
+import { markDaysOfUsers, markLaterDays, markSlices } from "../db/dirty-day.ts";
+import type { UserAccount } from "../db/user-account.ts";
+import type { UserDay } from "../db/user-day.ts";
+import { addDays } from "../domain/calendar.ts";
+import { COHORT_DAYS, CUBE_DIMENSIONS, type Placement, RETENTION_DAYS, type Slice } from "../domain/cube.ts";
+import type { Facts } from "./facts.ts";
+
+/**
+ * Marks the slices of the cube that a batch changes, in the batch's own transaction. Days on which old users are merely
+ * active do not touch the days they came on: else every batch would make the whole past count again.
+ */
+export async function markDirty(tx: pg.PoolClient, facts: Facts, receivedAtMs: number): Promise<void> {
+  const slices = new DirtySlices();
+  const moved: UserAccount[] = [];
+  for (const user of facts.placedUsers()) {
+    const before = facts.before(user);
+    if (before) moved.push(user);
+    if (before) slices.add(user.appId, "touch", before.placeDay);
+    slices.add(user.appId, "touch", user.placeDay);
+    slices.add(user.appId, "registered", user.registeredDay);
+  }
+  const days = facts.storedUserDays();
+  for (const day of facts.newUserDays()) slices.add(day.appId, "occurred", day.day);
+  for (const day of days) addDay(slices, facts, day);
+  await markSlices(tx, slices.list(), receivedAtMs);
+  await markDaysOfUsers(tx, moved, receivedAtMs);
+  await markLaterDays(
+    tx,
+    days.filter((day) => day.payCount > 0 || day.registerEvents > 0),
+    receivedAtMs,
+  );
+}
+
+/** What a stored user did on a day, as far as it shows on other days too. */
+function addDay(slices: DirtySlices, facts: Facts, day: UserDay): void {
+  slices.add(day.appId, "occurred", day.day);
+  const user = facts.user(day);
+  if (!user) return;
+  const hasFigures = day.payCount > 0 || day.adCount > 0 || day.registerEvents > 0;
+  const isReturn = RETENTION_DAYS.some((days) => addDays(user.registeredDay, days) === day.day);
+  if (hasFigures || isReturn) slices.add(user.appId, "touch", user.placeDay);
+  const isInWindow = day.day <= addDays(user.registeredDay, COHORT_DAYS);
+  if (isReturn || (hasFigures && isInWindow)) slices.add(user.appId, "registered", user.registeredDay);
+}
+
+/** Everything of a user that decides where in the cube it stands, as one text. */
+export function standingOf(user: UserAccount): string {
+  const { registeredDay, touchedAtMs, isHistory } = user;
+  return [registeredDay, touchedAtMs, isHistory, ...DIMENSION_FIELDS.map((field) => user[field])].join("\u0000");
+}
+
+const DIMENSION_FIELDS = CUBE_DIMENSIONS.map(
+  (name) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as keyof UserAccount,
+);
+
+class DirtySlices {
+  readonly #slices = new Map<string, Slice>();
+
+  add(appId: number, placement: Placement, day: string): void {
+    this.#slices.set(`${appId} ${placement} ${day}`, { appId, placement, day });
+  }
+
+  list(): Slice[] {
+    return [...this.#slices.values()];
+  }
+}

@@ -1,0 +1,23 @@
+import { type Executor, execute, sql } from "./sql.ts";
+
+/** A plan or an ad that was seen with a campaign's link, or at a user of that campaign. */
+export type AdCampaign = {
+  appId: number;
+  adPlatform: string;
+  level: "plan" | "ad";
+  objectId: string;
+  turboPromotedObjectId: string;
+};
+
+/** Those that are known already stay as they are. */
+export async function noteAdCampaigns(tx: Executor, seen: readonly AdCampaign[]): Promise<void> {
+  if (seen.length === 0) return;
+  await execute(
+    tx,
+    sql`insert into ad_campaign (app_id, ad_platform, level, object_id, turbo_promoted_object_id)
+      select * from unnest(${seen.map((one) => one.appId)}::int[], ${seen.map((one) => one.adPlatform)}::text[],
+        ${seen.map((one) => one.level)}::text[], ${seen.map((one) => one.objectId)}::text[],
+        ${seen.map((one) => one.turboPromotedObjectId)}::text[])
+      order by 1, 2, 3, 4, 5 on conflict do nothing`,
+  );
+}

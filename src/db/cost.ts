@@ -1,0 +1,66 @@
+import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+
+/** What an ad cost on a day. Texts that are not known are empty. */
+export type Cost = {
+  appId: number;
+  day: string;
+  adPlatform: string;
+  advertiserId: string;
+  gid: string;
+  aid: string;
+  csite: string;
+  channel: string;
+  osPlatform: string;
+  turboPromotedObjectId: string;
+  impressions: number;
+  clicks: number;
+  /** In ten-thousandths of the major unit. */
+  costE4: number;
+};
+
+/** Takes costs in; whatever was known of the same day and ad before is replaced. */
+export async function storeCosts(executor: Executor, costs: readonly Cost[], changedAtMs: number): Promise<void> {
+  if (costs.length === 0) return;
+  const list = <K extends keyof Cost>(key: K) => costs.map((cost) => cost[key]);
+  await execute(
+    executor,
+    sql`insert into cost (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform,
+        turbo_promoted_object_id, impressions, clicks, cost_e4, changed_at_ms)
+      select *, ${changedAtMs}::bigint from unnest(${list("appId")}::int[], ${list("day")}::date[], ${list("adPlatform")}::text[],
+        ${list("advertiserId")}::text[], ${list("gid")}::text[], ${list("aid")}::text[], ${list("csite")}::text[],
+        ${list("channel")}::text[], ${list("osPlatform")}::text[], ${list("turboPromotedObjectId")}::text[],
+        ${list("impressions")}::bigint[], ${list("clicks")}::bigint[], ${list("costE4")}::bigint[])
+      on conflict (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
+      do update set impressions = excluded.impressions, clicks = excluded.clicks, cost_e4 = excluded.cost_e4,
+        changed_at_ms = excluded.changed_at_ms`,
+  );
+}
+
+/**
+ * The costs of some days with their dimensions: what the row does not say itself is its campaign's, and its campaign is
+ * the one that the ad, else the plan, was seen with. An ad that was seen with several belongs to none.
+ */
+export function costRows(range: { appId: number; fromDay: string; untilDay: string }): Sql {
+  const { appId, fromDay, untilDay } = range;
+  const seenWith = (level: Sql) => sql`select ad_platform, object_id, min(turbo_promoted_object_id) as campaign_id
+    from ad_campaign where app_id = ${appId} and level = ${level} group by ad_platform, object_id having count(*) = 1`;
+  return sql`select c.day, c.ad_platform, c.advertiser_id, c.gid, c.aid,
+      coalesce(nullif(c.channel, ''), p.channel, '') as channel,
+      coalesce(nullif(c.os_platform, ''), p.os_platform, '') as os_platform,
+      c.csite, c.campaign_id as turbo_promoted_object_id, c.cost_e4, c.impressions, c.clicks
+    from (
+      select c.*, coalesce(nullif(c.turbo_promoted_object_id, ''), ad.campaign_id, plan.campaign_id, '') as campaign_id
+      from cost c
+      left join (${seenWith(sql`'ad'`)}) ad on ad.ad_platform = c.ad_platform and ad.object_id = c.aid
+      left join (${seenWith(sql`'plan'`)}) plan on plan.ad_platform = c.ad_platform and plan.object_id = c.gid
+      where c.app_id = ${appId} and c.day >= ${fromDay}::date and c.day < ${untilDay}::date) c
+    left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = c.campaign_id`;
+}
+
+export async function sumCosts(executor: Executor, appId: number): Promise<{ rows: number; costE4: number }> {
+  const [row] = await query<{ rows: number; costE4: number }>(
+    executor,
+    sql`select count(*) as rows, coalesce(sum(cost_e4), 0)::bigint as "costE4" from cost where app_id = ${appId}`,
+  );
+  return row!;
+}

@@ -1,0 +1,158 @@
+import type pg from "pg";
+import { ORGANIC } from "../domain/attribution.ts";
+import { addDays } from "../domain/calendar.ts";
+import {
+  COHORT_DAYS,
+  CUBE_DIMENSIONS,
+  type Placement,
+  RETENTION_DAYS,
+  type Slice,
+  USER_MEASURES,
+  type UserMeasure,
+  WINDOW_DAYS,
+  type WindowModel,
+} from "../domain/cube.ts";
+import { execute, identifier, listed, type Sql, sql } from "./sql.ts";
+
+/** Which users and days: `where` is a condition on the user, called u. */
+export type UserRange = { appId: number; fromDay: string; untilDay: string; where?: Sql };
+
+type Sums = Partial<Record<UserMeasure, Sql>>;
+
+/**
+ * What each user brings to a placement: one row per user, or per user and day, with the day it stands on, the user's
+ * dimensions and every measure. The cube is these rows added up; a number of a report is opened by showing them.
+ */
+export function userRows(placement: Placement, range: UserRange): Sql {
+  switch (placement) {
+    case "touch":
+      return touchRows(range);
+    case "registered":
+      return registeredRows(range);
+    case "occurred":
+      return occurredRows(range);
+  }
+}
+
+/** The dimensions of the user u, by the names of the cube. */
+export const userDimensions = listed(
+  CUBE_DIMENSIONS.map((name) =>
+    name === "ad_platform"
+      ? sql`case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end as ad_platform`
+      : sql`u.${identifier(name)}`,
+  ),
+);
+
+function measures(sums: Sums): Sql {
+  return listed(USER_MEASURES.map((name) => sql`${sums[name] ?? sql`null`}::bigint as ${identifier(name)}`));
+}
+
+const flag = (condition: Sql): Sql => sql`(${condition})::int`;
+
+function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
+  const base = { placed: sql`u.place_day`, span: sql`d.span_t` };
+  const sums: Sums = {
+    ...cohort(base),
+    register_users: flag(sql`bool_or(d.register_events > 0)`),
+    active_users: flag(sql`count(d.day) > 0`),
+    payers: flag(sql`bool_or(d.pay_count > 0)`),
+    first_payers: flag(sql`bool_or(d.pay_count > 0)`),
+    ad_users: flag(sql`bool_or(d.ad_count > 0)`),
+    pay_cents: sql`sum(d.pay_cents)`,
+    pay_count: sql`sum(d.pay_count)`,
+    ad_micros: sql`sum(d.ad_micros)`,
+    ad_count: sql`sum(d.ad_count)`,
+    postbacks: sql`max(p.postbacks)`,
+    postback_cents: sql`max(p.postback_cents)`,
+  };
+  const inRange = sql`u.app_id = ${appId} and u.place_day >= ${fromDay}::date and u.place_day < ${untilDay}::date and ${where}`;
+  return sql`select u.client_id, u.place_day as day, ${userDimensions}, ${measures(sums)}
+    from user_account u
+    left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
+    left join (
+      select u.client_id, count(*) as postbacks, sum(p.back_cents) as postback_cents
+      from user_account u join postback p on p.app_id = u.app_id and p.client_id = u.client_id
+      where ${inRange} and p.status = 1 group by u.client_id) p on p.client_id = u.client_id
+    where ${inRange}
+    group by u.app_id, u.client_id`;
+}
+
+function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
+  const sums = cohort({ placed: sql`u.registered_day`, span: sql`d.span_r` });
+  return sql`select u.client_id, u.registered_day as day, ${userDimensions}, ${measures(sums)}
+    from user_account u
+    left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
+      and d.day <= u.registered_day + ${COHORT_DAYS}::int
+    where u.app_id = ${appId} and u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date and ${where}
+    group by u.app_id, u.client_id`;
+}
+
+/** Users, and what they did within their windows. Whatever lies before the base has a negative span, and is in none. */
+function cohort(base: { placed: Sql; span: Sql }): Sums {
+  const sums: Sums = { users: sql`1`, real_users: flag(sql`not u.is_history`) };
+  for (const model of ["d", "s"] as const) {
+    for (const days of WINDOW_DAYS) {
+      const within = sql`filter (where ${base.span} >= 0 and ${windowEnd(model, days, base)})`;
+      sums[`pay_${model}${days}`] = sql`sum(d.pay_cents) ${within}`;
+      sums[`ad_${model}${days}`] = sql`sum(d.ad_micros) ${within}`;
+    }
+  }
+  for (const days of RETENTION_DAYS) {
+    sums[`kept_${days}`] = flag(sql`bool_or(d.day = u.registered_day + ${days}::int)`);
+  }
+  return sums;
+}
+
+function windowEnd(model: WindowModel, days: number, base: { placed: Sql; span: Sql }): Sql {
+  return model === "d" ? sql`d.day < ${base.placed} + ${days}::int` : sql`${base.span} < ${days}::int`;
+}
+
+/** What happened on a day. A user's first order, or first registration event, counts on the day of the first one. */
+function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
+  const isFirst = (counter: Sql) => sql`case when sum(d.${counter}) > 0 and not exists (
+      select 1 from user_day e where e.app_id = u.app_id and e.client_id = u.client_id and e.day < d.day and e.${counter} > 0)
+    then 1 else 0 end`;
+  const activity: Sums = {
+    active_users: sql`1`,
+    register_users: isFirst(sql`register_events`),
+    payers: flag(sql`sum(d.pay_count) > 0`),
+    first_payers: isFirst(sql`pay_count`),
+    ad_users: flag(sql`sum(d.ad_count) > 0`),
+    pay_cents: sql`sum(d.pay_cents)`,
+    pay_count: sql`sum(d.pay_count)`,
+    ad_micros: sql`sum(d.ad_micros)`,
+    ad_count: sql`sum(d.ad_count)`,
+  };
+  const postbacks: Sums = { postbacks: sql`count(*)`, postback_cents: sql`sum(p.back_cents)` };
+  return sql`select u.client_id, d.day, ${userDimensions}, ${measures(activity)}
+    from user_day d join user_account u on u.app_id = d.app_id and u.client_id = d.client_id
+    where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date and ${where}
+    group by u.app_id, u.client_id, d.day
+    union all
+    select u.client_id, p.accepted_day as day, ${userDimensions}, ${measures(postbacks)}
+    from postback p join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
+    where p.app_id = ${appId} and p.status = 1 and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
+      and ${where}
+    group by u.app_id, u.client_id, p.accepted_day`;
+}
+
+const dimensionList = listed(CUBE_DIMENSIONS.map(identifier));
+const measureList = listed(USER_MEASURES.map(identifier));
+
+/** The user rows added up, in the columns of the cube. */
+export function cubeRows(placement: Placement, range: UserRange): Sql {
+  const sums = listed(
+    USER_MEASURES.map((name) => sql`nullif(sum(${identifier(name)}), 0)::bigint as ${identifier(name)}`),
+  );
+  return sql`select day, ${dimensionList}, ${sums} from (${userRows(placement, range)}) user_row group by day, ${dimensionList}`;
+}
+
+/** Counts a slice anew, as a whole. */
+export async function replaceSlice(tx: pg.PoolClient, { appId, placement, day }: Slice): Promise<void> {
+  await execute(tx, sql`delete from cube where app_id = ${appId} and placement = ${placement} and day = ${day}::date`);
+  await execute(
+    tx,
+    sql`insert into cube (app_id, placement, day, ${dimensionList}, ${measureList})
+      select ${appId}::int, ${placement}, slice.* from (${cubeRows(placement, { appId, fromDay: day, untilDay: addDays(day, 1) })}) slice`,
+  );
+}

@@ -1,0 +1,106 @@
+import type { Slice } from "../domain/cube.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+import type { UserKey } from "./user-account.ts";
+
+/** A slice of the cube that is out of date, and the number of the last mark on it. */
+export type DirtySlice = Slice & { marked: number };
+
+const onConflict = sql`on conflict (app_id, placement, day) do update set marked = excluded.marked,
+  since = coalesce(dirty_day.since, excluded.since),
+  marked_at_ms = case when dirty_day.since is null then excluded.marked_at_ms else dirty_day.marked_at_ms end`;
+
+/** In one order, so that two who mark the same slices never wait for one another. */
+export async function markSlices(tx: Executor, slices: readonly Slice[], receivedAtMs: number): Promise<void> {
+  if (slices.length === 0) return;
+  await execute(
+    tx,
+    sql`insert into dirty_day (app_id, placement, day, marked, since, marked_at_ms)
+      select app_id, placement, day, number, number, ${receivedAtMs}
+      from (select nextval('mark_number') as number offset 0) mark, unnest(${slices.map((slice) => slice.appId)}::int[],
+        ${slices.map((slice) => slice.placement)}::text[], ${slices.map((slice) => slice.day)}::date[]) as slice (app_id, placement, day)
+      order by app_id, placement, day ${onConflict}`,
+  );
+}
+
+/** Users whose dimensions changed: every day on which they did something shows them elsewhere now. */
+export async function markDaysOfUsers(tx: Executor, users: readonly UserKey[], receivedAtMs: number): Promise<void> {
+  if (users.length === 0) return;
+  const days = await query<{ appId: number; day: string }>(
+    tx,
+    sql`select distinct d.app_id as "appId", d.day
+      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as moved (app_id, client_id)
+      join user_day d on d.app_id = moved.app_id and d.client_id = moved.client_id collate "C"`,
+  );
+  await markSlices(
+    tx,
+    days.map((day) => ({ ...day, placement: "occurred" as const })),
+    receivedAtMs,
+  );
+}
+
+/**
+ * Users with a new order, or registration event, on a day: if they have later ones, the first of those was counted as
+ * their first until now.
+ */
+export async function markLaterDays(
+  tx: Executor,
+  days: readonly (UserKey & { day: string })[],
+  receivedAtMs: number,
+): Promise<void> {
+  if (days.length === 0) return;
+  const later = await query<{ appId: number; day: string }>(
+    tx,
+    sql`select distinct d.app_id as "appId", d.day
+      from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],
+        ${days.map((day) => day.day)}::date[]) as came (app_id, client_id, day)
+      join user_day d on d.app_id = came.app_id and d.client_id = came.client_id collate "C" and d.day > came.day
+      where d.pay_count > 0 or d.register_events > 0`,
+  );
+  await markSlices(
+    tx,
+    later.map((day) => ({ ...day, placement: "occurred" as const })),
+    receivedAtMs,
+  );
+}
+
+/** The newest days first: those are looked at most. */
+export async function loadDirtySlices(executor: Executor, limit: number): Promise<DirtySlice[]> {
+  return query<DirtySlice>(
+    executor,
+    sql`select app_id as "appId", placement, day, marked from dirty_day where since is not null
+      order by day desc, app_id, placement limit ${limit}`,
+  );
+}
+
+/** The slice holds everything up to the mark that it had when its counting began. */
+export async function markRefreshed(tx: Executor, slice: DirtySlice): Promise<void> {
+  await execute(
+    tx,
+    sql`update dirty_day set since = case when marked = ${slice.marked} then null else ${slice.marked}::bigint + 1 end
+      where app_id = ${slice.appId} and placement = ${slice.placement} and day = ${slice.day}::date`,
+  );
+}
+
+/** The last mark of all, and the last one up to which all are in the cube. */
+export async function refreshProgress(executor: Executor): Promise<{ marked: number; refreshed: number }> {
+  const [row] = await query<{ marked: number; since: number | null }>(
+    executor,
+    sql`select coalesce(max(marked), 0) as marked, min(since) as since from dirty_day`,
+  );
+  return { marked: row!.marked, refreshed: row!.since === null ? row!.marked : row!.since - 1 };
+}
+
+/** When the oldest thing was received that an app's cube does not hold yet; undefined: it holds everything. */
+export async function oldestMarkMs(executor: Executor, appId: number): Promise<number | undefined> {
+  const [row] = await query<{ atMs: number | null }>(
+    executor,
+    sql`select min(marked_at_ms) as "atMs" from dirty_day where app_id = ${appId} and since is not null`,
+  );
+  return row?.atMs ?? undefined;
+}
+
+/** Only one process at a time counts slices; false: another one does. Held until the transaction ends. */
+export async function lockRefresh(tx: Executor): Promise<boolean> {
+  const [row] = await query<{ isLocked: boolean }>(tx, sql`select pg_try_advisory_xact_lock(7226388) as "isLocked"`);
+  return row!.isLocked;
+}

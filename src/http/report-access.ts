@@ -1,0 +1,91 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { decodeJwt, jwtVerify } from "jose";
+import { type DeveloperApp, findDeveloperApp } from "../db/developer-app.ts";
+import { giveCallBack, takeCall } from "../db/report-call.ts";
+import { isObject } from "../domain/json.ts";
+import { isReportSigned } from "../domain/report-sign.ts";
+import { ApiError } from "../errors.ts";
+import type { ServedApp } from "./app-directory.ts";
+import type { HttpContext } from "./context.ts";
+
+/** Same text whatever the reason: who does not know the key learns nothing about which keys exist. */
+const NOT_VERIFIED = "sign or Authorization does not verify.";
+
+/**
+ * Who is calling: the token names the key, the key and the body make the sign, and the sign is the key of the token.
+ * Before anything else of the body is looked at.
+ */
+export async function requireDeveloper(context: HttpContext, request: FastifyRequest): Promise<DeveloperApp> {
+  const token = (request.headers.authorization ?? "").replace(/^Bearer\s+/i, "");
+  const sign = isObject(request.body) ? request.body.sign : undefined;
+  const appKey = keyNamedBy(token);
+  const developer = appKey === undefined ? undefined : await findDeveloperApp(context.pool, context.vault, appKey);
+  // A key that does not exist costs the same work as one that does.
+  const isSigned =
+    typeof sign === "string" && isReportSigned(request.plainBody.toString("utf8"), sign, developer?.appKey ?? "");
+  if (!developer || !isSigned || !(await isTokenOf(token, sign.toLowerCase(), sign))) {
+    throw new ApiError("badSign", NOT_VERIFIED);
+  }
+  if (developer.state !== "approved") {
+    const reason = developer.reason ? `: ${developer.reason}` : ".";
+    throw new ApiError("notGranted", `This developer application is ${developer.state}${reason}`);
+  }
+  return developer;
+}
+
+function keyNamedBy(token: string): string | undefined {
+  try {
+    const { app_key: appKey } = decodeJwt(token);
+    return typeof appKey === "string" ? appKey : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Only HS256, whatever the token says of itself. The sign may have been sent in capitals. */
+async function isTokenOf(token: string, ...signs: string[]): Promise<boolean> {
+  for (const sign of new Set(signs)) {
+    const isValid = await jwtVerify(token, Buffer.from(sign), { algorithms: ["HS256"] }).then(
+      () => true,
+      () => false,
+    );
+    if (isValid) return true;
+  }
+  return false;
+}
+
+export async function requireGranted(context: HttpContext, developer: DeveloperApp, appId: number): Promise<ServedApp> {
+  const isGranted = developer.apps === "all" || developer.apps.includes(appId);
+  const app = isGranted ? await context.apps.findById(appId).catch(() => undefined) : undefined;
+  if (!app) throw new ApiError("notGranted", "This developer application was not granted this app.");
+  return app;
+}
+
+/** Runs a report within the developer application's rate. A call that is refused, or fails, does not use it up. */
+export async function withinRate<T>(
+  context: HttpContext,
+  developer: DeveloperApp,
+  reply: FastifyReply,
+  run: () => Promise<T>,
+): Promise<T> {
+  const { developerId, rate } = developer;
+  const nowMs = context.clock();
+  const allowance = await takeCall(context.pool, { developerId, rate, nowMs });
+  const resetS = Math.max(0, Math.ceil((allowance.resetAtMs - nowMs) / 1000));
+  const remaining = allowance.kind === "granted" ? allowance.remaining : 0;
+  reply.header("ratelimit-limit", String(rate.calls));
+  reply.header("ratelimit-remaining", String(remaining));
+  reply.header("ratelimit-reset", String(resetS));
+  if (allowance.kind === "used_up") {
+    const retryAfterS = Math.max(1, resetS);
+    const message = `The rate of ${rate.calls} calls in ${rate.windowS} s is used up; try again in ${retryAfterS} s.`;
+    throw new ApiError("rateLimited", message, { retryAfterS });
+  }
+  try {
+    return await run();
+  } catch (error) {
+    await giveCallBack(context.pool, { developerId, callId: allowance.callId });
+    reply.header("ratelimit-remaining", String(remaining + 1));
+    throw error;
+  }
+}

@@ -1,0 +1,110 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Type } from "typebox";
+import { success } from "../contract/envelope.ts";
+import {
+  adReportAnswer,
+  adReportBody,
+  listAnswer,
+  metricsListAnswer,
+  metricsListBody,
+  orderListBody,
+  userListBody,
+} from "../contract/report.ts";
+import { oldestMarkMs } from "../db/dirty-day.ts";
+import { runAdReport } from "../report/ad-report.ts";
+import { type AdReportBody, readAdReport } from "../report/ad-report-request.ts";
+import { METRICS } from "../report/catalogue.ts";
+import { type OrderListBody, runOrderList } from "../report/order-list.ts";
+import { runUserList, type UserListBody } from "../report/user-list.ts";
+import type { ServedApp } from "./app-directory.ts";
+import type { HttpContext } from "./context.ts";
+import { requireDeveloper, requireGranted, withinRate } from "./report-access.ts";
+
+const BASE = "/openapi/api/v1/report";
+const DATA_AGE = "touchpoint-data-age";
+
+/** Endpoints 1 to 3: signed, and limited in their rate. */
+export function reportRoutes(server: FastifyInstance, context: HttpContext): void {
+  server.register(async (routes) => {
+    routes.addHook("preValidation", async (request) => {
+      request.developer = await requireDeveloper(context, request);
+    });
+
+    reportRoute(routes, context, {
+      path: "combo_sql",
+      summary: "Ad report",
+      description: "What ads cost and returned, grouped by dimensions. docs/METRICS.md defines every metric.",
+      ...{ body: adReportBody, answer: adReportAnswer },
+      run: async (body, app, request) => {
+        const report = await runAdReport(context.reportPool, readAdReport(body as AdReportBody), app);
+        return success(report, { error: "", request_id: request.requestId });
+      },
+    });
+
+    reportRoute(routes, context, {
+      path: "order/list",
+      summary: "Order list",
+      description: "Payment orders with their users and postbacks. Amounts in cents.",
+      ...{ body: orderListBody, answer: listAnswer },
+      run: async (body, app) => success(await runOrderList(context.reportPool, body as OrderListBody, app)),
+    });
+
+    reportRoute(routes, context, {
+      path: "user/list",
+      summary: "User list",
+      description: "Users with their figures, source and device.",
+      ...{ body: userListBody, answer: listAnswer },
+      run: async (body, app) => success(await runUserList(context.reportPool, body as UserListBody, app)),
+    });
+
+    metricsRoute(routes);
+  });
+}
+
+type ReportRoute = {
+  path: string;
+  summary: string;
+  description: string;
+  body: Type.TSchema;
+  answer: Type.TSchema;
+  run: (body: object, app: ServedApp, request: FastifyRequest) => Promise<object>;
+};
+
+function reportRoute(routes: FastifyInstance, context: HttpContext, route: ReportRoute): void {
+  const { path, summary, description, body, answer, run } = route;
+  const hasRequestId = path === "combo_sql";
+  routes.post(`${BASE}/${path}`, {
+    schema: { summary, description, tags: ["report"], body, response: { 200: answer } },
+    config: { endpoint: `report/${path}`, hasRequestId },
+    handler: async (request, reply) => {
+      request.requestId = randomUUID();
+      const sent = request.body as { app_id: number };
+      const app = await requireGranted(context, request.developer, sent.app_id);
+      await tellAge(context, reply, hasRequestId ? app.appId : undefined);
+      return withinRate(context, request.developer, reply, () => run(sent, app, request));
+    },
+  });
+}
+
+/** How old the data is, in seconds: what was received since then may not be in the answer yet. */
+async function tellAge(context: HttpContext, reply: FastifyReply, cubeOf: number | undefined): Promise<void> {
+  const nowMs = context.clock();
+  const markedMs = cubeOf === undefined ? undefined : await oldestMarkMs(context.reportPool, cubeOf);
+  const ageMs = Math.max(context.applyLagMs(), markedMs === undefined ? 0 : nowMs - markedMs);
+  reply.header(DATA_AGE, String(Math.max(0, Math.ceil(ageMs / 1000))));
+}
+
+/** Signed like the reports, but not counted: it holds no data. */
+function metricsRoute(routes: FastifyInstance): void {
+  routes.post(`${BASE}/metrics/list`, {
+    schema: {
+      summary: "Metrics of the ad report",
+      description: "Names, labels, units and definitions.",
+      ...{ tags: ["report"], body: metricsListBody, response: { 200: metricsListAnswer } },
+    },
+    config: { endpoint: "report/metrics/list" },
+    handler: async () =>
+      success({ list: METRICS.map(({ name, label, cname, unit, tip }) => ({ name, label, cname, unit, tip })) }),
+  });
+}

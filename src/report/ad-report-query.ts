@@ -1,0 +1,147 @@
+import { LIMITS } from "../config.ts";
+import { costRows } from "../db/cost.ts";
+import { cubeRows, userDimensions } from "../db/cube.ts";
+import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/sql.ts";
+import {
+  COST_MEASURES,
+  type CostMeasure,
+  type DistinctMeasure,
+  type Measure,
+  PLACEMENTS_OF,
+  type Sums,
+  type UserMeasure,
+} from "../domain/cube.ts";
+import type { AdReportRequest, ReportFilter } from "./ad-report-request.ts";
+import { type Dimension, isCubeDimension } from "./dimension.ts";
+
+/** Of a report's row: the values of its dimensions, in the order asked for, and its sums. */
+export type ReportRow = { values: string[]; sums: Sums };
+
+type Question = Pick<AdReportRequest, "appId" | "fromDay" | "untilDay" | "dimensions" | "filter" | "reading">;
+
+/** Every row that there is, with the sums of the measures. */
+export async function querySums(
+  executor: Executor,
+  question: Question,
+  measures: readonly Measure[],
+): Promise<ReportRow[]> {
+  const userMeasures = measures.filter((one): one is UserMeasure => !isCost(one));
+  const costMeasures = measures.filter(isCost);
+  const parts = [
+    sql`select ${columnsOf(question)}${sumsOf(userMeasures)}${nulls(costMeasures)} from ${usersOf(question)}
+      where ${filterOf(question.filter)} group by ${columnsOf(question)}`,
+    sql`select ${columnsOf(question)}${nulls(userMeasures)}${sumsOf(costMeasures)} from (${costRows(question)}) c
+      where ${filterOf(question.filter)} group by ${columnsOf(question)}`,
+  ];
+  // Without measures of the one kind a row may still exist because of the other kind: both are always asked.
+  return queryRows(executor, question, parts, measures);
+}
+
+/** Users of several days, each counted once. By the dimensions that are the user's own: a user is in one row. */
+export async function queryDistinct(executor: Executor, question: Question): Promise<ReportRow[]> {
+  const own = { ...question, dimensions: question.dimensions.filter((name) => name !== "date") };
+  const { appId, fromDay, untilDay, filter } = question;
+  const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::bigint[])` : sql``;
+  const users = sql`select ${userDimensions}, 1 as active_users, a.payers, a.ad_users
+    from (
+      select d.client_id, bool_or(d.pay_count > 0)::int as payers, bool_or(d.ad_count > 0)::int as ad_users
+      from user_day d where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date
+      group by d.client_id) a
+    join user_account u on u.app_id = ${appId} and u.client_id = a.client_id ${versions}`;
+  const measures: DistinctMeasure[] = ["active_users", "payers", "ad_users"];
+  const part = sql`select ${columnsOf(own)}${sumsOf(measures)} from (${users}) c
+    where ${filterOf(filter)} group by ${columnsOf(own)}`;
+  return queryRows(executor, own, [part], measures);
+}
+
+/** What the rows are made of is grouped first; optimiser and department, which follow from it, only then. */
+async function queryRows(
+  executor: Executor,
+  question: Question,
+  parts: readonly Sql[],
+  measures: readonly Measure[],
+): Promise<ReportRow[]> {
+  const { appId, dimensions } = question;
+  const values = dimensions.map((name, index) => sql`${dimensionValue(name)} as ${identifier(`v${index}`)}`);
+  const groups = dimensions.map((_, index) => identifier(`v${index}`));
+  const derived = dimensions.some(isDerived)
+    ? sql`left join advertiser a on a.ad_platform = r.ad_platform and a.advertiser_id = r.advertiser_id
+      left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = r.turbo_promoted_object_id`
+    : sql``;
+  const sums = measures.map((name) => sql`sum(r.${identifier(name)})::bigint as ${identifier(name)}`);
+  const statement = sql`select ${listed([...values, ...sums, sql`count(*) as pieces`])}
+    from (${joined(parts, sql` union all `)}) r ${derived}
+    ${groups.length > 0 ? sql`group by ${listed(groups)}` : sql`having count(*) > 0`}
+    limit ${LIMITS.reportRows + 1}`;
+  const rows = await query<Record<string, string | number | null>>(executor, statement);
+  return rows.map((row) => ({
+    values: dimensions.map((_, index) => String(row[`v${index}`])),
+    sums: Object.fromEntries(measures.map((name) => [name, row[name] ?? 0])) as Sums,
+  }));
+}
+
+/**
+ * The rows of the cube. A user's version changes with every update of the app, so it is no part of the cube: reports on
+ * versions are counted from the users themselves.
+ */
+function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
+  const placements = PLACEMENTS_OF[reading.caliber];
+  if (filter.versions.length === 0) {
+    return sql`(select * from cube where app_id = ${appId} and placement = any(${[...placements]}::text[])
+      and day >= ${fromDay}::date and day < ${untilDay}::date) c`;
+  }
+  const where = sql`u.version = any(${filter.versions}::bigint[])`;
+  const counted = placements.map((placement) => cubeRows(placement, { appId, fromDay, untilDay, where }));
+  return sql`(${joined(counted, sql` union all `)}) c`;
+}
+
+function filterOf({ adPlatforms, channels, campaigns }: ReportFilter): Sql {
+  const conditions: Sql[] = [];
+  if (adPlatforms.length > 0) conditions.push(sql`c.ad_platform = any(${adPlatforms}::text[])`);
+  if (channels.length > 0) conditions.push(sql`c.channel = any(${channels}::text[])`);
+  if (campaigns.length > 0) conditions.push(sql`c.turbo_promoted_object_id = any(${campaigns}::text[])`);
+  return allOf(conditions);
+}
+
+/** The columns that the rows are grouped by before optimiser and department are looked up. Never none. */
+function columnsOf({ dimensions }: Pick<Question, "dimensions">): Sql {
+  const names = new Set<string>(dimensions.filter(isCubeDimension));
+  if (dimensions.some(isDerived))
+    for (const name of ["ad_platform", "advertiser_id", "turbo_promoted_object_id"]) names.add(name);
+  if (dimensions.includes("date")) names.add("day");
+  if (names.size === 0) names.add("ad_platform");
+  return listed([...names].map((name) => sql`c.${identifier(name)}`));
+}
+
+function isDerived(name: Dimension): boolean {
+  return name === "operator" || name === "dept";
+}
+
+function dimensionValue(name: Dimension): Sql {
+  switch (name) {
+    case "date":
+      return sql`r.day`;
+    case "operator":
+      return sql`coalesce(nullif(a.operator, ''), p.operator, '')`;
+    case "dept":
+      return sql`coalesce(nullif(a.dept, ''), p.dept, '')`;
+    default:
+      return sql`r.${identifier(name)}`;
+  }
+}
+
+function sumsOf(measures: readonly Measure[]): Sql {
+  return measures.map((name) => sql`, sum(c.${identifier(name)}) as ${identifier(name)}`).reduce(append, sql``);
+}
+
+function nulls(measures: readonly Measure[]): Sql {
+  return measures.map((name) => sql`, null::numeric as ${identifier(name)}`).reduce(append, sql``);
+}
+
+function append(left: Sql, right: Sql): Sql {
+  return sql`${left}${right}`;
+}
+
+function isCost(measure: Measure): measure is CostMeasure {
+  return (COST_MEASURES as readonly string[]).includes(measure);
+}

@@ -1,0 +1,131 @@
+import { LIMITS } from "../config.ts";
+import { addDays, DAY_MS, isDay } from "../domain/calendar.ts";
+import type { Caliber } from "../domain/cube.ts";
+import { ApiError } from "../errors.ts";
+import { type Metric, metricNamed, type Reading } from "./catalogue.ts";
+import {
+  ASSOCIATED,
+  type Associated,
+  DIMENSIONS,
+  type Dimension,
+  dimensionNamed,
+  incompatiblePair,
+  isAssociated,
+} from "./dimension.ts";
+
+/** The body of an ad report, after its types were checked. */
+export type AdReportBody = {
+  app_id: number;
+  date_list: readonly string[];
+  metrics_list: readonly string[];
+  dims_list: readonly string[];
+  statistics_caliber: Caliber;
+  decimal_point: 2 | 4;
+  roi_version?: 1 | 2;
+  filtering?: {
+    ad_platform_list?: readonly string[];
+    channel_list?: readonly string[];
+    version_list?: readonly number[];
+    turbo_promoted_object_id_list?: readonly string[];
+  };
+  dims_metrics_list?: readonly string[];
+};
+
+/** Empty lists filter nothing. */
+export type ReportFilter = {
+  adPlatforms: readonly string[];
+  channels: readonly string[];
+  versions: readonly number[];
+  campaigns: readonly string[];
+};
+
+export type AdReportRequest = {
+  appId: number;
+  fromDay: string;
+  untilDay: string;
+  metrics: readonly Metric[];
+  dimensions: readonly Dimension[];
+  associated: readonly Associated[];
+  reading: Reading;
+  decimals: number;
+  filter: ReportFilter;
+};
+
+export function readAdReport(body: AdReportBody): AdReportRequest {
+  const dimensions = unique(body.dims_list).map(readDimension);
+  const pair = incompatiblePair(dimensions);
+  if (pair) {
+    throw new ApiError("incompatibleDimensions", `${pair[0]} and ${pair[1]} cannot be queried together.`);
+  }
+  if (body.metrics_list.length === 0) throw bad("metrics_list is empty.");
+  const filtering = body.filtering ?? {};
+  return {
+    appId: body.app_id,
+    ...readDates(body.date_list),
+    metrics: unique(body.metrics_list).map(readMetric),
+    dimensions,
+    associated: unique(body.dims_metrics_list ?? []).map((name) => readAssociated(name, dimensions)),
+    reading: { caliber: body.statistics_caliber, roiVersion: body.roi_version ?? 1 },
+    decimals: body.decimal_point,
+    filter: {
+      adPlatforms: filtering.ad_platform_list ?? [],
+      channels: filtering.channel_list ?? [],
+      versions: filtering.version_list ?? [],
+      campaigns: filtering.turbo_promoted_object_id_list ?? [],
+    },
+  };
+}
+
+/** Both ends belong to the range. */
+export function readDates(dates: readonly string[], name = "date_list"): { fromDay: string; untilDay: string } {
+  const [from = "", to = ""] = dates;
+  if (dates.length !== 2) throw bad(`${name} must hold two dates, the first and the last.`);
+  for (const day of [from, to]) {
+    if (!isDay(day) || day < FIRST_DAY || day > LAST_DAY) throw bad(`${name} must hold dates such as 2026-11-15.`);
+  }
+  if (from > to) throw bad(`${name} is reversed: ${from} is after ${to}.`);
+  if ((Date.parse(to) - Date.parse(from)) / DAY_MS >= LIMITS.reportDays) {
+    throw bad(`${name} spans more than ${LIMITS.reportDays} days.`);
+  }
+  return { fromDay: from, untilDay: addDays(to, 1) };
+}
+
+const FIRST_DAY = "1970-01-01";
+const LAST_DAY = "2199-12-31";
+
+function readDimension(name: string): Dimension {
+  const dimension = dimensionNamed(name);
+  if (!dimension) {
+    throw bad(
+      `dims_list: ${quoted(name)} is no dimension. There are: ${DIMENSIONS.map((one) => one.name).join(", ")}.`,
+    );
+  }
+  return dimension.name;
+}
+
+function readMetric(name: string): Metric {
+  const metric = metricNamed(name);
+  if (!metric) throw bad(`metrics_list: ${quoted(name)} is no metric; report/metrics/list shows them all.`);
+  return metric;
+}
+
+function readAssociated(name: string, dimensions: readonly Dimension[]): Associated {
+  if (!isAssociated(name)) {
+    throw bad(`dims_metrics_list: ${quoted(name)} is none of ${Object.keys(ASSOCIATED).join(", ")}.`);
+  }
+  const { dimension } = ASSOCIATED[name];
+  if (!dimensions.includes(dimension)) throw bad(`dims_metrics_list: ${name} needs ${dimension} in dims_list.`);
+  return name;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 60));
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+function bad(message: string): ApiError {
+  return new ApiError("badParameter", message);
+}

@@ -1,0 +1,139 @@
+import { LIMITS } from "../config.ts";
+import { type AdName, loadAdObjectNames, loadAdvertiserNames } from "../db/ad-names.ts";
+import type { Executor } from "../db/sql.ts";
+import { addDays } from "../domain/calendar.ts";
+import { DISTINCT_MEASURES, type Measure, type Sums } from "../domain/cube.ts";
+import { ApiError } from "../errors.ts";
+import { queryDistinct, querySums, type ReportRow } from "./ad-report-query.ts";
+import type { AdReportRequest } from "./ad-report-request.ts";
+import type { Formula, Metric, Reading } from "./catalogue.ts";
+import { ASSOCIATED, type Dimension, dimensionNamed } from "./dimension.ts";
+import { metricValue, rounded } from "./metric-value.ts";
+
+type Item = Record<string, string | number>;
+
+/** As the interface names it. */
+export type AdReport = {
+  columns: string[];
+  items: Item[];
+  total: Item[];
+  tips: Record<string, string>;
+  static: string[];
+};
+
+export async function runAdReport(
+  executor: Executor,
+  request: AdReportRequest,
+  app: { payShareBp: number },
+): Promise<AdReport> {
+  const { rows, total } = await countRows(executor, request);
+  const show = (sums: Sums) => shownMetrics(request, sums, app.payShareBp);
+  const names = await namesOf(executor, request, rows);
+  const items = rows.map(({ values, sums }, index) => ({
+    ...Object.fromEntries(request.dimensions.map((name, at) => [name, values[at]!])),
+    ...show(sums),
+    ...names[index],
+  }));
+  return {
+    columns: request.metrics.map(({ name }) => name),
+    items,
+    total: rows.length === 0 ? [] : [show(total)],
+    tips: Object.fromEntries(request.metrics.map(({ label, tip }) => [label, tip])),
+    static: request.dimensions.map((name) => dimensionNamed(name)!.label),
+  };
+}
+
+/** The rows in the order of their dimensions, and the sums over all of them. */
+export async function countRows(
+  executor: Executor,
+  request: AdReportRequest,
+): Promise<{ rows: ReportRow[]; total: Sums }> {
+  const measures = measuresOf(request.metrics, request.reading);
+  const rows = await querySums(executor, request, measures);
+  if (rows.length > LIMITS.reportRows) {
+    const rowsMax = LIMITS.reportRows.toLocaleString("en");
+    throw new ApiError("badParameter", `The report has more than ${rowsMax} rows; ask for fewer dimensions or days.`);
+  }
+  const total = addUp(rows);
+  if (hasRepeatedUsers(request, measures)) {
+    const distinct = await queryDistinct(executor, request);
+    Object.assign(total, addUp(distinct));
+    if (!request.dimensions.includes("date")) replaceUsers(rows, distinct);
+  }
+  return { rows: rows.sort(byValues), total };
+}
+
+function shownMetrics({ metrics, reading, decimals }: AdReportRequest, sums: Sums, payShareBp: number): Item {
+  return Object.fromEntries(
+    metrics.map(({ name, formula }) => [name, rounded(metricValue(formula(reading), sums, payShareBp), decimals)]),
+  );
+}
+
+/** What has to be summed for these metrics, each measure once. */
+export function measuresOf(metrics: readonly Metric[], reading: Reading): Measure[] {
+  const inFormula = ({ of, by }: Formula) => [...of.measures, ...(by?.measures ?? [])];
+  return [...new Set(metrics.flatMap(({ formula }) => inFormula(formula(reading))))];
+}
+
+/** On several days of the second caliber the same user may be there each day. */
+function hasRepeatedUsers({ reading, fromDay, untilDay }: AdReportRequest, measures: readonly Measure[]): boolean {
+  const isOneDay = addDays(fromDay, 1) === untilDay;
+  const distinct: readonly Measure[] = DISTINCT_MEASURES;
+  return reading.caliber === "behavior_occurred_time" && !isOneDay && measures.some((one) => distinct.includes(one));
+}
+
+function addUp(rows: readonly ReportRow[]): Sums {
+  const total: Sums = {};
+  for (const { sums } of rows) {
+    for (const [name, value] of Object.entries(sums) as [Measure, number][]) total[name] = (total[name] ?? 0) + value;
+  }
+  return total;
+}
+
+function replaceUsers(rows: readonly ReportRow[], distinct: readonly ReportRow[]): void {
+  const byValue = new Map(distinct.map((row) => [row.values.join("\u0000"), row.sums]));
+  for (const row of rows) Object.assign(row.sums, byValue.get(row.values.join("\u0000")));
+}
+
+function byValues(left: ReportRow, right: ReportRow): number {
+  for (let at = 0; at < left.values.length; at += 1) {
+    const [one, other] = [left.values[at]!, right.values[at]!];
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The associated values of each row: names and states of its account, plan and ad. */
+async function namesOf(executor: Executor, request: AdReportRequest, rows: readonly ReportRow[]): Promise<Item[]> {
+  const { associated, dimensions } = request;
+  const found = new Map<Dimension, AdName[]>();
+  for (const dimension of new Set(associated.map((name) => ASSOCIATED[name].dimension))) {
+    const at = dimensions.indexOf(dimension);
+    const ids = [...new Set(rows.map(({ values }) => values[at]!))];
+    found.set(dimension, await loadNames(executor, dimension, ids));
+  }
+  const platformAt = dimensions.indexOf("ad_platform");
+  const byId = new Map<string, AdName>();
+  for (const [dimension, names] of found) {
+    for (const name of names) {
+      byId.set([dimension, name.adPlatform, name.id].join("\u0000"), name);
+      const anyPlatform = [dimension, "", name.id].join("\u0000");
+      if (!byId.has(anyPlatform)) byId.set(anyPlatform, name);
+    }
+  }
+  return rows.map(({ values }) =>
+    Object.fromEntries(
+      associated.map((name) => {
+        const { dimension, field } = ASSOCIATED[name];
+        const platform = platformAt < 0 ? "" : values[platformAt]!;
+        const known = byId.get([dimension, platform, values[dimensions.indexOf(dimension)]].join("\u0000"));
+        return [name, known?.[field] ?? ""];
+      }),
+    ),
+  );
+}
+
+function loadNames(executor: Executor, dimension: Dimension, ids: readonly string[]): Promise<AdName[]> {
+  if (dimension === "advertiser_id") return loadAdvertiserNames(executor, ids);
+  return loadAdObjectNames(executor, dimension === "gid" ? "plan" : "ad", ids);
+}

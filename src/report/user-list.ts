@@ -1,0 +1,99 @@
+import type { App } from "../db/app.ts";
+import { allOf, type Executor, joined, query, type Sql, sql } from "../db/sql.ts";
+import { loadUsers } from "../db/user-account.ts";
+import { ORGANIC } from "../domain/attribution.ts";
+import { ApiError } from "../errors.ts";
+import { userConditions } from "./list-filter.ts";
+import { type ListBody, type PageInfo, type PostbackFilterBody, pageInfo, readPage } from "./list-request.ts";
+import { propertyConditions } from "./property-condition.ts";
+import { type UserListRecord, userListRecord } from "./user-record.ts";
+
+export type UserListBody = ListBody<PostbackFilterBody>;
+export type UserList = { page_info: PageInfo; list: UserListRecord[]; total: [] };
+
+/** Texts are ordered by their code points: the same on every machine. */
+const SORTS: Readonly<Record<string, Sql>> = {
+  CreateTime: sql`u.registered_at_ms`,
+  ClientID: sql`u.client_id`,
+  AdPlatform: sql`(case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end) collate "C"`,
+  Channel: sql`u.channel collate "C"`,
+  Version: sql`u.version`,
+  TurboPromotedObjectID: sql`u.turbo_promoted_object_id collate "C"`,
+  WXOpenID: sql`u.wx_openid collate "C"`,
+  AdvertiserID: sql`u.advertiser_id collate "C"`,
+  AdAid: sql`u.aid collate "C"`,
+  LatestLoginDay: sql`coalesce(u.latest_login_day, '-infinity')`,
+  user$pay_amount_sum: sql`u.pay_cents`,
+  user$pay_count: sql`u.pay_count`,
+  user$pay_max_amount: sql`u.pay_max_cents`,
+};
+
+export const USER_SORT_FIELDS = Object.keys(SORTS);
+
+export async function runUserList(executor: Executor, body: UserListBody, app: App): Promise<UserList> {
+  const page = readPage(body);
+  const order = orderOf(body.order_by_list ?? [], SORTS, [sql`u.registered_at_ms`, sql`u.client_id`]);
+  const where = userListCondition(body, app);
+  const [counted] = await query<{ users: number }>(
+    executor,
+    sql`select count(*) as users from user_account u where ${where}`,
+  );
+  const keys = await query<{ clientId: string }>(
+    executor,
+    sql`select u.client_id as "clientId" from user_account u where ${where}
+      order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
+  );
+  const users = await loadUsers(
+    executor,
+    keys.map(({ clientId }) => ({ appId: app.appId, clientId })),
+  );
+  const byId = new Map(users.map((user) => [user.clientId, user]));
+  const list = keys.flatMap(({ clientId }) => {
+    const user = byId.get(clientId);
+    return user ? [userListRecord(user, app)] : [];
+  });
+  return { page_info: pageInfo(page, counted!.users), list, total: [] };
+}
+
+/** Which users are in the list, as a condition on u. */
+export function userListCondition(
+  body: Pick<UserListBody, "user_filtering" | "event_filtering" | "property_condition">,
+  app: App,
+): Sql {
+  return allOf([
+    sql`u.app_id = ${app.appId}`,
+    ...userConditions(body.user_filtering),
+    ...postbackCondition(body.event_filtering),
+    ...propertyConditions(body.property_condition ?? [], app, "user"),
+  ]);
+}
+
+/** Status 0, not sent, is also that of a user who has no postback of that type at all. */
+function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): Sql[] {
+  if (!filter) return [];
+  const has = (
+    condition: Sql,
+  ) => sql`exists (select 1 from postback p where p.app_id = u.app_id and p.client_id = u.client_id
+    and p.event_type = ${filter.event_type} and ${condition})`;
+  const withStatus = has(sql`p.status = ${Number(filter.status)}`);
+  return [filter.status === "0" ? sql`(${withStatus} or not ${has(sql`true`)})` : withStatus];
+}
+
+/** The keys asked for, the first one first; then the unique key, so that pages never overlap. */
+export function orderOf(
+  list: readonly { field: string; sort: 0 | 1 }[],
+  sorts: Readonly<Record<string, Sql>>,
+  last: readonly Sql[],
+): Sql {
+  const asked = list.map(({ field, sort }) => {
+    const expression = Object.hasOwn(sorts, field) ? sorts[field] : undefined;
+    if (!expression) {
+      throw new ApiError(
+        "badParameter",
+        `order_by_list: ${JSON.stringify(field.slice(0, 60))} cannot be sorted by; these can: ${Object.keys(sorts).join(", ")}.`,
+      );
+    }
+    return sort === 1 ? sql`${expression} desc` : expression;
+  });
+  return joined(asked.length > 0 ? [...asked, last.at(-1)!] : last, sql`, `);
+}

@@ -1,0 +1,370 @@
+/**
+ * The ad report by its definitions, straight from lists of what happened: no SQL, no cube, nothing of the program under
+ * test. Slow, and plain enough to be checked by reading it beside the definitions.
+ */
+export type Happening =
+  | { kind: "active"; atMs: number }
+  | { kind: "register"; atMs: number }
+  | { kind: "pay"; atMs: number; cents: number; orderId: string }
+  | { kind: "ad"; atMs: number; micros: number };
+
+export type Person = {
+  clientId: string;
+  registeredAtMs: number;
+  touchedAtMs: number | null;
+  isHistory: boolean;
+  ad_platform: string;
+  advertiser_id: string;
+  gid: string;
+  aid: string;
+  csite: string;
+  channel: string;
+  os_platform: string;
+  turbo_promoted_object_id: string;
+  version: number;
+  happenings: Happening[];
+};
+
+export type CostRow = {
+  day: string;
+  ad_platform: string;
+  advertiser_id: string;
+  gid: string;
+  aid: string;
+  csite: string;
+  channel: string;
+  os_platform: string;
+  turbo_promoted_object_id: string;
+  impressions: number;
+  clicks: number;
+  costE4: number;
+};
+
+export type Campaign = { id: string; channel: string; os_platform: string; operator: string; dept: string };
+export type Account = { ad_platform: string; advertiser_id: string; operator: string; dept: string };
+
+export type Market = {
+  timeZone: string;
+  payShareBp: number;
+  people: Person[];
+  costs: CostRow[];
+  campaigns: Campaign[];
+  accounts: Account[];
+};
+
+export type Asked = {
+  fromDay: string;
+  toDay: string;
+  dims: string[];
+  caliber: "user_activated_time" | "behavior_occurred_time";
+  roiVersion: 1 | 2;
+  decimals: number;
+  adPlatforms: string[];
+  channels: string[];
+  versions: number[];
+  campaigns: string[];
+};
+
+type Fraction = [of: bigint, by: bigint];
+
+/** Everything that falls into one row. */
+class Row {
+  placed = new Set<Person>();
+  active = new Set<Person>();
+  registered = new Set<Person>();
+  firstPayers = new Set<Person>();
+  things: { person: Person; happening: Happening }[] = [];
+  costs: CostRow[] = [];
+}
+
+const DAY_MS = 86_400_000;
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+export function dayOf(ms: number, timeZone: string): string {
+  let format = formats.get(timeZone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("en-CA", { timeZone, year: "numeric", month: "2-digit", day: "2-digit" });
+    formats.set(timeZone, format);
+  }
+  return format.format(ms);
+}
+
+export function addDays(day: string, days: number): string {
+  return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
+}
+
+export type Expected = { items: Record<string, string | number>[]; total: Record<string, number>[] };
+
+export function expectedReport(market: Market, asked: Asked, metrics: readonly string[]): Expected {
+  const rows = new Map<string, Row>();
+  const total = new Row();
+  const into = (day: string, dimensions: Record<string, string>, put: (row: Row) => void) => {
+    if (day < asked.fromDay || day > asked.toDay) return;
+    const values = { ...dimensions, date: day } as Record<string, string>;
+    const key = JSON.stringify(asked.dims.map((name) => values[name]!));
+    const row = rows.get(key) ?? new Row();
+    rows.set(key, row);
+    put(row);
+    put(total);
+  };
+  for (const person of market.people) if (isWanted(person, asked)) putPerson(market, asked, person, into);
+  for (const cost of market.costs) {
+    const dimensions = costDimensions(market, cost);
+    if (
+      isIn(asked.adPlatforms, dimensions.ad_platform) &&
+      isIn(asked.channels, dimensions.channel) &&
+      isIn(asked.campaigns, dimensions.turbo_promoted_object_id)
+    ) {
+      into(cost.day, dimensions, (row) => row.costs.push(cost));
+    }
+  }
+  const show = (row: Row) =>
+    Object.fromEntries(metrics.map((name) => [name, rounded(valueOfMetric(name, row, market, asked), asked.decimals)]));
+  const items = [...rows].map(([key, row]) => {
+    const values = JSON.parse(key) as string[];
+    return { ...Object.fromEntries(asked.dims.map((name, index) => [name, values[index]!])), ...show(row) };
+  });
+  return { items, total: rows.size === 0 ? [] : [show(total)] };
+}
+
+function isIn<T>(list: readonly T[], value: T | undefined): boolean {
+  return list.length === 0 || list.includes(value as T);
+}
+
+function isWanted(person: Person, asked: Asked): boolean {
+  return (
+    isIn(asked.adPlatforms, person.ad_platform || "natural") &&
+    isIn(asked.channels, person.channel) &&
+    isIn(asked.versions, person.version) &&
+    isIn(asked.campaigns, person.turbo_promoted_object_id)
+  );
+}
+
+function putPerson(
+  market: Market,
+  asked: Asked,
+  person: Person,
+  into: (day: string, dimensions: Record<string, string>, put: (row: Row) => void) => void,
+): void {
+  const day = (ms: number) => dayOf(ms, market.timeZone);
+  const dimensions = personDimensions(market, person);
+  const things = ordersOnce(person.happenings);
+  const first = (kind: string) =>
+    things.filter((one) => one.kind === kind).sort((left, right) => left.atMs - right.atMs)[0];
+  const [firstPay, firstRegister] = [first("pay"), first("register")];
+  if (asked.caliber === "user_activated_time") {
+    into(day(person.touchedAtMs ?? person.registeredAtMs), dimensions, (row) => {
+      row.placed.add(person);
+      row.active.add(person);
+      if (firstRegister) row.registered.add(person);
+      if (firstPay) row.firstPayers.add(person);
+      for (const happening of things) row.things.push({ person, happening });
+    });
+    return;
+  }
+  into(day(person.registeredAtMs), dimensions, (row) => row.placed.add(person));
+  for (const active of activeDays(market, person)) into(active, dimensions, (row) => row.active.add(person));
+  if (firstRegister) into(day(firstRegister.atMs), dimensions, (row) => row.registered.add(person));
+  if (firstPay) into(day(firstPay.atMs), dimensions, (row) => row.firstPayers.add(person));
+  for (const happening of things)
+    into(day(happening.atMs), dimensions, (row) => row.things.push({ person, happening }));
+}
+
+/** An order is the same order when it has the same id. */
+function ordersOnce(happenings: readonly Happening[]): Happening[] {
+  const seen = new Set<string>();
+  return happenings.filter((one) => {
+    if (one.kind !== "pay") return true;
+    if (seen.has(one.orderId)) return false;
+    seen.add(one.orderId);
+    return true;
+  });
+}
+
+function activeDays(market: Market, person: Person): Set<string> {
+  const instants = [person.registeredAtMs, ...person.happenings.map(({ atMs }) => atMs)];
+  return new Set(instants.map((ms) => dayOf(ms, market.timeZone)));
+}
+
+function personDimensions(market: Market, person: Person): Record<string, string> {
+  return { ...texts(person), ad_platform: person.ad_platform || "natural", ...peopleOf(market, person) };
+}
+
+function texts(source: Person | CostRow): Record<string, string> {
+  const { ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id } = source;
+  return { ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id };
+}
+
+/** Operator and department: of the account, else of the campaign. */
+function peopleOf(
+  market: Market,
+  source: { ad_platform: string; advertiser_id: string; turbo_promoted_object_id: string },
+) {
+  const account = market.accounts.find(
+    (one) => one.ad_platform === source.ad_platform && one.advertiser_id === source.advertiser_id,
+  );
+  const campaign = market.campaigns.find((one) => one.id === source.turbo_promoted_object_id);
+  return {
+    operator: account?.operator || campaign?.operator || "",
+    dept: account?.dept || campaign?.dept || "",
+  };
+}
+
+/** What a cost row does not say itself is its campaign's; the campaign is the only one that the ad, else the plan, was seen with. */
+function costDimensions(market: Market, cost: CostRow): Record<string, string> {
+  const seenWith = (field: "aid" | "gid") => {
+    const campaigns = new Set(
+      market.people
+        .filter((one) => one.ad_platform === cost.ad_platform && cost[field] !== "" && one[field] === cost[field])
+        .map((one) => one.turbo_promoted_object_id)
+        .filter((id) => id !== ""),
+    );
+    return campaigns.size === 1 ? [...campaigns][0]! : "";
+  };
+  const id = cost.turbo_promoted_object_id || seenWith("aid") || seenWith("gid");
+  const campaign = market.campaigns.find((one) => one.id === id);
+  const source = {
+    ...(texts(cost) as Record<string, string> & Pick<CostRow, "ad_platform" | "advertiser_id">),
+    turbo_promoted_object_id: id,
+    channel: cost.channel || campaign?.channel || "",
+    os_platform: cost.os_platform || campaign?.os_platform || "",
+  };
+  return { ...source, ...peopleOf(market, source) };
+}
+
+const count = (value: number): Fraction => [BigInt(value), 1n];
+const micros = (value: bigint): Fraction => [value, 1_000_000n];
+const divided = ([of, by]: Fraction, [of2, by2]: Fraction, times = 1n): Fraction => [of * by2 * times, by * of2];
+
+function valueOfMetric(name: string, row: Row, market: Market, asked: Asked): Fraction {
+  const isFirstCaliber = asked.caliber === "user_activated_time";
+  const cost = micros(row.costs.reduce((sum, one) => sum + BigInt(one.costE4) * 100n, 0n));
+  const shows = count(row.costs.reduce((sum, one) => sum + one.impressions, 0));
+  const clicks = count(row.costs.reduce((sum, one) => sum + one.clicks, 0));
+  const users = count(row.placed.size);
+  const dau = count(row.active.size);
+  const orders = row.things.filter(({ happening }) => happening.kind === "pay");
+  const views = row.things.filter(({ happening }) => happening.kind === "ad");
+  const payers = count(new Set(orders.map(({ person }) => person)).size);
+  const pay = orders.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n);
+  const netPay = orders.reduce((sum, { happening }) => sum + payMicros(happening, market.payShareBp), 0n);
+  const ad = views.reduce((sum, { happening }) => sum + adMicros(happening), 0n);
+  switch (name) {
+    case "AdCost":
+      return cost;
+    case "AdShow":
+      return shows;
+    case "AdClick":
+      return clicks;
+    case "AdCpm":
+      return divided(cost, shows, 1000n);
+    case "AdCpc":
+      return divided(cost, clicks);
+    case "AdCtr":
+      return divided(clicks, shows);
+    case "AppActivateStandard":
+      return users;
+    case "AppRealRegisterCnt":
+      return count([...row.placed].filter((one) => !one.isHistory).length);
+    case "AppRegisterStandard":
+      return count(row.registered.size);
+    case "AppActivateCost":
+      return divided(cost, users);
+    case "AppRegisterCost":
+      return divided(cost, count(row.registered.size));
+    case "AppDAU":
+      return dau;
+    case "AppNewUserRate":
+      return divided(users, dau);
+    case "AppGamePayAmountStandard":
+      return micros(pay);
+    case "AppGamePayCntStandard":
+      return count(orders.length);
+    case "AppGamePayUserCntStandard":
+      return payers;
+    case "AppFirstPayUserCnt":
+      return count(row.firstPayers.size);
+    case "AppGamePayRate":
+      return divided(payers, isFirstCaliber ? users : dau);
+    case "AppGamePayCost":
+      return divided(cost, payers);
+    case "AppAdRevenue":
+      return micros(ad);
+    case "AppAdShowCnt":
+      return count(views.length);
+    case "AppAdUserCnt":
+      return count(new Set(views.map(({ person }) => person)).size);
+    case "AppAdEcpm":
+      return divided(micros(ad), count(views.length), 1000n);
+    case "AppRevenue":
+      return micros(pay + ad);
+    case "AppARPU":
+      return divided(micros(pay + ad), isFirstCaliber ? users : dau);
+    case "AppARPPU":
+      return divided(micros(pay), payers);
+    case "AppROI":
+      return divided(micros((asked.roiVersion === 2 ? netPay : pay) + ad), cost);
+    case "AppPostbackCnt":
+      return count(0);
+    case "AppPostbackAmount":
+      return count(0);
+  }
+  const retention = /^AppRetention(\d+)d(Cnt)?$/.exec(name);
+  if (retention) {
+    const kept = [...row.placed].filter((one) =>
+      activeDays(market, one).has(addDays(dayOf(one.registeredAtMs, market.timeZone), Number(retention[1]))),
+    );
+    return retention[2] ? count(kept.length) : divided(count(kept.length), users);
+  }
+  const window = /^App(FirstDay|24h|\d+Day)(PayAmount|AdRevenue|ROI|LTV)$/.exec(name);
+  if (!window) throw new Error(`The oracle does not know ${name}.`);
+  const inside = windowSums(row, market, asked, window[1]!);
+  switch (window[2]) {
+    case "PayAmount":
+      return micros(inside.pay);
+    case "AdRevenue":
+      return micros(inside.ad);
+    case "ROI":
+      return divided(micros(inside.pay + inside.ad), cost);
+    default:
+      return divided(micros(inside.pay + inside.ad), users);
+  }
+}
+
+function windowSums(row: Row, market: Market, asked: Asked, window: string): { pay: bigint; ad: bigint } {
+  const is24h = window === "24h";
+  const days = window === "FirstDay" || is24h ? 1 : Number.parseInt(window, 10);
+  let [pay, ad] = [0n, 0n];
+  for (const person of row.placed) {
+    const baseMs =
+      asked.caliber === "user_activated_time" ? (person.touchedAtMs ?? person.registeredAtMs) : person.registeredAtMs;
+    const untilDay = addDays(dayOf(baseMs, market.timeZone), days);
+    const isInside = ({ atMs }: Happening) => {
+      if (atMs < baseMs) return false;
+      if (is24h || asked.roiVersion === 2) return atMs < baseMs + days * DAY_MS;
+      return dayOf(atMs, market.timeZone) < untilDay;
+    };
+    for (const happening of ordersOnce(person.happenings).filter(isInside)) {
+      pay += payMicros(happening, asked.roiVersion === 2 ? market.payShareBp : 10_000);
+      ad += adMicros(happening);
+    }
+  }
+  return { pay, ad };
+}
+
+/** Cents times a share in ten-thousandths are millionths. */
+function payMicros(happening: Happening, shareBp: number): bigint {
+  return happening.kind === "pay" ? BigInt(happening.cents) * BigInt(shareBp) : 0n;
+}
+
+function adMicros(happening: Happening): bigint {
+  return happening.kind === "ad" ? BigInt(happening.micros) : 0n;
+}
+
+/** Half away from zero; nothing here is negative. */
+function rounded([of, by]: Fraction, decimals: number): number {
+  if (by === 0n) return 0;
+  const scale = 10n ** BigInt(decimals);
+  const digits = ((2n * of * scale + by) / (2n * by)).toString().padStart(decimals + 1, "0");
+  return Number(`${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`);
+}
