@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { storeAdvertisers } from "../../src/db/ad-names.ts";
+import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { createCampaign } from "../../src/db/campaign.ts";
 import { storeCosts } from "../../src/db/cost.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
@@ -35,10 +36,15 @@ const CAMPAIGNS = ["campaign00000001", "campaign00000002", ""];
 const PLATFORMS = ["tencent", "kuaishou"];
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
 
-type Source = "organic" | "reported" | "history" | "late_touch";
+type Source = "organic" | "reported" | "history" | "late_touch" | "returned";
 
 /** A person, and how the server gets to know where from. */
 type Made = Person & { source: Source; arrivesLate: boolean[]; isRenamed: boolean; isDeleted: boolean };
+
+/** Known by a device id, and so found by a touch. */
+const hasDevice = (source: Source) => source === "late_touch" || source === "returned";
+/** After so long a user comes back, by way of another ad. */
+const RETURN_MS = 4 * DAY_MS;
 
 const offsets = fc.oneof(
   pick(0, 1, HOUR_MS, DAY_MS - 1, DAY_MS, 3 * DAY_MS, 7 * DAY_MS - 1, 7 * DAY_MS, 30 * DAY_MS - 1, 30 * DAY_MS),
@@ -60,7 +66,7 @@ const happenings = fc.array(
 const people: fc.Arbitrary<Made[]> = fc
   .array(
     fc.record({
-      source: pick<Source>("organic", "reported", "reported", "history", "late_touch"),
+      source: pick<Source>("organic", "reported", "reported", "history", "late_touch", "returned"),
       registeredMs: fc
         .oneof(fc.integer({ min: 0, max: 5 * 24 * 60 }), pick(0, 24 * 60, 3 * 24 * 60))
         .map((minutes) => START_MS + minutes * 60_000),
@@ -85,7 +91,7 @@ const people: fc.Arbitrary<Made[]> = fc
     list.map((one, index): Made => {
       const { registeredMs, touchAgeMs, happenings: done, ...rest } = one;
       const clientId = `u${index}`;
-      const isPaid = one.source === "reported" || one.source === "late_touch";
+      const isPaid = one.source !== "organic" && one.source !== "history";
       return {
         ...rest,
         ...(isPaid
@@ -93,11 +99,11 @@ const people: fc.Arbitrary<Made[]> = fc
           : { ad_platform: "", advertiser_id: "", gid: "", aid: "", csite: "", turbo_promoted_object_id: "" }),
         // Kuaishou's own report of a click names no placement.
         ...(one.ad_platform === "kuaishou" && one.source === "reported" ? { csite: "" } : {}),
-        ...(one.source === "late_touch" ? { os_platform: "android" } : {}),
+        ...(hasDevice(one.source) ? { os_platform: "android" } : {}),
         ...(one.source === "organic" || one.source === "history" ? { os_platform: "unknown" } : {}),
         clientId,
         registeredAtMs: registeredMs,
-        touchedAtMs: isPaid ? registeredMs - touchAgeMs : null,
+        touchedAtMs: isPaid ? registeredMs + (one.source === "returned" ? RETURN_MS : 0) - touchAgeMs : null,
         isHistory: one.source === "history",
         happenings: done.map(({ kind, afterMs, cents, micros, order }, number): Happening => {
           const atMs = registeredMs + afterMs + number;
@@ -227,6 +233,8 @@ async function enact(
   market: Omit<Market, "campaigns" | "accounts" | "people"> & { people: readonly Made[] },
 ): Promise<void> {
   const appId = app;
+  const rules = { reattribution: true, reclickDays: 0, refluxDays: 1 };
+  await storeRuleSettings(stage.pool, { appId, platform: "", rules, changedAtMs: 0 });
   for (const { id, ...campaign } of CAMPAIGN_ROWS) {
     const { os_platform: osPlatform, ...rest } = campaign;
     await createCampaign(stage.pool, {
@@ -256,7 +264,8 @@ async function enact(
       if (!isLate) await register(person);
       for (const happening of arriving(person, isLate))
         await stage.collect(person.clientId, [eventOf(happening)], { app, at: happening.atMs });
-      if (isLate && person.source === "late_touch") await touch(person);
+      if (isLate && hasDevice(person.source)) await touch(person);
+      if (isLate && person.source === "returned") await register(person, RETURN_MS);
       if (isLate && person.isDeleted)
         await stage.collect(person.clientId, [profile("profile_delete", {}, person.registeredAtMs)], { app });
       if (isLate && person.isRenamed)
@@ -307,10 +316,10 @@ function eventOf(happening: Happening): object {
   }
 }
 
-async function register(person: Made): Promise<void> {
+async function register(person: Made, afterMs = 0): Promise<void> {
   const { clientId, channel, version, registeredAtMs, source } = person;
   const named = { client_id: clientId, name: clientId, channel, version };
-  const head = { app, at: registeredAtMs };
+  const head = { app, at: registeredAtMs + afterMs };
   switch (source) {
     case "organic":
       return stage.register(clientId, named, head);
@@ -326,6 +335,7 @@ async function register(person: Made): Promise<void> {
       );
       return;
     case "late_touch":
+    case "returned":
       return stage.register(
         clientId,
         { ...named, device_info: { os_name: "android", oaid: `oaid-of-${clientId}` } },
@@ -366,5 +376,5 @@ async function touch(person: Made): Promise<void> {
     aid: person.aid,
     csite: person.csite,
   });
-  await stage.append("click", "", String(query), { app, at: person.registeredAtMs + HOUR_MS });
+  await stage.append("click", "", String(query), { app, at: person.touchedAtMs! });
 }
