@@ -48,6 +48,11 @@ export const LIMITS = {
   /** Of each key of a cost row; all of them together fit an index. */
   costKeyBytes: 200,
   reportRows: 100_000,
+  explainedRows: 10_000,
+  csvRows: 1_000_000,
+  csvRowsAtOnce: 2_000,
+  csvLineBytes: 64 * KIB,
+  csvProblems: 10,
   reportDays: 3_660,
   pageSize: 500,
   listRows: 10_000_000,

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { calendarOf } from "../src/domain/calendar.ts";
 import { apiMarkdown } from "../src/http/api-markdown.ts";
 import type { OpenApi } from "../src/http/docs-page.ts";
+import { metricsMarkdown } from "../src/report/metrics-markdown.ts";
 import { sharedServer } from "./support/shared-server.ts";
 
 const run = promisify(execFile);
@@ -16,6 +17,10 @@ const ROOT = new URL("../", import.meta.url);
 test("docs/API.md is what the running server says of itself", async () => {
   const openApi = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApi;
   expect(readFileSync(new URL("docs/API.md", ROOT), "utf8")).toBe(apiMarkdown(openApi));
+});
+
+test("docs/METRICS.md is what the catalogue says", () => {
+  expect(readFileSync(new URL("docs/METRICS.md", ROOT), "utf8")).toBe(metricsMarkdown());
 });
 
 const blocks = [

@@ -19,7 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   postback: ["db", "domain", "platform"],
   cost: ["db", "domain", "platform"],
   refresh: ["db", "domain"],
-  http: ["contract", "journal", "db", "domain", "platform", "report"],
+  http: ["contract", "cost", "journal", "db", "domain", "platform", "report"],
+  client: ["domain", "report"],
   cli: "everything",
 };
 

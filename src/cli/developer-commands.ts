@@ -9,6 +9,7 @@ import {
   decideDeveloperApp,
   loadDeveloperApps,
   type RateLevel,
+  shownDeveloper,
 } from "../db/developer-app.ts";
 import { UsageError } from "../errors.ts";
 import { listOf, parseInteger, print, tableOf } from "./output.ts";
@@ -38,7 +39,7 @@ export function developerCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: Json) =>
       withDatabase(async ({ pool, vault }) => {
-        const rows = (await loadDeveloperApps(pool, vault)).map(shown);
+        const rows = (await loadDeveloperApps(pool, vault)).map(shownDeveloper);
         print(rows, options, () => tableOf(rows));
       }),
     );
@@ -56,7 +57,7 @@ export function developerCommands(program: Command): void {
         const apps = options.apps ?? known.apps;
         await assertApps(session, apps);
         await changeDeveloperApp(session.pool, { developerId: id, apps, rate: options.rate ?? known.rate });
-        const changed = shown(await find(session, id));
+        const changed = shownDeveloper(await find(session, id));
         print(changed, options, () => listOf(changed));
       }),
     );
@@ -114,18 +115,6 @@ async function find(session: DatabaseSession, id: number): Promise<DeveloperApp>
 async function assertApps(session: DatabaseSession, apps: Apps): Promise<void> {
   if (apps === "all") return;
   for (const appId of apps) await findApp(session, appId);
-}
-
-function shown(developer: DeveloperApp): Record<string, unknown> {
-  return {
-    id: developer.developerId,
-    name: developer.name,
-    purpose: developer.purpose,
-    state: developer.state,
-    reason: developer.reason,
-    apps: developer.apps === "all" ? "all" : developer.apps.join(","),
-    rate: `${developer.rate.calls}/${developer.rate.windowS}`,
-  };
 }
 
 function parseApps(text: string): Apps {

@@ -1,43 +1,51 @@
 import { once } from "node:events";
-import type { Command } from "commander";
-import { fetchEvents, openEventCursor } from "../db/event.ts";
-import { inTransaction } from "../db/pool.ts";
+import { type Command, Option } from "commander";
 import { addDays } from "../domain/calendar.ts";
 import { UsageError } from "../errors.ts";
+import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../report/export.ts";
 import { parseDay, parseInteger } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
-type ExportOptions = { app: number; from: string; to: string };
+type Days = { from: string; to: string };
+type ExportOptions = { app: number; format: ExportFormat } & Days;
 
 export function exportCommand(program: Command): void {
-  program
-    .command("export")
-    .description("Write stored data to standard output")
-    .command("events")
-    .description("Events of local days, both included, as one JSON object a line")
+  const command = program.command("export").description("Write stored data to standard output, from one snapshot");
+
+  add(command, "events", "Events of local days, both included", ({ from, to }) => ({
+    ...{ kind: "events", fromDay: from, untilDay: addDays(to, 1) },
+  }));
+  add(command, "orders", "Orders paid on local days, both included, as the order list shows them", ({ from, to }) => ({
+    kind: "orders",
+    filter: { user_filtering: {}, event_filtering: { PayEventTime: [from, to] } },
+  }));
+  add(command, "users", "Users registered on local days, both included, as the user list shows them", (days) => ({
+    kind: "users",
+    filter: { user_filtering: { create_date_list: [days.from, days.to] }, event_filtering: {} },
+  }));
+}
+
+function add(command: Command, name: ExportOf["kind"], text: string, whatOf: (days: Days) => ExportOf): void {
+  command
+    .command(name)
+    .description(text)
     .requiredOption("--app <app>", "app id", parseInteger)
     .requiredOption("--from <day>", "first day", parseDay)
     .requiredOption("--to <day>", "last day", parseDay)
-    .option("--json", "the output is JSON anyway")
+    .addOption(
+      new Option("--format <format>", "one JSON object a line, or CSV").choices(EXPORT_FORMATS).default("ndjson"),
+    )
+    .option("--json", "the same as --format ndjson")
     .action((options: ExportOptions) =>
       withDatabase(async (session) => {
         if (options.to < options.from) throw new UsageError("--to lies before --from.");
         const app = await findApp(session, options.app);
-        const events = await inTransaction(session.pool, async (tx) => {
-          // One cursor in one transaction: a consistent picture, in the memory of one page.
-          await openEventCursor(tx, { appId: app.appId, fromDay: options.from, untilDay: addDays(options.to, 1) });
-          let count = 0;
-          for (let page = await fetchEvents(tx); page.length > 0; page = await fetchEvents(tx)) {
-            const lines = page.map(
-              (event) =>
-                `{"client_id":${JSON.stringify(event.clientId)},"type":"${event.type}","event":${JSON.stringify(event.event)},"time":${event.atMs},"properties":${event.properties},"received_at":${event.receivedAtMs}}\n`,
-            );
-            if (!process.stdout.write(lines.join(""))) await once(process.stdout, "drain");
-            count += page.length;
-          }
-          return count;
-        });
-        process.stderr.write(`${events} events\n`);
+        const rows = await exportRows(session.pool, app, { what: whatOf(options), format: options.format, write });
+        process.stderr.write(`${rows} ${name}\n`);
       }),
     );
+}
+
+async function write(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, "drain");
 }

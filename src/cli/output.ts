@@ -75,3 +75,7 @@ export function parsePlatform(text: string): string {
   if (!platform) throw new InvalidArgumentError("It must be the name of an ad platform.");
   return platform.name;
 }
+
+export function parseList(text: string): string[] {
+  return text.split(",").filter((part) => part !== "");
+}

@@ -98,6 +98,19 @@ export async function changeDeveloperApp(
   return changed > 0;
 }
 
+/** As the command line and the admin interface show it: without its key. */
+export function shownDeveloper(developer: DeveloperApp): Record<string, unknown> {
+  return {
+    id: developer.developerId,
+    name: developer.name,
+    purpose: developer.purpose,
+    state: developer.state,
+    reason: developer.reason,
+    apps: developer.apps === "all" ? "all" : developer.apps.join(","),
+    rate: `${developer.rate.calls}/${developer.rate.windowS}`,
+  };
+}
+
 function digestOf(appKey: string): string {
   return createHash("sha256").update(appKey).digest("hex");
 }

@@ -38,8 +38,17 @@ export function openPool(connection: Connection, options: PoolOptions): pg.Pool 
   return pool;
 }
 
-/** "deferred": the commit does not wait for the disk; a crash of the database may take it back, whole. */
-export type Commit = "durable" | "deferred";
+/**
+ * "deferred": the commit does not wait for the disk; a crash of the database may take it back, whole. "snapshot": nothing
+ * is changed, and every statement sees the same state.
+ */
+export type Commit = "durable" | "deferred" | "snapshot";
+
+const BEGIN: Readonly<Record<Commit, string>> = {
+  durable: "begin",
+  deferred: "begin; set local synchronous_commit = off",
+  snapshot: "begin isolation level repeatable read read only",
+};
 
 export async function inTransaction<T>(
   pool: pg.Pool,
@@ -52,7 +61,7 @@ export async function inTransaction<T>(
   client.on("error", ignore);
   let failure: Error | undefined;
   try {
-    await client.query(commit === "deferred" ? "begin; set local synchronous_commit = off" : "begin");
+    await client.query(BEGIN[commit]);
     const result = await work(client);
     await client.query("commit");
     return result;

@@ -31,7 +31,9 @@ import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
 import { adminToken, requireAdmin } from "./admin.ts";
+import { adminReportRoutes } from "./admin-report-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
+import { developerRoutes } from "./developer-routes.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
@@ -44,6 +46,8 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     campaignRoutes(routes, context);
     ruleRoutes(routes, context);
     explainRoutes(routes, context);
+    adminReportRoutes(routes, context);
+    developerRoutes(routes, context);
   });
 }
 

@@ -29,9 +29,9 @@ export async function querySums(
   const costMeasures = measures.filter(isCost);
   const parts = [
     sql`select ${columnsOf(question)}${sumsOf(userMeasures)}${nulls(costMeasures)} from ${usersOf(question)}
-      where ${filterOf(question.filter)} group by ${columnsOf(question)}`,
+      where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`,
     sql`select ${columnsOf(question)}${nulls(userMeasures)}${sumsOf(costMeasures)} from (${costRows(question)}) c
-      where ${filterOf(question.filter)} group by ${columnsOf(question)}`,
+      where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`,
   ];
   // Without measures of the one kind a row may still exist because of the other kind: both are always asked.
   return queryRows(executor, question, parts, measures);
@@ -50,7 +50,7 @@ export async function queryDistinct(executor: Executor, question: Question): Pro
     join user_account u on u.app_id = ${appId} and u.client_id = a.client_id ${versions}`;
   const measures: DistinctMeasure[] = ["active_users", "payers", "ad_users"];
   const part = sql`select ${columnsOf(own)}${sumsOf(measures)} from (${users}) c
-    where ${filterOf(filter)} group by ${columnsOf(own)}`;
+    where ${filterOf(filter, sql`c`)} group by ${columnsOf(own)}`;
   return queryRows(executor, own, [part], measures);
 }
 
@@ -64,13 +64,9 @@ async function queryRows(
   const { appId, dimensions } = question;
   const values = dimensions.map((name, index) => sql`${dimensionValue(name)} as ${identifier(`v${index}`)}`);
   const groups = dimensions.map((_, index) => identifier(`v${index}`));
-  const derived = dimensions.some(isDerived)
-    ? sql`left join advertiser a on a.ad_platform = r.ad_platform and a.advertiser_id = r.advertiser_id
-      left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = r.turbo_promoted_object_id`
-    : sql``;
   const sums = measures.map((name) => sql`sum(r.${identifier(name)})::bigint as ${identifier(name)}`);
   const statement = sql`select ${listed([...values, ...sums, sql`count(*) as pieces`])}
-    from (${joined(parts, sql` union all `)}) r ${derived}
+    from (${joined(parts, sql` union all `)}) r ${derivedFrom(appId, dimensions)}
     ${groups.length > 0 ? sql`group by ${listed(groups)}` : sql`having count(*) > 0`}
     limit ${LIMITS.reportRows + 1}`;
   const rows = await query<Record<string, string | number | null>>(executor, statement);
@@ -78,6 +74,13 @@ async function queryRows(
     values: dimensions.map((_, index) => String(row[`v${index}`])),
     sums: Object.fromEntries(measures.map((name) => [name, row[name] ?? 0])) as Sums,
   }));
+}
+
+/** Where the optimiser and the department of the row r come from. */
+export function derivedFrom(appId: number, dimensions: readonly Dimension[]): Sql {
+  if (!dimensions.some(isDerived)) return sql``;
+  return sql`left join advertiser a on a.ad_platform = r.ad_platform and a.advertiser_id = r.advertiser_id
+    left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = r.turbo_promoted_object_id`;
 }
 
 /**
@@ -95,11 +98,12 @@ function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
   return sql`(${joined(counted, sql` union all `)}) c`;
 }
 
-function filterOf({ adPlatforms, channels, campaigns }: ReportFilter): Sql {
+/** The filter on rows that are called by `alias`. Versions are no part of a row. */
+export function filterOf({ adPlatforms, channels, campaigns }: ReportFilter, alias: Sql): Sql {
   const conditions: Sql[] = [];
-  if (adPlatforms.length > 0) conditions.push(sql`c.ad_platform = any(${adPlatforms}::text[])`);
-  if (channels.length > 0) conditions.push(sql`c.channel = any(${channels}::text[])`);
-  if (campaigns.length > 0) conditions.push(sql`c.turbo_promoted_object_id = any(${campaigns}::text[])`);
+  if (adPlatforms.length > 0) conditions.push(sql`${alias}.ad_platform = any(${adPlatforms}::text[])`);
+  if (channels.length > 0) conditions.push(sql`${alias}.channel = any(${channels}::text[])`);
+  if (campaigns.length > 0) conditions.push(sql`${alias}.turbo_promoted_object_id = any(${campaigns}::text[])`);
   return allOf(conditions);
 }
 
@@ -117,7 +121,8 @@ function isDerived(name: Dimension): boolean {
   return name === "operator" || name === "dept";
 }
 
-function dimensionValue(name: Dimension): Sql {
+/** The value of a dimension of the row r, with what derivedFrom joins to it. */
+export function dimensionValue(name: Dimension): Sql {
   switch (name) {
     case "date":
       return sql`r.day`;
@@ -142,6 +147,6 @@ function append(left: Sql, right: Sql): Sql {
   return sql`${left}${right}`;
 }
 
-function isCost(measure: Measure): measure is CostMeasure {
+export function isCost(measure: Measure): measure is CostMeasure {
   return (COST_MEASURES as readonly string[]).includes(measure);
 }

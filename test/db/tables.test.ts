@@ -79,6 +79,7 @@ test("orders are kept as they are, found by app and trace id, and summed by clie
       modified_at_ms: null,
     },
     ...{ cents: 30, currency: "USD", sent_amount: 99, has_rate: false, pay_count: 1, is_virtual: 1 },
+    ...{ postback_status: 0, back_cents: 0, pass_status: 0, postback_count: 0 },
     properties: { $order_id: "o" },
   });
 });

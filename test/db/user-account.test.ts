@@ -68,6 +68,7 @@ const anyUser: fc.Arbitrary<UserAccount> = fc
     ),
     appId: fc.constant(1),
     registeredDay: fc.constantFrom("2000-01-01", "2024-02-29", "2099-12-31"),
+    placeDay: fc.constantFrom("2000-01-01", "2024-02-29", "2099-12-31"),
     latestLoginDay: fc.constantFrom(null, "2024-06-15"),
     touchedAtMs: fc.option(large),
     latestEventAtMs: fc.option(large),
@@ -121,7 +122,16 @@ test("only those that have registered are found as registered", async () => {
   expect(await findRegistered(database.pool, [{ appId: 2, clientId: "registered" }])).toEqual([]);
 });
 
-const TABLES = ["event", "user_day", "orders", "order_key", "attribution_decision", "user_key", "asa_token"];
+const TABLES = [
+  "event",
+  "user_day",
+  "orders",
+  "order_key",
+  "attribution_decision",
+  "user_key",
+  "asa_token",
+  "postback",
+];
 
 const ORGANIC = {
   ...{ appId: 1, number: 1, atMs: 1, decidedAtMs: 1, method: "" as const, adPlatform: "", touchId: null },
@@ -154,6 +164,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await storeDecisions(tx, [{ ...ORGANIC, clientId }]);
     await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), method: "open_id", atMs: 1 }]);
     await changeAsaTokens(tx, [{ kind: "waiting", appId: 1, clientId, token: "t", receivedAtMs: 2 }]);
+    await tx.query("insert into postback values (1, $1, 'pay', 'o', 1, 600, '2024-06-15')", [clientId]);
   });
 }
 
@@ -171,7 +182,7 @@ test("a renamed client takes its rows along in every table, and nobody else's", 
   );
   const sorted = (rows: object[]) => rows.map((row) => JSON.stringify(row)).sort();
   expect(after.map(sorted)).toEqual(renamed.map(sorted));
-  expect(after.map((rows) => rows.length)).toEqual([2, 2, 2, 2, 2, 2, 2]);
+  expect(after.map((rows) => rows.length)).toEqual(TABLES.map(() => 2));
   expect(await load("old")).toEqual([]);
   expect((await load("new", "bystander")).map((user) => user.clientId)).toEqual(["bystander", "new"]);
 });

@@ -236,79 +236,70 @@ const count = (value: number): Fraction => [BigInt(value), 1n];
 const micros = (value: bigint): Fraction => [value, 1_000_000n];
 const divided = ([of, by]: Fraction, [of2, by2]: Fraction, times = 1n): Fraction => [of * by2 * times, by * of2];
 
-function valueOfMetric(name: string, row: Row, market: Market, asked: Asked): Fraction {
+/** What the metrics of one row are made of. */
+function figuresOf(row: Row, market: Market, asked: Asked) {
   const isFirstCaliber = asked.caliber === "user_activated_time";
-  const cost = micros(row.costs.reduce((sum, one) => sum + BigInt(one.costE4) * 100n, 0n));
-  const shows = count(row.costs.reduce((sum, one) => sum + one.impressions, 0));
-  const clicks = count(row.costs.reduce((sum, one) => sum + one.clicks, 0));
   const users = count(row.placed.size);
   const dau = count(row.active.size);
   const orders = row.things.filter(({ happening }) => happening.kind === "pay");
   const views = row.things.filter(({ happening }) => happening.kind === "ad");
-  const payers = count(new Set(orders.map(({ person }) => person)).size);
-  const pay = orders.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n);
-  const netPay = orders.reduce((sum, { happening }) => sum + payMicros(happening, market.payShareBp), 0n);
-  const ad = views.reduce((sum, { happening }) => sum + adMicros(happening), 0n);
-  switch (name) {
-    case "AdCost":
-      return cost;
-    case "AdShow":
-      return shows;
-    case "AdClick":
-      return clicks;
-    case "AdCpm":
-      return divided(cost, shows, 1000n);
-    case "AdCpc":
-      return divided(cost, clicks);
-    case "AdCtr":
-      return divided(clicks, shows);
-    case "AppActivateStandard":
-      return users;
-    case "AppRealRegisterCnt":
-      return count([...row.placed].filter((one) => !one.isHistory).length);
-    case "AppRegisterStandard":
-      return count(row.registered.size);
-    case "AppActivateCost":
-      return divided(cost, users);
-    case "AppRegisterCost":
-      return divided(cost, count(row.registered.size));
-    case "AppDAU":
-      return dau;
-    case "AppNewUserRate":
-      return divided(users, dau);
-    case "AppGamePayAmountStandard":
-      return micros(pay);
-    case "AppGamePayCntStandard":
-      return count(orders.length);
-    case "AppGamePayUserCntStandard":
-      return payers;
-    case "AppFirstPayUserCnt":
-      return count(row.firstPayers.size);
-    case "AppGamePayRate":
-      return divided(payers, isFirstCaliber ? users : dau);
-    case "AppGamePayCost":
-      return divided(cost, payers);
-    case "AppAdRevenue":
-      return micros(ad);
-    case "AppAdShowCnt":
-      return count(views.length);
-    case "AppAdUserCnt":
-      return count(new Set(views.map(({ person }) => person)).size);
-    case "AppAdEcpm":
-      return divided(micros(ad), count(views.length), 1000n);
-    case "AppRevenue":
-      return micros(pay + ad);
-    case "AppARPU":
-      return divided(micros(pay + ad), isFirstCaliber ? users : dau);
-    case "AppARPPU":
-      return divided(micros(pay), payers);
-    case "AppROI":
-      return divided(micros((asked.roiVersion === 2 ? netPay : pay) + ad), cost);
-    case "AppPostbackCnt":
-      return count(0);
-    case "AppPostbackAmount":
-      return count(0);
-  }
+  const netShareBp = asked.roiVersion === 2 ? market.payShareBp : 10_000;
+  return {
+    cost: micros(row.costs.reduce((sum, one) => sum + BigInt(one.costE4) * 100n, 0n)),
+    shows: count(row.costs.reduce((sum, one) => sum + one.impressions, 0)),
+    clicks: count(row.costs.reduce((sum, one) => sum + one.clicks, 0)),
+    users,
+    dau,
+    perUser: isFirstCaliber ? users : dau,
+    orders: count(orders.length),
+    payers: count(new Set(orders.map(({ person }) => person)).size),
+    pay: orders.reduce((sum, { happening }) => sum + payMicros(happening, 10_000), 0n),
+    netPay: orders.reduce((sum, { happening }) => sum + payMicros(happening, netShareBp), 0n),
+    views: count(views.length),
+    viewers: count(new Set(views.map(({ person }) => person)).size),
+    ad: views.reduce((sum, { happening }) => sum + adMicros(happening), 0n),
+    registered: count(row.registered.size),
+    firstPayers: count(row.firstPayers.size),
+    realUsers: count([...row.placed].filter((one) => !one.isHistory).length),
+  };
+}
+
+const PLAIN: Record<string, (f: ReturnType<typeof figuresOf>) => Fraction> = {
+  AdCost: (f) => f.cost,
+  AdShow: (f) => f.shows,
+  AdClick: (f) => f.clicks,
+  AdCpm: (f) => divided(f.cost, f.shows, 1000n),
+  AdCpc: (f) => divided(f.cost, f.clicks),
+  AdCtr: (f) => divided(f.clicks, f.shows),
+  AppActivateStandard: (f) => f.users,
+  AppRealRegisterCnt: (f) => f.realUsers,
+  AppRegisterStandard: (f) => f.registered,
+  AppActivateCost: (f) => divided(f.cost, f.users),
+  AppRegisterCost: (f) => divided(f.cost, f.registered),
+  AppDAU: (f) => f.dau,
+  AppNewUserRate: (f) => divided(f.users, f.dau),
+  AppGamePayAmountStandard: (f) => micros(f.pay),
+  AppGamePayCntStandard: (f) => f.orders,
+  AppGamePayUserCntStandard: (f) => f.payers,
+  AppFirstPayUserCnt: (f) => f.firstPayers,
+  AppGamePayRate: (f) => divided(f.payers, f.perUser),
+  AppGamePayCost: (f) => divided(f.cost, f.payers),
+  AppAdRevenue: (f) => micros(f.ad),
+  AppAdShowCnt: (f) => f.views,
+  AppAdUserCnt: (f) => f.viewers,
+  AppAdEcpm: (f) => divided(micros(f.ad), f.views, 1000n),
+  AppRevenue: (f) => micros(f.pay + f.ad),
+  AppARPU: (f) => divided(micros(f.pay + f.ad), f.perUser),
+  AppARPPU: (f) => divided(micros(f.pay), f.payers),
+  AppROI: (f) => divided(micros(f.netPay + f.ad), f.cost),
+  AppPostbackCnt: () => count(0),
+  AppPostbackAmount: () => count(0),
+};
+
+function valueOfMetric(name: string, row: Row, market: Market, asked: Asked): Fraction {
+  const figures = figuresOf(row, market, asked);
+  const { cost, users } = figures;
+  if (PLAIN[name]) return PLAIN[name](figures);
   const retention = /^AppRetention(\d+)d(Cnt)?$/.exec(name);
   if (retention) {
     const kept = [...row.placed].filter((one) =>

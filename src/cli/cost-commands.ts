@@ -1,0 +1,68 @@
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import type { Command } from "commander";
+import { systemClock } from "../clock.ts";
+import { FileError } from "../cost/csv-file.ts";
+import {
+  AD_OBJECT_COLUMNS,
+  ADVERTISER_COLUMNS,
+  COST_COLUMNS,
+  importAdObjects,
+  importAdvertisers,
+  importCosts,
+} from "../cost/file-import.ts";
+import { messageOf, UsageError } from "../errors.ts";
+import { parseInteger, print } from "./output.ts";
+import { findApp, withDatabase } from "./session.ts";
+
+type Json = { json?: boolean };
+
+/** What ads cost, and what accounts, plans and ads are called: from CSV files. */
+export function costCommands(program: Command): void {
+  program
+    .command("cost")
+    .description("What ads cost")
+    .command("import")
+    .description(`Take in a CSV file. Its columns, any of which but date may be absent: ${COST_COLUMNS.join(",")}`)
+    .argument("<file>", "the file; - for standard input")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((path: string, options: { app: number } & Json) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        await take(path, options, (file) => importCosts(session.pool, file, { appId, changedAtMs: systemClock() }));
+      }),
+    );
+
+  program
+    .command("advertiser")
+    .description("Accounts at the ad platforms")
+    .command("import")
+    .description(`Take in a CSV file. Its columns: ${ADVERTISER_COLUMNS.join(",")}`)
+    .argument("<file>", "the file; - for standard input")
+    .option("--json", "print JSON")
+    .action((path: string, options: Json) =>
+      withDatabase(({ pool }) => take(path, options, (file) => importAdvertisers(pool, file))),
+    );
+
+  program
+    .command("ad-object")
+    .description("Names of plans and ads")
+    .command("import")
+    .description(`Take in a CSV file. Its columns: ${AD_OBJECT_COLUMNS.join(",")}; level is plan or ad`)
+    .argument("<file>", "the file; - for standard input")
+    .option("--json", "print JSON")
+    .action((path: string, options: Json) =>
+      withDatabase(({ pool }) => take(path, options, (file) => importAdObjects(pool, file))),
+    );
+}
+
+async function take(path: string, options: Json, run: (file: Readable) => Promise<number>): Promise<void> {
+  const file = path === "-" ? process.stdin : createReadStream(path);
+  try {
+    const rows = await run(file);
+    print({ rows }, options, () => `${rows} rows were taken in.`);
+  } catch (error) {
+    throw error instanceof FileError ? new UsageError(messageOf(error)) : error;
+  }
+}

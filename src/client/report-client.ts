@@ -1,0 +1,84 @@
+import { createHmac } from "node:crypto";
+import { signReport } from "../domain/report-sign.ts";
+import type { AdReport } from "../report/ad-report.ts";
+import type { AdReportBody } from "../report/ad-report-request.ts";
+import type { OrderList, OrderListBody } from "../report/order-list.ts";
+import type { UserList, UserListBody } from "../report/user-list.ts";
+
+export type { AdReport, AdReportBody, OrderList, OrderListBody, UserList, UserListBody };
+
+export type MetricInfo = { name: string; label: string; cname: string; unit: string; tip: string };
+
+/** A refusal of the server: its code, its sentence, and after how many seconds to try again where it says so. */
+export class ReportError extends Error {
+  readonly code: number;
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: number, message: string, retryAfterS: number | undefined) {
+    super(message);
+    this.name = "ReportError";
+    this.code = code;
+    this.retryAfterS = retryAfterS;
+  }
+}
+
+const TIMEOUT_MS = 120_000;
+
+/**
+ * Pulls reports in the name of a developer application. Nothing but Node is needed:
+ *
+ *   const client = new ReportClient({ baseUrl: "https://track.example.com", appKey });
+ *   const report = await client.adReport({ app_id: 10000001, date_list: ["2026-11-01", "2026-11-15"], … });
+ */
+export class ReportClient {
+  readonly #baseUrl: string;
+  readonly #appKey: string;
+
+  constructor(options: { baseUrl: string; appKey: string }) {
+    this.#baseUrl = options.baseUrl.replace(/\/+$/, "");
+    this.#appKey = options.appKey;
+  }
+
+  adReport(body: AdReportBody): Promise<AdReport> {
+    return this.#call<AdReport>("combo_sql", body);
+  }
+
+  orderList(body: OrderListBody): Promise<OrderList> {
+    return this.#call<OrderList>("order/list", body);
+  }
+
+  userList(body: UserListBody): Promise<UserList> {
+    return this.#call<UserList>("user/list", body);
+  }
+
+  async metrics(): Promise<MetricInfo[]> {
+    return (await this.#call<{ list: MetricInfo[] }>("metrics/list", {})).list;
+  }
+
+  async #call<T>(path: string, body: object): Promise<T> {
+    const request = signedRequest(body, this.#appKey);
+    const response = await fetch(`${this.#baseUrl}/openapi/api/v1/report/${path}/`, {
+      method: "POST",
+      headers: { "content-type": "application/json", authorization: request.authorization },
+      body: request.body,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    const answer = (await response.json()) as { code: number; msg: string; data: T };
+    if (answer.code === 0) return answer.data;
+    const retryAfter = response.headers.get("retry-after");
+    throw new ReportError(answer.code, answer.msg, retryAfter === null ? undefined : Number(retryAfter));
+  }
+}
+
+/** The body with its sign, and the token that goes with it. */
+export function signedRequest(body: object, appKey: string): { body: string; authorization: string } {
+  const sign = signReport(JSON.stringify(body), appKey);
+  return { body: JSON.stringify({ ...body, sign }), authorization: tokenOf(appKey, sign) };
+}
+
+/** A JWT whose key is the sign, so it fits no other body. */
+function tokenOf(appKey: string, sign: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const text = `${part({ alg: "HS256", typ: "JWT" })}.${part({ app_key: appKey })}`;
+  return `${text}.${createHmac("sha256", sign).update(text).digest("base64url")}`;
+}

@@ -1,0 +1,44 @@
+import { Type } from "typebox";
+import { adReportBody, orderListBody } from "./report.ts";
+
+export const csvBody = Type.Object({
+  app_id: Type.Optional(Type.Integer({ description: "Application id; for costs" })),
+  csv: Type.String({ description: "The file with its header row" }),
+});
+
+const {
+  sign: _sign,
+  metrics_list: _metrics,
+  dims_list: _dims,
+  dims_metrics_list: _names,
+  ...report
+} = adReportBody.properties;
+
+export const cellBody = Type.Object({
+  ...report,
+  metric: Type.String({ description: "The metric" }),
+  row: Type.Optional(
+    Type.Unsafe<Record<string, string>>({
+      type: "object",
+      additionalProperties: { type: "string" },
+      description: "The row's dimensions with their values; without it the total",
+    }),
+  ),
+});
+
+const { user_filtering, property_condition } = orderListBody.properties;
+
+export const exportBody = Type.Object({
+  app_id: Type.Integer({ description: "Application id" }),
+  kind: Type.Unsafe<string>({ type: "string", enum: ["events", "orders", "users"] }),
+  format: Type.Optional(
+    Type.Unsafe<string>({ type: "string", enum: ["ndjson", "csv"], description: "Default ndjson" }),
+  ),
+  from: Type.Optional(Type.String({ description: "Events: first local day" })),
+  to: Type.Optional(Type.String({ description: "Events: last local day" })),
+  user_filtering: Type.Optional(user_filtering),
+  event_filtering: Type.Optional(
+    Type.Unsafe<object>({ type: "object", description: "Orders, users: as in their lists" }),
+  ),
+  property_condition,
+});

@@ -1,0 +1,133 @@
+import type { Readable } from "node:stream";
+import type pg from "pg";
+import { LIMITS } from "../config.ts";
+import {
+  AD_LEVELS,
+  type AdLevel,
+  type AdObject,
+  type Advertiser,
+  storeAdObjects,
+  storeAdvertisers,
+} from "../db/ad-names.ts";
+import { type Cost, storeCosts } from "../db/cost.ts";
+import { inTransaction } from "../db/pool.ts";
+import { isDay } from "../domain/calendar.ts";
+import { platformOfLink } from "../platform/registry.ts";
+import { type CsvShape, readCsv } from "./csv-file.ts";
+
+/** Each of these takes a file in as a whole or not at all, and returns how many rows it had. */
+export function importCosts(
+  pool: pg.Pool,
+  file: Readable,
+  options: { appId: number; changedAtMs: number },
+): Promise<number> {
+  const shape = costsOf(options.appId);
+  return inTransaction(pool, (tx) => readCsv(file, shape, (rows) => storeCosts(tx, rows, options.changedAtMs)));
+}
+
+export function importAdvertisers(pool: pg.Pool, file: Readable): Promise<number> {
+  return inTransaction(pool, (tx) => readCsv(file, ADVERTISERS, (rows) => storeAdvertisers(tx, rows)));
+}
+
+export function importAdObjects(pool: pg.Pool, file: Readable): Promise<number> {
+  return inTransaction(pool, (tx) => readCsv(file, AD_OBJECTS, (rows) => storeAdObjects(tx, rows)));
+}
+
+export const COST_COLUMNS = [
+  ...(["date", "ad_platform", "advertiser_id", "gid", "aid", "csite", "channel", "os_platform"] as const),
+  ...(["turbo_promoted_object_id", "impressions", "clicks", "cost"] as const),
+] as const;
+
+function costsOf(appId: number): CsvShape<(typeof COST_COLUMNS)[number], Cost> {
+  return {
+    columns: COST_COLUMNS,
+    required: ["date"],
+    read: (cells) => ({
+      appId,
+      day: day(cells.date),
+      adPlatform: platform(cells.ad_platform),
+      advertiserId: key(cells.advertiser_id, "advertiser_id"),
+      gid: key(cells.gid, "gid"),
+      aid: key(cells.aid, "aid"),
+      csite: key(cells.csite, "csite"),
+      channel: key(cells.channel, "channel"),
+      osPlatform: os(cells.os_platform),
+      turboPromotedObjectId: key(cells.turbo_promoted_object_id, "turbo_promoted_object_id"),
+      impressions: count(cells.impressions, "impressions"),
+      clicks: count(cells.clicks, "clicks"),
+      costE4: money(cells.cost),
+    }),
+    key: ({ impressions: _i, clicks: _c, costE4: _e, appId: _a, ...key }) => Object.values(key),
+  };
+}
+
+export const ADVERTISER_COLUMNS = [
+  ...(["ad_platform", "advertiser_id", "name", "status", "remark", "operator", "dept"] as const),
+] as const;
+
+const ADVERTISERS: CsvShape<(typeof ADVERTISER_COLUMNS)[number], Advertiser> = {
+  columns: ADVERTISER_COLUMNS,
+  required: ["ad_platform", "advertiser_id"],
+  read: ({ ad_platform, advertiser_id, ...rest }) => ({
+    adPlatform: platform(ad_platform),
+    advertiserId: named(advertiser_id, "advertiser_id"),
+    ...rest,
+  }),
+  key: ({ adPlatform, advertiserId }) => [adPlatform, advertiserId],
+};
+
+export const AD_OBJECT_COLUMNS = ["ad_platform", "level", "id", "name", "status"] as const;
+
+const AD_OBJECTS: CsvShape<(typeof AD_OBJECT_COLUMNS)[number], AdObject> = {
+  columns: AD_OBJECT_COLUMNS,
+  required: ["ad_platform", "level", "id"],
+  read: ({ ad_platform, level, id, name, status }) => {
+    if (!(AD_LEVELS as readonly string[]).includes(level)) throw new Error("level must be plan or ad");
+    return { adPlatform: platform(ad_platform), level: level as AdLevel, objectId: named(id, "id"), name, status };
+  },
+  key: ({ adPlatform, level, objectId }) => [adPlatform, level, objectId],
+};
+
+function day(text: string): string {
+  if (!isDay(text)) throw new Error("date must look like 2026-11-15");
+  return text;
+}
+
+/** By whatever name the platform is known; no name is no platform. */
+function platform(text: string): string {
+  if (text === "") return "";
+  const found = platformOfLink(text);
+  if (!found) throw new Error("ad_platform is not the name of an ad platform");
+  return found.name;
+}
+
+function os(text: string): string {
+  const lower = text.toLowerCase();
+  if (!["", "ios", "android", "unknown"].includes(lower)) throw new Error("os_platform must be ios, android or empty");
+  return lower;
+}
+
+function key(text: string, column: string): string {
+  if (Buffer.byteLength(text) > LIMITS.costKeyBytes) {
+    throw new Error(`${column} is longer than ${LIMITS.costKeyBytes} bytes`);
+  }
+  if (text.includes("\u0000")) throw new Error(`${column} holds characters that are not allowed`);
+  return text;
+}
+
+function named(text: string, column: string): string {
+  if (text === "") throw new Error(`${column} is empty`);
+  return key(text, column);
+}
+
+function count(text: string, column: string): number {
+  if (!/^\d{0,15}$/.test(text)) throw new Error(`${column} must be a whole number`);
+  return Number(text);
+}
+
+/** Major units with up to 4 decimals, exactly, in ten-thousandths. */
+function money(text: string): number {
+  const [, whole = "", fraction = ""] = /^(\d{1,11})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
+  if (whole === "" && text !== "") throw new Error("cost must be a number with up to 4 decimals");
+  return Number(`${whole}${fraction.padEnd(4, "0")}`);
+}

@@ -1,0 +1,15 @@
+/**
+ * One line of CSV (RFC 4180). A text that a spreadsheet would take for a formula gets an apostrophe before it: names
+ * and channels come from outside, and opening a report must not run them.
+ */
+export function csvLine(values: readonly unknown[]): string {
+  return `${values.map(cellOf).join(",")}\r\n`;
+}
+
+function cellOf(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const safe = /^[=+\-@\t\r]/.test(text) && text !== "-" ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,105 @@
+import { once } from "node:events";
+import { PassThrough, Readable } from "node:stream";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { adminAnswer } from "../contract/admin.ts";
+import { cellBody, csvBody, exportBody } from "../contract/admin-report.ts";
+import { success } from "../contract/envelope.ts";
+import { FileError } from "../cost/csv-file.ts";
+import { importAdObjects, importAdvertisers, importCosts } from "../cost/file-import.ts";
+import { ApiError } from "../errors.ts";
+import { readDates } from "../report/ad-report-request.ts";
+import { type CellBody, readCell } from "../report/cell-request.ts";
+import { explainCell } from "../report/explain.ts";
+import { type ExportFormat, type ExportOf, exportRows } from "../report/export.ts";
+import type { ListBody } from "../report/list-request.ts";
+import type { HttpContext } from "./context.ts";
+
+const BASE = "/admin/api/v1";
+const ROWS = "touchpoint-rows";
+
+/** Costs and names from files, a number of a report opened, and data as a stream. */
+export function adminReportRoutes(routes: FastifyInstance, context: HttpContext): void {
+  importRoutes(routes, context);
+
+  routes.post(`${BASE}/report/explain`, {
+    schema: {
+      summary: "The users, orders and costs behind a number of the ad report",
+      ...{ tags: ["admin"], body: cellBody, response: { 200: adminAnswer } },
+    },
+    handler: async (request) => {
+      const body = request.body as CellBody;
+      const app = await context.apps.findById(body.app_id);
+      return success(await explainCell(context.reportPool, readCell(body), app));
+    },
+  });
+
+  routes.post(`${BASE}/export`, {
+    schema: {
+      summary: "Events, orders or users as a stream of NDJSON or CSV",
+      description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
+      ...{ tags: ["admin"], body: exportBody },
+    },
+    handler: (request, reply) => sendExport(context, reply, request.body as ExportBody),
+  });
+}
+
+function importRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps, clock } = context;
+  const route = (path: string, summary: string, run: (csv: Readable, body: { app_id?: number }) => Promise<number>) =>
+    routes.post(`${BASE}/${path}/import`, {
+      schema: { summary, tags: ["admin"], body: csvBody, response: { 200: adminAnswer } },
+      handler: async (request) => {
+        const body = request.body as { csv: string; app_id?: number };
+        return success({ rows: await refusing(run(Readable.from([body.csv]), body)) });
+      },
+    });
+
+  route("cost", "Take in costs from CSV, whole or not at all", async (csv, body) => {
+    if (body.app_id === undefined) throw new ApiError("badParameter", "app_id is missing.");
+    const { appId } = await apps.findById(body.app_id);
+    return importCosts(pool, csv, { appId, changedAtMs: clock() });
+  });
+  route("advertiser", "Take in accounts from CSV", (csv) => importAdvertisers(pool, csv));
+  route("ad-object", "Take in names of plans and ads from CSV", (csv) => importAdObjects(pool, csv));
+}
+
+async function refusing(importing: Promise<number>): Promise<number> {
+  return importing.catch((error: unknown) => {
+    throw error instanceof FileError ? new ApiError("badParameter", error.message) : error;
+  });
+}
+
+type ExportBody = {
+  app_id: number;
+  kind: ExportOf["kind"];
+  format?: ExportFormat;
+  from?: string;
+  to?: string;
+} & Partial<ListBody<object>>;
+
+async function sendExport(context: HttpContext, reply: FastifyReply, body: ExportBody): Promise<FastifyReply> {
+  const app = await context.apps.findById(body.app_id);
+  const format = body.format ?? "ndjson";
+  const stream = new PassThrough();
+  const write = async (text: string) => {
+    if (stream.destroyed) throw new Error("The reader has gone.");
+    if (!stream.write(text)) await once(stream, "drain", { signal: closing.signal });
+  };
+  const closing = new AbortController();
+  stream.once("close", () => closing.abort());
+  const exporting = exportRows(context.reportPool, app, { what: exportOf(body), format, write });
+  exporting.then(
+    () => stream.end(),
+    (error: Error) => stream.destroy(error),
+  );
+  reply.trailer(ROWS, async () => String(await exporting));
+  reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson");
+  return reply.send(stream);
+}
+
+function exportOf(body: ExportBody): ExportOf {
+  const { kind, user_filtering = {}, event_filtering = {}, property_condition = [] } = body;
+  if (kind !== "events") return { kind, filter: { user_filtering, event_filtering, property_condition } };
+  const { fromDay, untilDay } = readDates([body.from ?? "", body.to ?? ""], "from and to");
+  return { kind, fromDay, untilDay };
+}

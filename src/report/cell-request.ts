@@ -1,0 +1,20 @@
+import { isDay } from "../domain/calendar.ts";
+import { ApiError } from "../errors.ts";
+import { type AdReportBody, readAdReport } from "./ad-report-request.ts";
+import { type Dimension, dimensionNamed } from "./dimension.ts";
+import type { Cell } from "./explain.ts";
+
+/** A cell as it is asked for: the report's own fields, one metric, and the row's dimensions with their values. */
+export type CellBody = Omit<AdReportBody, "metrics_list" | "dims_list" | "dims_metrics_list"> & {
+  metric: string;
+  row?: Record<string, string>;
+};
+
+export function readCell({ metric, row = {}, ...body }: CellBody): Cell {
+  const unknown = Object.keys(row).find((name) => !dimensionNamed(name));
+  if (unknown !== undefined) throw new ApiError("badParameter", `row: ${JSON.stringify(unknown)} is no dimension.`);
+  if (row.date !== undefined && !isDay(row.date))
+    throw new ApiError("badParameter", "row: date must look like 2026-11-15.");
+  const request = readAdReport({ ...body, metrics_list: [metric], dims_list: Object.keys(row) });
+  return { request, values: row as Partial<Record<Dimension, string>> };
+}

@@ -1,0 +1,133 @@
+import type pg from "pg";
+import type { App } from "../db/app.ts";
+import { fetchEvents, openEventCursor } from "../db/event.ts";
+import { inTransaction } from "../db/pool.ts";
+import { type Executor, query, type Sql, sql } from "../db/sql.ts";
+import { loadUsers } from "../db/user-account.ts";
+import { csvLine } from "../domain/csv.ts";
+import type { ListBody } from "./list-request.ts";
+import { type OrderListBody, orderListCondition, orderRecords } from "./order-list.ts";
+import { type UserListBody, userListCondition } from "./user-list.ts";
+import { userListRecord } from "./user-record.ts";
+
+type Filter<Body extends ListBody<unknown>> = Pick<Body, "user_filtering" | "event_filtering" | "property_condition">;
+
+/** What to export: the lists with their own filters, or the events of local days. */
+export type ExportOf =
+  | { kind: "users"; filter: Filter<UserListBody> }
+  | { kind: "orders"; filter: Filter<OrderListBody> }
+  | { kind: "events"; fromDay: string; untilDay: string };
+
+export const EXPORT_FORMATS = ["ndjson", "csv"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+type ExportedRecord = Record<string, unknown>;
+
+/** JSON text that is written as it is: parsing it would round its longest numbers. */
+class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/**
+ * Writes everything in one consistent picture, in the memory of one page: one cursor in one snapshot. `write` is waited
+ * for, so a slow reader slows the export down and nothing piles up. Returns the number of rows.
+ */
+export async function exportRows(
+  pool: pg.Pool,
+  app: App,
+  options: { what: ExportOf; format: ExportFormat; write: (text: string) => Promise<void> },
+): Promise<number> {
+  const { what, format, write } = options;
+  return inTransaction(
+    pool,
+    async (tx) => {
+      // A reader may take its time.
+      await tx.query("set local statement_timeout = 0");
+      const next = await openCursor(tx, app, what);
+      let count = 0;
+      for (let page = await next(); page.length > 0; page = await next()) {
+        await write(textOf(page, format, count === 0));
+        count += page.length;
+      }
+      return count;
+    },
+    "snapshot",
+  );
+}
+
+function textOf(page: readonly ExportedRecord[], format: ExportFormat, isFirst: boolean): string {
+  if (format === "ndjson") return page.map(jsonLine).join("");
+  const header = isFirst ? csvLine(Object.keys(page[0]!)) : "";
+  return (
+    header +
+    page
+      .map((record) => csvLine(Object.values(record).map((value) => (value instanceof JsonText ? value.text : value))))
+      .join("")
+  );
+}
+
+function jsonLine(record: ExportedRecord): string {
+  const members = Object.entries(record).map(
+    ([name, value]) => `${JSON.stringify(name)}:${value instanceof JsonText ? value.text : JSON.stringify(value)}`,
+  );
+  return `{${members.join(",")}}\n`;
+}
+
+async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<() => Promise<ExportedRecord[]>> {
+  const { appId } = app;
+  switch (what.kind) {
+    case "users": {
+      const where = userListCondition(what.filter, app);
+      await declare(
+        tx,
+        sql`select u.client_id as "clientId" from user_account u where ${where} order by u.registered_at_ms, u.client_id`,
+      );
+      return async () => userPage(tx, app, await fetchKeys<{ clientId: string }>(tx));
+    }
+    case "orders": {
+      const where = orderListCondition(what.filter, app);
+      await declare(
+        tx,
+        sql`select o.client_id as "clientId", o.trace_id as "traceId"
+          from orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id
+          where ${where} order by o.received_at_ms, o.trace_id`,
+      );
+      return async () => orderRecords(tx, await fetchKeys<{ clientId: string; traceId: string }>(tx), app);
+    }
+    case "events":
+      await openEventCursor(tx, { appId, fromDay: what.fromDay, untilDay: what.untilDay });
+      return async () => (await fetchEvents(tx)).map(eventRecord);
+  }
+}
+
+async function declare(tx: Executor, statement: Sql): Promise<void> {
+  await query(tx, sql`declare exported_key no scroll cursor for ${statement}`);
+}
+
+function fetchKeys<Key extends object>(tx: Executor): Promise<Key[]> {
+  return query<Key>(tx, sql`fetch 1000 from exported_key`);
+}
+
+async function userPage(tx: Executor, app: App, keys: readonly { clientId: string }[]): Promise<ExportedRecord[]> {
+  const users = await loadUsers(
+    tx,
+    keys.map(({ clientId }) => ({ appId: app.appId, clientId })),
+  );
+  const byId = new Map(users.map((user) => [user.clientId, user]));
+  return keys.map(({ clientId }) => userListRecord(byId.get(clientId)!, app));
+}
+
+function eventRecord(event: Awaited<ReturnType<typeof fetchEvents>>[number]): ExportedRecord {
+  return {
+    client_id: event.clientId,
+    type: event.type,
+    event: event.event,
+    time: event.atMs,
+    properties: new JsonText(event.properties),
+    received_at: event.receivedAtMs,
+  };
+}
