@@ -6,6 +6,7 @@ import { systemClock } from "../src/clock.ts";
 import { type App, loadApps } from "../src/db/app.ts";
 import { embeddedConnection } from "../src/db/embedded.ts";
 import { openPool } from "../src/db/pool.ts";
+import { calendarOf } from "../src/domain/calendar.ts";
 import { createLog } from "../src/log.ts";
 import { openVault } from "../src/vault.ts";
 import { measureApply } from "./apply.ts";
@@ -15,14 +16,15 @@ import type { Row } from "./database.ts";
 import { measureDecisions } from "./decisions.ts";
 import { linkRequests } from "./links.ts";
 import { type LoadResult, postRequests, type RequestMaker, runLoad } from "./load.ts";
+import { measureReports } from "./reports.ts";
 
 /**
- * `npm run bench -- [--seconds 8] [--touches 10] [intake apply latency links decisions]`: Touchpoint against a bare
+ * `npm run bench -- [--seconds 8] [--touches 10] [--users 1] [--events 20] [intake apply latency links decisions reports]`: Touchpoint against a bare
  * server in the same run, with the same bodies and the same generator. Without names, every step.
  * Absolute figures depend on the machine; the ratios are what is meant.
  */
 const CONNECTIONS = 64;
-const STEPS = ["intake", "apply", "latency", "links", "decisions"] as const;
+const STEPS = ["intake", "apply", "latency", "links", "decisions", "reports"] as const;
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -30,6 +32,9 @@ const { values: given, positionals } = parseArgs({
     seconds: { type: "string", default: "8" },
     /** Millions of stored touches against which registrations are decided. */
     touches: { type: "string", default: "10" },
+    /** Millions of users on which reports are made, and events for each of the first million. */
+    users: { type: "string", default: "1" },
+    events: { type: "string", default: "20" },
   },
 });
 const SECONDS = Number(given.seconds);
@@ -42,6 +47,7 @@ const SEQUENCES_PER_PHASE = 100_000_000;
 const folder = mkdtempSync(join(tmpdir(), "touchpoint-bench-"));
 const dataDir = join(folder, "data");
 const rows: Row[] = [];
+let sequence = 0;
 const figures: Record<string, number> = {};
 
 const httpOnly = { DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" };
@@ -87,6 +93,29 @@ try {
   if (steps.has("decisions")) {
     const millions = Number(given.touches);
     add(await measureDecisions({ ...setup, appId: app.appId, nowMs: systemClock(), millions }));
+  }
+  if (steps.has("reports")) {
+    const path = `/event_center/api/v1/event/collect/?access_token=${token}`;
+    add(
+      await measureReports({
+        ...setup,
+        appId: app.appId,
+        lastDay: calendarOf(app.timeZone).dayOf(systemClock()),
+        millions: Number(given.users),
+        eventsPerUser: Number(given.events),
+        connections: CONNECTIONS,
+        seconds: SECONDS / 2,
+        requests: () =>
+          postRequests(
+            path,
+            makeBodies({
+              eventsPerBody: 20,
+              firstSequence: 10 * SEQUENCES_PER_PHASE + nextSequence(),
+              nowMs: systemClock(),
+            }),
+          ),
+      }),
+    );
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -185,6 +214,12 @@ async function registerClients(server: Child, token: string): Promise<void> {
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, lane));
+}
+
+/** Bodies of another load never repeat those of the one before: repeated events would not be stored. */
+function nextSequence(): number {
+  sequence += 10_000_000;
+  return sequence;
 }
 
 function median(values: number[]): number {

@@ -13,8 +13,26 @@ create index user_account_place_day on user_account (app_id, place_day);
 
 create index user_account_registered_day on user_account (app_id, registered_day);
 
--- The order of the user list: who registers later is on the last pages.
-create index user_account_registered_at on user_account (app_id, registered_at_ms, client_id);
+-- Values that reports group by are short from now on, so that indexes can hold them.
+update user_account set channel = case when octet_length(channel) > 200 then left(channel, 50) else channel end,
+  turbo_promoted_object_id = case when octet_length(turbo_promoted_object_id) > 200 then left(turbo_promoted_object_id, 50) else turbo_promoted_object_id end,
+  advertiser_id = case when octet_length(advertiser_id) > 200 then left(advertiser_id, 50) else advertiser_id end,
+  gid = case when octet_length(gid) > 200 then left(gid, 50) else gid end,
+  aid = case when octet_length(aid) > 200 then left(aid, 50) else aid end,
+  cid = case when octet_length(cid) > 200 then left(cid, 50) else cid end,
+  csite = case when octet_length(csite) > 200 then left(csite, 50) else csite end
+  where octet_length(channel || turbo_promoted_object_id || advertiser_id || gid || aid || cid || csite) > 200;
+
+-- The order of the user list (who registers later is on the last pages), with what it is filtered by: counting and paging
+-- then go without the users themselves.
+create index user_account_listed on user_account (app_id, registered_at_ms, client_id)
+  include (ad_platform, channel, version, turbo_promoted_object_id, advertiser_id, gid, aid, cid);
+
+-- The same for who has paid, with what the order list sums up. An index of its own, because these figures change: only a
+-- payment has to touch it.
+create index user_account_payer on user_account (app_id, client_id)
+  include (pay_cents, pay_max_cents, registered_at_ms, ad_platform, channel, version, turbo_promoted_object_id, advertiser_id, gid, aid, cid)
+  where pay_count > 0;
 
 create index user_day_day on user_day (app_id, day);
 
@@ -100,6 +118,7 @@ create table ad_campaign (
 --   registered  users on the day of their registration, with their windows and returns
 --   occurred    what happened on the day, whoever did it
 -- Windows: _d by calendar days, _s by spans of 24 hours. Nothing is null rather than 0: most columns of most rows are.
+-- Gaps: for each user of the row, the days since the one before on which the user was there, paid, saw an ad; sorted.
 create table cube (
   app_id integer not null,
   day date not null,
@@ -153,7 +172,10 @@ create table cube (
   kept_14 bigint,
   kept_30 bigint,
   postbacks bigint,
-  postback_cents bigint
+  postback_cents bigint,
+  active_gaps integer[],
+  pay_gaps integer[],
+  ad_gaps integer[]
 );
 
 create index cube_slice on cube (app_id, placement, day);

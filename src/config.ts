@@ -45,8 +45,9 @@ export const LIMITS = {
   usersPerLateTouch: 100,
   decisionsPerPage: 1_000,
   slicesAtOnce: 100,
-  /** Of each key of a cost row; all of them together fit an index. */
-  costKeyBytes: 200,
+  /** Of each value that reports group by: all of a user, or of a cost row, together fit an index. */
+  dimensionBytes: 200,
+  reportBodyBytes: 512 * KIB,
   reportRows: 100_000,
   explainedRows: 10_000,
   csvRows: 1_000_000,

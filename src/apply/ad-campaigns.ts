@@ -26,5 +26,5 @@ export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly Us
 
 /** A text that is no id at all can be longer than an index takes. */
 function isKey(text: string): boolean {
-  return text !== "" && Buffer.byteLength(text) <= LIMITS.costKeyBytes;
+  return text !== "" && Buffer.byteLength(text) <= LIMITS.dimensionBytes;
 }

@@ -27,7 +27,7 @@ export async function markDirty(tx: pg.PoolClient, facts: Facts, receivedAtMs: n
   await markDaysOfUsers(tx, moved, receivedAtMs);
   await markLaterDays(
     tx,
-    days.filter((day) => day.payCount > 0 || day.registerEvents > 0),
+    days.filter((day) => day.day < (facts.before(day)?.latestDay ?? "")),
     receivedAtMs,
   );
 }

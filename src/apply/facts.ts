@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 
 export type AppContext = AppRules & { calendar: Calendar; rules: RuleBook };
 
-export type Before = { placeDay: string; standing: string };
+export type Before = { placeDay: string; standing: string; latestDay: string };
 
 export function userKey(user: UserKey): string {
   return `${user.appId}\t${user.clientId}`;
@@ -64,9 +64,7 @@ export class Facts {
       }),
     );
     this.#users = new Map(users.map((user) => [userKey(user), user]));
-    this.#stored = new Map(
-      users.map((user) => [userKey(user), { placeDay: user.placeDay, standing: standingOf(user) }]),
-    );
+    this.#stored = new Map(users.map((user) => [userKey(user), beforeOf(user)]));
   }
 
   /** Whether the user was in the tables before this batch. */
@@ -211,6 +209,10 @@ export function newUserDay(user: UserKey, at: Pick<UserDay, "day" | "spanT" | "s
     adCount: 0,
     adMicros: 0,
   };
+}
+
+function beforeOf(user: UserAccount): Before {
+  return { placeDay: user.placeDay, standing: standingOf(user), latestDay: user.latestLoginDay ?? "" };
 }
 
 /** A client that has sent events without a registration, or the empty start of one that registers. */

@@ -2,6 +2,7 @@ import { LIMITS } from "../config.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { Rules } from "../domain/attribution-rules.ts";
 import { DAY_MS } from "../domain/calendar.ts";
+import { dimensionText } from "../domain/cube.ts";
 import { deviceOf, mergeDevice } from "../domain/device.ts";
 import { cleanId } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
@@ -63,7 +64,7 @@ function registered(facts: Facts, head: EntryHead, body: JsonObject, implicit: U
   Object.assign(user, {
     isRegistered: true,
     name: textOf(body.name),
-    channel: textOf(body.channel),
+    channel: dimensionText(textOf(body.channel)),
     version: typeof body.version === "number" ? body.version : 0,
     isHistory: history !== undefined,
     ip,

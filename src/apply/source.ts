@@ -1,5 +1,6 @@
 import type { UserAccount } from "../db/user-account.ts";
 import type { Subject, Verdict } from "../domain/attribution.ts";
+import { dimensionText } from "../domain/cube.ts";
 import { cleanId, cleanValue } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import type { Launch } from "../domain/launch.ts";
@@ -90,6 +91,19 @@ export type Source = AdIds &
 
 /** Writes a verdict out into the columns of the user. */
 export function sourceOf(user: UserAccount, arrival: Arrival, verdict: Verdict): Source {
+  const source = fullSource(user, arrival, verdict);
+  return {
+    ...source,
+    turboPromotedObjectId: dimensionText(source.turboPromotedObjectId),
+    advertiserId: dimensionText(source.advertiserId),
+    gid: dimensionText(source.gid),
+    aid: dimensionText(source.aid),
+    cid: dimensionText(source.cid),
+    csite: dimensionText(source.csite),
+  };
+}
+
+function fullSource(user: UserAccount, arrival: Arrival, verdict: Verdict): Source {
   if (user.reported) return reportedSource(user.reported);
   const own = launchSource(arrival.launch);
   const campaignId = arrival.launch.campaignId ?? "";

@@ -108,8 +108,8 @@ function os(text: string): string {
 }
 
 function key(text: string, column: string): string {
-  if (Buffer.byteLength(text) > LIMITS.costKeyBytes) {
-    throw new Error(`${column} is longer than ${LIMITS.costKeyBytes} bytes`);
+  if (Buffer.byteLength(text) > LIMITS.dimensionBytes) {
+    throw new Error(`${column} is longer than ${LIMITS.dimensionBytes} bytes`);
   }
   if (text.includes("\u0000")) throw new Error(`${column} holds characters that are not allowed`);
   return text;

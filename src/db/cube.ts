@@ -4,6 +4,7 @@ import { addDays } from "../domain/calendar.ts";
 import {
   COHORT_DAYS,
   CUBE_DIMENSIONS,
+  type DistinctMeasure,
   type Placement,
   RETENTION_DAYS,
   type Slice,
@@ -47,6 +48,31 @@ function measures(sums: Sums): Sql {
   return listed(USER_MEASURES.map((name) => sql`${sums[name] ?? sql`null`}::bigint as ${identifier(name)}`));
 }
 
+const dimensionList = listed(CUBE_DIMENSIONS.map(identifier));
+
+/** Days since the user was there, paid, or saw an ad before: what tells users of several days apart (see distinctUsers). */
+const GAPS = ["active", "pay", "ad"] as const;
+const gapList = listed(GAPS.map((name) => identifier(`${name}_gap`)));
+const noGaps = listed(GAPS.map((name) => sql`null::int as ${identifier(`${name}_gap`)}`));
+/** The gap before the first time: longer than any range of days. */
+const NEVER = 1_000_000;
+
+/**
+ * How many different users the rows c of the days from `fromDay` on hold: of the days on which a user is there, only the
+ * first one of the range comes after a gap that reaches back beyond its begin. The gaps of a row are sorted, so counting
+ * the longer ones is a search, and several days can be added up without looking at the users.
+ */
+export function distinctUsers(measure: DistinctMeasure, fromDay: string): Sql {
+  const gaps = sql`c.${identifier(GAPS_OF[measure])}`;
+  return sql`cardinality(${gaps}) - width_bucket(c.day - ${fromDay}::date, ${gaps})`;
+}
+
+const GAPS_OF: Readonly<Record<DistinctMeasure, string>> = {
+  active_users: "active_gaps",
+  payers: "pay_gaps",
+  ad_users: "ad_gaps",
+};
+
 const flag = (condition: Sql): Sql => sql`(${condition})::int`;
 
 function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
@@ -66,7 +92,7 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
     postback_cents: sql`max(p.postback_cents)`,
   };
   const inRange = sql`u.app_id = ${appId} and u.place_day >= ${fromDay}::date and u.place_day < ${untilDay}::date and ${where}`;
-  return sql`select u.client_id, u.place_day as day, ${userDimensions}, ${measures(sums)}
+  return sql`select u.client_id, u.place_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
     left join (
@@ -79,7 +105,7 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
 
 function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
   const sums = cohort({ placed: sql`u.registered_day`, span: sql`d.span_r` });
-  return sql`select u.client_id, u.registered_day as day, ${userDimensions}, ${measures(sums)}
+  return sql`select u.client_id, u.registered_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
       and d.day <= u.registered_day + ${COHORT_DAYS}::int
@@ -109,50 +135,57 @@ function windowEnd(model: WindowModel, days: number, base: { placed: Sql; span: 
 
 /** What happened on a day. A user's first order, or first registration event, counts on the day of the first one. */
 function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
-  const isFirst = (counter: Sql) => sql`case when sum(d.${counter}) > 0 and not exists (
-      select 1 from user_day e where e.app_id = u.app_id and e.client_id = u.client_id and e.day < d.day and e.${counter} > 0)
-    then 1 else 0 end`;
+  const lastDay = (condition: Sql) => sql`(select max(e.day) from user_day e
+    where e.app_id = u.app_id and e.client_id = u.client_id and e.day < d.day and ${condition})`;
+  const gap = (has: Sql, before: Sql) => sql`case when ${has} then coalesce(d.day - ${before}, ${NEVER}::int) end`;
   const activity: Sums = {
     active_users: sql`1`,
-    register_users: isFirst(sql`register_events`),
-    payers: flag(sql`sum(d.pay_count) > 0`),
-    first_payers: isFirst(sql`pay_count`),
-    ad_users: flag(sql`sum(d.ad_count) > 0`),
-    pay_cents: sql`sum(d.pay_cents)`,
-    pay_count: sql`sum(d.pay_count)`,
-    ad_micros: sql`sum(d.ad_micros)`,
-    ad_count: sql`sum(d.ad_count)`,
+    register_users: sql`(register_gap = ${NEVER}::int)::int`,
+    payers: sql`(pay_gap is not null)::int`,
+    first_payers: sql`(pay_gap = ${NEVER}::int)::int`,
+    ad_users: sql`(ad_gap is not null)::int`,
+    pay_cents: sql`pay_cents`,
+    pay_count: sql`pay_count`,
+    ad_micros: sql`ad_micros`,
+    ad_count: sql`ad_count`,
   };
   const postbacks: Sums = { postbacks: sql`count(*)`, postback_cents: sql`sum(p.back_cents)` };
-  return sql`select u.client_id, d.day, ${userDimensions}, ${measures(activity)}
-    from user_day d join user_account u on u.app_id = d.app_id and u.client_id = d.client_id
-    where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date and ${where}
-    group by u.app_id, u.client_id, d.day
+  return sql`select client_id, day, ${dimensionList}, ${measures(activity)}, ${gapList} from (
+      select u.client_id, d.day, ${userDimensions}, sum(d.pay_cents) as pay_cents, sum(d.pay_count) as pay_count,
+        sum(d.ad_micros) as ad_micros, sum(d.ad_count) as ad_count,
+        ${gap(sql`true`, lastDay(sql`true`))} as active_gap,
+        ${gap(sql`sum(d.pay_count) > 0`, lastDay(sql`e.pay_count > 0`))} as pay_gap,
+        ${gap(sql`sum(d.ad_count) > 0`, lastDay(sql`e.ad_count > 0`))} as ad_gap,
+        ${gap(sql`sum(d.register_events) > 0`, lastDay(sql`e.register_events > 0`))} as register_gap
+      from user_day d join user_account u on u.app_id = d.app_id and u.client_id = d.client_id
+      where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date and ${where}
+      group by u.app_id, u.client_id, d.day) activity
     union all
-    select u.client_id, p.accepted_day as day, ${userDimensions}, ${measures(postbacks)}
+    select u.client_id, p.accepted_day as day, ${userDimensions}, ${measures(postbacks)}, ${noGaps}
     from postback p join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
     where p.app_id = ${appId} and p.status = 1 and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
       and ${where}
     group by u.app_id, u.client_id, p.accepted_day`;
 }
 
-const dimensionList = listed(CUBE_DIMENSIONS.map(identifier));
-const measureList = listed(USER_MEASURES.map(identifier));
-
 /** The user rows added up, in the columns of the cube. */
 export function cubeRows(placement: Placement, range: UserRange): Sql {
-  const sums = listed(
-    USER_MEASURES.map((name) => sql`nullif(sum(${identifier(name)}), 0)::bigint as ${identifier(name)}`),
-  );
-  return sql`select day, ${dimensionList}, ${sums} from (${userRows(placement, range)}) user_row group by day, ${dimensionList}`;
+  const sums = USER_MEASURES.map((name) => sql`nullif(sum(${identifier(name)}), 0)::bigint as ${identifier(name)}`);
+  const gaps = GAPS.map((name) => {
+    const one = identifier(`${name}_gap`);
+    return sql`array_agg(${one} order by ${one}) filter (where ${one} is not null) as ${identifier(`${name}_gaps`)}`;
+  });
+  return sql`select day, ${dimensionList}, ${listed([...sums, ...gaps])} from (${userRows(placement, range)}) user_row
+    group by day, ${dimensionList}`;
 }
 
 /** Counts a slice anew, as a whole. */
 export async function replaceSlice(tx: pg.PoolClient, { appId, placement, day }: Slice): Promise<void> {
+  const columns = listed([...USER_MEASURES, ...GAPS.map((name) => `${name}_gaps`)].map(identifier));
   await execute(tx, sql`delete from cube where app_id = ${appId} and placement = ${placement} and day = ${day}::date`);
   await execute(
     tx,
-    sql`insert into cube (app_id, placement, day, ${dimensionList}, ${measureList})
+    sql`insert into cube (app_id, placement, day, ${dimensionList}, ${columns})
       select ${appId}::int, ${placement}, slice.* from (${cubeRows(placement, { appId, fromDay: day, untilDay: addDays(day, 1) })}) slice`,
   );
 }

@@ -38,10 +38,7 @@ export async function markDaysOfUsers(tx: Executor, users: readonly UserKey[], r
   );
 }
 
-/**
- * Users with a new order, or registration event, on a day: if they have later ones, the first of those was counted as
- * their first until now.
- */
+/** Users who did something on a day before their last one: on the later days it is not the first time any more. */
 export async function markLaterDays(
   tx: Executor,
   days: readonly (UserKey & { day: string })[],
@@ -53,8 +50,7 @@ export async function markLaterDays(
     sql`select distinct d.app_id as "appId", d.day
       from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],
         ${days.map((day) => day.day)}::date[]) as came (app_id, client_id, day)
-      join user_day d on d.app_id = came.app_id and d.client_id = came.client_id collate "C" and d.day > came.day
-      where d.pay_count > 0 or d.register_events > 0`,
+      join user_day d on d.app_id = came.app_id and d.client_id = came.client_id collate "C" and d.day > came.day`,
   );
   await markSlices(
     tx,

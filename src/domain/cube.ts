@@ -1,3 +1,5 @@
+import { LIMITS } from "../config.ts";
+
 /**
  * What the ad report adds up. The cube holds sums by the dimensions that a user has of his own; each metric of the
  * catalogue is made of these sums.
@@ -12,6 +14,19 @@ export type Slice = { appId: number; placement: Placement; day: string };
 export const CUBE_DIMENSIONS = [
   ...["ad_platform", "advertiser_id", "gid", "aid", "channel", "os_platform", "csite", "turbo_promoted_object_id"],
 ] as const;
+
+/**
+ * A value of a dimension, as reports group by it. Ids and channels come from outside and are as long as they like; a
+ * value that no index could hold is cut. What was sent stays whole beside it, in the user's ad_data.
+ */
+export function dimensionText(text: string): string {
+  // A UTF-16 unit has at most three bytes.
+  if (text.length * 3 <= LIMITS.dimensionBytes || Buffer.byteLength(text) <= LIMITS.dimensionBytes) return text;
+  let short = Buffer.from(text).toString("utf8", 0, LIMITS.dimensionBytes);
+  // Half a character at the end has become a replacement.
+  while (short.endsWith("\ufffd")) short = short.slice(0, -1);
+  return short;
+}
 
 /** Days, or spans of 24 hours, in which payments and ad revenue are counted from the touch or the registration. */
 export const WINDOW_DAYS = [1, 3, 7, 14, 30] as const;

@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { decodeJwt, jwtVerify } from "jose";
+import { LIMITS } from "../config.ts";
 import { type DeveloperApp, findDeveloperApp } from "../db/developer-app.ts";
 import { giveCallBack, takeCall } from "../db/report-call.ts";
-import { isObject } from "../domain/json.ts";
+import { assertShallow, isObject, type JsonValue } from "../domain/json.ts";
 import { isReportSigned } from "../domain/report-sign.ts";
 import { ApiError } from "../errors.ts";
 import type { ServedApp } from "./app-directory.ts";
@@ -20,12 +21,14 @@ export async function requireDeveloper(context: HttpContext, request: FastifyReq
   const sign = isObject(request.body) ? request.body.sign : undefined;
   const appKey = keyNamedBy(token);
   const developer = appKey === undefined ? undefined : await findDeveloperApp(context.pool, context.vault, appKey);
-  // A key that does not exist costs the same work as one that does.
-  const isSigned =
-    typeof sign === "string" && isReportSigned(request.plainBody.toString("utf8"), sign, developer?.appKey ?? "");
-  if (!developer || !isSigned || !(await isTokenOf(token, sign.toLowerCase(), sign))) {
-    throw new ApiError("badSign", NOT_VERIFIED);
+  // Nothing is hashed for a stranger. Who can name a key has it: it is the secret itself.
+  if (!developer || typeof sign !== "string") throw new ApiError("badSign", NOT_VERIFIED);
+  if (request.plainBody.length > LIMITS.reportBodyBytes) {
+    throw new ApiError("bodyTooLarge", `The body of a report has at most ${LIMITS.reportBodyBytes} bytes.`);
   }
+  assertShallow(request.body as JsonValue, "The body");
+  const isSigned = isReportSigned(request.plainBody.toString("utf8"), sign, developer.appKey);
+  if (!isSigned || !(await isTokenOf(token, sign.toLowerCase(), sign))) throw new ApiError("badSign", NOT_VERIFIED);
   if (developer.state !== "approved") {
     const reason = developer.reason ? `: ${developer.reason}` : ".";
     throw new ApiError("notGranted", `This developer application is ${developer.state}${reason}`);
@@ -78,7 +81,8 @@ export async function withinRate<T>(
   reply.header("ratelimit-reset", String(resetS));
   if (allowance.kind === "used_up") {
     const retryAfterS = Math.max(1, resetS);
-    const message = `The rate of ${rate.calls} calls in ${rate.windowS} s is used up; try again in ${retryAfterS} s.`;
+    const calls = rate.calls === 1 ? "1 call" : `${rate.calls} calls`;
+    const message = `The rate of ${calls} in ${rate.windowS} s is used up; try again in ${retryAfterS} s.`;
     throw new ApiError("rateLimited", message, { retryAfterS });
   }
   try {

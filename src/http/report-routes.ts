@@ -15,8 +15,8 @@ import { oldestMarkMs } from "../db/dirty-day.ts";
 import { runAdReport } from "../report/ad-report.ts";
 import { type AdReportBody, readAdReport } from "../report/ad-report-request.ts";
 import { METRICS } from "../report/catalogue.ts";
-import { type OrderListBody, runOrderList } from "../report/order-list.ts";
-import { runUserList, type UserListBody } from "../report/user-list.ts";
+import { type OrderListBody, readOrderList, runOrderList } from "../report/order-list.ts";
+import { readUserList, runUserList, type UserListBody } from "../report/user-list.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 import { requireDeveloper, requireGranted, withinRate } from "./report-access.ts";
@@ -36,9 +36,10 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       summary: "Ad report",
       description: "What ads cost and returned, grouped by dimensions. docs/METRICS.md defines every metric.",
       ...{ body: adReportBody, answer: adReportAnswer },
-      run: async (body, app, request) => {
-        const report = await runAdReport(context.reportPool, readAdReport(body as AdReportBody), app);
-        return success(report, { error: "", request_id: request.requestId });
+      prepare: (body, app, request) => {
+        const asked = readAdReport(body as AdReportBody);
+        const extra = { error: "", request_id: request.requestId };
+        return async () => success(await runAdReport(context.reportPool, asked, app), extra);
       },
     });
 
@@ -47,7 +48,10 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       summary: "Order list",
       description: "Payment orders with their users and postbacks. Amounts in cents.",
       ...{ body: orderListBody, answer: listAnswer },
-      run: async (body, app) => success(await runOrderList(context.reportPool, body as OrderListBody, app)),
+      prepare: (body, app) => {
+        const asked = readOrderList(body as OrderListBody, app);
+        return async () => success(await runOrderList(context.reportPool, asked, app));
+      },
     });
 
     reportRoute(routes, context, {
@@ -55,7 +59,10 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       summary: "User list",
       description: "Users with their figures, source and device.",
       ...{ body: userListBody, answer: listAnswer },
-      run: async (body, app) => success(await runUserList(context.reportPool, body as UserListBody, app)),
+      prepare: (body, app) => {
+        const asked = readUserList(body as UserListBody, app);
+        return async () => success(await runUserList(context.reportPool, asked, app));
+      },
     });
 
     metricsRoute(routes);
@@ -68,11 +75,12 @@ type ReportRoute = {
   description: string;
   body: Type.TSchema;
   answer: Type.TSchema;
-  run: (body: object, app: ServedApp, request: FastifyRequest) => Promise<object>;
+  /** Whatever is wrong with the request is found here: only what can be run counts against the rate. */
+  prepare: (body: object, app: ServedApp, request: FastifyRequest) => () => Promise<object>;
 };
 
 function reportRoute(routes: FastifyInstance, context: HttpContext, route: ReportRoute): void {
-  const { path, summary, description, body, answer, run } = route;
+  const { path, summary, description, body, answer, prepare } = route;
   const hasRequestId = path === "combo_sql";
   routes.post(`${BASE}/${path}`, {
     schema: { summary, description, tags: ["report"], body, response: { 200: answer } },
@@ -82,7 +90,8 @@ function reportRoute(routes: FastifyInstance, context: HttpContext, route: Repor
       const sent = request.body as { app_id: number };
       const app = await requireGranted(context, request.developer, sent.app_id);
       await tellAge(context, reply, hasRequestId ? app.appId : undefined);
-      return withinRate(context, request.developer, reply, () => run(sent, app, request));
+      const run = prepare(sent, app, request);
+      return withinRate(context, request.developer, reply, run);
     },
   });
 }

@@ -40,7 +40,8 @@ export function sentenceOf(errors: readonly Partial<ErrorObject>[]): string {
     | undefined;
   if (error.keyword === "required") return `${[path, params?.missingProperty].filter(Boolean).join(".")} is missing.`;
   const name = path || "The body";
-  if (error.keyword === "enum") return `${name} must be one of ${params?.allowedValues?.filter(Boolean).join(", ")}.`;
+  if (error.keyword === "enum")
+    return `${name} must be one of ${params?.allowedValues?.filter((value) => value !== "").join(", ")}.`;
   if (error.keyword === "type")
     return `${name} must be ${[params?.type]
       .flat()

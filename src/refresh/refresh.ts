@@ -2,7 +2,7 @@ import type pg from "pg";
 import { LIMITS } from "../config.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockRefresh, markRefreshed } from "../db/dirty-day.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction, preferIndexes } from "../db/pool.ts";
 
 /**
  * Counts the slices of the cube that are out of date, the newest day first. A slice is always counted as a whole, from
@@ -23,6 +23,8 @@ async function refreshSlice(pool: pg.Pool, slice: DirtySlice): Promise<boolean> 
     pool,
     async (tx) => {
       if (!(await lockRefresh(tx))) return false;
+      // A slice is little among much: reading all days to count one would cost the more the older the app is.
+      await preferIndexes(tx);
       await replaceSlice(tx, slice);
       // Last, so that apply, which marks the same row, waits for no more than the commit.
       await markRefreshed(tx, slice);

@@ -1,11 +1,11 @@
 import { LIMITS } from "../config.ts";
 import { costRows } from "../db/cost.ts";
-import { cubeRows, userDimensions } from "../db/cube.ts";
+import { cubeRows, distinctUsers } from "../db/cube.ts";
 import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/sql.ts";
 import {
   COST_MEASURES,
   type CostMeasure,
-  type DistinctMeasure,
+  DISTINCT_MEASURES,
   type Measure,
   PLACEMENTS_OF,
   type Sums,
@@ -40,18 +40,12 @@ export async function querySums(
 /** Users of several days, each counted once. By the dimensions that are the user's own: a user is in one row. */
 export async function queryDistinct(executor: Executor, question: Question): Promise<ReportRow[]> {
   const own = { ...question, dimensions: question.dimensions.filter((name) => name !== "date") };
-  const { appId, fromDay, untilDay, filter } = question;
-  const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::bigint[])` : sql``;
-  const users = sql`select ${userDimensions}, 1 as active_users, a.payers, a.ad_users
-    from (
-      select d.client_id, bool_or(d.pay_count > 0)::int as payers, bool_or(d.ad_count > 0)::int as ad_users
-      from user_day d where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date
-      group by d.client_id) a
-    join user_account u on u.app_id = ${appId} and u.client_id = a.client_id ${versions}`;
-  const measures: DistinctMeasure[] = ["active_users", "payers", "ad_users"];
-  const part = sql`select ${columnsOf(own)}${sumsOf(measures)} from (${users}) c
-    where ${filterOf(filter, sql`c`)} group by ${columnsOf(own)}`;
-  return queryRows(executor, own, [part], measures);
+  const sums = DISTINCT_MEASURES.map(
+    (name) => sql`sum(${distinctUsers(name, question.fromDay)}) as ${identifier(name)}`,
+  );
+  const part = sql`select ${columnsOf(own)}, ${listed(sums)} from ${usersOf(question)}
+    where ${filterOf(question.filter, sql`c`)} and c.active_gaps is not null group by ${columnsOf(own)}`;
+  return queryRows(executor, own, [part], DISTINCT_MEASURES);
 }
 
 /** What the rows are made of is grouped first; optimiser and department, which follow from it, only then. */
@@ -70,10 +64,13 @@ async function queryRows(
     ${groups.length > 0 ? sql`group by ${listed(groups)}` : sql`having count(*) > 0`}
     limit ${LIMITS.reportRows + 1}`;
   const rows = await query<Record<string, string | number | null>>(executor, statement);
-  return rows.map((row) => ({
-    values: dimensions.map((_, index) => String(row[`v${index}`])),
-    sums: Object.fromEntries(measures.map((name) => [name, row[name] ?? 0])) as Sums,
-  }));
+  const columns = dimensions.map((_, index) => `v${index}`);
+  // Written out, without a spread or a list of entries: a report has thousands of rows.
+  return rows.map((row) => {
+    const sums: Sums = {};
+    for (const name of measures) sums[name] = (row[name] as number | null) ?? 0;
+    return { values: columns.map((column) => row[column] as string), sums };
+  });
 }
 
 /** Where the optimiser and the department of the row r come from. */
@@ -93,7 +90,7 @@ function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
     return sql`(select * from cube where app_id = ${appId} and placement = any(${[...placements]}::text[])
       and day >= ${fromDay}::date and day < ${untilDay}::date) c`;
   }
-  const where = sql`u.version = any(${filter.versions}::bigint[])`;
+  const where = sql`u.version = any(${filter.versions}::numeric[])`;
   const counted = placements.map((placement) => cubeRows(placement, { appId, fromDay, untilDay, where }));
   return sql`(${joined(counted, sql` union all `)}) c`;
 }

@@ -8,7 +8,7 @@ import { queryDistinct, querySums, type ReportRow } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 import type { Formula, Metric, Reading } from "./catalogue.ts";
 import { ASSOCIATED, type Dimension, dimensionNamed } from "./dimension.ts";
-import { metricValue, rounded } from "./metric-value.ts";
+import { metricReader } from "./metric-value.ts";
 
 type Item = Record<string, string | number>;
 
@@ -27,17 +27,20 @@ export async function runAdReport(
   app: { payShareBp: number },
 ): Promise<AdReport> {
   const { rows, total } = await countRows(executor, request);
-  const show = (sums: Sums) => shownMetrics(request, sums, app.payShareBp);
+  const readers = readersOf(request, app.payShareBp);
   const names = await namesOf(executor, request, rows);
-  const items = rows.map(({ values, sums }, index) => ({
-    ...Object.fromEntries(request.dimensions.map((name, at) => [name, values[at]!])),
-    ...show(sums),
-    ...names[index],
-  }));
+  const items = rows.map(({ values, sums }, index) => {
+    const item: Item = {};
+    request.dimensions.forEach((name, at) => {
+      item[name] = values[at]!;
+    });
+    for (const { name, read } of readers) item[name] = read(sums);
+    return Object.assign(item, names[index]);
+  });
   return {
     columns: request.metrics.map(({ name }) => name),
     items,
-    total: rows.length === 0 ? [] : [show(total)],
+    total: rows.length === 0 ? [] : [Object.fromEntries(readers.map(({ name, read }) => [name, read(total)]))],
     tips: Object.fromEntries(request.metrics.map(({ label, tip }) => [label, tip])),
     static: request.dimensions.map((name) => dimensionNamed(name)!.label),
   };
@@ -54,19 +57,19 @@ export async function countRows(
     const rowsMax = LIMITS.reportRows.toLocaleString("en");
     throw new ApiError("badParameter", `The report has more than ${rowsMax} rows; ask for fewer dimensions or days.`);
   }
-  const total = addUp(rows);
+  const total = addUp(rows, measures);
   if (hasRepeatedUsers(request, measures)) {
     const distinct = await queryDistinct(executor, request);
-    Object.assign(total, addUp(distinct));
+    Object.assign(total, addUp(distinct, DISTINCT_MEASURES));
     if (!request.dimensions.includes("date")) replaceUsers(rows, distinct);
   }
   return { rows: rows.sort(byValues), total };
 }
 
-function shownMetrics({ metrics, reading, decimals }: AdReportRequest, sums: Sums, payShareBp: number): Item {
-  return Object.fromEntries(
-    metrics.map(({ name, formula }) => [name, rounded(metricValue(formula(reading), sums, payShareBp), decimals)]),
-  );
+/** How each metric that was asked for is read from the sums of a row. */
+function readersOf({ metrics, reading, decimals }: AdReportRequest, payShareBp: number) {
+  const scale = { payShareBp, decimals };
+  return metrics.map(({ name, formula }) => ({ name, read: metricReader(formula(reading), scale) }));
 }
 
 /** What has to be summed for these metrics, each measure once. */
@@ -82,11 +85,9 @@ function hasRepeatedUsers({ reading, fromDay, untilDay }: AdReportRequest, measu
   return reading.caliber === "behavior_occurred_time" && !isOneDay && measures.some((one) => distinct.includes(one));
 }
 
-function addUp(rows: readonly ReportRow[]): Sums {
+function addUp(rows: readonly ReportRow[], measures: readonly Measure[]): Sums {
   const total: Sums = {};
-  for (const { sums } of rows) {
-    for (const [name, value] of Object.entries(sums) as [Measure, number][]) total[name] = (total[name] ?? 0) + value;
-  }
+  for (const name of measures) total[name] = rows.reduce((sum, { sums }) => sum + (sums[name] ?? 0), 0);
   return total;
 }
 
@@ -106,6 +107,7 @@ function byValues(left: ReportRow, right: ReportRow): number {
 /** The associated values of each row: names and states of its account, plan and ad. */
 async function namesOf(executor: Executor, request: AdReportRequest, rows: readonly ReportRow[]): Promise<Item[]> {
   const { associated, dimensions } = request;
+  if (associated.length === 0) return [];
   const found = new Map<Dimension, AdName[]>();
   for (const dimension of new Set(associated.map((name) => ASSOCIATED[name].dimension))) {
     const at = dimensions.indexOf(dimension);

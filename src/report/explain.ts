@@ -16,7 +16,7 @@ import { countRows, measuresOf } from "./ad-report.ts";
 import { derivedFrom, dimensionValue, filterOf, isCost } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 import type { Dimension } from "./dimension.ts";
-import { metricValue, rounded } from "./metric-value.ts";
+import { metricReader } from "./metric-value.ts";
 
 /** One cell: a report with one metric, and the values of the row's dimensions. None: the total. */
 export type Cell = { request: AdReportRequest; values: Partial<Record<Dimension, string>> };
@@ -45,7 +45,7 @@ export async function explainCell(executor: Executor, cell: Cell, app: App): Pro
   const costs = await costsBehind(executor, cell, measures);
   return {
     metric: metric.name,
-    value: rounded(metricValue(metric.formula(reading), sums, app.payShareBp), decimals),
+    value: metricReader(metric.formula(reading), { payShareBp: app.payShareBp, decimals })(sums),
     sums,
     users: users.list,
     orders: orders.list,
@@ -73,7 +73,7 @@ async function usersBehind(
   const { appId, fromDay, untilDay, reading, filter } = cell.request;
   const wanted = measures.filter((one): one is UserMeasure => !isCost(one));
   if (wanted.length === 0) return { list: [], number: 0 };
-  const where = filter.versions.length > 0 ? sql`u.version = any(${filter.versions}::bigint[])` : sql`true`;
+  const where = filter.versions.length > 0 ? sql`u.version = any(${filter.versions}::numeric[])` : sql`true`;
   const rows = PLACEMENTS_OF[reading.caliber].map(
     (placement) => sql`(${userRows(placement, { appId, fromDay, untilDay, where })})`,
   );
@@ -105,7 +105,7 @@ async function ordersBehind(
   const { appId, fromDay, untilDay, filter } = cell.request;
   const range = rangeOfOrders(measures, cell.request.reading.caliber);
   if (!range) return { list: [], number: 0 };
-  const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::bigint[])` : sql``;
+  const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::numeric[])` : sql``;
   const found = await list<Omit<ExplainedOrder, "time"> & { at_ms: number }>(
     executor,
     sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (

@@ -62,7 +62,10 @@ export function readPage(body: { page?: number; page_size?: number }): Page {
     throw new ApiError("badParameter", `page_size must be from 1 to ${LIMITS.pageSize}.`);
   }
   if (page * pageSize > LIMITS.listRows) {
-    throw new ApiError("badParameter", "So far back a list cannot be paged; narrow the filters or use the export.");
+    throw new ApiError(
+      "badParameter",
+      "page: so far back a list cannot be paged; narrow the filters or use the export.",
+    );
   }
   return { page, pageSize };
 }

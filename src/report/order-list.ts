@@ -7,7 +7,7 @@ import { orderConditions, userConditions } from "./list-filter.ts";
 import { type ListBody, type OrderFilterBody, type PageInfo, pageInfo, readPage } from "./list-request.ts";
 import { type OrderListRecord, orderListRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
-import { orderOf } from "./user-list.ts";
+import { type ListQuery, orderOf } from "./user-list.ts";
 
 export type OrderListBody = ListBody<OrderFilterBody>;
 export type OrderTotal = Record<"user$pay_max_amount" | "user$pay_amount_sum" | "Amount" | "BackAmount", number>;
@@ -36,11 +36,14 @@ export const ORDER_SORT_FIELDS = Object.keys(SORTS);
 
 const source = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
 
-export async function runOrderList(executor: Executor, body: OrderListBody, app: App): Promise<OrderList> {
-  const page = readPage(body);
+export function readOrderList(body: OrderListBody, app: App): ListQuery {
   // As received: what arrives later is on the last pages, and those before stay as they are.
   const order = orderOf(body.order_by_list ?? [], SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]);
-  const where = orderListCondition(body, app);
+  return { page: readPage(body), order, where: orderListCondition(body, app) };
+}
+
+export async function runOrderList(executor: Executor, asked: ListQuery, app: App): Promise<OrderList> {
+  const { where, order, page } = asked;
   const { orders, total } = await sumOrderList(executor, where);
   const keys = await query<{ clientId: string; traceId: string }>(
     executor,
@@ -57,8 +60,9 @@ export function orderListCondition(
   app: App,
 ): Sql {
   return allOf([
-    sql`o.app_id = ${app.appId}`,
-    ...userConditions(body.user_filtering),
+    // Whoever has an order has paid: said so that the index of the payers can be used.
+    sql`o.app_id = ${app.appId} and u.pay_count > 0`,
+    ...userConditions(body.user_filtering, app),
     ...orderConditions(body.event_filtering, app),
     ...propertyConditions(body.property_condition ?? [], app, "order"),
   ]);

@@ -72,6 +72,7 @@ export function propertyConditions(
 }
 
 function conditionOn(field: Sql, { operator, values = [] }: PropertyCondition): Sql {
+  if (values.some((value) => typeof value === "number" && !Number.isFinite(value))) throw bad("a number is too large.");
   const isSet = sql`coalesce(${field}, 'null') not in ('null', '""')`;
   switch (operator) {
     case "is_set":

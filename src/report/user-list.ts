@@ -4,7 +4,14 @@ import { loadUsers } from "../db/user-account.ts";
 import { ORGANIC } from "../domain/attribution.ts";
 import { ApiError } from "../errors.ts";
 import { userConditions } from "./list-filter.ts";
-import { type ListBody, type PageInfo, type PostbackFilterBody, pageInfo, readPage } from "./list-request.ts";
+import {
+  type ListBody,
+  type Page,
+  type PageInfo,
+  type PostbackFilterBody,
+  pageInfo,
+  readPage,
+} from "./list-request.ts";
 import { propertyConditions } from "./property-condition.ts";
 import { type UserListRecord, userListRecord } from "./user-record.ts";
 
@@ -30,10 +37,16 @@ const SORTS: Readonly<Record<string, Sql>> = {
 
 export const USER_SORT_FIELDS = Object.keys(SORTS);
 
-export async function runUserList(executor: Executor, body: UserListBody, app: App): Promise<UserList> {
-  const page = readPage(body);
+/** A list that can be run: its filters, its order and its page. */
+export type ListQuery = { where: Sql; order: Sql; page: Page };
+
+export function readUserList(body: UserListBody, app: App): ListQuery {
   const order = orderOf(body.order_by_list ?? [], SORTS, [sql`u.registered_at_ms`, sql`u.client_id`]);
-  const where = userListCondition(body, app);
+  return { page: readPage(body), order, where: userListCondition(body, app) };
+}
+
+export async function runUserList(executor: Executor, asked: ListQuery, app: App): Promise<UserList> {
+  const { where, order, page } = asked;
   const [counted] = await query<{ users: number }>(
     executor,
     sql`select count(*) as users from user_account u where ${where}`,
@@ -62,7 +75,7 @@ export function userListCondition(
 ): Sql {
   return allOf([
     sql`u.app_id = ${app.appId}`,
-    ...userConditions(body.user_filtering),
+    ...userConditions(body.user_filtering, app),
     ...postbackCondition(body.event_filtering),
     ...propertyConditions(body.property_condition ?? [], app, "user"),
   ]);

@@ -17,7 +17,7 @@ export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone"
     user$first_visit_time: propertyOf(user, "$first_visit_time"),
     user$name: propertyOf(user, "$name"),
     re_attribute_info: reAttributeInfo(user, app),
-    device_info: deviceFields(user.device),
+    device_info: deviceFields(user.device, user.osPlatform),
   };
 }
 
@@ -118,11 +118,11 @@ function averageEcpm(micros: number, count: number): number {
   return count === 0 ? 0 : Math.round((micros * 10) / count) / 1e4;
 }
 
-function deviceFields(device: Device | null): UserListRecord {
+function deviceFields(device: Device | null, osPlatform: string): UserListRecord {
   const text = (value: string | undefined) => value || EMPTY;
   return {
     DeviceId: 0,
-    OS: OS_NUMBERS[device?.os_name ?? ""] ?? 0,
+    OS: OS_NUMBERS[device?.os_name ?? ""] ?? OS_NUMBERS[osPlatform] ?? 0,
     Idfa: text(device?.idfa),
     Idfv: text(device?.idfv),
     Caid1: text(device?.caid1_md5),

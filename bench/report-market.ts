@@ -1,0 +1,118 @@
+import type pg from "pg";
+import { openEventDay } from "../src/db/event-day.ts";
+import { addDays } from "../src/domain/calendar.ts";
+
+/** Days of the market; the last one is `lastDay`. */
+export const DAYS = 60;
+const MILLION = 1_000_000;
+
+export type MarketSize = { appId: number; lastDay: string; fromMillion: number; untilMillion: number };
+
+/**
+ * Users, their days, orders, costs and events, made by the database itself: per million users three million user_days
+ * and 300,000 orders. Users come evenly over the days, nine of ten by one of 800 ads; on the last day every tenth is there. Stored in
+ * the order of time, as they would have come.
+ */
+export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser: number): Promise<void> {
+  if (size.fromMillion === 0) await storeCosts(pool, size);
+  for (let million = size.fromMillion; million < size.untilMillion; million += 1) {
+    process.stderr.write(`storing users: ${million} of ${size.untilMillion} million\n`);
+    const from = million * MILLION;
+    await storeUsers(pool, size, from);
+    await storeDays(pool, size, from);
+    await storeOrders(pool, size, from);
+    if (eventsPerUser > 0) await storeEvents(pool, size, from, eventsPerUser);
+  }
+  await pool.query("vacuum analyze user_account, user_day, orders, order_key, cost");
+  await markAll(pool, size.appId);
+}
+
+/** Number, day of registration, instant, and the ad of user n. */
+const users = `select n, $2::date - (n % ${DAYS})::int as day, n / 60 % 800 as ad, n % 10 = 9 as is_organic,
+    (extract(epoch from $2::date - (n % ${DAYS})::int)::bigint * 1000 + (n::bigint * 7919 % 57600) * 1000) as at_ms
+  from generate_series($3::int, $3::int + ${MILLION - 1}) n`;
+
+async function storeUsers(pool: pg.Pool, { appId, lastDay }: MarketSize, from: number): Promise<void> {
+  await pool.query(
+    `insert into user_account (app_id, client_id, name, channel, version, wx_openid, wx_unionid, is_registered, registered_at_ms,
+        registered_day, place_day, is_history, touched_at_ms, ad_platform, turbo_promoted_object_id, advertiser_id, gid, aid, cid,
+        csite, ad_data, os_platform, ip, ua, country, province, city, properties, latest_event_at_ms, latest_login_day,
+        pay_count, pay_cents, pay_max_cents, first_pay_method, first_pay_reason, ad_count, ad_micros, ad_max_ecpm_micros,
+        ad_24h_count, ad_24h_micros, reward_ad_count, reward_ad_micros, reward_ad_max_ecpm_micros, reward_ad_24h_micros,
+        interstitial_ad_count, interstitial_ad_micros, interstitial_ad_max_ecpm_micros, interstitial_ad_24h_micros, launch, method,
+        decision_number)
+      select $1::int, 'user-' || n, 'Player ' || n, 'channel' || ad % 3, n % 4, 'open-' || n, '', true, at_ms, day, day, false,
+        case when is_organic then null else at_ms - 60000 end,
+        case when is_organic then '' else (array['tencent', 'bytedance', 'kuaishou', 'baidu'])[1 + ad % 4] end,
+        case when is_organic then '' else 'campaign' || lpad((ad % 40)::text, 8, '0') end,
+        case when is_organic then '' else 'account' || ad % 20 end, case when is_organic then '' else 'plan' || ad % 80 end,
+        case when is_organic then '' else 'ad' || ad end, '', case when is_organic then '' else 'site' || ad % 4 end,
+        '{"gdt_vid":"wx0abcdefgh"}', case when n / 7 % 3 = 0 then 'ios' else 'android' end, '10.1.2.3',
+        'Mozilla/5.0 (Linux; Android 14) AppleWebKit/537.36', 'China', 'Guangdong', 'Shenzhen',
+        '{"$brand":"Xiaomi","$model":"M2012K11AC","$os":"android","$channel":"base_channel","$manufacturer":"Xiaomi"}',
+        at_ms, day, case when n % 10 < 3 then 1 else 0 end, case when n % 10 < 3 then 600 + n % 5000 else 0 end,
+        case when n % 10 < 3 then 600 + n % 5000 else 0 end, '', '', 3, 240000, 80000, 3, 240000, 3, 240000, 80000, 240000,
+        0, 0, 0, 0, '{}', case when is_organic then '' else 'click_key' end, 1
+      from (${users}) made order by at_ms`,
+    [appId, lastDay, from],
+  );
+}
+
+/** The day of the registration, the next one, and a later one: the last day for every tenth. */
+async function storeDays(pool: pg.Pool, { appId, lastDay }: MarketSize, from: number): Promise<void> {
+  await pool.query(
+    `insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
+      select $1::int, 'user-' || n, day + after, after, after, 7, 0,
+        case when after = 0 and n % 10 < 3 then 1 else 0 end, case when after = 0 and n % 10 < 3 then 600 + n % 5000 else 0 end, 1, 80000
+      from (${users}) made cross join lateral (values (0), (1), (greatest(2, case when n % 10 = 0 then $2::date - day else 2 + n % 20 end))) as later (after)
+      order by day + after, n`,
+    [appId, lastDay, from],
+  );
+}
+
+async function storeOrders(pool: pg.Pool, { appId, lastDay }: MarketSize, from: number): Promise<void> {
+  await pool.query(
+    `insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount, has_rate, pay_count,
+        is_virtual, properties)
+      select $1::int, 'user-' || n, 'order-' || n, day, at_ms + 5000, at_ms + 6000, 600 + n % 5000, 'CNY', 600 + n % 5000, true, 1, 0,
+        jsonb_build_object('$pay_amount', 600 + n % 5000, '$order_id', 'order-' || n, '$pay_method', 'wechat', '$pay_type', 'CNY')
+      from (${users}) made where n % 10 < 3 order by at_ms`,
+    [appId, lastDay, from],
+  );
+}
+
+/** So many a user, all on the first days: reports never look at them, but they fill the memory that reports share. */
+async function storeEvents(pool: pg.Pool, size: MarketSize, from: number, perUser: number): Promise<void> {
+  const { appId, lastDay } = size;
+  for (let back = 0; back < DAYS; back += 1) await openEventDay(pool, addDays(lastDay, -back));
+  await pool.query(
+    `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms)
+      select $1::int, 'user-' || n, day, at_ms + number * 1000, md5(n || ' ' || number)::uuid, 'track', 'level_up',
+        jsonb_build_object('$os', 'android', '$brand', 'Xiaomi', 'level', number), at_ms
+      from (${users}) made cross join generate_series(1, $4::int) number order by at_ms`,
+    [appId, lastDay, from, perUser],
+  );
+}
+
+async function storeCosts(pool: pg.Pool, { appId, lastDay }: MarketSize): Promise<void> {
+  await pool.query(
+    `insert into cost (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id,
+        impressions, clicks, cost_e4, changed_at_ms)
+      select $1::int, $2::date - back, (array['tencent', 'bytedance', 'kuaishou', 'baidu'])[1 + ad % 4], 'account' || ad % 20,
+        'plan' || ad % 80, 'ad' || ad, 'site' || ad % 4, '', '', '', 10000, 300, 5000000 + ad, 0
+      from generate_series(0, ${DAYS - 1}) back cross join generate_series(0, 799) ad`,
+    [appId, lastDay],
+  );
+}
+
+async function markAll(pool: pg.Pool, appId: number): Promise<void> {
+  await pool.query(
+    `insert into dirty_day (app_id, placement, day, marked, since, marked_at_ms)
+      select app_id, placement, day, 1, 1, 0 from (
+        select distinct app_id, 'touch' as placement, place_day as day from user_account where app_id = $1
+        union select distinct app_id, 'registered', registered_day from user_account where app_id = $1
+        union select distinct app_id, 'occurred', day from user_day where app_id = $1) slice
+      on conflict (app_id, placement, day) do update set since = 1`,
+    [appId],
+  );
+}
