@@ -78,6 +78,21 @@ test("the README's first attributed user works as written", async () => {
   expect(stdout).toMatch(/\(all\)\s+14d/);
 });
 
+test("the README's first report works as written", async () => {
+  const stdout = await runBlock(blocks.find((block) => block.includes("report ad"))!);
+  expect(answersIn(stdout).map(({ code }) => code)).toEqual([0, 0]);
+  expect(stdout).toMatch(/tencent\s+12\.5\s+1\s+30\s+2\.4\n/);
+  expect(stdout).toMatch(/-\s+-\s+12\.5\s+1\s+30\s+2\.4\n/);
+  expect(stdout).toContain(",o-3,");
+  expect(stdout).toMatch(/value\s+2\.4/);
+});
+
+test("the client that the README shows is what the package exports", async () => {
+  const { exports } = JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8"));
+  const client = await import(new URL(exports["./client"].default, ROOT).href);
+  expect(new client.ReportClient({ baseUrl: server.url, appKey: "x" })).toHaveProperty("adReport");
+});
+
 const CURL = `#!/bin/sh
 exec "$NODE" -e '
 const [url, , body] = process.argv.slice(1);
