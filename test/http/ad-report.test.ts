@@ -217,3 +217,8 @@ test.each([
   }
   expect(await ask({ dims_list: [dimension], dims_metrics_list })).toMatchObject({ code: 0 });
 });
+
+test("versions that no user can have find nobody", async () => {
+  const { code, data } = await ask({ filtering: { version_list: [1.5, 1e30] } });
+  expect({ code, items: data.items }).toEqual({ code: 0, items: [] });
+});

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
+import { signedRequest } from "../../src/client/report-client.ts";
 import type { App } from "../../src/db/app.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import type { Answer } from "../support/touchpoint.ts";
@@ -116,7 +117,40 @@ test("a call of the wrong shape or for another app is refused as such, although 
   expect(await reports.call(developer, "combo_sql", adReportOf(app, { decimal_point: 3 }))).toMatchObject({
     code: 1004,
   });
+  const wrong: [Row, number][] = [
+    [{ metrics_list: ["Nothing"] }, 1004],
+    [{ date_list: ["2026-11-15", "2026-11-01"] }, 1004],
+    [{ dims_list: ["csite", "gid"] }, 2006],
+  ];
+  for (const [more, code] of wrong) {
+    expect(await reports.call(developer, "combo_sql", adReportOf(app, more))).toMatchObject({ code });
+  }
+  for (const more of [{ page: 0 }, { order_by_list: [{ field: "Nothing", sort: 0 }] }]) {
+    expect(await reports.call(developer, "order/list", listOf(app, more))).toMatchObject({ code: 1004 });
+    expect(await reports.call(developer, "user/list", listOf(app, more))).toMatchObject({ code: 1004 });
+  }
   expect(await reports.call(developer, "combo_sql", adReportOf(app))).toMatchObject({ code: 2003 });
+});
+
+test("a bad call beside a good one never takes its place", async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const developer = await reports.developer({ apps: [app.appId], rate: { calls: 1, windowS: 600 } });
+    const answers = await Promise.all([
+      reports.call(developer, "combo_sql", adReportOf(app, { metrics_list: ["Nothing"] })),
+      reports.call(developer, "combo_sql", adReportOf(app)),
+    ]);
+    expect(answers.map(({ code }) => code)).toEqual([1004, 0]);
+  }
+});
+
+test("a body that would be costly to verify is refused before it is", async () => {
+  const developer = await reports.developer({ apps: [app.appId] });
+  const deep = `{"sign":"x","a":${"[".repeat(5000)}${"]".repeat(5000)}}`;
+  const long = JSON.stringify({ sign: "x", a: Array(400_000).fill(0) });
+  const { authorization } = signedRequest({}, developer.appKey);
+  for (const body of [deep, long]) expect(await reports.send("combo_sql", body, {})).toMatchObject({ code: 2002 });
+  expect(await reports.send("combo_sql", deep, { authorization })).toMatchObject({ code: 1004 });
+  expect(await reports.send("combo_sql", long, { authorization })).toMatchObject({ code: 1413, status: 413 });
 });
 
 test("every refusal of the ad report has an id of its own and says the error twice", async () => {
