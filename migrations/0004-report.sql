@@ -11,8 +11,6 @@ alter table user_account alter column place_day set not null;
 
 create index user_account_place_day on user_account (app_id, place_day);
 
-create index user_account_registered_day on user_account (app_id, registered_day);
-
 -- Values that reports group by are short from now on, so that indexes can hold them.
 update user_account set channel = case when octet_length(channel) > 200 then left(channel, 50) else channel end,
   turbo_promoted_object_id = case when octet_length(turbo_promoted_object_id) > 200 then left(turbo_promoted_object_id, 50) else turbo_promoted_object_id end,
@@ -23,15 +21,15 @@ update user_account set channel = case when octet_length(channel) > 200 then lef
   csite = case when octet_length(csite) > 200 then left(csite, 50) else csite end
   where octet_length(channel || turbo_promoted_object_id || advertiser_id || gid || aid || cid || csite) > 200;
 
--- The order of the user list (who registers later is on the last pages), with what it is filtered by: counting and paging
--- then go without the users themselves.
-create index user_account_listed on user_account (app_id, registered_at_ms, client_id)
+-- The days of registration, and the order of the user list (who registers later is on the last pages), with what it is
+-- filtered by: counting and paging then go without the users themselves.
+create index user_account_listed on user_account (app_id, registered_day, registered_at_ms, client_id)
   include (ad_platform, channel, version, turbo_promoted_object_id, advertiser_id, gid, aid, cid);
 
 -- The same for who has paid, with what the order list sums up. An index of its own, because these figures change: only a
 -- payment has to touch it.
 create index user_account_payer on user_account (app_id, client_id)
-  include (pay_cents, pay_max_cents, registered_at_ms, ad_platform, channel, version, turbo_promoted_object_id, advertiser_id, gid, aid, cid)
+  include (pay_cents, pay_max_cents, registered_day, ad_platform, channel, version, turbo_promoted_object_id, advertiser_id, gid, aid, cid)
   where pay_count > 0;
 
 create index user_day_day on user_day (app_id, day);

@@ -50,6 +50,8 @@ export const LIMITS = {
   reportBodyBytes: 512 * KIB,
   reportRows: 100_000,
   explainedRows: 10_000,
+  /** Fewer than there are connections for reports: slow readers never keep the reports waiting. */
+  exportsAtOnce: 2,
   csvRows: 1_000_000,
   csvRowsAtOnce: 2_000,
   csvLineBytes: 64 * KIB,

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { markDaysOfUsers, markLaterDays, markSlices } from "../db/dirty-day.ts";
+import { loadDaysOfUsers, loadLaterDays, markSlices } from "../db/dirty-day.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
 import { addDays } from "../domain/calendar.ts";
@@ -23,13 +23,12 @@ export async function markDirty(tx: pg.PoolClient, facts: Facts, receivedAtMs: n
   const days = facts.storedUserDays();
   for (const day of facts.newUserDays()) slices.add(day.appId, "occurred", day.day);
   for (const day of days) addDay(slices, facts, day);
+  // Who stands elsewhere now does so on every day; who did something earlier than known is not new on the later days.
+  const late = days.filter((day) => day.day < (facts.before(day)?.latestDay ?? ""));
+  for (const { appId, day } of [...(await loadDaysOfUsers(tx, moved)), ...(await loadLaterDays(tx, late))]) {
+    slices.add(appId, "occurred", day);
+  }
   await markSlices(tx, slices.list(), receivedAtMs);
-  await markDaysOfUsers(tx, moved, receivedAtMs);
-  await markLaterDays(
-    tx,
-    days.filter((day) => day.day < (facts.before(day)?.latestDay ?? "")),
-    receivedAtMs,
-  );
 }
 
 /** What a stored user did on a day, as far as it shows on other days too. */

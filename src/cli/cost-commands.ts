@@ -1,4 +1,4 @@
-import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import type { Command } from "commander";
 import { systemClock } from "../clock.ts";
@@ -58,11 +58,16 @@ export function costCommands(program: Command): void {
 }
 
 async function take(path: string, options: Json, run: (file: Readable) => Promise<number>): Promise<void> {
-  const file = path === "-" ? process.stdin : createReadStream(path);
+  // Opened before anything else is begun: a file that is not there is told in one sentence.
+  const file = path === "-" ? process.stdin : (await open(path).catch(unreadable)).createReadStream();
   try {
     const rows = await run(file);
     print({ rows }, options, () => `${rows} rows were taken in.`);
   } catch (error) {
     throw error instanceof FileError ? new UsageError(messageOf(error)) : error;
   }
+}
+
+function unreadable(error: unknown): never {
+  throw new UsageError(`The file cannot be read: ${messageOf(error)}.`);
 }

@@ -3,7 +3,7 @@ import { CALIBERS } from "../domain/cube.ts";
 import { ApiError, UsageError } from "../errors.ts";
 import { type CellBody, readCell } from "../report/cell-request.ts";
 import { explainCell } from "../report/explain.ts";
-import { listOf, parseDay, parseInteger, parseList, print, tableOf } from "./output.ts";
+import { listOf, parseDay, parseInteger, parseIntegers, parseList, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
 type Options = {
@@ -16,7 +16,7 @@ type Options = {
   roiVersion: "1" | "2";
   platforms: string[];
   channels: string[];
-  versions: string[];
+  versions: number[];
   campaigns: string[];
   json?: boolean;
 };
@@ -34,7 +34,7 @@ export function explainCommand(program: Command): void {
     .addOption(new Option("--roi-version <n>", "2: the precise model").choices(["1", "2"]).default("1"))
     .option("--platforms <names>", "the report's filter", parseList, [])
     .option("--channels <names>", "the report's filter", parseList, [])
-    .option("--versions <numbers>", "the report's filter", parseList, [])
+    .option("--versions <numbers>", "the report's filter", parseIntegers, [])
     .option("--campaigns <ids>", "the report's filter", parseList, [])
     .option("--json", "print JSON")
     .action((options: Options) =>
@@ -67,7 +67,7 @@ function cellOf(options: Options) {
       filtering: {
         ad_platform_list: options.platforms,
         channel_list: options.channels,
-        version_list: options.versions.map(Number),
+        version_list: options.versions,
         turbo_promoted_object_id_list: options.campaigns,
       },
     });

@@ -79,3 +79,7 @@ export function parsePlatform(text: string): string {
 export function parseList(text: string): string[] {
   return text.split(",").filter((part) => part !== "");
 }
+
+export function parseIntegers(text: string): number[] {
+  return parseList(text).map(parseInteger);
+}

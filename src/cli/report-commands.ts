@@ -4,7 +4,7 @@ import { csvLine } from "../domain/csv.ts";
 import { CALIBERS } from "../domain/cube.ts";
 import { messageOf, UsageError } from "../errors.ts";
 import type { OrderFilterBody, PostbackFilterBody, UserFilterBody } from "../report/list-request.ts";
-import { parseDay, parseInteger, parseList, print, tableOf } from "./output.ts";
+import { parseDay, parseInteger, parseIntegers, parseList, print, tableOf } from "./output.ts";
 import { withServer } from "./session.ts";
 
 type Row = Record<string, unknown>;
@@ -19,7 +19,7 @@ type AdOptions = Common & {
   roiVersion: "1" | "2";
   platforms: string[];
   channels: string[];
-  versions: string[];
+  versions: number[];
   campaigns: string[];
   names: string[];
 };
@@ -54,7 +54,7 @@ function adCommand(report: Command): void {
     .addOption(new Option("--roi-version <n>", "2: the precise model").choices(["1", "2"]).default("1"))
     .option("--platforms <names>", "only these ad platforms", parseList, [])
     .option("--channels <names>", "only these channels", parseList, [])
-    .option("--versions <numbers>", "only users of these versions", parseList, [])
+    .option("--versions <numbers>", "only users of these versions", parseIntegers, [])
     .option("--campaigns <ids>", "only these campaigns", parseList, [])
     .option("--names <fields>", "names and states to add, e.g. advertiser_name,AidName", parseList, [])
     .action((options: AdOptions) =>
@@ -78,7 +78,7 @@ function adBody(options: AdOptions): AdReportBody {
     filtering: {
       ad_platform_list: options.platforms,
       channel_list: options.channels,
-      version_list: options.versions.map(Number),
+      version_list: options.versions,
       turbo_promoted_object_id_list: options.campaigns,
     },
     dims_metrics_list: options.names,
@@ -154,6 +154,7 @@ function show(answer: object, rows: readonly Row[], options: Common): void {
 }
 
 function csvOf(rows: readonly Row[]): string {
+  if (rows.length === 0) return "";
   const names = Object.keys(rows[0] ?? {});
   return [names, ...rows.map((row) => names.map((name) => row[name]))].map(csvLine).join("");
 }

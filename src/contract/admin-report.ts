@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { adReportBody, orderListBody } from "./report.ts";
+import { adReportBody, orderListBody, userListBody } from "./report.ts";
 
 export const csvBody = Type.Object({
   app_id: Type.Optional(Type.Integer({ description: "Application id; for costs" })),
@@ -26,7 +26,8 @@ export const cellBody = Type.Object({
   ),
 });
 
-const { user_filtering, property_condition } = orderListBody.properties;
+const { user_filtering, event_filtering: orders, property_condition } = orderListBody.properties;
+const { event_filtering: users } = userListBody.properties;
 
 export const exportBody = Type.Object({
   app_id: Type.Integer({ description: "Application id" }),
@@ -37,8 +38,6 @@ export const exportBody = Type.Object({
   from: Type.Optional(Type.String({ description: "Events: first local day" })),
   to: Type.Optional(Type.String({ description: "Events: last local day" })),
   user_filtering: Type.Optional(user_filtering),
-  event_filtering: Type.Optional(
-    Type.Unsafe<object>({ type: "object", description: "Orders, users: as in their lists" }),
-  ),
+  event_filtering: Type.Optional(Type.Object({ ...orders.properties, ...users.properties })),
   property_condition,
 });

@@ -35,12 +35,13 @@ export async function readCsv<Column extends string, Row>(
   let rows: Row[] = [];
   let count = 0;
   for await (const { record, info } of records(file, shape)) {
+    const line = info.lines - breaksIn(record);
     try {
       const row = readRow(record, shape);
-      noteLine(lines, JSON.stringify(shape.key(row)), info.lines);
+      noteLine(lines, JSON.stringify(shape.key(row)), line);
       rows.push(row);
     } catch (error) {
-      problems.push(`line ${info.lines}: ${messageOf(error)}`);
+      problems.push(`line ${line}: ${messageOf(error)}`);
       if (problems.length >= LIMITS.csvProblems) break;
     }
     if (problems.length === 0 && rows.length >= LIMITS.csvRowsAtOnce) {
@@ -67,18 +68,23 @@ async function* records<Column extends string, Row>(
   file: Readable,
   shape: CsvShape<Column, Row>,
 ): AsyncGenerator<Parsed> {
+  let hasHeader = false;
   const parser = parse({
     bom: true,
     trim: true,
     info: true,
     skip_empty_lines: true,
     max_record_size: LIMITS.csvLineBytes,
-    columns: (header: string[]) => readHeader(header, shape),
+    columns: (header: string[]) => {
+      hasHeader = true;
+      return readHeader(header, shape);
+    },
   });
   // A file that cannot be read ends the parser too, so that the loop below meets the error.
   file.on("error", (error) => parser.destroy(error));
   try {
     for await (const parsed of file.pipe(parser)) yield parsed as Parsed;
+    if (!hasHeader) throw nothingTaken("the file is empty");
   } catch (error) {
     // The parser's own sentences name the line.
     throw error instanceof FileError ? error : nothingTaken(messageOf(error));
@@ -101,7 +107,17 @@ function readHeader<Column extends string, Row>(header: string[], shape: CsvShap
 
 function readRow<Column extends string, Row>(record: Record<string, string>, shape: CsvShape<Column, Row>): Row {
   const cells = Object.fromEntries(shape.columns.map((column) => [column, record[column] ?? ""]));
+  const bad = Object.entries(cells).find(([, cell]) => UNREADABLE.test(cell));
+  if (bad) throw new Error(`${bad[0]} holds characters that cannot be read; the file must be UTF-8`);
   return shape.read(cells as Record<Column, string>);
+}
+
+/** What is not UTF-8 has become a replacement; a null character is none that a text could hold. */
+const UNREADABLE = /[\ufffd\u0000]/;
+
+/** The parser names a row by its last line; a quoted cell may have gone over several. */
+function breaksIn(record: Record<string, string>): number {
+  return Object.values(record).reduce((sum, cell) => sum + cell.split("\n").length - 1, 0);
 }
 
 function nothingTaken(reason: string): FileError {

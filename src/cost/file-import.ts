@@ -111,7 +111,6 @@ function key(text: string, column: string): string {
   if (Buffer.byteLength(text) > LIMITS.dimensionBytes) {
     throw new Error(`${column} is longer than ${LIMITS.dimensionBytes} bytes`);
   }
-  if (text.includes("\u0000")) throw new Error(`${column} holds characters that are not allowed`);
   return text;
 }
 

@@ -8,7 +8,7 @@ import { migrate } from "./migrate.ts";
 import { type Connection, openPool } from "./pool.ts";
 
 const EXTERNAL_MS_MAX = 30_000;
-const REPORT_CONNECTIONS = 2;
+const REPORT_CONNECTIONS = 4;
 const REPORT_MS_MAX = 60_000;
 
 /** A migrated database, embedded or external, and a pool to it. */

@@ -22,40 +22,28 @@ export async function markSlices(tx: Executor, slices: readonly Slice[], receive
   );
 }
 
-/** Users whose dimensions changed: every day on which they did something shows them elsewhere now. */
-export async function markDaysOfUsers(tx: Executor, users: readonly UserKey[], receivedAtMs: number): Promise<void> {
-  if (users.length === 0) return;
-  const days = await query<{ appId: number; day: string }>(
+export type DayOfApp = { appId: number; day: string };
+
+/** The days on which these users did something. */
+export async function loadDaysOfUsers(tx: Executor, users: readonly UserKey[]): Promise<DayOfApp[]> {
+  if (users.length === 0) return [];
+  return query<DayOfApp>(
     tx,
     sql`select distinct d.app_id as "appId", d.day
       from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as moved (app_id, client_id)
       join user_day d on d.app_id = moved.app_id and d.client_id = moved.client_id collate "C"`,
   );
-  await markSlices(
-    tx,
-    days.map((day) => ({ ...day, placement: "occurred" as const })),
-    receivedAtMs,
-  );
 }
 
-/** Users who did something on a day before their last one: on the later days it is not the first time any more. */
-export async function markLaterDays(
-  tx: Executor,
-  days: readonly (UserKey & { day: string })[],
-  receivedAtMs: number,
-): Promise<void> {
-  if (days.length === 0) return;
-  const later = await query<{ appId: number; day: string }>(
+/** The days on which users did something after these. */
+export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { day: string })[]): Promise<DayOfApp[]> {
+  if (days.length === 0) return [];
+  return query<DayOfApp>(
     tx,
     sql`select distinct d.app_id as "appId", d.day
       from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],
         ${days.map((day) => day.day)}::date[]) as came (app_id, client_id, day)
       join user_day d on d.app_id = came.app_id and d.client_id = came.client_id collate "C" and d.day > came.day`,
-  );
-  await markSlices(
-    tx,
-    later.map((day) => ({ ...day, placement: "occurred" as const })),
-    receivedAtMs,
   );
 }
 
@@ -68,11 +56,14 @@ export async function loadDirtySlices(executor: Executor, limit: number): Promis
   );
 }
 
-/** The slice holds everything up to the mark that it had when its counting began. */
+/**
+ * The slice holds everything up to the mark that it had when its counting began. A mark of another transaction may have
+ * a smaller number and still come later.
+ */
 export async function markRefreshed(tx: Executor, slice: DirtySlice): Promise<void> {
   await execute(
     tx,
-    sql`update dirty_day set since = case when marked = ${slice.marked} then null else ${slice.marked}::bigint + 1 end
+    sql`update dirty_day set since = case when marked = ${slice.marked} then null else least(marked, ${slice.marked}::bigint + 1) end
       where app_id = ${slice.appId} and placement = ${slice.placement} and day = ${slice.day}::date`,
   );
 }

@@ -1,17 +1,21 @@
 import { once } from "node:events";
 import { PassThrough, Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import { LIMITS } from "../config.ts";
 import { adminAnswer } from "../contract/admin.ts";
 import { cellBody, csvBody, exportBody } from "../contract/admin-report.ts";
 import { success } from "../contract/envelope.ts";
 import { FileError } from "../cost/csv-file.ts";
 import { importAdObjects, importAdvertisers, importCosts } from "../cost/file-import.ts";
+import type { App } from "../db/app.ts";
 import { ApiError } from "../errors.ts";
 import { readDates } from "../report/ad-report-request.ts";
 import { type CellBody, readCell } from "../report/cell-request.ts";
 import { explainCell } from "../report/explain.ts";
 import { type ExportFormat, type ExportOf, exportRows } from "../report/export.ts";
 import type { ListBody } from "../report/list-request.ts";
+import { orderListCondition } from "../report/order-list.ts";
+import { userListCondition } from "../report/user-list.ts";
 import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1";
@@ -77,17 +81,29 @@ type ExportBody = {
   to?: string;
 } & Partial<ListBody<object>>;
 
+let exportsRunning = 0;
+
+/** A reader that takes nothing for so long is given up. */
+const STALL_MS_MAX = 60_000;
+
 async function sendExport(context: HttpContext, reply: FastifyReply, body: ExportBody): Promise<FastifyReply> {
   const app = await context.apps.findById(body.app_id);
-  const format = body.format ?? "ndjson";
+  const [what, format] = [exportOf(body, app), body.format ?? "ndjson"];
+  if (exportsRunning >= LIMITS.exportsAtOnce) {
+    throw new ApiError("overloaded", `${LIMITS.exportsAtOnce} exports are running; try again.`, { retryAfterS: 10 });
+  }
   const stream = new PassThrough();
-  const write = async (text: string) => {
-    if (stream.destroyed) throw new Error("The reader has gone.");
-    if (!stream.write(text)) await once(stream, "drain", { signal: closing.signal });
-  };
   const closing = new AbortController();
   stream.once("close", () => closing.abort());
-  const exporting = exportRows(context.reportPool, app, { what: exportOf(body), format, write });
+  const write = async (text: string) => {
+    if (stream.destroyed) throw new Error("The reader has gone.");
+    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(STALL_MS_MAX)]);
+    if (!stream.write(text)) await once(stream, "drain", { signal });
+  };
+  exportsRunning += 1;
+  const exporting = exportRows(context.reportPool, app, { what, format, write }).finally(() => {
+    exportsRunning -= 1;
+  });
   exporting.then(
     () => stream.end(),
     (error: Error) => stream.destroy(error),
@@ -97,9 +113,15 @@ async function sendExport(context: HttpContext, reply: FastifyReply, body: Expor
   return reply.send(stream);
 }
 
-function exportOf(body: ExportBody): ExportOf {
+function exportOf(body: ExportBody, app: App): ExportOf {
   const { kind, user_filtering = {}, event_filtering = {}, property_condition = [] } = body;
-  if (kind !== "events") return { kind, filter: { user_filtering, event_filtering, property_condition } };
+  if (kind !== "events") {
+    const what: ExportOf = { kind, filter: { user_filtering, event_filtering, property_condition } };
+    // Whatever is wrong with the filter is told before the answer begins.
+    if (what.kind === "orders") orderListCondition(what.filter, app);
+    else if (what.kind === "users") userListCondition(what.filter, app);
+    return what;
+  }
   const { fromDay, untilDay } = readDates([body.from ?? "", body.to ?? ""], "from and to");
   return { kind, fromDay, untilDay };
 }

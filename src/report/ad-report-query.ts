@@ -5,7 +5,7 @@ import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql 
 import {
   COST_MEASURES,
   type CostMeasure,
-  DISTINCT_MEASURES,
+  type DistinctMeasure,
   type Measure,
   PLACEMENTS_OF,
   type Sums,
@@ -38,14 +38,16 @@ export async function querySums(
 }
 
 /** Users of several days, each counted once. By the dimensions that are the user's own: a user is in one row. */
-export async function queryDistinct(executor: Executor, question: Question): Promise<ReportRow[]> {
+export async function queryDistinct(
+  executor: Executor,
+  question: Question,
+  measures: readonly DistinctMeasure[],
+): Promise<ReportRow[]> {
   const own = { ...question, dimensions: question.dimensions.filter((name) => name !== "date") };
-  const sums = DISTINCT_MEASURES.map(
-    (name) => sql`sum(${distinctUsers(name, question.fromDay)}) as ${identifier(name)}`,
-  );
+  const sums = measures.map((name) => sql`sum(${distinctUsers(name, question.fromDay)}) as ${identifier(name)}`);
   const part = sql`select ${columnsOf(own)}, ${listed(sums)} from ${usersOf(question)}
     where ${filterOf(question.filter, sql`c`)} and c.active_gaps is not null group by ${columnsOf(own)}`;
-  return queryRows(executor, own, [part], DISTINCT_MEASURES);
+  return queryRows(executor, own, [part], measures);
 }
 
 /** What the rows are made of is grouped first; optimiser and department, which follow from it, only then. */

@@ -2,7 +2,7 @@ import { LIMITS } from "../config.ts";
 import { type AdName, loadAdObjectNames, loadAdvertiserNames } from "../db/ad-names.ts";
 import type { Executor } from "../db/sql.ts";
 import { addDays } from "../domain/calendar.ts";
-import { DISTINCT_MEASURES, type Measure, type Sums } from "../domain/cube.ts";
+import { DISTINCT_MEASURES, type DistinctMeasure, type Measure, type Sums } from "../domain/cube.ts";
 import { ApiError } from "../errors.ts";
 import { queryDistinct, querySums, type ReportRow } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
@@ -58,9 +58,10 @@ export async function countRows(
     throw new ApiError("badParameter", `The report has more than ${rowsMax} rows; ask for fewer dimensions or days.`);
   }
   const total = addUp(rows, measures);
-  if (hasRepeatedUsers(request, measures)) {
-    const distinct = await queryDistinct(executor, request);
-    Object.assign(total, addUp(distinct, DISTINCT_MEASURES));
+  const repeated = repeatedMeasures(request, measures);
+  if (repeated.length > 0) {
+    const distinct = await queryDistinct(executor, request, repeated);
+    Object.assign(total, addUp(distinct, repeated));
     if (!request.dimensions.includes("date")) replaceUsers(rows, distinct);
   }
   return { rows: rows.sort(byValues), total };
@@ -78,11 +79,12 @@ export function measuresOf(metrics: readonly Metric[], reading: Reading): Measur
   return [...new Set(metrics.flatMap(({ formula }) => inFormula(formula(reading))))];
 }
 
-/** On several days of the second caliber the same user may be there each day. */
-function hasRepeatedUsers({ reading, fromDay, untilDay }: AdReportRequest, measures: readonly Measure[]): boolean {
+/** What cannot be added up: on several days of the second caliber the same user may be there each day. */
+function repeatedMeasures(request: AdReportRequest, measures: readonly Measure[]): DistinctMeasure[] {
+  const { reading, fromDay, untilDay } = request;
   const isOneDay = addDays(fromDay, 1) === untilDay;
-  const distinct: readonly Measure[] = DISTINCT_MEASURES;
-  return reading.caliber === "behavior_occurred_time" && !isOneDay && measures.some((one) => distinct.includes(one));
+  if (reading.caliber === "user_activated_time" || isOneDay) return [];
+  return DISTINCT_MEASURES.filter((one) => measures.includes(one));
 }
 
 function addUp(rows: readonly ReportRow[], measures: readonly Measure[]): Sums {

@@ -1,7 +1,9 @@
+import type pg from "pg";
 import { LIMITS } from "../config.ts";
 import type { App } from "../db/app.ts";
 import { costRows } from "../db/cost.ts";
 import { userDimensions, userRows } from "../db/cube.ts";
+import { inTransaction } from "../db/pool.ts";
 import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/sql.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import {
@@ -34,7 +36,12 @@ export type Explained = {
   numbers: { users: number; orders: number; costs: number };
 };
 
-export async function explainCell(executor: Executor, cell: Cell, app: App): Promise<Explained> {
+/** Of one moment, so that what is listed adds up to what is shown. */
+export async function explainCell(pool: pg.Pool, cell: Cell, app: App): Promise<Explained> {
+  return inTransaction(pool, (tx) => explain(tx, cell, app), "snapshot");
+}
+
+async function explain(executor: Executor, cell: Cell, app: App): Promise<Explained> {
   const [metric] = cell.request.metrics;
   if (!metric || cell.request.metrics.length !== 1) throw new Error("A cell has one metric.");
   const { reading, decimals } = cell.request;

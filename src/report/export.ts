@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { App } from "../db/app.ts";
 import { fetchEvents, openEventCursor } from "../db/event.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { csvLine } from "../domain/csv.ts";
@@ -48,6 +48,8 @@ export async function exportRows(
       // A reader may take its time.
       await tx.query("set local statement_timeout = 0");
       const next = await openCursor(tx, app, what);
+      // Each page is little among much; the cursor itself is planned by now.
+      await preferIndexes(tx);
       let count = 0;
       for (let page = await next(); page.length > 0; page = await next()) {
         await write(textOf(page, format, count === 0));

@@ -7,17 +7,14 @@ import { readDates } from "./ad-report-request.ts";
 import type { OrderFilterBody, QueryItem, UserFilterBody } from "./list-request.ts";
 
 /** A filter of a list: conditions on the user, called u, and on the order, called o. All must hold. */
-export function userConditions(filter: UserFilterBody, app: Pick<App, "timeZone">): Sql[] {
+export function userConditions(filter: UserFilterBody): Sql[] {
   const conditions: Sql[] = [];
   const oneOf = (column: Sql, values: readonly (string | number)[] | undefined, type: Sql = sql`text`) => {
     if (values && values.length > 0) conditions.push(sql`${column} = any(${values}::${type}[])`);
   };
   if (filter.create_date_list && filter.create_date_list.length > 0) {
     const { fromDay, untilDay } = readDates(filter.create_date_list, "user_filtering.create_date_list");
-    const calendar = calendarOf(app.timeZone);
-    // By the instant and not by the day: that is what the list is ordered by.
-    const [fromMs, untilMs] = [calendar.startOf(fromDay), calendar.startOf(untilDay)];
-    conditions.push(sql`u.registered_at_ms >= ${fromMs} and u.registered_at_ms < ${untilMs}`);
+    conditions.push(sql`u.registered_day >= ${fromDay}::date and u.registered_day < ${untilDay}::date`);
   }
   oneOf(
     sql`u.ad_platform`,

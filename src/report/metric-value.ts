@@ -28,14 +28,17 @@ export function metricReader(formula: Formula, scale: Scale): (sums: Sums) => nu
     const [above, below] = [2 * dividend + divisor, 2 * divisor];
     const isPlain = dividend >= 0 && divisor > 0 && Number.isSafeInteger(above) && Number.isSafeInteger(below);
     if (isPlain) return pointed(String(Math.floor(above / below)), scale.decimals);
-    return exactly(addExactly(of, sums) * BigInt(times), (by ? addExactly(by, sums) : 1n) * BigInt(parts), scale);
+    const [exact, whole] = [addExactly(of, sums) * BigInt(times), by ? addExactly(by, sums) : 1n];
+    return rounded({ of: exact, by: whole * BigInt(parts) * 10n ** BigInt(scale.decimals) }, scale.decimals);
   };
 }
 
-function exactly(dividend: bigint, divisor: bigint, { decimals }: Scale): number {
-  const [size, whole] = [dividend < 0n ? -dividend : dividend, divisor < 0n ? -divisor : divisor];
-  const value = pointed(String((2n * size + whole) / (2n * whole)), decimals);
-  return dividend < 0n !== divisor < 0n && value !== 0 ? -value : value;
+/** A fraction of numbers of any size and sign. */
+export function rounded({ of, by }: { of: bigint; by: bigint }, decimals: number): number {
+  if (by === 0n) return 0;
+  const [size, whole] = [of < 0n ? -of : of, by < 0n ? -by : by];
+  const value = pointed(String((2n * size * 10n ** BigInt(decimals) + whole) / (2n * whole)), decimals);
+  return of < 0n !== by < 0n && value !== 0 ? -value : value;
 }
 
 /** Whole digits with the point set so many places before their end. */

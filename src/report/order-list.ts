@@ -32,8 +32,6 @@ const SORTS: Readonly<Record<string, Sql>> = {
   PostbackCnt: sql`o.postback_count`,
 };
 
-export const ORDER_SORT_FIELDS = Object.keys(SORTS);
-
 const source = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
 
 export function readOrderList(body: OrderListBody, app: App): ListQuery {
@@ -62,7 +60,7 @@ export function orderListCondition(
   return allOf([
     // Whoever has an order has paid: said so that the index of the payers can be used.
     sql`o.app_id = ${app.appId} and u.pay_count > 0`,
-    ...userConditions(body.user_filtering, app),
+    ...userConditions(body.user_filtering),
     ...orderConditions(body.event_filtering, app),
     ...propertyConditions(body.property_condition ?? [], app, "order"),
   ]);

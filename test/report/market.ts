@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import type { AdReportBody } from "../../src/report/ad-report-request.ts";
+import type { Account, Asked, Campaign, CostRow, Happening, Market, Person } from "./oracle.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** The clocks of New York go forward in the night before the third day. */
+const START_MS = Date.UTC(2024, 2, 8, 5);
+
+/** The last one stands for no campaign. */
+const CAMPAIGNS = ["campaign00000001", "campaign00000002", ""];
+const PLATFORMS = ["tencent", "kuaishou"];
+const pick = <T>(...values: T[]) => fc.constantFrom(...values);
+
+type Source = "organic" | "reported" | "history" | "late_touch" | "returned";
+
+/** A person, and how the server gets to know where from. */
+export type Made = Person & { source: Source; arrivesLate: boolean[]; isRenamed: boolean; isDeleted: boolean };
+
+/** Known by a device id, and so found by a touch. */
+export const hasDevice = (source: Source) => source === "late_touch" || source === "returned";
+/** After so long a user comes back, by way of another ad. */
+export const RETURN_MS = 4 * DAY_MS;
+
+const offsets = fc.oneof(
+  pick(0, 1, HOUR_MS, DAY_MS - 1, DAY_MS, 3 * DAY_MS, 7 * DAY_MS - 1, 7 * DAY_MS, 30 * DAY_MS - 1, 30 * DAY_MS),
+  pick(-HOUR_MS, -2 * DAY_MS),
+  fc.integer({ min: 0, max: 32 * 24 }).map((hours) => hours * HOUR_MS),
+);
+
+/** The same thing at the same instant would be the same event, which counts once. */
+const happenings = fc.uniqueArray(
+  fc.record({
+    kind: pick("active", "active", "pay", "pay", "ad", "ad", "register"),
+    afterMs: offsets,
+    cents: pick(1, 600, 99_999),
+    micros: pick(1, 80_000, 33_333),
+    order: fc.nat(3),
+  }),
+  { maxLength: 8, selector: ({ kind, afterMs }) => `${kind} ${afterMs}` },
+);
+
+const people: fc.Arbitrary<Made[]> = fc
+  .array(
+    fc.record({
+      source: pick<Source>("organic", "reported", "reported", "history", "late_touch", "returned"),
+      registeredMs: fc
+        .oneof(fc.integer({ min: 0, max: 5 * 24 * 60 }), pick(0, 24 * 60, 3 * 24 * 60))
+        .map((minutes) => START_MS + minutes * 60_000),
+      touchAgeMs: pick(0, 1, HOUR_MS, 26 * HOUR_MS, 3 * DAY_MS),
+      ad_platform: pick(...PLATFORMS),
+      advertiser_id: pick("acc1", "acc2"),
+      gid: pick("g1", "g2"),
+      aid: pick("a1", "a2", "a3"),
+      csite: pick("", "feed"),
+      channel: pick("c1", "c2"),
+      os_platform: pick("ios", "android"),
+      turbo_promoted_object_id: pick(...CAMPAIGNS),
+      version: pick(1, 2),
+      happenings,
+      arrivesLate: fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
+      isRenamed: pick(false, false, true),
+      isDeleted: pick(false, false, true),
+    }),
+    { minLength: 1, maxLength: 6 },
+  )
+  .map((list) =>
+    list.map((one, index): Made => {
+      const { registeredMs, touchAgeMs, happenings: done, ...rest } = one;
+      const clientId = `u${index}`;
+      const isPaid = one.source !== "organic" && one.source !== "history";
+      return {
+        ...rest,
+        ...(isPaid
+          ? {}
+          : { ad_platform: "", advertiser_id: "", gid: "", aid: "", csite: "", turbo_promoted_object_id: "" }),
+        // Kuaishou's own report of a click names no placement.
+        ...(one.ad_platform === "kuaishou" && one.source === "reported" ? { csite: "" } : {}),
+        ...(hasDevice(one.source) ? { os_platform: "android" } : {}),
+        ...(one.source === "organic" || one.source === "history" ? { os_platform: "unknown" } : {}),
+        clientId,
+        registeredAtMs: registeredMs,
+        touchedAtMs: isPaid ? registeredMs + (one.source === "returned" ? RETURN_MS : 0) - touchAgeMs : null,
+        isHistory: one.source === "history",
+        happenings: done.map(({ kind, afterMs, cents, micros, order }): Happening => {
+          const atMs = registeredMs + afterMs;
+          if (kind === "pay") return { kind, atMs, cents, orderId: `${clientId}-${order}` };
+          if (kind === "ad") return { kind, atMs, micros };
+          return { kind: kind as "active" | "register", atMs };
+        }),
+      };
+    }),
+  );
+
+const costs: fc.Arbitrary<CostRow[]> = fc.uniqueArray(
+  fc.record({
+    day: fc.nat(8).map((days) => new Date(START_MS + days * DAY_MS).toISOString().slice(0, 10)),
+    ad_platform: pick(...PLATFORMS),
+    advertiser_id: pick("acc1", "acc2", ""),
+    gid: pick("g1", "g2", ""),
+    aid: pick("a1", "a2", "a3", ""),
+    csite: pick("", "feed"),
+    channel: pick("", "c1"),
+    os_platform: pick("", "ios"),
+    turbo_promoted_object_id: pick("", "", ...CAMPAIGNS),
+    impressions: fc.nat(100_000),
+    clicks: fc.nat(1_000),
+    costE4: fc.nat(90_000_000),
+  }),
+  { maxLength: 6, selector: ({ impressions: _i, clicks: _c, costE4: _e, ...key }) => JSON.stringify(key) },
+);
+
+/** What happens in a market; its campaigns and accounts are always the same. */
+export type MadeMarket = Pick<Market, "timeZone" | "payShareBp" | "costs"> & { people: Made[] };
+
+export const markets: fc.Arbitrary<MadeMarket> = fc.record({
+  timeZone: pick("Asia/Shanghai", "America/New_York", "Asia/Kolkata", "Pacific/Auckland"),
+  payShareBp: pick(10_000, 6_000, 3_333),
+  people,
+  costs,
+});
+
+const OTHER_DIMS = ["advertiser_id", "gid", "aid", "os_platform", "operator"];
+const dims = fc
+  .record({
+    base: fc.subarray(["date", "ad_platform"]),
+    rest: fc.oneof(
+      fc.subarray([...OTHER_DIMS, "turbo_promoted_object_id"]),
+      fc.subarray([...OTHER_DIMS, "dept"]),
+      fc.subarray(["advertiser_id", "gid", "aid", "os_platform", "channel"]),
+      fc.subarray(["csite"]),
+    ),
+  })
+  .map(({ base, rest }) => [...base, ...rest]);
+
+export const asked: fc.Arbitrary<Asked> = fc
+  .record({
+    from: fc.integer({ min: -5, max: 8 }),
+    days: pick(0, 0, 1, 6, 40),
+    dims,
+    caliber: pick<Asked["caliber"]>("user_activated_time", "behavior_occurred_time"),
+    roiVersion: pick<1 | 2>(1, 2),
+    decimals: pick(2, 4),
+    adPlatforms: pick([], [], ["tencent"], ["natural", "kuaishou"]),
+    channels: pick<string[]>([], [], ["c1"]),
+    versions: pick<number[]>([], [], [], [2]),
+    campaigns: pick<string[]>([], [], [CAMPAIGNS[0]!]),
+  })
+  .map(({ from, days, ...rest }) => {
+    const day = (offset: number) => new Date(START_MS + offset * DAY_MS).toISOString().slice(0, 10);
+    return { ...rest, fromDay: day(from), toDay: day(from + days) };
+  });
+
+export const ACCOUNTS: Account[] = [
+  { ad_platform: "tencent", advertiser_id: "acc1", operator: "ann", dept: "d1" },
+  { ad_platform: "kuaishou", advertiser_id: "acc2", operator: "", dept: "d2" },
+];
+export const CAMPAIGN_ROWS: Campaign[] = [
+  { id: CAMPAIGNS[0]!, channel: "c1", os_platform: "ios", operator: "bob", dept: "d3" },
+  { id: CAMPAIGNS[1]!, channel: "", os_platform: "", operator: "", dept: "" },
+];
+
+/** What is told of a person early, or late. */
+export function arriving(person: Made, isLate: boolean): Happening[] {
+  return person.happenings.filter((_, index) => person.arrivesLate[index] === isLate);
+}
+
+/** The market as the oracle knows it. The first report of an order stays, so it is told in the order of arrival. */
+export function toldOf(market: MadeMarket): Market {
+  const people = market.people.map((one) => ({
+    ...one,
+    happenings: [...arriving(one, false), ...arriving(one, true)],
+  }));
+  return { ...market, people, campaigns: CAMPAIGN_ROWS, accounts: ACCOUNTS };
+}
+
+/** The question as the body of a report. */
+export function bodyOf(appId: number, question: Asked, metrics: readonly string[]): AdReportBody {
+  return {
+    app_id: appId,
+    date_list: [question.fromDay, question.toDay],
+    metrics_list: metrics,
+    dims_list: question.dims,
+    statistics_caliber: question.caliber,
+    decimal_point: question.decimals as 2 | 4,
+    roi_version: question.roiVersion,
+    filtering: {
+      ad_platform_list: question.adPlatforms,
+      channel_list: question.channels,
+      version_list: question.versions,
+      turbo_promoted_object_id_list: question.campaigns,
+    },
+  };
+}
