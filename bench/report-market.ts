@@ -10,7 +10,7 @@ export type MarketSize = { appId: number; lastDay: string; fromMillion: number; 
 
 /**
  * Users, their days, orders, costs and events, made by the database itself: per million users three million user_days
- * and 300,000 orders. Users come evenly over the days, nine of ten by one of 800 ads; on the last day every tenth is there. Stored in
+ * and 300,000 orders. Users come evenly over the days, nine of ten by one of 800 ads; on the last day 100,000 are there. Stored in
  * the order of time, as they would have come.
  */
 export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser: number): Promise<void> {
@@ -64,7 +64,7 @@ async function storeDays(pool: pg.Pool, { appId, lastDay }: MarketSize, from: nu
     `insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
       select $1::int, 'user-' || n, day + after, after, after, 7, 0,
         case when after = 0 and n % 10 < 3 then 1 else 0 end, case when after = 0 and n % 10 < 3 then 600 + n % 5000 else 0 end, 1, 80000
-      from (${users}) made cross join lateral (values (0), (1), (greatest(2, case when n % 10 = 0 then $2::date - day else 2 + n % 20 end))) as later (after)
+      from (${users}) made cross join lateral (values (0), (1), (greatest(2, case when n % 12 = 0 then $2::date - day else 2 + n % 20 end))) as later (after)
       order by day + after, n`,
     [appId, lastDay, from],
   );

@@ -29,7 +29,7 @@ create index user_account_listed on user_account (app_id, registered_day, regist
 -- The same for who has paid, with what the order list sums up. An index of its own, because these figures change: only a
 -- payment has to touch it.
 create index user_account_payer on user_account (app_id, client_id)
-  include (pay_cents, pay_max_cents, registered_day, ad_platform, channel, version, turbo_promoted_object_id, advertiser_id, gid, aid, cid)
+  include (pay_count, pay_cents, pay_max_cents, registered_day, ad_platform, channel, version, turbo_promoted_object_id, advertiser_id, gid, aid, cid)
   where pay_count > 0;
 
 create index user_day_day on user_day (app_id, day);
@@ -47,6 +47,8 @@ alter table orders add column postback_count integer not null default 0;
 create index orders_received_at on orders (app_id, received_at_ms, trace_id);
 
 create index orders_at on orders (app_id, at_ms);
+
+create index orders_sent_back on orders (app_id, client_id) include (back_cents) where back_cents <> 0;
 
 -- One per user, event type and what it is about: an order's trace_id, a day, or nothing.
 create table postback (

@@ -170,14 +170,35 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
 
 /** The user rows added up, in the columns of the cube. */
 export function cubeRows(placement: Placement, range: UserRange): Sql {
-  const sums = USER_MEASURES.map((name) => sql`nullif(sum(${identifier(name)}), 0)::bigint as ${identifier(name)}`);
-  const gaps = GAPS.map((name) => {
-    const one = identifier(`${name}_gap`);
-    return sql`array_agg(${one} order by ${one}) filter (where ${one} is not null) as ${identifier(`${name}_gaps`)}`;
+  const sums = USER_MEASURES.map((name) => {
+    const column = identifier(name);
+    // What a placement does not have is not added up either: that would take longer than all the rest.
+    return HAS[placement](name) ? sql`nullif(sum(${column}), 0)::bigint as ${column}` : sql`null::bigint as ${column}`;
   });
-  return sql`select day, ${dimensionList}, ${listed([...sums, ...gaps])} from (${userRows(placement, range)}) user_row
-    group by day, ${dimensionList}`;
+  const gaps = GAPS.map((name) => {
+    const gap = identifier(`${name}_gap`);
+    return sql`array_agg(${gap}) filter (where ${gap} is not null) as ${identifier(`${name}_gaps`)}`;
+  });
+  // Sorted only afterwards: an order within the aggregate would make it sort all users by all their dimensions first.
+  const sorted = GAPS.map((name) => {
+    const all = identifier(`${name}_gaps`);
+    return sql`(select array_agg(gap order by gap) from unnest(${all}) gap) as ${all}`;
+  });
+  return sql`select day, ${dimensionList}, ${listed(USER_MEASURES.map(identifier))}, ${listed(sorted)} from (
+      select day, ${dimensionList}, ${listed([...sums, ...(placement === "occurred" ? gaps : [noLists])])}
+      from (${userRows(placement, range)}) user_row group by day, ${dimensionList}) summed`;
 }
+
+const noLists = listed(GAPS.map((name) => sql`null::int[] as ${identifier(`${name}_gaps`)}`));
+
+const isCohort = (name: UserMeasure) => /^(?:users|real_users|kept_\d+|(?:pay|ad)_[ds]\d+)$/.test(name);
+
+/** Which measures a placement has. */
+const HAS: Readonly<Record<Placement, (name: UserMeasure) => boolean>> = {
+  touch: () => true,
+  registered: isCohort,
+  occurred: (name) => !isCohort(name),
+};
 
 /** Counts a slice anew, as a whole. */
 export async function replaceSlice(tx: pg.PoolClient, { appId, placement, day }: Slice): Promise<void> {

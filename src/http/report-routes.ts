@@ -50,7 +50,7 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       ...{ body: orderListBody, answer: listAnswer },
       prepare: (body, app) => {
         const asked = readOrderList(body as OrderListBody, app);
-        return async () => success(await runOrderList(context.reportPool, asked, app));
+        return async () => success(await runOrderList(context.reportPool, asked));
       },
     });
 

@@ -32,6 +32,30 @@ export function userConditions(filter: UserFilterBody): Sql[] {
   return conditions;
 }
 
+/**
+ * The same filter on rows c of the cube, where it is about nothing else than the cube knows; undefined where it is. Days
+ * are those of the registration.
+ */
+export function cubeConditions(filter: UserFilterBody): Sql[] | undefined {
+  const { create_date_list = [], ad_platform_list, channel_list, turbo_promoted_object_id_list, ...others } = filter;
+  const { advertiser_id_list, gid_list, aid_list, ...unknown } = others;
+  if (Object.values(unknown).some((list) => Array.isArray(list) && list.length > 0)) return undefined;
+  const lists: [Sql, readonly string[] | undefined][] = [
+    [sql`c.ad_platform`, ad_platform_list],
+    [sql`c.channel`, channel_list],
+    [sql`c.turbo_promoted_object_id`, turbo_promoted_object_id_list],
+    [sql`c.advertiser_id`, advertiser_id_list],
+    [sql`c.gid`, gid_list],
+    [sql`c.aid`, aid_list],
+  ];
+  const conditions = lists.flatMap(([column, values]) => textCondition(column, values) ?? []);
+  if (create_date_list.length > 0) {
+    const { fromDay, untilDay } = readDates(create_date_list, "user_filtering.create_date_list");
+    conditions.push(sql`c.day >= ${fromDay}::date and c.day < ${untilDay}::date`);
+  }
+  return conditions;
+}
+
 export function orderConditions(filter: OrderFilterBody, app: Pick<App, "timeZone">): Sql[] {
   const conditions: Sql[] = [];
   const add = (condition: Sql | undefined) => condition && conditions.push(condition);

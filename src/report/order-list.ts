@@ -4,10 +4,18 @@ import { allOf, type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { ORGANIC } from "../domain/attribution.ts";
 import { orderConditions, userConditions } from "./list-filter.ts";
-import { type ListBody, type OrderFilterBody, type PageInfo, pageInfo, readPage } from "./list-request.ts";
+import {
+  type ListBody,
+  type OrderFilterBody,
+  type Page,
+  type PageInfo,
+  type PropertyCondition,
+  pageInfo,
+  readPage,
+} from "./list-request.ts";
 import { type OrderListRecord, orderListRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
-import { type ListQuery, orderOf } from "./user-list.ts";
+import { orderOf } from "./user-list.ts";
 
 export type OrderListBody = ListBody<OrderFilterBody>;
 export type OrderTotal = Record<"user$pay_max_amount" | "user$pay_amount_sum" | "Amount" | "BackAmount", number>;
@@ -32,38 +40,61 @@ const SORTS: Readonly<Record<string, Sql>> = {
   PostbackCnt: sql`o.postback_count`,
 };
 
-const source = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
+const USER_SORTS = new Set(Object.keys(SORTS).filter((name) => SORTS[name]!.texts.join("").includes("u.")));
 
-export function readOrderList(body: OrderListBody, app: App): ListQuery {
-  // As received: what arrives later is on the last pages, and those before stay as they are.
-  const order = orderOf(body.order_by_list ?? [], SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]);
-  return { page: readPage(body), order, where: orderListCondition(body, app) };
+const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
+
+/** Conditions on the user u and on the order o apart: where there are none on the users, they need not be looked at. */
+export type OrderQuery = { app: App; users: Sql[]; orders: Sql[]; order: Sql; sortsByUser: boolean; page: Page };
+
+export function readOrderList(body: OrderListBody, app: App): OrderQuery {
+  const sorts = body.order_by_list ?? [];
+  return {
+    ...conditionsOf(body, app),
+    app,
+    // As received: what arrives later is on the last pages, and those before stay as they are.
+    order: orderOf(sorts, SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
+    sortsByUser: sorts.some(({ field }) => USER_SORTS.has(field)),
+    page: readPage(body),
+  };
 }
 
-export async function runOrderList(executor: Executor, asked: ListQuery, app: App): Promise<OrderList> {
-  const { where, order, page } = asked;
-  const { orders, total } = await sumOrderList(executor, where);
+export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
+  const { app, order, page } = asked;
+  const { orders, total } = await sumOrderList(executor, asked);
+  const hasUsers = asked.users.length > 0 || asked.sortsByUser;
   const keys = await query<{ clientId: string; traceId: string }>(
     executor,
-    sql`select o.client_id as "clientId", o.trace_id as "traceId" from ${source} where ${where}
-      order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
+    sql`select o.client_id as "clientId", o.trace_id as "traceId" from ${hasUsers ? ordersOfUsers : sql`orders o`}
+      where ${whereOf(asked)} order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
   );
   const list = await orderRecords(executor, keys, app);
   return { page_info: pageInfo(page, orders), list, total: [total] };
 }
 
+type OrderFilters = Pick<OrderListBody, "user_filtering" | "event_filtering" | "property_condition">;
+
+function conditionsOf(body: OrderFilters, app: App): Pick<OrderQuery, "users" | "orders"> {
+  const properties = body.property_condition ?? [];
+  const isUser = ({ field }: PropertyCondition) => field.startsWith("user$");
+  const ofUsers = properties.filter(isUser);
+  const ofOrders = properties.filter((condition) => !isUser(condition));
+  return {
+    users: [...userConditions(body.user_filtering), ...propertyConditions(ofUsers, app, "order")],
+    orders: [...orderConditions(body.event_filtering, app), ...propertyConditions(ofOrders, app, "order")],
+  };
+}
+
 /** Which orders are in the list, as a condition on o and on its user u. */
-export function orderListCondition(
-  body: Pick<OrderListBody, "user_filtering" | "event_filtering" | "property_condition">,
-  app: App,
-): Sql {
-  return allOf([
-    // Whoever has an order has paid: said so that the index of the payers can be used.
-    sql`o.app_id = ${app.appId} and u.pay_count > 0`,
-    ...userConditions(body.user_filtering),
-    ...orderConditions(body.event_filtering, app),
-    ...propertyConditions(body.property_condition ?? [], app, "order"),
-  ]);
+export function orderListCondition(body: OrderFilters, app: App): Sql {
+  const { users, orders } = conditionsOf(body, app);
+  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...users]);
+}
+
+function whereOf({ app, users, orders }: OrderQuery): Sql {
+  // Whoever has an order has paid: said so that the index of the payers can be used.
+  const payers = users.length > 0 ? [sql`u.pay_count > 0`, ...users] : [];
+  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...payers]);
 }
 
 /** Orders by their keys, as records, in the order of the keys. */
@@ -87,21 +118,59 @@ export async function orderRecords(
 }
 
 /** Amounts over the orders; what a user has paid in all counts once, however many of the orders are his. */
-async function sumOrderList(executor: Executor, where: Sql): Promise<{ orders: number; total: OrderTotal }> {
-  type Row = { orders: number; cents: number; backCents: number; payCents: number; payMaxCents: number };
-  const [row] = await query<Row>(
-    executor,
-    sql`select coalesce(sum(orders), 0)::bigint as orders, coalesce(sum(cents), 0)::bigint as cents,
-        coalesce(sum(back_cents), 0)::bigint as "backCents", coalesce(sum(pay_cents), 0)::bigint as "payCents",
-        coalesce(max(pay_max_cents), 0) as "payMaxCents"
-      from (
-        select count(*) as orders, sum(o.cents) as cents, sum(o.back_cents) as back_cents,
-          max(u.pay_cents) as pay_cents, max(u.pay_max_cents) as pay_max_cents
-        from ${source} where ${where} group by u.client_id) payer`,
-  );
-  const { orders, cents, backCents, payCents, payMaxCents } = row!;
+async function sumOrderList(executor: Executor, asked: OrderQuery): Promise<{ orders: number; total: OrderTotal }> {
+  const payers = await sumPayers(executor, asked);
+  const sums = asked.orders.length > 0 ? await sumOrders(executor, asked) : await sumAllOrders(executor, asked, payers);
   return {
-    orders,
-    total: { user$pay_max_amount: payMaxCents, user$pay_amount_sum: payCents, Amount: cents, BackAmount: backCents },
+    orders: sums.orders,
+    total: {
+      user$pay_max_amount: payers.payMaxCents,
+      user$pay_amount_sum: payers.payCents,
+      Amount: sums.cents,
+      BackAmount: sums.backCents,
+    },
   };
+}
+
+type OrderSums = { orders: number; cents: number; backCents: number };
+type PayerSums = { payCount: number; payCents: number; payMaxCents: number };
+
+/** Over the users who have such an order. */
+async function sumPayers(executor: Executor, { app, users, orders }: OrderQuery): Promise<PayerSums> {
+  const hasSuch = sql`exists (select 1 from orders o where o.app_id = u.app_id and o.client_id = u.client_id and ${allOf(orders)})`;
+  const conditions = [
+    sql`u.app_id = ${app.appId} and u.pay_count > 0`,
+    ...users,
+    ...(orders.length > 0 ? [hasSuch] : []),
+  ];
+  const [sums] = await query<PayerSums>(
+    executor,
+    sql`select coalesce(sum(u.pay_count), 0)::bigint as "payCount", coalesce(sum(u.pay_cents), 0)::bigint as "payCents",
+        coalesce(max(u.pay_max_cents), 0) as "payMaxCents"
+      from user_account u where ${allOf(conditions)}`,
+  );
+  return sums!;
+}
+
+async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSums> {
+  const [sums] = await query<OrderSums>(
+    executor,
+    sql`select count(*) as orders, coalesce(sum(o.cents), 0)::bigint as cents, coalesce(sum(o.back_cents), 0)::bigint as "backCents"
+      from ${sourceOf(asked)} where ${whereOf(asked)}`,
+  );
+  return sums!;
+}
+
+/** All orders of some users: their number and amounts are those of the users, and need not be added up again. */
+async function sumAllOrders(executor: Executor, asked: OrderQuery, payers: PayerSums): Promise<OrderSums> {
+  const [sent] = await query<{ backCents: number }>(
+    executor,
+    sql`select coalesce(sum(o.back_cents), 0)::bigint as "backCents" from ${sourceOf(asked)}
+      where ${whereOf(asked)} and o.back_cents <> 0`,
+  );
+  return { orders: payers.payCount, cents: payers.payCents, backCents: sent!.backCents };
+}
+
+function sourceOf({ users }: OrderQuery): Sql {
+  return users.length > 0 ? ordersOfUsers : sql`orders o`;
 }
