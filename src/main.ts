@@ -1,6 +1,6 @@
 import { systemClock } from "./clock.ts";
 import { configFromEnvironment } from "./config.ts";
-import { createApp, loadApps } from "./db/app.ts";
+import { type App, createApp, loadApps } from "./db/app.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { createLog } from "./log.ts";
 import { type Running, serve } from "./serve.ts";
@@ -29,23 +29,27 @@ try {
   process.on("SIGINT", stop);
   const running = await starting;
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A failure was not handled."));
+  const demo = isStopping ? undefined : await makeDemoApp(running);
   console.log(`Touchpoint is ready at ${running.address} (API: ${running.address}/docs)`);
-  if (!isStopping) await greet(running);
+  if (demo) greet(demo, running.address);
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
   if (!(error instanceof UsageError)) console.error(error);
   process.exit(1);
 }
 
-/** On the very first start there is an app to try things with. */
-async function greet({ address, database, vault }: Running): Promise<void> {
-  if ((await loadApps(database.pool, vault)).length > 0) return;
-  const app = await createApp(database.pool, vault, {
+/** On the very first start there is an app to try things with, from the moment the server is ready. */
+async function makeDemoApp({ database, vault }: Running): Promise<App | undefined> {
+  if ((await loadApps(database.pool, vault)).length > 0) return undefined;
+  return createApp(database.pool, vault, {
     name: "Demo",
     timeZone: "Asia/Shanghai",
     metadataMode: "open",
     createdAtMs: systemClock(),
   });
+}
+
+function greet(app: App, address: string): void {
   const base = `${address}/event_center/api/v1`;
   const registration = `{"client_id":"player-1","name":"Player One","channel":"demo","version":1}`;
   const event = `{"client_id":"player-1","event_list":[{"type":"track","event":"$PayEvent","time":'$(date +%s000)',"properties":{"$pay_amount":600,"$pay_type":"CNY","$order_id":"order-1"}}]}`;
