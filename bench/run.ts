@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -45,6 +45,8 @@ const SIZES = [1, 20, 200];
 const SEQUENCES_PER_PHASE = 100_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), "touchpoint-bench-"));
+// Open to pass through, as DATA_DIR is: else, as root, the cluster would be put elsewhere and stay there.
+chmodSync(folder, 0o711);
 const dataDir = join(folder, "data");
 const rows: Row[] = [];
 let sequence = 0;
