@@ -12,7 +12,6 @@ import { type Row, withDatabase } from "./database.ts";
 import { type RequestMaker, runLoad } from "./load.ts";
 import { DAYS, storeMarket } from "./report-market.ts";
 
-const SCALES = [1, 2, 4];
 const RUNS = 5;
 const METRICS = [
   ...["AdCost", "AppActivateStandard", "AppGamePayAmountStandard", "AppGamePayUserCntStandard", "AppROI"],
@@ -29,6 +28,8 @@ type Options = {
   lastDay: string;
   /** Millions of users at the least scale. */
   millions: number;
+  /** How many times as many, one after the other. */
+  scales: readonly number[];
   eventsPerUser: number;
   connections: number;
   seconds: number;
@@ -41,7 +42,7 @@ export async function measureReports(options: Options): Promise<{ rows: Row[]; f
   const figures: Record<string, number> = {};
   const appKey = await withDatabase(options.dataDir, (pool) => makeDeveloper(pool, options.dataDir));
   let stored = 0;
-  for (const scale of SCALES) {
+  for (const scale of options.scales) {
     const until = scale * options.millions;
     const refreshMs = await withDatabase(options.dataDir, async (pool) => {
       const size = { appId: options.appId, lastDay: options.lastDay, fromMillion: stored, untilMillion: until };
@@ -53,7 +54,7 @@ export async function measureReports(options: Options): Promise<{ rows: Row[]; f
     const server = await startChild(options.serverScript, [], options.env, options.ready);
     const client = new ReportClient({ baseUrl: `http://127.0.0.1:${server.port}`, appKey });
     const measured = { ...(await timeReports(client, options)), "a day counted anew": refreshMs };
-    if (scale === SCALES[0]) {
+    if (scale === options.scales[0]) {
       const ratio = await compareCollection(server, client, options);
       figures.collection_beside_reports_ratio = ratio;
       rows.push({ what: "collection beside reports", bare: "", ours: "", ratio, target: "≥ 0.80" });

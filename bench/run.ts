@@ -19,7 +19,7 @@ import { type LoadResult, postRequests, type RequestMaker, runLoad } from "./loa
 import { measureReports } from "./reports.ts";
 
 /**
- * `npm run bench -- [--seconds 8] [--touches 10] [--users 1] [--events 20] [intake apply latency links decisions reports]`: Touchpoint against a bare
+ * `npm run bench -- [--seconds 8] [--touches 10] [--users 1] [--scales 1,2,4] [--events 20] [intake apply latency links decisions reports]`: Touchpoint against a bare
  * server in the same run, with the same bodies and the same generator. Without names, every step.
  * Absolute figures depend on the machine; the ratios are what is meant.
  */
@@ -34,6 +34,7 @@ const { values: given, positionals } = parseArgs({
     touches: { type: "string", default: "10" },
     /** Millions of users on which reports are made, and events for each of the first million. */
     users: { type: "string", default: "1" },
+    scales: { type: "string", default: "1,2,4" },
     events: { type: "string", default: "20" },
   },
 });
@@ -104,6 +105,7 @@ try {
         appId: app.appId,
         lastDay: calendarOf(app.timeZone).dayOf(systemClock()),
         millions: Number(given.users),
+        scales: given.scales.split(",").map(Number),
         eventsPerUser: Number(given.events),
         connections: CONNECTIONS,
         seconds: SECONDS / 2,
