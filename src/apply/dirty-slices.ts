@@ -2,7 +2,7 @@ import type pg from "pg";
 import { loadDaysOfUsers, loadLaterDays, markSlices } from "../db/dirty-day.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
-import { addDays } from "../domain/calendar.ts";
+import { daysBetween } from "../domain/calendar.ts";
 import { COHORT_DAYS, CUBE_DIMENSIONS, type Placement, RETENTION_DAYS, type Slice } from "../domain/cube.ts";
 import type { Facts } from "./facts.ts";
 
@@ -37,10 +37,10 @@ function addDay(slices: DirtySlices, facts: Facts, day: UserDay): void {
   const user = facts.user(day);
   if (!user) return;
   const hasFigures = day.payCount > 0 || day.adCount > 0 || day.registerEvents > 0;
-  const isReturn = RETENTION_DAYS.some((days) => addDays(user.registeredDay, days) === day.day);
+  const daysAfter = daysBetween(user.registeredDay, day.day);
+  const isReturn = (RETENTION_DAYS as readonly number[]).includes(daysAfter);
   if (hasFigures || isReturn) slices.add(user.appId, "touch", user.placeDay);
-  const isInWindow = day.day <= addDays(user.registeredDay, COHORT_DAYS);
-  if (isReturn || (hasFigures && isInWindow)) slices.add(user.appId, "registered", user.registeredDay);
+  if (isReturn || (hasFigures && daysAfter <= COHORT_DAYS)) slices.add(user.appId, "registered", user.registeredDay);
 }
 
 /** Everything of a user that decides where in the cube it stands, as one text. */

@@ -127,6 +127,11 @@ export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
+/** Negative where `to` lies before `from`. */
+export function daysBetween(from: string, to: string): number {
+  return (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS;
+}
+
 /** Whole 24-hour spans from `baseMs` to `ms`; negative before it. */
 export function spanOf(ms: number, baseMs: number): number {
   return Math.floor((ms - baseMs) / DAY_MS);

@@ -23,6 +23,7 @@ const ROWS = "touchpoint-rows";
 
 /** Costs and names from files, a number of a report opened, and data as a stream. */
 export function adminReportRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const running = { exports: 0 };
   importRoutes(routes, context);
 
   routes.post(`${BASE}/report/explain`, {
@@ -43,7 +44,13 @@ export function adminReportRoutes(routes: FastifyInstance, context: HttpContext)
       description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
       ...{ tags: ["admin"], body: exportBody },
     },
-    handler: (request, reply) => sendExport(context, reply, request.body as ExportBody),
+    handler: async (request, reply) => {
+      if (running.exports >= LIMITS.exportsAtOnce) {
+        const message = `${LIMITS.exportsAtOnce} exports are running; try again.`;
+        throw new ApiError("overloaded", message, { retryAfterS: 10 });
+      }
+      return sendExport(context, reply, request.body as ExportBody, running);
+    },
   });
 }
 
@@ -81,28 +88,28 @@ type ExportBody = {
   to?: string;
 } & Partial<ListBody<object>>;
 
-let exportsRunning = 0;
-
 /** A reader that takes nothing for so long is given up. */
 const STALL_MS_MAX = 60_000;
 
-async function sendExport(context: HttpContext, reply: FastifyReply, body: ExportBody): Promise<FastifyReply> {
+async function sendExport(
+  context: HttpContext,
+  reply: FastifyReply,
+  body: ExportBody,
+  running: { exports: number },
+): Promise<FastifyReply> {
   const app = await context.apps.findById(body.app_id);
   const [what, format] = [exportOf(body, app), body.format ?? "ndjson"];
-  if (exportsRunning >= LIMITS.exportsAtOnce) {
-    throw new ApiError("overloaded", `${LIMITS.exportsAtOnce} exports are running; try again.`, { retryAfterS: 10 });
-  }
   const stream = new PassThrough();
   const closing = new AbortController();
   stream.once("close", () => closing.abort());
   const write = async (text: string) => {
     if (stream.destroyed) throw new Error("The reader has gone.");
-    const signal = AbortSignal.any([closing.signal, AbortSignal.timeout(STALL_MS_MAX)]);
-    if (!stream.write(text)) await once(stream, "drain", { signal });
+    if (stream.write(text)) return;
+    await once(stream, "drain", { signal: AbortSignal.any([closing.signal, AbortSignal.timeout(STALL_MS_MAX)]) });
   };
-  exportsRunning += 1;
+  running.exports += 1;
   const exporting = exportRows(context.reportPool, app, { what, format, write }).finally(() => {
-    exportsRunning -= 1;
+    running.exports -= 1;
   });
   exporting.then(
     () => stream.end(),
