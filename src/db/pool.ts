@@ -34,7 +34,10 @@ export function openPool(connection: Connection, options: PoolOptions): pg.Pool 
     ...(options.readOnly && { options: READ_ONLY, statement_timeout: options.readOnly.timeoutMs }),
   });
   // Without a listener, a connection that dies while idle would end the process.
-  pool.on("error", (error) => options.log.warn({ reason: messageOf(error) }, "An idle database connection was lost."));
+  pool.on("error", (error) => {
+    // A pool that is being closed loses its connections on purpose.
+    if (!pool.ending) options.log.warn({ reason: messageOf(error) }, "An idle database connection was lost.");
+  });
   return pool;
 }
 
