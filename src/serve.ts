@@ -47,7 +47,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     }
 
     if (config.roles.has("refresh")) {
-      const refreshing = refreshCube(log, database.pool);
+      const refreshing = refreshCube(log, database.pool, () => flow.journal.durable);
       stops.push(() => refreshing.stop());
     }
 
@@ -80,19 +80,24 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
 }
 
 const REFRESH_IDLE_MS = 500;
-/** After counting, so many times as long nothing is counted: the cores belong to collection. */
-const REFRESH_RESTS = 4;
+/** So long it counts at a stretch; then what is new comes first again. */
+const REFRESH_TURN_MS = 1_000;
+/** After counting, so many times as long nothing is counted; while much comes in, the cores belong to collection. */
+const REFRESH_RESTS = { quiet: 1, busy: 4 };
+const BUSY_BYTES_PER_S = 256 * 1024;
 
 /** Brings the cube up to date with what apply has marked. */
-function refreshCube(log: Log, pool: pg.Pool): Loop {
+function refreshCube(log: Log, pool: pg.Pool, durable: () => number): Loop {
   let restUntilMs = 0;
+  let before = { durable: durable(), atMs: elapsedMs() };
   const turn = async (signal: AbortSignal) => {
     const startedMs = elapsedMs();
     if (startedMs < restUntilMs) return "idle" as const;
-    if ((await refreshOnce(pool, signal)) > 0) {
-      const tookMs = elapsedMs() - startedMs;
-      restUntilMs = startedMs + tookMs * (1 + REFRESH_RESTS);
-    }
+    if ((await refreshOnce(pool, { signal, forMs: REFRESH_TURN_MS })) === 0) return "idle" as const;
+    const now = { durable: durable(), atMs: elapsedMs() };
+    const isBusy = (now.durable - before.durable) * 1000 > BUSY_BYTES_PER_S * (now.atMs - before.atMs);
+    before = now;
+    restUntilMs = now.atMs + (now.atMs - startedMs) * (isBusy ? REFRESH_RESTS.busy : REFRESH_RESTS.quiet);
     return "idle" as const;
   };
   return startLoop({ name: "refresh", log, idleMs: REFRESH_IDLE_MS, turn });

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockRefresh, markRefreshed } from "../db/dirty-day.ts";
@@ -6,16 +7,19 @@ import { inTransaction, preferIndexes } from "../db/pool.ts";
 
 /**
  * Counts the slices of the cube that are out of date, the newest day first. A slice is always counted as a whole, from
- * the tables: whatever went wrong before is healed by the next time. Returns how many were counted.
+ * the tables: whatever went wrong before is healed by the next time. Returns how many were counted, for about `forMs`.
  */
-export async function refreshOnce(pool: pg.Pool, signal?: AbortSignal): Promise<number> {
+export async function refreshOnce(pool: pg.Pool, options: RefreshOptions = {}): Promise<number> {
+  const untilMs = elapsedMs() + (options.forMs ?? Number.POSITIVE_INFINITY);
   let counted = 0;
   for (const slice of await loadDirtySlices(pool, LIMITS.slicesAtOnce)) {
-    if (signal?.aborted || !(await refreshSlice(pool, slice))) break;
+    if (options.signal?.aborted || elapsedMs() > untilMs || !(await refreshSlice(pool, slice))) break;
     counted += 1;
   }
   return counted;
 }
+
+export type RefreshOptions = { signal?: AbortSignal; forMs?: number };
 
 /** False: another process is at it. */
 async function refreshSlice(pool: pg.Pool, slice: DirtySlice): Promise<boolean> {

@@ -83,7 +83,7 @@ describe("a refresh", () => {
     await userWithOrders("u", 3);
     const stop = new AbortController();
     stop.abort();
-    expect(await refreshOnce(stage.pool, stop.signal)).toBe(0);
+    expect(await refreshOnce(stage.pool, { signal: stop.signal })).toBe(0);
     expect(await dirtyCount()).toBe(6);
   });
 
