@@ -35,7 +35,9 @@ export async function settle(
     const isApplied = position.applied >= target.durable;
     // The marks that are there once everything is applied are those that have to be worked off.
     if (isApplied) marked ??= position.marked;
-    if (marked !== undefined && (position.refreshed ?? 0) >= marked) return position;
+    if (marked !== undefined && (position.refreshed ?? 0) >= marked) {
+      return { durable: target.durable, applied: position.applied };
+    }
     if (elapsedMs() - startedMs > timeoutMs) {
       const left = isApplied
         ? "the cube is not up to date yet"
