@@ -83,8 +83,8 @@ const REFRESH_IDLE_MS = 500;
 /** So long it counts at a stretch; then what is new comes first again. */
 const REFRESH_TURN_MS = 1_000;
 /** After counting, so many times as long nothing is counted; while much comes in, the cores belong to collection. */
-const REFRESH_RESTS = { quiet: 1, busy: 4 };
-const BUSY_BYTES_PER_S = 256 * 1024;
+const REFRESH_RESTS = { quiet: 0.5, busy: 4 };
+const BUSY_BYTES_PER_S = 2 * 1024 * 1024;
 
 /** Brings the cube up to date with what apply has marked. */
 function refreshCube(log: Log, pool: pg.Pool, durable: () => number): Loop {

@@ -41,7 +41,8 @@ export function importCommand(program: Command): void {
           bar.show(events, total);
         }
         const settling = new ProgressBar("Applying");
-        await settle(address, SETTLE_MS_MAX, (done) => settling.show(done, 1));
+        // The days of years are counted into the reports afterwards, by and by.
+        await settle(address, SETTLE_MS_MAX, (done) => settling.show(done, 1), "applied");
         const result = { events, registered: importer.registered, rejected: importer.rejected };
         print(
           result,

@@ -26,6 +26,7 @@ export async function settle(
   address: string,
   timeoutMs: number,
   onStep: (done: number) => void = () => {},
+  until: "applied" | "refreshed" = "refreshed",
 ): Promise<Position> {
   const startedMs = elapsedMs();
   const target = await positionOf(address);
@@ -34,7 +35,7 @@ export async function settle(
     onStep(target.durable === 0 ? 1 : position.applied / target.durable);
     const isApplied = position.applied >= target.durable;
     // The marks that are there once everything is applied are those that have to be worked off.
-    if (isApplied) marked ??= position.marked;
+    if (isApplied) marked ??= until === "applied" ? 0 : position.marked;
     if (marked !== undefined && (position.refreshed ?? 0) >= marked) {
       return { durable: target.durable, applied: position.applied };
     }
