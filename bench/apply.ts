@@ -6,19 +6,14 @@ import { copyJson, copyRows, copyText } from "../src/db/copy.ts";
 import { inTransaction } from "../src/db/pool.ts";
 import { JournalReader } from "../src/journal/reader.ts";
 import { listSegments } from "../src/journal/segment.ts";
-import { startChild, watchMemory } from "./children.ts";
+import { type Setup, startChild, watchMemory } from "./children.ts";
 import { type Row, withDatabase } from "./database.ts";
 
 const BARE_ROWS = 200_000;
 const BARE_ROUNDS = 3;
 
 /** Drains the journal that the intake has left, then copies the same events into a table with no index at all. */
-export async function measureApply(options: {
-  dataDir: string;
-  serverScript: string;
-  env: Record<string, string>;
-  ready: RegExp;
-}): Promise<{ rows: Row[]; figures: Record<string, number> }> {
+export async function measureApply(options: Setup): Promise<{ rows: Row[]; figures: Record<string, number> }> {
   const rows = await rowsOfJournal(`${options.dataDir}/journal`);
   // Before and after, so that a machine that changes its speed meanwhile does not favour either side.
   const copies = await measureCopy(options.dataDir, rows);

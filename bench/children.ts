@@ -4,6 +4,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { elapsedMs } from "../src/clock.ts";
 
+/** What a step needs to start the server on the data that the steps before have left. */
+export type Setup = { dataDir: string; serverScript: string; env: Record<string, string>; ready: RegExp };
+
 /** A process under measurement. */
 export type Child = { process: ChildProcess; port: number; readyMs: number; stop(): Promise<void> };
 

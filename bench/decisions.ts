@@ -5,19 +5,15 @@ import { openTouchWeek } from "../src/db/touch-week.ts";
 import { addDays, weekOf } from "../src/domain/calendar.ts";
 import { Journal, realDisk } from "../src/journal/journal.ts";
 import { createLog } from "../src/log.ts";
-import { startChild } from "./children.ts";
+import { type Setup, startChild } from "./children.ts";
 import { type Row, withDatabase } from "./database.ts";
 
 const REGISTRATIONS = 100_000;
 const WEEKS = 1;
 const MILLION = 1_000_000;
 
-type Options = {
+type Options = Setup & {
   appId: number;
-  dataDir: string;
-  serverScript: string;
-  env: Record<string, string>;
-  ready: RegExp;
   nowMs: number;
   millions: number;
 };

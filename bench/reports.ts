@@ -7,7 +7,7 @@ import { addDays } from "../src/domain/calendar.ts";
 import { PLACEMENTS } from "../src/domain/cube.ts";
 import { refreshOnce } from "../src/refresh/refresh.ts";
 import { openVault } from "../src/vault.ts";
-import { type Child, startChild } from "./children.ts";
+import { type Child, type Setup, startChild } from "./children.ts";
 import { type Row, withDatabase } from "./database.ts";
 import { type RequestMaker, runLoad } from "./load.ts";
 import { DAYS, storeMarket } from "./report-market.ts";
@@ -19,12 +19,8 @@ const METRICS = [
 ];
 const DISTINCT_METRICS = ["AppDAU", "AppGamePayUserCntStandard", "AppAdUserCnt", "AppARPU", ...METRICS.slice(0, 6)];
 
-type Options = {
+type Options = Setup & {
   appId: number;
-  dataDir: string;
-  serverScript: string;
-  env: Record<string, string>;
-  ready: RegExp;
   lastDay: string;
   /** Millions of users at the least scale. */
   millions: number;

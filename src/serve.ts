@@ -11,6 +11,7 @@ import { AppDirectory } from "./http/app-directory.ts";
 import { CallerAddress } from "./http/caller-address.ts";
 import { Live } from "./http/live.ts";
 import { createServer } from "./http/server.ts";
+import { IntakePace } from "./intake-pace.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { refreshOnce } from "./refresh/refresh.ts";
@@ -84,20 +85,17 @@ const REFRESH_IDLE_MS = 500;
 const REFRESH_TURN_MS = 1_000;
 /** After counting, so many times as long nothing is counted; while much comes in, the cores belong to collection. */
 const REFRESH_RESTS = { quiet: 0.5, busy: 4 };
-const BUSY_BYTES_PER_S = 2 * 1024 * 1024;
 
 /** Brings the cube up to date with what apply has marked. */
 function refreshCube(log: Log, pool: pg.Pool, durable: () => number): Loop {
   let restUntilMs = 0;
-  let before = { durable: durable(), atMs: elapsedMs() };
+  const pace = new IntakePace(durable);
   const turn = async (signal: AbortSignal) => {
     const startedMs = elapsedMs();
     if (startedMs < restUntilMs) return "idle" as const;
     if ((await refreshOnce(pool, { signal, forMs: REFRESH_TURN_MS })) === 0) return "idle" as const;
-    const now = { durable: durable(), atMs: elapsedMs() };
-    const isBusy = (now.durable - before.durable) * 1000 > BUSY_BYTES_PER_S * (now.atMs - before.atMs);
-    before = now;
-    restUntilMs = now.atMs + (now.atMs - startedMs) * (isBusy ? REFRESH_RESTS.busy : REFRESH_RESTS.quiet);
+    const nowMs = elapsedMs();
+    restUntilMs = nowMs + (nowMs - startedMs) * (pace.isBusy() ? REFRESH_RESTS.busy : REFRESH_RESTS.quiet);
     return "idle" as const;
   };
   return startLoop({ name: "refresh", log, idleMs: REFRESH_IDLE_MS, turn });

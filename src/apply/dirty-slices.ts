@@ -10,10 +10,14 @@ import type { Facts } from "./facts.ts";
  * Marks the slices of the cube that a batch changes, in the batch's own transaction. Days on which old users are merely
  * active do not touch the days they came on: else every batch would make the whole past count again.
  */
-export async function markDirty(tx: pg.PoolClient, facts: Facts, receivedAtMs: number): Promise<void> {
+export async function markDirty(
+  tx: pg.PoolClient,
+  { facts, placed }: { facts: Facts; placed: readonly UserAccount[] },
+  receivedAtMs: number,
+): Promise<void> {
   const slices = new DirtySlices();
   const moved: UserAccount[] = [];
-  for (const user of facts.placedUsers()) {
+  for (const user of placed) {
     const before = facts.before(user);
     if (before) moved.push(user);
     if (before) slices.add(user.appId, "touch", before.placeDay);

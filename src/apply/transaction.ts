@@ -87,13 +87,19 @@ async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[],
   await preferIndexes(tx);
   const facts = await gatherFacts(tx, entries, context);
   const decided = await decideUsers(tx, facts);
+  const placed = facts.placedUsers();
   await writeFacts(tx, facts, decided);
+  await noteAdCampaigns(tx, adCampaignsOf(facts.freshTouches, placed));
   await recountDays(
     tx,
     facts,
     decided.moved.filter((user) => facts.isStored(user)),
   );
-  await markDirty(tx, facts, Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER)));
+  await markDirty(
+    tx,
+    { facts, placed },
+    Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER)),
+  );
   for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
   return facts;
 }
@@ -178,7 +184,6 @@ async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Pr
   await addToLedger(tx, "touch_minute", facts.touchLedger());
   await noteObserved(tx, facts.observed);
   await changeAsaTokens(tx, facts.asaTokens);
-  await noteAdCampaigns(tx, adCampaignsOf(facts.freshTouches, facts.placedUsers()));
 }
 
 function usersOf(entries: readonly DecodedEntry[]): UserKey[] {

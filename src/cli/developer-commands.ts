@@ -7,6 +7,7 @@ import {
   type DeveloperApp,
   type DeveloperState,
   decideDeveloperApp,
+  loadDeveloperApp,
   loadDeveloperApps,
   type RateLevel,
   shownDeveloper,
@@ -107,7 +108,7 @@ function decideCommand(developer: Command, decision: { name: string; state: Deve
 }
 
 async function find(session: DatabaseSession, id: number): Promise<DeveloperApp> {
-  const known = (await loadDeveloperApps(session.pool, session.vault)).find((one) => one.developerId === id);
+  const known = await loadDeveloperApp(session.pool, session.vault, id);
   if (!known) throw new UsageError(`There is no developer application ${id}; \`developer list\` shows them.`);
   return known;
 }

@@ -1,4 +1,4 @@
-import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+import { type Executor, execute, type Sql, sql } from "./sql.ts";
 
 /** What an ad cost on a day. Texts that are not known are empty. */
 export type Cost = {
@@ -55,12 +55,4 @@ export function costRows(range: { appId: number; fromDay: string; untilDay: stri
       left join (${seenWith(sql`'plan'`)}) plan on plan.ad_platform = c.ad_platform and plan.object_id = c.gid
       where c.app_id = ${appId} and c.day >= ${fromDay}::date and c.day < ${untilDay}::date) c
     left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = c.campaign_id`;
-}
-
-export async function sumCosts(executor: Executor, appId: number): Promise<{ rows: number; costE4: number }> {
-  const [row] = await query<{ rows: number; costE4: number }>(
-    executor,
-    sql`select count(*) as rows, coalesce(sum(cost_e4), 0)::bigint as "costE4" from cost where app_id = ${appId}`,
-  );
-  return row!;
 }

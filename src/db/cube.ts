@@ -35,12 +35,13 @@ export function userRows(placement: Placement, range: UserRange): Sql {
   }
 }
 
+/** The platform of the user u, as reports show it. */
+export const shownPlatform = sql`case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end`;
+
 /** The dimensions of the user u, by the names of the cube. */
 export const userDimensions = listed(
   CUBE_DIMENSIONS.map((name) =>
-    name === "ad_platform"
-      ? sql`case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end as ad_platform`
-      : sql`u.${identifier(name)}`,
+    name === "ad_platform" ? sql`${shownPlatform} as ad_platform` : sql`u.${identifier(name)}`,
   ),
 );
 

@@ -59,6 +59,18 @@ export async function loadDeveloperApps(executor: Executor, vault: Vault): Promi
   return rows.map((row) => unsealed(row, vault));
 }
 
+export async function loadDeveloperApp(
+  executor: Executor,
+  vault: Vault,
+  developerId: number,
+): Promise<DeveloperApp | undefined> {
+  const [row] = await query<DeveloperRow>(
+    executor,
+    sql`select ${columns} from developer_app where developer_id = ${developerId}`,
+  );
+  return row && unsealed(row, vault);
+}
+
 /** By the key that a caller names; the key itself is not stored in the clear, its digest is. */
 export async function findDeveloperApp(
   executor: Executor,

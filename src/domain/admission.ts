@@ -1,6 +1,6 @@
 import { LIMITS } from "../config.ts";
 import type { Rejection } from "../errors.ts";
-import { deeperThan, isObject, type JsonObject, type JsonValue } from "./json.ts";
+import { cutToBytes, deeperThan, isObject, type JsonObject, type JsonValue } from "./json.ts";
 import {
   type AppMetadata,
   type ExpectedType,
@@ -186,14 +186,10 @@ function isTooLong(text: string): boolean {
   return text.length * 3 > max && (text.length > max || Buffer.byteLength(text) > max);
 }
 
-/** The longest beginning that is allowed, never splitting a character. */
+/** As much of a value as is allowed. */
 export function cutValue(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.slice(0, LIMITS.propertyListLength).map(cutValue);
-  if (typeof value !== "string" || !isTooLong(value)) return value;
-  const bytes = Buffer.from(value);
-  let end = LIMITS.propertyTextBytes;
-  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1;
-  return bytes.toString("utf8", 0, end);
+  return typeof value === "string" ? cutToBytes(value, LIMITS.propertyTextBytes) : value;
 }
 
 function messageOfMisfit(key: string, fit: Misfit, declared: ExpectedType | undefined): string {

@@ -1,4 +1,5 @@
 import { LIMITS } from "../config.ts";
+import { cutToBytes } from "./json.ts";
 
 /**
  * What the ad report adds up. The cube holds sums by the dimensions that a user has of his own; each metric of the
@@ -20,12 +21,7 @@ export const CUBE_DIMENSIONS = [
  * value that no index could hold is cut. What was sent stays whole beside it, in the user's ad_data.
  */
 export function dimensionText(text: string): string {
-  // A UTF-16 unit has at most three bytes.
-  if (text.length * 3 <= LIMITS.dimensionBytes || Buffer.byteLength(text) <= LIMITS.dimensionBytes) return text;
-  let short = Buffer.from(text).toString("utf8", 0, LIMITS.dimensionBytes);
-  // Half a character at the end has become a replacement.
-  while (short.endsWith("\ufffd")) short = short.slice(0, -1);
-  return short;
+  return cutToBytes(text, LIMITS.dimensionBytes);
 }
 
 /** Days, or spans of 24 hours, in which payments and ad revenue are counted from the touch or the registration. */

@@ -110,3 +110,14 @@ export function deeperThan(value: JsonValue | undefined, depth: number): boolean
 function tooDeep(what = "The body"): ApiError {
   return new ApiError("badParameter", `${what} is nested deeper than ${LIMITS.nestingDepth} levels.`);
 }
+
+/** The longest beginning of a text that has at most so many bytes, never splitting a character. */
+export function cutToBytes(text: string, bytesMax: number): string {
+  // A UTF-16 unit has at most three bytes: nearly every text is short enough without being counted.
+  if (text.length * 3 <= bytesMax) return text;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= bytesMax) return text;
+  let end = bytesMax;
+  while (end > 0 && (bytes[end]! & 0xc0) === 0x80) end -= 1;
+  return bytes.toString("utf8", 0, end);
+}

@@ -8,6 +8,7 @@ import {
   type DeveloperApp,
   type DeveloperState,
   decideDeveloperApp,
+  loadDeveloperApp,
   loadDeveloperApps,
   shownDeveloper,
 } from "../db/developer-app.ts";
@@ -67,7 +68,7 @@ export function developerRoutes(routes: FastifyInstance, context: HttpContext): 
 type Rate = { rate_calls?: number; rate_window_s?: number };
 
 async function find({ pool, vault }: HttpContext, id: number): Promise<DeveloperApp> {
-  const known = (await loadDeveloperApps(pool, vault)).find((one) => one.developerId === id);
+  const known = await loadDeveloperApp(pool, vault, id);
   if (!known) throw new ApiError("badParameter", "There is no developer application of this id.");
   return known;
 }

@@ -19,6 +19,7 @@ import { derivedFrom, dimensionValue, filterOf, isCost } from "./ad-report-query
 import type { AdReportRequest } from "./ad-report-request.ts";
 import type { Dimension } from "./dimension.ts";
 import { metricReader } from "./metric-value.ts";
+import { ordersOfUsers } from "./order-list.ts";
 
 /** One cell: a report with one metric, and the values of the row's dimensions. None: the total. */
 export type Cell = { request: AdReportRequest; values: Partial<Record<Dimension, string>> };
@@ -117,7 +118,7 @@ async function ordersBehind(
     executor,
     sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (
         select o.trace_id, o.client_id, o.at_ms, o.cents, ${range.day} as day, ${userDimensions}
-        from orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id
+        from ${ordersOfUsers}
         where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} ${versions}
       ) r ${derivedFrom(appId, cell.request.dimensions)} where ${matches(cell)}`,
     sql`at_ms, trace_id`,

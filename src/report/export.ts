@@ -3,12 +3,10 @@ import type { App } from "../db/app.ts";
 import { fetchEvents, openEventCursor } from "../db/event.ts";
 import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { type Executor, query, type Sql, sql } from "../db/sql.ts";
-import { loadUsers } from "../db/user-account.ts";
 import { csvLine } from "../domain/csv.ts";
 import type { ListBody } from "./list-request.ts";
-import { type OrderListBody, orderListCondition, orderRecords } from "./order-list.ts";
-import { type UserListBody, userListCondition } from "./user-list.ts";
-import { userListRecord } from "./user-record.ts";
+import { type OrderListBody, orderListCondition, orderRecords, ordersOfUsers } from "./order-list.ts";
+import { type UserListBody, userListCondition, userRecords } from "./user-list.ts";
 
 type Filter<Body extends ListBody<unknown>> = Pick<Body, "user_filtering" | "event_filtering" | "property_condition">;
 
@@ -88,15 +86,14 @@ async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<
         tx,
         sql`select u.client_id as "clientId" from user_account u where ${where} order by u.registered_at_ms, u.client_id`,
       );
-      return async () => userPage(tx, app, await fetchKeys<{ clientId: string }>(tx));
+      return async () => userRecords(tx, await fetchKeys<{ clientId: string }>(tx), app);
     }
     case "orders": {
       const where = orderListCondition(what.filter, app);
       await declare(
         tx,
         sql`select o.client_id as "clientId", o.trace_id as "traceId"
-          from orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id
-          where ${where} order by o.received_at_ms, o.trace_id`,
+          from ${ordersOfUsers} where ${where} order by o.received_at_ms, o.trace_id`,
       );
       return async () => orderRecords(tx, await fetchKeys<{ clientId: string; traceId: string }>(tx), app);
     }
@@ -112,15 +109,6 @@ async function declare(tx: Executor, statement: Sql): Promise<void> {
 
 function fetchKeys<Key extends object>(tx: Executor): Promise<Key[]> {
   return query<Key>(tx, sql`fetch 1000 from exported_key`);
-}
-
-async function userPage(tx: Executor, app: App, keys: readonly { clientId: string }[]): Promise<ExportedRecord[]> {
-  const users = await loadUsers(
-    tx,
-    keys.map(({ clientId }) => ({ appId: app.appId, clientId })),
-  );
-  const byId = new Map(users.map((user) => [user.clientId, user]));
-  return keys.map(({ clientId }) => userListRecord(byId.get(clientId)!, app));
 }
 
 function eventRecord(event: Awaited<ReturnType<typeof fetchEvents>>[number]): ExportedRecord {

@@ -2,7 +2,6 @@ import type { App } from "../db/app.ts";
 import { loadOrders } from "../db/orders.ts";
 import { allOf, type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
-import { ORGANIC } from "../domain/attribution.ts";
 import { orderConditions, userConditions } from "./list-filter.ts";
 import {
   type ListBody,
@@ -15,22 +14,14 @@ import {
 } from "./list-request.ts";
 import { type OrderListRecord, orderListRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
-import { orderOf } from "./user-list.ts";
+import { IDENTITY_SORTS, orderOf } from "./user-list.ts";
 
 export type OrderListBody = ListBody<OrderFilterBody>;
 export type OrderTotal = Record<"user$pay_max_amount" | "user$pay_amount_sum" | "Amount" | "BackAmount", number>;
 export type OrderList = { page_info: PageInfo; list: OrderListRecord[]; total: [OrderTotal] };
 
 const SORTS: Readonly<Record<string, Sql>> = {
-  CreateTime: sql`u.registered_at_ms`,
-  ClientID: sql`o.client_id`,
-  AdPlatform: sql`(case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end) collate "C"`,
-  Channel: sql`u.channel collate "C"`,
-  Version: sql`u.version`,
-  TurboPromotedObjectID: sql`u.turbo_promoted_object_id collate "C"`,
-  WXOpenID: sql`u.wx_openid collate "C"`,
-  AdvertiserID: sql`u.advertiser_id collate "C"`,
-  AdAid: sql`u.aid collate "C"`,
+  ...IDENTITY_SORTS,
   PayEventTime: sql`o.at_ms`,
   ModifyTime: sql`coalesce(o.modified_at_ms, 0)`,
   Amount: sql`o.cents`,
@@ -40,9 +31,8 @@ const SORTS: Readonly<Record<string, Sql>> = {
   PostbackCnt: sql`o.postback_count`,
 };
 
-const USER_SORTS = new Set(Object.keys(SORTS).filter((name) => SORTS[name]!.texts.join("").includes("u.")));
-
-const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
+/** Orders o with their users u. */
+export const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
 
 /** Conditions on the user u and on the order o apart: where there are none on the users, they need not be looked at. */
 export type OrderQuery = { app: App; users: Sql[]; orders: Sql[]; order: Sql; sortsByUser: boolean; page: Page };
@@ -54,7 +44,7 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
     app,
     // As received: what arrives later is on the last pages, and those before stay as they are.
     order: orderOf(sorts, SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
-    sortsByUser: sorts.some(({ field }) => USER_SORTS.has(field)),
+    sortsByUser: sorts.some(({ field }) => Object.hasOwn(IDENTITY_SORTS, field)),
     page: readPage(body),
   };
 }

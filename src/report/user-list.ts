@@ -1,7 +1,7 @@
 import type { App } from "../db/app.ts";
+import { shownPlatform } from "../db/cube.ts";
 import { allOf, type Executor, joined, query, type Sql, sql } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
-import { ORGANIC } from "../domain/attribution.ts";
 import { ApiError } from "../errors.ts";
 import { cubeConditions, userConditions } from "./list-filter.ts";
 import {
@@ -18,17 +18,21 @@ import { type UserListRecord, userListRecord } from "./user-record.ts";
 export type UserListBody = ListBody<PostbackFilterBody>;
 export type UserList = { page_info: PageInfo; list: UserListRecord[]; total: [] };
 
-/** Texts are ordered by their code points: the same on every machine. */
-const SORTS: Readonly<Record<string, Sql>> = {
+/** What users and orders can both be sorted by. Texts are ordered by their code points: the same on every machine. */
+export const IDENTITY_SORTS: Readonly<Record<string, Sql>> = {
   CreateTime: sql`u.registered_at_ms`,
   ClientID: sql`u.client_id`,
-  AdPlatform: sql`(case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end) collate "C"`,
+  AdPlatform: sql`(${shownPlatform}) collate "C"`,
   Channel: sql`u.channel collate "C"`,
   Version: sql`u.version`,
   TurboPromotedObjectID: sql`u.turbo_promoted_object_id collate "C"`,
   WXOpenID: sql`u.wx_openid collate "C"`,
   AdvertiserID: sql`u.advertiser_id collate "C"`,
   AdAid: sql`u.aid collate "C"`,
+};
+
+const SORTS: Readonly<Record<string, Sql>> = {
+  ...IDENTITY_SORTS,
   LatestLoginDay: sql`coalesce(u.latest_login_day, '-infinity')`,
   user$pay_amount_sum: sql`u.pay_cents`,
   user$pay_count: sql`u.pay_count`,
@@ -55,16 +59,25 @@ export async function runUserList(executor: Executor, asked: UserQuery, app: App
     sql`select u.client_id as "clientId" from user_account u where ${where}
       order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
   );
+  const list = await userRecords(executor, keys, app);
+  return { page_info: pageInfo(page, counted!.users), list, total: [] };
+}
+
+/** Users by their keys, as records, in the order of the keys. */
+export async function userRecords(
+  executor: Executor,
+  keys: readonly { clientId: string }[],
+  app: App,
+): Promise<UserListRecord[]> {
   const users = await loadUsers(
     executor,
     keys.map(({ clientId }) => ({ appId: app.appId, clientId })),
   );
   const byId = new Map(users.map((user) => [user.clientId, user]));
-  const list = keys.flatMap(({ clientId }) => {
+  return keys.flatMap(({ clientId }) => {
     const user = byId.get(clientId);
     return user ? [userListRecord(user, app)] : [];
   });
-  return { page_info: pageInfo(page, counted!.users), list, total: [] };
 }
 
 /**

@@ -4,28 +4,15 @@ import type { App } from "../../src/db/app.ts";
 import { METRICS } from "../../src/report/catalogue.ts";
 import { track } from "../http/fixture.ts";
 import { type DeveloperOptions, Reports, recentDays } from "../http/reports.ts";
+import { BODY, KEY, SIGN } from "../report/sign-vector.ts";
 import { sharedServer } from "../support/shared-server.ts";
 
 const server = sharedServer();
 const reports = new Reports(server);
 
 test("the published example gets the published sign and token", () => {
-  const body = {
-    date_list: ["2023-08-14", "2023-08-19"],
-    metrics_list: ["AdCost", "AppActivateStandard", "AppROI"],
-    dims_list: ["date", "advertiser_id"],
-    statistics_caliber: "user_activated_time",
-    decimal_point: 4,
-    app_id: 13467210,
-    filtering: {
-      channel_list: [],
-      ad_platform_list: ["tencent", "bytedance"],
-      version_list: [123],
-      turbo_promoted_object_id_list: [],
-    },
-  };
-  const request = signedRequest(body, "demo_app_key");
-  expect(JSON.parse(request.body)).toEqual({ ...body, sign: "b9fc1c42684f8e90067a88e147961ba2" });
+  const request = signedRequest(BODY, KEY);
+  expect(JSON.parse(request.body)).toEqual({ ...BODY, sign: SIGN });
   expect(request.authorization).toBe(
     [
       "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",

@@ -1,7 +1,6 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { COST_COLUMNS, importAdObjects, importAdvertisers, importCosts } from "../../src/cost/file-import.ts";
-import { sumCosts } from "../../src/db/cost.ts";
 import { makeApp, migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;
@@ -27,6 +26,14 @@ const NOTHING = Object.fromEntries(COST_COLUMNS.map((name) => [name, ""]));
 async function costs(): Promise<Row[]> {
   const rows = (await rowsOf(database.pool, "cost", ["app_id", "changed_at_ms"])) as Row[];
   return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== "" && value !== 0)));
+}
+
+async function sumCosts(pool: TempDatabase["pool"], appId: number): Promise<{ rows: number; costE4: number }> {
+  const { rows } = await pool.query(
+    'select count(*) as rows, coalesce(sum(cost_e4), 0)::bigint as "costE4" from cost where app_id = $1',
+    [appId],
+  );
+  return rows[0];
 }
 
 describe("a file of costs", () => {

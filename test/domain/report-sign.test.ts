@@ -2,23 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseRawJson, type RawJson } from "../../src/domain/raw-json.ts";
 import { isReportSigned, signReport } from "../../src/domain/report-sign.ts";
-
-const BODY = {
-  date_list: ["2023-08-14", "2023-08-19"],
-  metrics_list: ["AdCost", "AppActivateStandard", "AppROI"],
-  dims_list: ["date", "advertiser_id"],
-  statistics_caliber: "user_activated_time",
-  decimal_point: 4,
-  app_id: 13467210,
-  filtering: {
-    channel_list: [],
-    ad_platform_list: ["tencent", "bytedance"],
-    version_list: [123],
-    turbo_promoted_object_id_list: [],
-  },
-};
-const KEY = "demo_app_key";
-const SIGN = "b9fc1c42684f8e90067a88e147961ba2";
+import { BODY, KEY, SIGN } from "../report/sign-vector.ts";
 
 test("the published example signs to the published digest", () => {
   expect(signReport(JSON.stringify(BODY), KEY)).toBe(SIGN);
