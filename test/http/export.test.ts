@@ -194,4 +194,24 @@ describe("a large export", () => {
     for (let round = 0; round < 8; round += 1)
       expect((await exported({ app_id: app.appId, kind: "users" })).rows).toBe("2");
   });
+
+  test("that nobody reads keeps neither reports nor other requests waiting: a third one is refused", async () => {
+    await tables.query("update user_account set name = $2 where app_id = $1", [large.appId, LONG_NAME]);
+    const stalled = await Promise.all(Array.from({ length: 2 }, () => open({ app_id: large.appId, kind: "users" })));
+    const headers = { authorization: `Bearer ${token}` };
+    const ask = async (path: string, body: object) =>
+      answerOf(
+        await fetch(`${server.url}/admin/api/v1/${path}`, { method: "POST", headers, body: JSON.stringify(body) }),
+      );
+    expect(await ask("export", { app_id: app.appId, kind: "users" })).toMatchObject({ status: 503, code: 5003 });
+    const cell = { metric: "AdCost", date_list: ["2024-03-01", "2024-03-01"], decimal_point: 2 };
+    const explained = await ask("report/explain", {
+      ...{ app_id: app.appId, statistics_caliber: "user_activated_time" },
+      ...cell,
+    });
+    expect(explained).toMatchObject({ code: 0, data: { value: 0 } });
+    for (const response of stalled) response.destroy();
+    await waitUntilFree();
+    expect((await exported({ app_id: app.appId, kind: "users" })).rows).toBe("2");
+  });
 });
