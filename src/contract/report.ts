@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
 import { envelopeSchema } from "./envelope.ts";
 
 const integer = (description: string) => Type.Integer({ description });
@@ -81,14 +82,6 @@ const orderFiltering = Type.Object({
   event$pay_method: filterList("Payment methods"),
   event$pay_reason: filterList("Payment reasons"),
 });
-
-/** What a conversion is called towards the ad platforms. */
-export const POSTBACK_EVENT_TYPES = [
-  ...["activate", "register", "pay", "twice", "key_active", "withdraw_iaa", "create_role", "login"],
-  ...["customer_effective", "wx_launch", "re_active", "retention_2d", "retention_3d", "retention_4d", "retention_5d"],
-  ...["retention_6d", "retention_7d", "retention_14d", "retention_30d", "service_pay_success", "complete_order"],
-  ...["first_day_pay", "first_pay", "ad_quality", "game_action", "action_valid"],
-] as const;
 
 const userListFiltering = Type.Object({
   postback_filtering: Type.Optional(

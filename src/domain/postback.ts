@@ -1,0 +1,13 @@
+/** What an ad platform can be told of a user, by the names of the interface. */
+export const POSTBACK_EVENT_TYPES = [
+  ...(["activate", "register", "pay", "twice", "key_active", "withdraw_iaa", "create_role", "login"] as const),
+  ...(["customer_effective", "wx_launch", "re_active", "retention_2d", "retention_3d", "retention_4d"] as const),
+  ...(["retention_5d", "retention_6d", "retention_7d", "retention_14d", "retention_30d"] as const),
+  ...(["service_pay_success", "complete_order", "first_day_pay", "first_pay"] as const),
+  ...(["ad_quality", "game_action", "action_valid"] as const),
+] as const;
+export type PostbackEventType = (typeof POSTBACK_EVENT_TYPES)[number];
+
+/** 0 waiting, 1 accepted by the platform, 2 given up, 3 skipped. */
+export const POSTBACK_STATUS = { waiting: 0, accepted: 1, givenUp: 2, skipped: 3 } as const;
+export type PostbackStatus = (typeof POSTBACK_STATUS)[keyof typeof POSTBACK_STATUS];
