@@ -54,10 +54,11 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
 
     let isStopping = false;
     const { journal, known, intake, progress, metrics } = flow;
+    const pace = new IntakePace(() => journal.durable);
     const server = await createServer({
       ...{ config, clock, log, vault, apps, known, intake, progress, metrics },
       pool: database.pool,
-      reportPool: database.reportPool,
+      reportPool: () => database.reportPools[pace.isBusy() ? "busy" : "quiet"],
       live: new Live(),
       caller: new CallerAddress(config.trustedProxies),
       applies: config.roles.has("apply"),
@@ -83,6 +84,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
 const REFRESH_IDLE_MS = 500;
 /** So long it counts at a stretch; then what is new comes first again. */
 const REFRESH_TURN_MS = 1_000;
+/** While little comes in, so many slices are counted at the same time. */
+const REFRESH_AT_ONCE = 2;
 /** After counting, so many times as long nothing is counted; while much comes in, the cores belong to collection. */
 const REFRESH_RESTS = { quiet: 0.5, busy: 4 };
 
@@ -93,9 +96,11 @@ function refreshCube(log: Log, pool: pg.Pool, durable: () => number): Loop {
   const turn = async (signal: AbortSignal) => {
     const startedMs = elapsedMs();
     if (startedMs < restUntilMs) return "idle" as const;
-    if ((await refreshOnce(pool, { signal, forMs: REFRESH_TURN_MS })) === 0) return "idle" as const;
+    const isBusy = pace.isBusy();
+    const counted = await refreshOnce(pool, { signal, forMs: REFRESH_TURN_MS, atOnce: isBusy ? 1 : REFRESH_AT_ONCE });
+    if (counted === 0) return "idle" as const;
     const nowMs = elapsedMs();
-    restUntilMs = nowMs + (nowMs - startedMs) * (pace.isBusy() ? REFRESH_RESTS.busy : REFRESH_RESTS.quiet);
+    restUntilMs = nowMs + (nowMs - startedMs) * (isBusy ? REFRESH_RESTS.busy : REFRESH_RESTS.quiet);
     return "idle" as const;
   };
   return startLoop({ name: "refresh", log, idleMs: REFRESH_IDLE_MS, turn });

@@ -92,15 +92,13 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
     postbacks: sql`max(p.postbacks)`,
     postback_cents: sql`max(p.postback_cents)`,
   };
-  const inRange = sql`u.app_id = ${appId} and u.place_day >= ${fromDay}::date and u.place_day < ${untilDay}::date and ${where}`;
   return sql`select u.client_id, u.place_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
-    left join (
-      select u.client_id, count(*) as postbacks, sum(p.back_cents) as postback_cents
-      from user_account u join postback p on p.app_id = u.app_id and p.client_id = u.client_id
-      where ${inRange} and p.status = 1 group by u.client_id) p on p.client_id = u.client_id
-    where ${inRange}
+    left join lateral (
+      select count(*) as postbacks, sum(p.back_cents) as postback_cents from postback p
+      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = 1) p on true
+    where u.app_id = ${appId} and u.place_day >= ${fromDay}::date and u.place_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id`;
 }
 
@@ -138,7 +136,10 @@ function windowEnd(model: WindowModel, days: number, base: { placed: Sql; span: 
 function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
   const lastDay = (condition: Sql) => sql`(select max(e.day) from user_day e
     where e.app_id = u.app_id and e.client_id = u.client_id and e.day < d.day and ${condition})`;
-  const gap = (has: Sql, before: Sql) => sql`case when ${has} then coalesce(d.day - ${before}, ${NEVER}::int) end`;
+  // The row before nearly always tells; only where it does not are the days before it looked through.
+  const gap = (has: Sql, before: Sql, condition: Sql) => sql`case when not ${has} then null
+    when min(before.day) is null then ${NEVER}::int when bool_or(${before}) then d.day - min(before.day)
+    else coalesce(d.day - ${lastDay(condition)}, ${NEVER}::int) end`;
   const activity: Sums = {
     active_users: sql`1`,
     register_users: sql`(register_gap = ${NEVER}::int)::int`,
@@ -154,11 +155,15 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
   return sql`select client_id, day, ${dimensionList}, ${measures(activity)}, ${gapList} from (
       select u.client_id, d.day, ${userDimensions}, sum(d.pay_cents) as pay_cents, sum(d.pay_count) as pay_count,
         sum(d.ad_micros) as ad_micros, sum(d.ad_count) as ad_count,
-        ${gap(sql`true`, lastDay(sql`true`))} as active_gap,
-        ${gap(sql`sum(d.pay_count) > 0`, lastDay(sql`e.pay_count > 0`))} as pay_gap,
-        ${gap(sql`sum(d.ad_count) > 0`, lastDay(sql`e.ad_count > 0`))} as ad_gap,
-        ${gap(sql`sum(d.register_events) > 0`, lastDay(sql`e.register_events > 0`))} as register_gap
+        coalesce(d.day - min(before.day), ${NEVER}::int) as active_gap,
+        ${gap(sql`sum(d.pay_count) > 0`, sql`before.pay_count > 0`, sql`e.pay_count > 0`)} as pay_gap,
+        ${gap(sql`sum(d.ad_count) > 0`, sql`before.ad_count > 0`, sql`e.ad_count > 0`)} as ad_gap,
+        ${gap(sql`sum(d.register_events) > 0`, sql`before.register_events > 0`, sql`e.register_events > 0`)} as register_gap
       from user_day d join user_account u on u.app_id = d.app_id and u.client_id = d.client_id
+      left join lateral (
+        select e.day, e.pay_count, e.ad_count, e.register_events from user_day e
+        where e.app_id = d.app_id and e.client_id = d.client_id and e.day < d.day
+        order by e.day desc, e.span_t desc, e.span_r desc limit 1) before on true
       where d.app_id = ${appId} and d.day >= ${fromDay}::date and d.day < ${untilDay}::date and ${where}
       group by u.app_id, u.client_id, d.day) activity
     union all

@@ -86,8 +86,15 @@ export async function oldestMarkMs(executor: Executor, appId: number): Promise<n
   return row?.atMs ?? undefined;
 }
 
-/** Only one process at a time counts slices; false: another one does. Held until the transaction ends. */
-export async function lockRefresh(tx: Executor): Promise<boolean> {
-  const [row] = await query<{ isLocked: boolean }>(tx, sql`select pg_try_advisory_xact_lock(7226388) as "isLocked"`);
+const SLICE_LOCK = 7226388;
+
+/** A slice is counted by one at a time; false: somebody else is at it, or was. Held until the transaction ends. */
+export async function lockSlice(tx: Executor, { appId, placement, day }: Slice): Promise<boolean> {
+  const [row] = await query<{ isLocked: boolean }>(
+    tx,
+    sql`select pg_try_advisory_xact_lock(${SLICE_LOCK}::int, hashtext(${`${appId} ${placement} ${day}`})) and exists (
+        select 1 from dirty_day
+        where app_id = ${appId} and placement = ${placement} and day = ${day}::date and since is not null) as "isLocked"`,
+  );
   return row!.isLocked;
 }

@@ -34,7 +34,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: HttpContext)
     handler: async (request) => {
       const body = request.body as CellBody;
       const app = await context.apps.findById(body.app_id);
-      return success(await explainCell(context.reportPool, readCell(body), app));
+      return success(await explainCell(context.reportPool(), readCell(body), app));
     },
   });
 
@@ -108,7 +108,7 @@ async function sendExport(
     await once(stream, "drain", { signal: AbortSignal.any([closing.signal, AbortSignal.timeout(STALL_MS_MAX)]) });
   };
   running.exports += 1;
-  const exporting = exportRows(context.reportPool, app, { what, format, write }).finally(() => {
+  const exporting = exportRows(context.reportPool(), app, { what, format, write }).finally(() => {
     running.exports -= 1;
   });
   exporting.then(

@@ -24,7 +24,7 @@ export type HttpContext = {
   clock: Clock;
   log: Log;
   pool: pg.Pool;
-  reportPool: pg.Pool;
+  reportPool: () => pg.Pool;
   vault: Vault;
   apps: AppDirectory;
   known: KnownClients;

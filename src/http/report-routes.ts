@@ -39,7 +39,7 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       prepare: (body, app, request) => {
         const asked = readAdReport(body as AdReportBody);
         const extra = { error: "", request_id: request.requestId };
-        return async () => success(await runAdReport(context.reportPool, asked, app), extra);
+        return async () => success(await runAdReport(context.reportPool(), asked, app), extra);
       },
     });
 
@@ -50,7 +50,7 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       ...{ body: orderListBody, answer: listAnswer },
       prepare: (body, app) => {
         const asked = readOrderList(body as OrderListBody, app);
-        return async () => success(await runOrderList(context.reportPool, asked));
+        return async () => success(await runOrderList(context.reportPool(), asked));
       },
     });
 
@@ -61,7 +61,7 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       ...{ body: userListBody, answer: listAnswer },
       prepare: (body, app) => {
         const asked = readUserList(body as UserListBody, app);
-        return async () => success(await runUserList(context.reportPool, asked, app));
+        return async () => success(await runUserList(context.reportPool(), asked, app));
       },
     });
 
@@ -99,7 +99,7 @@ function reportRoute(routes: FastifyInstance, context: HttpContext, route: Repor
 /** How old the data is, in seconds: what was received since then may not be in the answer yet. */
 async function tellAge(context: HttpContext, reply: FastifyReply, cubeOf: number | undefined): Promise<void> {
   const nowMs = context.clock();
-  const markedMs = cubeOf === undefined ? undefined : await oldestMarkMs(context.reportPool, cubeOf);
+  const markedMs = cubeOf === undefined ? undefined : await oldestMarkMs(context.reportPool(), cubeOf);
   const ageMs = Math.max(context.applyLagMs(), markedMs === undefined ? 0 : nowMs - markedMs);
   reply.header(DATA_AGE, String(Math.max(0, Math.ceil(ageMs / 1000))));
 }

@@ -2,8 +2,8 @@ import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { replaceSlice } from "../db/cube.ts";
-import { type DirtySlice, loadDirtySlices, lockRefresh, markRefreshed } from "../db/dirty-day.ts";
-import { inTransaction, preferIndexes } from "../db/pool.ts";
+import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed } from "../db/dirty-day.ts";
+import { inTransaction, preferHashes, preferIndexes } from "../db/pool.ts";
 
 /**
  * Counts the slices of the cube that are out of date, the newest day first. A slice is always counted as a whole, from
@@ -11,24 +11,34 @@ import { inTransaction, preferIndexes } from "../db/pool.ts";
  */
 export async function refreshOnce(pool: pg.Pool, options: RefreshOptions = {}): Promise<number> {
   const untilMs = elapsedMs() + (options.forMs ?? Number.POSITIVE_INFINITY);
+  const slices = await loadDirtySlices(pool, LIMITS.slicesAtOnce);
   let counted = 0;
-  for (const slice of await loadDirtySlices(pool, LIMITS.slicesAtOnce)) {
-    if (options.signal?.aborted || elapsedMs() > untilMs || !(await refreshSlice(pool, slice))) break;
-    counted += 1;
-  }
+  const countOneByOne = async () => {
+    while (!options.signal?.aborted && elapsedMs() <= untilMs) {
+      const slice = slices.shift();
+      if (!slice) return;
+      if (await refreshSlice(pool, slice)) counted += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: options.atOnce ?? 1 }, countOneByOne));
   return counted;
 }
 
-export type RefreshOptions = { signal?: AbortSignal; forMs?: number };
+export type RefreshOptions = {
+  signal?: AbortSignal;
+  forMs?: number /** How many slices at the same time. */;
+  atOnce?: number;
+};
 
 /** False: another process is at it. */
 async function refreshSlice(pool: pg.Pool, slice: DirtySlice): Promise<boolean> {
   return inTransaction(
     pool,
     async (tx) => {
-      if (!(await lockRefresh(tx))) return false;
+      if (!(await lockSlice(tx, slice))) return false;
       // A slice is little among much: reading all days to count one would cost the more the older the app is.
       await preferIndexes(tx);
+      await preferHashes(tx);
       await replaceSlice(tx, slice);
       // Last, so that apply, which marks the same row, waits for no more than the commit.
       await markRefreshed(tx, slice);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { replaceSlice } from "../../src/db/cube.ts";
 import {
   loadDirtySlices,
-  lockRefresh,
+  lockSlice,
   markRefreshed,
   markSlices,
   oldestMarkMs,
@@ -143,7 +143,7 @@ describe("what arrives while a slice is being counted", () => {
     await userWithOrders("u", 1);
     const slice = (await loadDirtySlices(stage.pool, 10)).find(({ placement }) => placement === "occurred")!;
     const counting = await holding(async (tx) => {
-      expect(await lockRefresh(tx)).toBe(true);
+      expect(await lockSlice(tx, slice)).toBe(true);
       await replaceSlice(tx, slice);
       await stage.collect("u", [pay("late", 7)]);
       await stage.applyAll();
@@ -187,20 +187,39 @@ async function waitForLock(): Promise<void> {
   }
 }
 
-test("while another process counts, nothing is counted here, and nothing is lost", async () => {
+test("slices that another process counts are passed over, and nothing is lost or counted twice", async () => {
   await userWithOrders("u", 2);
+  const all = (await everySlice()).length;
   const other = await holding(async (tx) => {
-    expect(await lockRefresh(tx)).toBe(true);
     for (const slice of await loadDirtySlices(tx, 2)) {
+      expect(await lockSlice(tx, slice)).toBe(true);
       await replaceSlice(tx, slice);
       await markRefreshed(tx, slice);
     }
   });
-  expect(await refreshOnce(stage.pool)).toBe(0);
-  expect(await stage.count("cube")).toBe(0);
+  expect(await refreshOnce(stage.pool, { atOnce: 2 })).toBe(all - 2);
+  expect(await loadDirtySlices(stage.pool, 10)).toHaveLength(2);
   await other.end("commit");
-  expect(await refreshOnce(stage.pool)).toBe((await everySlice()).length - 2);
+  expect(await refreshOnce(stage.pool)).toBe(0);
   expect(await sums()).toEqual({ users: 1, active: 3, cents: 200 });
+});
+
+test("a slice that somebody else has counted meanwhile is not counted again", async () => {
+  await userWithOrders("u", 1);
+  const [slice] = await loadDirtySlices(stage.pool, 1);
+  await refreshAll();
+  const late = await holding(async (tx) => expect(await lockSlice(tx, slice!)).toBe(false));
+  await late.end("rollback");
+});
+
+test("several at the same time count the same as one after the other", async () => {
+  await userWithOrders("u", 5);
+  await userWithOrders("v", 3);
+  await refreshAll();
+  const cube = await rowsOf(stage.pool, "cube");
+  await markSlices(stage.pool, await everySlice(), 0);
+  while ((await refreshOnce(stage.pool, { atOnce: 4 })) > 0);
+  expect(await rowsOf(stage.pool, "cube")).toEqual(cube);
 });
 
 describe("the progress of the refresh", () => {
