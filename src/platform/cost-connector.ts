@@ -13,7 +13,10 @@ export type PulledCost = {
   currency: string;
 };
 
-/** A name and a status, as the platform says. The level `account` is the account itself. */
+/**
+ * A name and a status, as the platform says. The level `account` is the account itself. The empty text where this reply
+ * does not tell: it must not replace what another one told.
+ */
 export type PulledName = { level: "account" | "plan" | "ad"; id: string; name: string; status: string };
 
 /** One call that is still to be made: which list, which page of it. Plain data. */
