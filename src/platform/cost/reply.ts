@@ -85,11 +85,11 @@ function reasonOf(platform: string, { code, message }: Failure): string {
   return `${platform} answered ${[code, told.replace(/[\s.。!！]+$/u, "")].filter((part) => part !== "").join(": ")}.`;
 }
 
-/** Platforms repeat what they were sent, and that can be a token or a key. */
+/** Platforms repeat what they were sent, and that can be a token or a key. Digits alone are an id. */
 const SECRET_LIKE = /[\w+/=.-]{16,}/g;
 
 function hidden(run: string): string {
-  return /\d/.test(run) ? "…" : run;
+  return /\d/.test(run) && /[a-z]/i.test(run) ? "…" : run;
 }
 
 export function textOf(value: JsonValue | undefined): string {

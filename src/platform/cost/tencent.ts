@@ -1,8 +1,9 @@
+import type { JsonObject } from "../../domain/json.ts";
 import type { CallContext, HttpRequest } from "../connector.ts";
-import type { CostConnector, CostPage, CostQuestion } from "../cost-connector.ts";
+import type { CostConnector, CostPage, CostQuestion, PulledName } from "../cost-connector.ts";
 import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "./account-fields.ts";
 import { firstQuestions, idGroups } from "./question.ts";
-import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, tokenAnswerOf } from "./reply.ts";
+import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf, tokenAnswerOf } from "./reply.ts";
 import { costsInUnit, namesOf } from "./report-row.ts";
 
 const REPORT_ROWS = 1_000;
@@ -114,7 +115,7 @@ function get(url: string, query: Record<string, string>): HttpRequest {
 
 function readReport(
   question: CostQuestion,
-  { list, pages }: { list: ReturnType<typeof objectsOf>; pages: number },
+  { list, pages }: { list: JsonObject[]; pages: number },
   { account }: CallContext,
 ): CostPage {
   const rows = list.map((row) => ({
@@ -141,7 +142,7 @@ function readReport(
   };
 }
 
-function adNames(list: ReturnType<typeof objectsOf>) {
+function adNames(list: readonly JsonObject[]): PulledName[] {
   return namesOf(
     list.map((ad) => ({
       level: "ad",
@@ -152,9 +153,9 @@ function adNames(list: ReturnType<typeof objectsOf>) {
   );
 }
 
-function accountName(list: ReturnType<typeof objectsOf>, { account }: CallContext) {
+function accountName(list: readonly JsonObject[], { account }: CallContext): PulledName[] {
   const id = account("advertiser_id");
-  const own = list.find((advertiser) => String(advertiser.account_id) === id);
+  const own = list.find((advertiser) => textOf(advertiser.account_id) === id);
   return own
     ? namesOf([{ level: "account", id, name: own.corporation_name || own.memo, status: own.system_status }])
     : [];
