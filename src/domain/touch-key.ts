@@ -30,7 +30,8 @@ const NO_ID_HASHES: ReadonlySet<string> = new Set(
   ].map(md5),
 );
 
-function hashOf(value: unknown): string | undefined {
+/** The md5 that a platform sent in place of an id; undefined where it stands for none. */
+export function hashOf(value: unknown): string | undefined {
   const hash = cleanId(value).toLowerCase();
   return HASH.test(hash) && !NO_ID_HASHES.has(hash) ? hash : undefined;
 }

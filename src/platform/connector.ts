@@ -65,18 +65,17 @@ export type ConversionUser = {
   device: Device | null;
 };
 
-/** `skip`: this platform cannot be told, and no other attempt would change that. */
-export type Prepared = { kind: "request"; request: HttpRequest } | { kind: "skip"; reason: string };
+/**
+ * `skip`: this platform cannot be told, and no other attempt would change that. `dedupes`: whether the platform counts
+ * a conversion once that reaches it twice by this route. Where it does not, and an answer was lost, it is not told
+ * again: it may have counted already.
+ */
+export type Prepared = { kind: "request"; request: HttpRequest; dedupes: boolean } | { kind: "skip"; reason: string };
 
 /** How a platform is told of conversions. Pure: a request as data, and a reply read. */
 export type PostbackConnector = {
   /** What an account can be told; base addresses are among them. */
   fields: readonly AccountField[];
-  /**
-   * Whether the platform counts a conversion once that reaches it twice. Where it does not, and an answer was lost, it is
-   * not told again: it may have counted already.
-   */
-  dedupes(account: AccountSettings): boolean;
   prepare(conversion: Conversion, context: CallContext): Prepared;
   read(reply: HttpReply): ReplyVerdict;
   /** Where tokens run out and can be had anew. */
