@@ -38,7 +38,17 @@ export const baidu: Platform = {
     ["sign", "__SIGN__"],
   ],
   impression: undefined,
-  adData: [...PLAIN.adData, ["bd_vid", "bd_vid"], ["ext_info", "ext_info"]],
+  adData: [
+    ...PLAIN.adData,
+    ["bd_vid", "bd_vid"],
+    ["ext_info", "ext_info"],
+    ["os", "os"],
+    ["imei_md5", "imei_md5"],
+    ["idfa", "idfa"],
+    ["oaid", "oaid"],
+    ["oaid_md5", "oaid_md5"],
+    ["android_id_md5", "android_id_md5"],
+  ],
   touchClickIds: (field) => [field("bd_vid"), field("click_id")],
   launchClickIds: (field) => [field("bd_vid"), field("click_id")],
 };

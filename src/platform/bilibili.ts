@@ -29,6 +29,7 @@ export const bilibili: Platform = {
     ["campaign_id", "gid"],
     ["unit_id", "aid"],
     ["creative_id", "cid"],
+    ["track_id", "impression_id"],
     ["track_id", "click_id"],
     ["callback", "callback"],
   ],

@@ -67,6 +67,12 @@ export const bytedance: Platform = {
     ["mid4", "mid4"],
     ["mid5", "mid5"],
     ["mid6", "mid6"],
+    ["os", "os"],
+    ["imei_md5", "imei_md5"],
+    ["idfa", "idfa"],
+    ["oaid", "oaid"],
+    ["oaid_md5", "oaid_md5"],
+    ["android_id_md5", "android_id_md5"],
   ],
   touchIds: (field) => ({
     ...PLAIN.touchIds(field),

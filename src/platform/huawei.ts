@@ -22,5 +22,6 @@ export const huawei: Platform = {
     ["adgroup_id", "aid"],
     ["content_id", "cid"],
     ["callback", "callback"],
+    ["oaid", "oaid"],
   ],
 };

@@ -23,6 +23,7 @@ export const oppo: Platform = {
     ["ad_id", "aid"],
     ["creative_id", "cid"],
     ["req_id", "req_id"],
+    ["oaid", "oaid"],
   ],
   touchClickIds: (field) => [field("req_id"), field("click_id")],
   launchClickIds: (field) => [field("req_id"), field("click_id")],

@@ -21,6 +21,8 @@ export const vivo: Platform = {
     ["ad_id", "aid"],
     ["creative_id", "cid"],
     ["request_id", "req_id"],
+    ["imei_md5", "imei_md5"],
+    ["oaid_md5", "oaid_md5"],
   ],
   touchClickIds: (field) => [field("req_id"), field("click_id")],
   launchClickIds: (field) => [field("requestId"), field("request_id"), field("click_id")],

@@ -22,5 +22,7 @@ export const xiaomi: Platform = {
     ["ad_id", "aid"],
     ["creative_id", "cid"],
     ["callback", "callback"],
+    ["imei_md5", "imei_md5"],
+    ["oaid", "oaid"],
   ],
 };
