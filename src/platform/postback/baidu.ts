@@ -107,7 +107,7 @@ function byCallback(conversion: Conversion, { account, nowMs }: CallContext): Pr
   if (code.kind === "skip") return code;
   const lacking = lack(account, ["akey"]);
   if (lacking) return lacking;
-  const address = addressOf(fieldsOf(adData)("callback"), account("callback_hosts"));
+  const address = addressOf({ callback: fieldsOf(adData)("callback"), hosts: account("callback_hosts") });
   if (address.kind === "skip") return address;
   const [type = "", figure = ""] = code.code.split(":", 2);
   const value = String(cents ?? 0);
@@ -156,7 +156,9 @@ const UPLOAD_KINDS: Kinds = { "0": "accepted", "1": "permanent", "2": "permanent
 
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) =>
-    isObject(body.header) ? uploadAnswer(body.header) : answerOf(body.error_code, body.error_msg, CALLBACK_KINDS),
+    isObject(body.header)
+      ? uploadAnswer(body.header)
+      : answerOf({ code: body.error_code, text: body.error_msg }, CALLBACK_KINDS),
   );
 }
 
@@ -164,5 +166,5 @@ function uploadAnswer(header: JsonObject): Answer {
   const errors: JsonValue[] = Array.isArray(header.errors) ? header.errors : [];
   const first = isObject(errors[0]) ? errors[0] : {};
   const detail = [textOf(first.code), textOf(first.message)].filter((text) => text !== "").join(" ");
-  return answerOf(header.status, detail || textOf(header.desc), UPLOAD_KINDS);
+  return answerOf({ code: header.status, text: detail || header.desc }, UPLOAD_KINDS);
 }

@@ -3,7 +3,7 @@ import { fieldsOf } from "../platform.ts";
 import { CODES_FIELD, type Codes, codeOf } from "./codes.ts";
 import { get, skip, withQuery } from "./prepared.ts";
 import { valueIn, valueUnitField } from "./value-unit.ts";
-import { answerOf, type Kinds, textOf, verdictOf } from "./verdict.ts";
+import { answerOf, type Kinds, verdictOf } from "./verdict.ts";
 
 const CODES: Codes = {
   activate: "APP_FIRST_ACTIVE",
@@ -64,5 +64,5 @@ function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: Ca
 const KINDS: Kinds = { "0": "accepted", "400": "permanent" };
 
 function read(reply: HttpReply): ReplyVerdict {
-  return verdictOf(reply, (body) => answerOf(body.code, textOf(body.message), KINDS));
+  return verdictOf(reply, (body) => answerOf({ code: body.code, text: body.message }, KINDS));
 }

@@ -15,7 +15,7 @@ import { callbackToken } from "./callback.ts";
 import { CODES_FIELD, codeOf } from "./codes.ts";
 import { deviceIdsOf, osOf } from "./device-ids.ts";
 import { get, jsonPost, known, secondsOf, skip, withQuery } from "./prepared.ts";
-import { answerOf, type Kinds, textOf, verdictOf } from "./verdict.ts";
+import { answerOf, type Kinds, verdictOf } from "./verdict.ts";
 
 const FIELDS: readonly AccountField[] = [
   {
@@ -114,6 +114,6 @@ const KINDS: Kinds = { "0": "accepted", "128": "accepted" };
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
     if (body.code === undefined && body.ret === undefined) return readClueReply(body);
-    return answerOf(body.code ?? body.ret, textOf(body.message) || textOf(body.msg), KINDS);
+    return answerOf({ code: body.code ?? body.ret, text: body.message ?? body.msg }, KINDS);
   });
 }

@@ -23,7 +23,7 @@ export type Address = { kind: "address"; url: string } | Skip;
  * The delivered address, as it is. Anyone can call a monitoring link, and so put any address there: unless its host is
  * one of the platform's, a forged click would make the server call whatever its sender likes.
  */
-export function addressOf(callback: string, hosts: string): Address {
+export function addressOf({ callback, hosts }: { callback: string; hosts: string }): Address {
   if (callback === "") return skip("The touch brought no callback.");
   const text = decoded(callback);
   if (/[\s\u0000-\u001f]/.test(text) || !URL.canParse(text)) return skip("The callback is not an http address.");

@@ -4,7 +4,7 @@ import { fieldsOf } from "../platform.ts";
 import { CODES_FIELD, type Codes, codeOf } from "./codes.ts";
 import { deviceIdsOf } from "./device-ids.ts";
 import { jsonPost, known, lack, secondsOf, skip, yuanOf } from "./prepared.ts";
-import { answerOf, type Kinds, textOf, verdictOf } from "./verdict.ts";
+import { answerOf, type Kinds, verdictOf } from "./verdict.ts";
 
 const CODES: Codes = {
   activate: "activate",
@@ -82,5 +82,5 @@ function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepa
 const KINDS: Kinds = { "0": "accepted" };
 
 function read(reply: HttpReply): ReplyVerdict {
-  return verdictOf(reply, (body) => answerOf(body.resultCode, textOf(body.resultMessage), KINDS));
+  return verdictOf(reply, (body) => answerOf({ code: body.resultCode, text: body.resultMessage }, KINDS));
 }

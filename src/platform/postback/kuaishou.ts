@@ -59,7 +59,7 @@ function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: Ca
   const callback = fieldsOf(adData)("callback");
   const address =
     callback === "" || isAddress(callback)
-      ? addressOf(callback, account("callback_hosts"))
+      ? addressOf({ callback, hosts: account("callback_hosts") })
       : { kind: "address" as const, url: withQuery(account("url"), { callback }) };
   if (address.kind === "skip") return address;
   const url = withQuery(address.url, {
@@ -76,6 +76,6 @@ function read(reply: HttpReply): ReplyVerdict {
     const code = textOf(body.result);
     const text = textOf(body.error_msg) || textOf(body.message) || textOf(body.msg) || textOf(body.error);
     const isDamaged = /decode\w*\s+fail/i.test(reply.body);
-    return { code, text, kind: code === "1" ? "accepted" : isDamaged ? "permanent" : "retry" };
+    return { code, text, kind: code === "1" ? "accepted" : isDamaged ? "permanent" : undefined };
   });
 }

@@ -6,7 +6,7 @@ import { fieldsOf } from "../platform.ts";
 import { CODES_FIELD, type Codes, codeOf } from "./codes.ts";
 import { deviceIdsOf } from "./device-ids.ts";
 import { jsonPost, lack, skip } from "./prepared.ts";
-import { answerOf, type Kinds, textOf, verdictOf } from "./verdict.ts";
+import { answerOf, type Kinds, verdictOf } from "./verdict.ts";
 
 /** `dataType`, for games: an app's payment is 7, a game's 3. Retention begins with the third day. */
 const CODES: Codes = {
@@ -93,5 +93,5 @@ function encrypted(text: string, key: Buffer): string {
 const KINDS: Kinds = { "0": "accepted" };
 
 function read(reply: HttpReply): ReplyVerdict {
-  return verdictOf(reply, (body) => answerOf(body.ret, textOf(body.msg) || textOf(body.message), KINDS));
+  return verdictOf(reply, (body) => answerOf({ code: body.ret, text: body.msg ?? body.message }, KINDS));
 }

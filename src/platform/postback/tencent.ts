@@ -82,7 +82,7 @@ const FIELDS: readonly AccountField[] = [
     fallback: "https://api.weixin.qq.com/marketing/user_actions/add",
   },
   { name: "token_url", hint: "Address that gives new tokens.", fallback: "https://api.e.qq.com/oauth/token" },
-  callbackHostsField("e.qq.com,qq.com"),
+  callbackHostsField("qq.com"),
   CODES_FIELD,
 ];
 
@@ -116,7 +116,7 @@ function routeOf({ adData }: Conversion, { account }: CallContext): string {
 /** The address is called as it was delivered: whether it wants a token, and which one it is, is Tencent's choice. */
 function byCallback({ adData }: Conversion, context: CallContext, action: JsonObject): Prepared {
   const field = fieldsOf(adData);
-  const address = addressOf(field("callback"), context.account("callback_hosts"));
+  const address = addressOf({ callback: field("callback"), hosts: context.account("callback_hosts") });
   if (address.kind === "skip") return address;
   const { url } = address;
   // Addresses that want a token are https. A token never goes over an open line, whatever a click asks for.
@@ -196,8 +196,8 @@ const WECHAT_KINDS: Kinds = {
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) =>
     body.errcode === undefined
-      ? answerOf(body.code, textOf(body.message) || textOf(body.message_cn), KINDS)
-      : answerOf(body.errcode, body.errmsg, WECHAT_KINDS),
+      ? answerOf({ code: body.code, text: textOf(body.message) || textOf(body.message_cn) }, KINDS)
+      : answerOf({ code: body.errcode, text: body.errmsg }, WECHAT_KINDS),
   );
 }
 

@@ -9,10 +9,11 @@ export type Answer = { code: string; text: string; kind: Kind | undefined };
 
 export type Kinds = Readonly<Record<string, Kind>>;
 
-/** The answer of a reply whose code and text have these names. */
-export function answerOf(code: JsonValue | undefined, text: JsonValue | undefined, kinds: Kinds): Answer {
-  const name = textOf(code);
-  return { code: name, text: textOf(text), kind: Object.hasOwn(kinds, name) ? kinds[name] : undefined };
+type Said = { code: JsonValue | undefined; text: JsonValue | undefined };
+
+export function answerOf(said: Said, kinds: Kinds): Answer {
+  const name = textOf(said.code);
+  return { code: name, text: textOf(said.text), kind: Object.hasOwn(kinds, name) ? kinds[name] : undefined };
 }
 
 /**
