@@ -1,0 +1,33 @@
+import { answer, memberOf, millisParameter, optionalWholeParameter, parameter, Refusal } from "./call.ts";
+import { type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
+
+const CONV_TYPES: ReadonlySet<string> = new Set([
+  ...["APP_FIRST_ACTIVE", "APP_ACTIVE", "USER_REGISTER", "USER_COST", "RETENTION", "ORDER_PLACE", "FORM_SUBMIT"],
+  "APP_CALLUP",
+]);
+const TRACK_ID_LENGTH_MAX = 500;
+
+export function startBilibili(options: StandInOptions = {}): Promise<StandIn> {
+  return startStandIn("bilibili", { ...options, routes: [CALLBACK] });
+}
+
+/** Takes no id of ours: what is told twice is counted twice. Money is in fen. */
+const CALLBACK: Route = {
+  methods: ["GET"],
+  path: "/conv/api/conversion/ad/cb/v1",
+  dialect: {
+    refusal: ({ message }) => answer({ code: 400, message, data: "" }),
+    busy: answer({ code: 500, message: "busy", data: "" }),
+    badToken: answer({ code: 401, message: "track_id is invalid", data: "" }),
+  },
+  take(call, desk) {
+    const { query } = call;
+    const key = parameter(query, "track_id");
+    if (key.length > TRACK_ID_LENGTH_MAX || !desk.isKey(key)) throw new Refusal("track_id is invalid");
+    const code = memberOf(CONV_TYPES, { name: "conv_type", value: parameter(query, "conv_type") });
+    const atMs = millisParameter(query, "conv_time");
+    const cents = optionalWholeParameter(query, "conv_value");
+    desk.accept(call, { key, code, dedupeId: "", orderId: "", cents, atMs, sameBy: "" });
+    return answer({ code: 0, message: "", data: "" });
+  },
+};

@@ -1,0 +1,122 @@
+import { Refusal } from "./call.ts";
+
+/** What an ad cost on a day. */
+export type CostRow = {
+  day: string;
+  account: string;
+  planId: string;
+  planName: string;
+  adId: string;
+  adName: string;
+  impressions: number;
+  clicks: number;
+  cents: number;
+};
+
+export type CostOptions = {
+  /** Read anew for each call, so that a row that is changed is served as corrected. */
+  costs?: CostRow[];
+  /** Accounts that the token may see beside those that have costs. */
+  accounts?: readonly string[];
+  accountName?: (account: string) => string;
+  /** Serves at most so many rows in a page, whatever size is asked for. */
+  pageRows?: number;
+};
+
+export class CostBook {
+  readonly rows: CostRow[];
+  readonly accountName: (account: string) => string;
+  readonly pageRows: number;
+  readonly #accounts: readonly string[];
+
+  constructor({ costs = [], accounts = [], accountName = (id) => `Account ${id}`, pageRows = Infinity }: CostOptions) {
+    this.rows = costs;
+    this.#accounts = accounts;
+    this.accountName = accountName;
+    this.pageRows = pageRows;
+  }
+
+  assertAccount(account: string, code?: number): void {
+    if (!this.#accounts.includes(account) && !this.rows.some((row) => row.account === account))
+      throw new Refusal(`account ${account} is not authorised`, code);
+  }
+
+  /** Both days included. */
+  between(account: string, { firstDay, lastDay }: { firstDay: string; lastDay: string }): CostRow[] {
+    return this.rows.filter((row) => row.account === account && row.day >= firstDay && row.day <= lastDay);
+  }
+
+  plans(account: string): CostRow[] {
+    return this.#latest(account, (row) => row.planId);
+  }
+
+  ads(account: string): CostRow[] {
+    return this.#latest(account, (row) => row.adId);
+  }
+
+  #latest(account: string, idOf: (row: CostRow) => string): CostRow[] {
+    return [...new Map(this.rows.filter((row) => row.account === account).map((row) => [idOf(row), row])).values()];
+  }
+}
+
+/** Rows with the same key added up, in the order of their first appearance. */
+export function sumBy(rows: readonly CostRow[], keyOf: (row: CostRow) => string): CostRow[] {
+  const sums = new Map<string, CostRow>();
+  for (const row of rows) {
+    const sum = sums.get(keyOf(row));
+    if (sum === undefined) {
+      sums.set(keyOf(row), { ...row });
+      continue;
+    }
+    sum.impressions += row.impressions;
+    sum.clicks += row.clicks;
+    sum.cents += row.cents;
+  }
+  return [...sums.values()];
+}
+
+export type Page<Item> = { items: Item[]; page: number; pageSize: number; total: number; pages: number };
+
+export function pageOf<Item>(
+  items: readonly Item[],
+  { page, pageSize, pageRows }: { page: number; pageSize: number; pageRows: number },
+): Page<Item> {
+  const size = Math.min(pageSize, pageRows);
+  return {
+    items: items.slice((page - 1) * size, page * size),
+    page,
+    pageSize: size,
+    total: items.length,
+    pages: Math.ceil(items.length / size),
+  };
+}
+
+/** A span of days, both ends included, of at most so many. */
+export function assertDays({ firstDay, lastDay, daysMax }: { firstDay: unknown; lastDay: unknown; daysMax: number }): {
+  firstDay: string;
+  lastDay: string;
+} {
+  const first = dayMs(firstDay);
+  const last = dayMs(lastDay);
+  if (last < first) throw new Refusal("the last day is before the first");
+  if ((last - first) / 86_400_000 + 1 > daysMax) throw new Refusal(`more than ${daysMax} days`);
+  return { firstDay: firstDay as string, lastDay: lastDay as string };
+}
+
+function dayMs(day: unknown): number {
+  const ms = typeof day === "string" && /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T00:00:00Z`) : Number.NaN;
+  if (Number.isNaN(ms)) throw new Refusal(`${String(day)} is not a day`);
+  return ms;
+}
+
+const ID_MARK = "#id:";
+
+/** An id that the platform writes as a number, however long: JSON.stringify would lose its last digits. */
+export const numberId = (id: string): string => (/^[1-9]\d*$/.test(id) ? ID_MARK + id : id);
+
+/** The text of an answer in which `numberId` was used. */
+export function withNumberIds(json: string): string {
+  return json.replace(/"#id:(\d+)"/g, "$1");
+}
+
+export const yuan = (cents: number): number => cents / 100;

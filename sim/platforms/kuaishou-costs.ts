@@ -1,0 +1,131 @@
+import { type Answer, answer, type Call, type Fields, idAt, jsonBody, optionalWhole, Refusal, textAt } from "./call.ts";
+import {
+  assertDays,
+  type CostBook,
+  type CostRow,
+  numberId,
+  type Page,
+  pageOf,
+  sumBy,
+  withNumberIds,
+  yuan,
+} from "./costs.ts";
+import type { Dialect, Route } from "./stand-in.ts";
+import type { Tokens } from "./tokens.ts";
+
+const BASE = "/rest/openapi";
+const CODE = { expired: 402001, unknown: 402000, parameter: 400001, permission: 401003, busy: 500001 };
+
+const DIALECT: Dialect = {
+  refusal: ({ message, code = CODE.parameter }) => answer({ code, message, data: null }),
+  busy: answer({ code: CODE.busy, message: "system busy", data: null }),
+  badToken: answer({ code: CODE.unknown, message: "access_token is invalid", data: null }),
+};
+
+type Level = "account" | "campaign" | "unit";
+const ID_OF: Readonly<Record<Level, (row: CostRow) => string>> = {
+  account: () => "",
+  campaign: ({ planId }) => planId,
+  unit: ({ adId }) => adId,
+};
+
+export function kuaishouCostRoutes(
+  book: CostBook,
+  { tokens, appId, secret }: { tokens: Tokens; appId: string; secret: string },
+): readonly Route[] {
+  const route = (path: string, read: (body: Fields, asked: Asked) => Answer): Route => ({
+    methods: ["POST"],
+    path: BASE + path,
+    dialect: DIALECT,
+    take(call) {
+      tokens.assert(call.headers["access-token"] as string | undefined, CODE);
+      const body = jsonBody(call);
+      const account = idAt(body, "advertiser_id");
+      book.assertAccount(account, CODE.permission);
+      return read(body, { book, account });
+    },
+  });
+  return [
+    route("/v1/report/account_report", (body, asked) => report(body, { ...asked, level: "account" })),
+    route("/v1/report/campaign_report", (body, asked) => report(body, { ...asked, level: "campaign" })),
+    route("/v1/report/unit_report", (body, asked) => report(body, { ...asked, level: "unit" })),
+    route("/gw/dsp/campaign/list", campaigns),
+    route("/gw/dsp/unit/list", units),
+    {
+      methods: ["POST"],
+      path: `${BASE}/oauth2/authorize/refresh_token`,
+      dialect: DIALECT,
+      take: (call) => refreshed(call, { tokens, appId, secret }),
+    },
+  ];
+}
+
+type Asked = { book: CostBook; account: string };
+
+function report(body: Fields, { book, account, level }: Asked & { level: Level }): Answer {
+  const granularity = body.temporal_granularity ?? "DAILY";
+  if (granularity !== "DAILY") throw new Refusal("temporal_granularity is not served here");
+  const days = assertDays({ firstDay: body.start_date, lastDay: body.end_date, daysMax: 366 });
+  const rows = sumBy(book.between(account, days), (row) => `${row.day} ${ID_OF[level](row)}`);
+  return detailed(pageAsked(body, { items: rows, sizeMax: 2000, book }), (row) => ({
+    stat_date: row.day,
+    ...(level === "account" ? {} : { campaign_id: numberId(row.planId), campaign_name: row.planName }),
+    ...(level === "unit" ? { unit_id: numberId(row.adId), unit_name: row.adName } : {}),
+    charge: yuan(row.cents),
+    // Cover and material are both shown, and both pressed: which of the pairs is read is the reader's choice.
+    show: row.impressions,
+    aclick: row.impressions,
+    photo_click: row.clicks,
+    bclick: row.clicks,
+  }));
+}
+
+function campaigns(body: Fields, { book, account }: Asked): Answer {
+  return detailed(pageAsked(body, { items: book.plans(account), sizeMax: 500, book }), (row) => ({
+    campaign_id: numberId(row.planId),
+    campaign_name: row.planName,
+    put_status: 1,
+    status: 4,
+  }));
+}
+
+function units(body: Fields, { book, account }: Asked): Answer {
+  return detailed(pageAsked(body, { items: book.ads(account), sizeMax: 500, book }), (row) => ({
+    unit_id: numberId(row.adId),
+    unit_name: row.adName,
+    campaign_id: numberId(row.planId),
+    put_status: 1,
+    status: 20,
+  }));
+}
+
+function pageAsked<Item>(
+  body: Fields,
+  { items, sizeMax, book }: { items: readonly Item[]; sizeMax: number; book: CostBook },
+): Page<Item> {
+  const page = optionalWhole(body, "page", { min: 1 }) ?? 1;
+  const pageSize = optionalWhole(body, "page_size", { min: 1, max: sizeMax }) ?? 20;
+  return pageOf(items, { page, pageSize, pageRows: book.pageRows });
+}
+
+function detailed<Item>({ items, total }: Page<Item>, show: (item: Item) => object): Answer {
+  const shown = answer({ code: 0, message: "OK", data: { total_count: total, details: items.map(show) } });
+  return { ...shown, body: withNumberIds(shown.body) };
+}
+
+function refreshed(call: Call, { tokens, appId, secret }: { tokens: Tokens; appId: string; secret: string }): Answer {
+  const body = jsonBody(call);
+  if (idAt(body, "app_id") !== appId || textAt(body, "secret") !== secret)
+    throw new Refusal("app_id or secret is wrong", CODE.permission);
+  tokens.refresh(textAt(body, "refresh_token"), CODE);
+  return answer({
+    code: 0,
+    message: "OK",
+    data: {
+      access_token: tokens.accessToken,
+      access_token_expires_in: Math.floor((tokens.accessExpiresAtMs - call.nowMs) / 1000),
+      refresh_token: tokens.refreshToken,
+      refresh_token_expires_in: Math.floor((tokens.refreshExpiresAtMs - call.nowMs) / 1000),
+    },
+  });
+}

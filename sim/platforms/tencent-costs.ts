@@ -1,0 +1,118 @@
+import {
+  type Answer,
+  answer,
+  type Call,
+  jsonParameter,
+  memberOf,
+  optionalWholeParameter,
+  parameter,
+  Refusal,
+} from "./call.ts";
+import { assertDays, type CostBook, type CostRow, numberId, type Page, pageOf, sumBy, withNumberIds } from "./costs.ts";
+import type { Dialect, Route } from "./stand-in.ts";
+import type { Gate } from "./tencent.ts";
+import { Pace } from "./tokens.ts";
+
+const LEVELS: ReadonlySet<string> = new Set(["REPORT_LEVEL_ADVERTISER", "REPORT_LEVEL_ADGROUP"]);
+const TIME_LINES: ReadonlySet<string> = new Set(["REQUEST_TIME", "REPORTING_TIME", "ACTIVE_TIME"]);
+const RATE_LIMITED = 11017;
+const NO_PERMISSION = 11003;
+
+/** What a row of a report can show and be grouped by. Money is in fen. */
+const COLUMNS: Readonly<Record<string, (row: CostRow) => string | number>> = {
+  date: ({ day }) => day,
+  account_id: ({ account }) => numberId(account),
+  adgroup_id: ({ adId }) => numberId(adId),
+  adgroup_name: ({ adName }) => adName,
+  view_count: ({ impressions }) => impressions,
+  valid_click_count: ({ clicks }) => clicks,
+  cost: ({ cents }) => cents,
+};
+const COLUMN_NAMES: ReadonlySet<string> = new Set(Object.keys(COLUMNS));
+const GROUPS: ReadonlySet<string> = new Set(["date", "account_id", "adgroup_id"]);
+
+export function tencentCostRoutes(
+  book: CostBook,
+  { dialect, gate, perMinute }: { dialect: Dialect; gate: Gate; perMinute: number },
+): readonly Route[] {
+  const route = (path: string, read: (call: Call, account: string) => Answer): Route => {
+    const pace = new Pace({ limit: perMinute, windowMs: 60_000 });
+    return {
+      methods: ["GET"],
+      path,
+      dialect,
+      take(call) {
+        gate(call);
+        if (pace.take(call.nowMs).isOver) throw new Refusal("too many calls in a minute", RATE_LIMITED);
+        const account = parameter(call.query, "account_id");
+        book.assertAccount(account, NO_PERMISSION);
+        return read(call, account);
+      },
+    };
+  };
+  return [
+    route("/v3.0/daily_reports/get", (call, account) => dailyReport(call, { book, account })),
+    route("/v3.0/adgroups/get", (call, account) => adgroups(call, { book, account })),
+    route("/v3.0/advertiser/get", (call, account) => advertiser(call, { book, account })),
+  ];
+}
+
+type Asked = { book: CostBook; account: string };
+
+function dailyReport({ query }: Call, { book, account }: Asked): Answer {
+  const level = memberOf(LEVELS, { name: "level", value: parameter(query, "level") });
+  const range = jsonParameter(query, "date_range") as { start_date?: unknown; end_date?: unknown } | null;
+  const days = assertDays({ firstDay: range?.start_date, lastDay: range?.end_date, daysMax: 90 });
+  const groups = names(query, { parameter: "group_by", known: GROUPS });
+  const fields = names(query, { parameter: "fields", known: COLUMN_NAMES });
+  if (level === "REPORT_LEVEL_ADVERTISER" && groups.includes("adgroup_id"))
+    throw new Refusal("group_by adgroup_id is below the level");
+  const timeLine = query.get("time_line");
+  if (timeLine !== null) memberOf(TIME_LINES, { name: "time_line", value: timeLine });
+  const sums = sumBy(book.between(account, days), (row) => groups.map((group) => COLUMNS[group]!(row)).join(" "));
+  return listed(pageAsked(query, { items: sums, sizeMax: 2000, book }), (row) =>
+    Object.fromEntries(fields.map((field) => [field, COLUMNS[field]!(row)])),
+  );
+}
+
+function adgroups({ query }: Call, { book, account }: Asked): Answer {
+  return listed(pageAsked(query, { items: book.ads(account), sizeMax: 100, book }), (row) => ({
+    adgroup_id: numberId(row.adId),
+    adgroup_name: row.adName,
+    configured_status: "AD_STATUS_NORMAL",
+    system_status: "ADGROUP_STATUS_ACTIVE",
+  }));
+}
+
+function advertiser({ query }: Call, { book, account }: Asked): Answer {
+  return listed(pageAsked(query, { items: [account], sizeMax: 100, book }), (id) => ({
+    account_id: numberId(id),
+    corporation_name: book.accountName(id),
+    memo: "",
+    system_status: "CUSTOMER_STATUS_NORMAL",
+  }));
+}
+
+function names(
+  query: URLSearchParams,
+  { parameter: name, known }: { parameter: string; known: ReadonlySet<string> },
+): string[] {
+  const list = jsonParameter(query, name);
+  if (!Array.isArray(list) || list.length === 0) throw new Refusal(`${name} is not a list`);
+  return list.map((value) => memberOf(known, { name, value: String(value) }));
+}
+
+function pageAsked<Item>(
+  query: URLSearchParams,
+  { items, sizeMax, book }: { items: readonly Item[]; sizeMax: number; book: CostBook },
+): Page<Item> {
+  const page = optionalWholeParameter(query, "page", { min: 1 }) ?? 1;
+  const pageSize = optionalWholeParameter(query, "page_size", { min: 1, max: sizeMax }) ?? 10;
+  return pageOf(items, { page, pageSize, pageRows: book.pageRows });
+}
+
+function listed<Item>({ items, page, pageSize, total, pages }: Page<Item>, show: (item: Item) => object): Answer {
+  const page_info = { page, page_size: pageSize, total_number: total, total_page: pages };
+  const shown = answer({ code: 0, message: "", data: { list: items.map(show), page_info } });
+  return { ...shown, body: withNumberIds(shown.body) };
+}

@@ -1,0 +1,169 @@
+import { type Answer, answer, type Call, parameter, Refusal } from "./call.ts";
+import { CostBook, type CostOptions } from "./costs.ts";
+import { type Desk, type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
+import { acceptActions, type Origin, readActions } from "./tencent-actions.ts";
+import { tencentCostRoutes } from "./tencent-costs.ts";
+import { Nonces, randomText, Tokens } from "./tokens.ts";
+
+export type TencentOptions = StandInOptions &
+  CostOptions & {
+    clientId?: string;
+    clientSecret?: string;
+    /** Whether delivered callbacks ask for a token, as all do since the switch in the console was retired. */
+    callbacks?: "authenticated" | "open";
+    /** For each interface that reads. */
+    readsPerMinute?: number;
+  };
+
+export type TencentStandIn = StandIn & {
+  tokens: Tokens;
+  /** Of the WeChat app: whoever holds it renews it and tells us. */
+  wechatTokens: Tokens;
+  clientId: string;
+  clientSecret: string;
+  /** What `__CALLBACK__` is once decoded. */
+  callbackUrl(cb: string): string;
+};
+
+const CODE = { expired: 11000, unknown: 11004, busy: 10000, parameter: 18001, badCallback: 20001, badConvId: 20002 };
+
+const DIALECT: Dialect = {
+  refusal: ({ message, code = CODE.parameter }) => refused(code, message),
+  busy: refused(CODE.busy, "system busy"),
+  badToken: refused(CODE.unknown, "access_token is invalid"),
+};
+
+function refused(code: number, message: string): Answer {
+  return answer({ code, message, message_cn: message, errors: [] });
+}
+
+const WECHAT_DIALECT: Dialect = {
+  refusal: ({ message, code = 900351000 }) => answer({ errcode: code, errmsg: message }),
+  busy: answer({ errcode: -1, errmsg: "system error" }),
+  badToken: answer({ errcode: 40001, errmsg: "invalid credential, access_token is invalid or not latest" }),
+};
+
+export type Gate = (call: Call) => void;
+
+export async function startTencent(options: TencentOptions = {}): Promise<TencentStandIn> {
+  const { clock, clientId = randomText(), clientSecret = randomText(), callbacks = "authenticated" } = options;
+  const tokens = new Tokens({ clock, accessSeconds: 86_400, refreshToken: "kept" });
+  const wechatTokens = new Tokens({ clock, accessSeconds: 7200, refreshToken: "kept" });
+  const gates = gatesOf(tokens);
+  const routes: Route[] = [
+    callbackRoute("/conv", callbacks === "authenticated" ? gates.byHeaders : () => {}),
+    userActionsRoute(gates),
+    wechatRoute(wechatTokens),
+    tokenRoute({ tokens, clientId, clientSecret }),
+    ...tencentCostRoutes(new CostBook(options), {
+      dialect: DIALECT,
+      gate: gates.byQuery,
+      perMinute: options.readsPerMinute ?? 1000,
+    }),
+  ];
+  const standIn = await startStandIn("tencent", { ...options, routes });
+  const callbackUrl = (cb: string) => `${standIn.url}/conv?cb=${encodeURIComponent(cb)}&conv_id=1001`;
+  return Object.assign(standIn, { tokens, wechatTokens, clientId, clientSecret, callbackUrl });
+}
+
+/** The same three values travel in headers on the callback and in the query everywhere else. */
+function gatesOf(tokens: Tokens): { byHeaders: Gate; byQuery: Gate } {
+  const nonces = new Nonces();
+  const assert = (call: Call, at: (name: string) => string | undefined, tokenName: string) => {
+    tokens.assert(at(tokenName), { expired: CODE.expired, unknown: CODE.unknown });
+    const timestamp = at("timestamp") ?? "";
+    if (!/^\d{10}$/.test(timestamp)) throw new Refusal("timestamp is not in seconds");
+    if (Math.abs(Number(timestamp) * 1000 - call.nowMs) > 300_000)
+      throw new Refusal("timestamp is more than 300 s off");
+    nonces.assert(at("nonce"));
+  };
+  return {
+    byHeaders: (call) => assert(call, (name) => call.headers[name] as string | undefined, "access-token"),
+    byQuery: (call) => assert(call, (name) => call.query.get(name) ?? undefined, "access_token"),
+  };
+}
+
+function callbackRoute(path: string, gate: Gate): Route {
+  return {
+    methods: ["POST"],
+    path,
+    dialect: DIALECT,
+    take(call, desk) {
+      gate(call);
+      const origin = callbackOrigin(call);
+      if (!desk.isKey(origin.cb)) throw new Refusal("CB_CONTENT_ERROR", CODE.badCallback);
+      return accept(call, { desk, origin });
+    },
+  };
+}
+
+function callbackOrigin(call: Call): Origin & { kind: "callback" } {
+  const source = call.query.get("conv_id") ?? call.query.get("link_id") ?? "";
+  if (!/^\d+$/.test(source)) throw new Refusal("CONV_ID_ILLEGAL", CODE.badConvId);
+  return { kind: "callback", cb: call.query.get("cb") ?? "", source };
+}
+
+/** One path for three routes: a delivered callback, a click id in the action, a data source of the account. */
+function userActionsRoute({ byHeaders, byQuery }: { byHeaders: Gate; byQuery: Gate }): Route {
+  const callback = callbackRoute("", byHeaders);
+  return {
+    methods: ["POST"],
+    path: "/v3.0/user_actions/add",
+    dialect: DIALECT,
+    take(call, desk) {
+      if (call.query.has("cb")) return callback.take(call, desk);
+      if (call.query.has("access_token")) byQuery(call);
+      else byHeaders(call);
+      const origin: Origin = { kind: "direct" };
+      return accept(call, { desk, origin });
+    },
+  };
+}
+
+function wechatRoute(tokens: Tokens): Route {
+  return {
+    methods: ["POST"],
+    path: "/marketing/user_actions/add",
+    dialect: WECHAT_DIALECT,
+    take(call, desk) {
+      if (call.query.get("version") !== "v1.0") throw new Refusal("version is not v1.0");
+      tokens.assert(call.query.get("access_token") ?? undefined, { expired: 42001, unknown: 40001 });
+      const origin: Origin = { kind: "wechat" };
+      return accept(call, { desk, origin });
+    },
+  };
+}
+
+function accept(call: Call, { desk, origin }: { desk: Desk; origin: Origin }): Answer {
+  acceptActions(call, { desk, actions: readActions(call, origin) });
+  return answer({ code: 0, message: "" });
+}
+
+function tokenRoute({
+  tokens,
+  clientId,
+  clientSecret,
+}: {
+  tokens: Tokens;
+  clientId: string;
+  clientSecret: string;
+}): Route {
+  return {
+    methods: ["GET"],
+    path: "/oauth/token",
+    dialect: DIALECT,
+    take({ query, nowMs }) {
+      if (parameter(query, "client_id") !== clientId || parameter(query, "client_secret") !== clientSecret)
+        throw new Refusal("client_id or client_secret is wrong", 11001);
+      if (parameter(query, "grant_type") !== "refresh_token") throw new Refusal("grant_type is not served here");
+      tokens.refresh(parameter(query, "refresh_token"), { unknown: 11005, expired: 11005 });
+      // A refresh tells no refresh token: the one that was used stays good, for longer.
+      const expiresIn = Math.floor((tokens.accessExpiresAtMs - nowMs) / 1000);
+      return answer({
+        code: 0,
+        message: "",
+        data: { access_token: tokens.accessToken, access_token_expires_in: expiresIn },
+      });
+    },
+  };
+}
