@@ -24,6 +24,8 @@ export type AppleOptions = StandInOptions &
     teamId?: string;
     keyId?: string;
     currency?: string;
+    /** Whether a report of campaigns needs a filter on campaignId, as Apple's pages say of every report on apps. */
+    campaignReports?: "need_filter" | "open";
     /** Calls in a window of a minute. */
     callsPerMinute?: number;
   };
@@ -59,14 +61,14 @@ const DIALECT: Dialect = {
 
 export async function startApple(options: AppleOptions = {}): Promise<AppleStandIn> {
   const { clock, clientId = `SEARCHADS.${randomText()}`, teamId = `SEARCHADS.${randomText()}` } = options;
-  const { keyId = randomText(), currency = "USD", callsPerMinute = 1000 } = options;
+  const { keyId = randomText(), currency = "USD", callsPerMinute = 1000, campaignReports = "need_filter" } = options;
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const tokens = new Tokens({ clock, accessSeconds: 3600, refreshToken: "kept" });
   const pace = new Pace({ limit: callsPerMinute, windowMs: 60_000 });
   const book = new CostBook(options);
   const routes = [
     tokenRoute({ tokens, publicKey, clientId, teamId, keyId }),
-    ...costRoutes({ book, currency }).map((route) => paced(guarded(route, tokens), pace)),
+    ...costRoutes({ book, currency, campaignReports }).map((route) => paced(guarded(route, tokens), pace)),
   ];
   const standIn = await startStandIn("asa", { ...options, routes });
   const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -164,7 +166,7 @@ function paced(route: Route, pace: Pace): Route {
   };
 }
 
-type Offer = { book: CostBook; currency: string };
+type Offer = { book: CostBook; currency: string; campaignReports: "need_filter" | "open" };
 
 function costRoutes(offer: Offer): Route[] {
   const route = (method: "GET" | "POST", path: string, read: (call: Call) => Answer): Route => ({
@@ -210,7 +212,7 @@ function campaigns(call: Call, { book }: Offer): Answer {
 
 type Level = "campaign" | "ad";
 
-function report(call: Call, { book, currency, level }: Offer & { level: Level }): Answer {
+function report(call: Call, { book, currency, campaignReports, level }: Offer & { level: Level }): Answer {
   const account = accountOf(call, book);
   const body = jsonBody(call);
   const range = objectAt(body, "timeRange");
@@ -219,9 +221,11 @@ function report(call: Call, { book, currency, level }: Offer & { level: Level })
   if (level === "ad" && granularity === "HOURLY") throw new Refusal("ads have no HOURLY");
   if (granularity !== "DAILY") throw new Refusal("granularity is not served here");
   const days = assertDays({ firstDay: range.start, lastDay: range.end, daysMax: 90 });
+  const isOpen = level === "campaign" && campaignReports === "open";
   const chosen = campaignFilter(body);
+  if (chosen === undefined && !isOpen) throw new Refusal("a filter on campaignId is missing");
   const idOf = (row: CostRow) => (level === "ad" ? row.adId : row.planId);
-  const rows = book.between(account, days).filter((row) => chosen.has(row.planId));
+  const rows = book.between(account, days).filter((row) => chosen?.has(row.planId) ?? true);
   return paged(body, { items: sumBy(rows, idOf), book }, (items) => ({
     rows: items.map((total) => ({
       metadata: metadataOf(total, level),
@@ -234,11 +238,11 @@ function report(call: Call, { book, currency, level }: Offer & { level: Level })
   }));
 }
 
-/** Every report on apps wants to be told its campaigns. */
-function campaignFilter(body: Fields): ReadonlySet<string> {
+/** Undefined where there is none. */
+function campaignFilter(body: Fields): ReadonlySet<string> | undefined {
   const filters = Array.isArray(body.filters) ? body.filters : [];
   const filter: unknown = filters.find((entry: unknown) => isFields(entry) && entry.field === "campaignId");
-  if (!isFields(filter)) throw new Refusal("a filter on campaignId is missing");
+  if (!isFields(filter)) return undefined;
   const values = [filter.value].flat().map(String);
   if (filter.operator === "EQUALS" ? values.length !== 1 : filter.operator !== "IN")
     throw new Refusal("the filter on campaignId is neither EQUALS one nor IN some");

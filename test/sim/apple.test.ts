@@ -140,6 +140,19 @@ test.each<[string, string, string, unknown, number]>([
   expect([reply.status, reply.json.error.code]).toEqual([status, "INVALID_ARGUMENT"]);
 });
 
+test("an account whose reports of campaigns are open needs the filter for ads alone", async () => {
+  const open = await startApple({ costs: someCosts("123"), campaignReports: "open" });
+  const statusOf = async (path: string) =>
+    (
+      await post(`${open.url}${path}`, but(REPORT, "filters", undefined), {
+        authorization: `Bearer ${open.tokens.accessToken}`,
+        "x-ap-context": "adAccountId=123",
+      })
+    ).status;
+  expect([await statusOf(CAMPAIGNS), await statusOf(ADS)]).toEqual([200, 400]);
+  await open.close();
+});
+
 test("a report needs the account's context and a token that has not ended; who am I needs no context", async () => {
   expect((await ask(CAMPAIGNS, REPORT, { "x-ap-context": "orgId=123" })).status).toBe(403);
   expect((await ask(CAMPAIGNS, REPORT, { "x-ap-context": "adAccountId=9" })).status).toBe(403);
