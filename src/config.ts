@@ -9,7 +9,7 @@ const GIB = 1024 * MIB;
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-export const ROLES = ["http", "apply", "refresh"] as const;
+export const ROLES = ["http", "apply", "refresh", "postback", "cost"] as const;
 export type Role = (typeof ROLES)[number];
 
 /** Maxima that nobody needs to set: every queue, cache, batch and page has one, and they all stand here. */
@@ -63,6 +63,8 @@ export const LIMITS = {
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,
   asaTokensAtOnce: 20,
+  /** Of one account at the same time. */
+  postbacksInFlight: 64,
   spanUsersAtOnce: 200,
   applyTries: 3,
   /** Decoded batches that may wait: enough that apply is never idle while there is something to read. */
@@ -99,6 +101,9 @@ export type Config = Readonly<{
   knownClientsMax: number;
   secretKey: string;
   appleAttributionUrl: string;
+  postbackRetryMs: readonly number[];
+  postbackDeadlineMs: number;
+  callbackPrivateNetworks: boolean;
 }>;
 
 type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
@@ -123,7 +128,7 @@ export const SETTINGS = {
     hint: "connections of the HTTP side to the database",
   },
   LOG_LEVEL: { fallback: "info", read: oneOf(LOG_LEVELS), hint: LOG_LEVELS.join(", ") },
-  ROLES: { fallback: "http,apply,refresh", read: roles, hint: `comma-separated, out of ${ROLES.join(", ")}` },
+  ROLES: { fallback: ROLES.join(","), read: roles, hint: `comma-separated, out of ${ROLES.join(", ")}` },
   TRUSTED_PROXIES: {
     fallback: "",
     read: addresses,
@@ -173,6 +178,21 @@ export const SETTINGS = {
     read: httpUrl,
     hint: "where `asa_token` is resolved",
   },
+  POSTBACK_RETRY_S: {
+    fallback: "60,300,900,1800,7200,21600,43200",
+    read: (text: string) => text.split(",").map((part) => milliseconds(1, 30 * 86_400)(part.trim())),
+    hint: "comma-separated waits after attempts that failed; after the last one a postback is given up",
+  },
+  POSTBACK_DEADLINE_S: {
+    fallback: "10",
+    read: milliseconds(1, 120),
+    hint: "time in which a platform must have answered",
+  },
+  CALLBACK_PRIVATE_NETWORKS: {
+    fallback: "refuse",
+    read: oneOf(["refuse", "allow"] as const),
+    hint: "whether an app's callbacks may go to addresses of private networks: refuse, allow",
+  },
 } satisfies Record<string, Setting<unknown>>;
 
 /** Reads all settings at once, so that one error names every bad variable. */
@@ -211,6 +231,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     knownClientsMax: value("KNOWN_CLIENTS_MAX"),
     secretKey: value("SECRET_KEY"),
     appleAttributionUrl: value("APPLE_ATTRIBUTION_URL"),
+    postbackRetryMs: value("POSTBACK_RETRY_S"),
+    postbackDeadlineMs: value("POSTBACK_DEADLINE_S"),
+    callbackPrivateNetworks: value("CALLBACK_PRIVATE_NETWORKS") === "allow",
   };
   if (config.journalPendingBytesMax < 2 * config.bodyUnpackedBytesMax) {
     problems.push(
@@ -256,6 +279,11 @@ function nonEmpty(text: string): string {
 
 function roles(text: string): ReadonlySet<Role> {
   return new Set(text.split(",").map((part) => oneOf(ROLES)(part.trim())));
+}
+
+/** Written in seconds. */
+function milliseconds(min: number, max: number) {
+  return (text: string): number => integer(min, max)(text) * 1000;
 }
 
 function addresses(text: string): string[] {

@@ -3,9 +3,10 @@ import type { FastifyInstance } from "fastify";
 import type pg from "pg";
 import { type ResolverDeps, resolveTokens } from "./asa/resolver.ts";
 import { type Clock, elapsedMs, systemClock } from "./clock.ts";
-import type { Config } from "./config.ts";
+import { type Config, LIMITS } from "./config.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { type Database, openDatabase } from "./db/database.ts";
+import { openPool } from "./db/pool.ts";
 import { Flow } from "./flow.ts";
 import { AppDirectory } from "./http/app-directory.ts";
 import { CallerAddress } from "./http/caller-address.ts";
@@ -14,6 +15,7 @@ import { createServer } from "./http/server.ts";
 import { IntakePace } from "./intake-pace.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
+import { PostbackWorker } from "./postback/worker.ts";
 import { refreshOnce } from "./refresh/refresh.ts";
 import { openVault, type Vault } from "./vault.ts";
 
@@ -50,6 +52,11 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     if (config.roles.has("refresh")) {
       const refreshing = refreshCube(log, database.pool, () => flow.journal.durable);
       stops.push(() => refreshing.stop());
+    }
+
+    if (config.roles.has("postback")) {
+      const posting = startPostbacks({ config, log, clock, database, vault });
+      stops.push(() => posting.stop());
     }
 
     let isStopping = false;
@@ -120,6 +127,26 @@ function resolveAsaTokens(flow: Flow, options: { config: Config; log: Log; clock
   const deps = { pool, clock, url: config.appleAttributionUrl, accept };
   const turn = async () => ((await resolveTokens(deps)) > 0 ? ("busy" as const) : ("idle" as const));
   return startLoop({ name: "asa", log, idleMs: ASA_IDLE_MS, turn });
+}
+
+/** Of their own: what waits for a platform never takes a connection from an answer. */
+const POSTBACK_CONNECTIONS = 4;
+
+function startPostbacks(options: { config: Config; log: Log; clock: Clock; database: Database; vault: Vault }): Loop {
+  const { config, log, clock, database, vault } = options;
+  const pool = openPool(database.connection, { log, connectionsMax: POSTBACK_CONNECTIONS, name: "postback" });
+  const worker = new PostbackWorker({
+    ...{ pool, vault, log, clock, connectionsMax: LIMITS.postbacksInFlight },
+    ...{ backOffMs: config.postbackRetryMs, deadlineMs: config.postbackDeadlineMs },
+    mayCallPrivate: config.callbackPrivateNetworks,
+  });
+  const posting = worker.start();
+  return {
+    async stop() {
+      await posting.stop();
+      await pool.end();
+    },
+  };
 }
 
 /** Without the http role only this machine needs to ask how far things are. */

@@ -5,6 +5,9 @@ import type { UserAccount } from "../db/user-account.ts";
 import { md5 } from "../domain/identity.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../domain/metadata.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
+import { POSTBACK_STATUS } from "../domain/postback.ts";
+import type { PostbackBook } from "../domain/postback-book.ts";
+import { adViewMoment, eventMoment, orderMoments } from "../domain/postback-moment.ts";
 import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
 import { addAdView, addPayment } from "../domain/user-figures.ts";
 import { countPayment, countTrackEvent, numberOf } from "./day-counters.ts";
@@ -105,7 +108,8 @@ function applyEvent(
     return;
   }
   const ecpm = numberOf(event.properties.$ecpm);
-  countTrackEvent(facts.day(user, event.atMs), { event: event.event, ecpm });
+  const day = facts.day(user, event.atMs);
+  countTrackEvent(day, { event: event.event, ecpm });
   if (event.event === "$AdShow") {
     const view = {
       micros: microsOfEcpm(ecpm),
@@ -117,8 +121,25 @@ function applyEvent(
   } else if (event.event === "$BindThirdPlatform") {
     bindThirdPlatform(user, event);
   }
+  if (app.book) noteEvent(facts, user, app.book, { event, day: day.day });
   const payment = paymentOf(event, entry);
   if (payment) applyPayment(facts, user, app, event, payment, entry, stored);
+}
+
+/** For those who are to be told: the platform that brought the user, or the app's own systems. */
+function noteEvent(
+  facts: Facts,
+  user: UserAccount,
+  book: PostbackBook,
+  { event, day }: { event: SentEvent; day: string },
+): void {
+  const { properties, event: name, atMs } = event;
+  const at = { atMs, day, receivedAtMs: facts.receivedAtMs };
+  if (book.events.has(name)) facts.noteMoments(user, [eventMoment(at, { name, properties })]);
+  if (book.hasAdViews && name === "$AdShow") {
+    facts.noteMoments(user, [adViewMoment(at, { count: user.adCount, micros: user.adMicros, properties })]);
+  }
+  if (book.own.events.has(name)) facts.ownEvents.push({ user, event, receivedAtMs: facts.receivedAtMs });
 }
 
 /** The user's ids at an analytics service, shown as user$ta_…. */
@@ -193,7 +214,14 @@ function applyPayment(
     payCount: user.payCount,
     isVirtual: payment.isVirtual,
     properties: event.propertiesText,
+    postbackStatus: POSTBACK_STATUS.waiting,
+    passStatus: 0,
   });
+  const order = { atMs: event.atMs, day: day.day, receivedAtMs: entry.head.at, cents, payCount: user.payCount };
+  facts.noteMoments(
+    user,
+    orderMoments({ ...order, traceId: payment.traceId, properties: event.properties }, user.registeredDay),
+  );
 }
 
 /** Names that the app has not seen before; only collect is free to bring them. */

@@ -3,19 +3,33 @@ import type { AsaTokenChange } from "../db/asa-token.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import type { ObservedName } from "../db/metadata.ts";
 import type { Order } from "../db/orders.ts";
+import type { UserMoment } from "../db/past-moments.ts";
 import type { UserAccount, UserKey } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
 import type { KeyOfUser } from "../db/user-key.ts";
 import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
-import { type Calendar, calendarOf, spanOf } from "../domain/calendar.ts";
+import { type Calendar, calendarOf, daysBetween, spanOf } from "../domain/calendar.ts";
+import type { PostbackBook } from "../domain/postback-book.ts";
+import { retentionMoment } from "../domain/postback-moment.ts";
+import type { Occurrence } from "../domain/postback-rule.ts";
 import { addActivity } from "../domain/user-figures.ts";
 import { addCounters } from "./day-counters.ts";
+import type { SentEvent } from "./decode.ts";
 import { standingOf } from "./dirty-slices.ts";
 import type { FreshTouch } from "./touches.ts";
 
 const MINUTE_MS = 60_000;
 
-export type AppContext = AppRules & { calendar: Calendar; rules: RuleBook };
+/** An event that the app's own systems want to be told of. */
+export type OwnEvent = { user: UserAccount; event: SentEvent; receivedAtMs: number };
+
+export type AppContext = AppRules & { calendar: Calendar; rules: RuleBook; book: PostbackBook | undefined };
+
+/** What facts are judged by: settings of attribution, and what each app tells to whom. */
+export type Rulings = {
+  settings?: readonly (RuleSettings & { appId: number })[];
+  books?: ReadonlyMap<number, PostbackBook>;
+};
 
 export type Before = { placeDay: string; standing: string; latestDay: string };
 
@@ -36,6 +50,11 @@ export class Facts {
   readonly asaTokens: AsaTokenChange[] = [];
   /** Keys that users had for a while in the course of the batch. */
   readonly pastKeys: KeyOfUser[] = [];
+  /** What happened of which somebody may have to be told. */
+  readonly moments: UserMoment[] = [];
+  readonly ownEvents: OwnEvent[] = [];
+  /** When the entry at hand was received. */
+  receivedAtMs = 0;
   /** Touches that were not stored before. */
   freshTouches: readonly FreshTouch[] = [];
   /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
@@ -52,15 +71,11 @@ export class Facts {
   readonly #ledger = new Map<string, LedgerCount>();
   readonly #touchLedger = new Map<string, LedgerCount>();
 
-  constructor(
-    apps: readonly AppRules[],
-    users: readonly UserAccount[],
-    settings: readonly (RuleSettings & { appId: number })[] = [],
-  ) {
+  constructor(apps: readonly AppRules[], users: readonly UserAccount[], { settings = [], books }: Rulings = {}) {
     this.apps = new Map(
       apps.map((app) => {
         const rules = new RuleBook(settings.filter((setting) => setting.appId === app.appId));
-        return [app.appId, { ...app, calendar: calendarOf(app.timeZone), rules }];
+        return [app.appId, { ...app, calendar: calendarOf(app.timeZone), rules, book: books?.get(app.appId) }];
       }),
     );
     this.#users = new Map(users.map((user) => [userKey(user), user]));
@@ -124,7 +139,7 @@ export class Facts {
       this.#days.set(key, counters);
     }
     this.#lastDay.set(user, counters);
-    this.#noteActive(user, day);
+    this.#noteActive(user, day, atMs);
     return counters;
   }
 
@@ -135,13 +150,24 @@ export class Facts {
       instant = { user, atMs, counters: newUserDay(user, { day, spanT: 0, spanR: 0 }) };
       this.#instants.set(key, instant);
     }
-    this.#noteActive(user, day);
+    this.#noteActive(user, day, atMs);
     return instant.counters;
   }
 
-  #noteActive(user: UserAccount, day: string): void {
+  #noteActive(user: UserAccount, day: string, atMs: number): void {
     addActivity(user, day);
     this.#changed.add(userKey(user));
+    const retentionDays = this.app(user.appId).book?.retentionDays;
+    if (!retentionDays || retentionDays.size === 0 || user.isHistory) return;
+    const daysAfter = daysBetween(user.registeredDay, day);
+    if (!retentionDays.has(daysAfter)) return;
+    this.noteMoments(user, [retentionMoment({ atMs, day, receivedAtMs: this.receivedAtMs }, daysAfter)]);
+  }
+
+  /** History that is brought over from another system was told by that one. */
+  noteMoments(user: UserAccount, occurrences: readonly Occurrence[]): void {
+    if (user.isHistory || !this.app(user.appId).book?.tellsPlatforms) return;
+    for (const occurrence of occurrences) this.moments.push({ user, occurrence });
   }
 
   /** Of users who were stored before. */

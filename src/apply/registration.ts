@@ -7,6 +7,7 @@ import { deviceOf, mergeDevice } from "../domain/device.ts";
 import { cleanId } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { placeOf } from "../domain/place.ts";
+import { registrationMoments } from "../domain/postback-moment.ts";
 import type { EntryHead } from "../journal/entry.ts";
 import { keysAtHand } from "./attribution.ts";
 import { textOf } from "./decode.ts";
@@ -76,6 +77,8 @@ function registered(facts: Facts, head: EntryHead, body: JsonObject, implicit: U
   facts.putUser(user);
   // The registration itself makes its day an active one.
   facts.day(user, user.registeredAtMs);
+  const at = { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: head.at };
+  facts.noteMoments(user, registrationMoments(at));
   noteAsaToken(facts, head, body);
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
 }

@@ -25,6 +25,7 @@ import { type DecodedEntry, textOf } from "./decode.ts";
 import { markDirty } from "./dirty-slices.ts";
 import { Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
+import { judgeMoments, loadBooks, writePostbacks } from "./postbacks.ts";
 import { applyUserEntry } from "./registration.ts";
 import { allKeysOf } from "./source.ts";
 import { recountDays } from "./spans.ts";
@@ -88,7 +89,9 @@ async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[],
   const facts = await gatherFacts(tx, entries, context);
   const decided = await decideUsers(tx, facts);
   const placed = facts.placedUsers();
+  const rows = judgeMoments(facts, decided);
   await writeFacts(tx, facts, decided);
+  await writePostbacks(tx, facts, { rows, placed });
   await noteAdCampaigns(tx, adCampaignsOf(facts.freshTouches, placed));
   await recountDays(
     tx,
@@ -137,6 +140,7 @@ async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], 
   const events = eventCopy(tx);
   try {
     for (const entry of entries) {
+      facts.receivedAtMs = entry.head?.at ?? facts.receivedAtMs;
       if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
       else if (entry.kind === "user" && !isRename(entry)) applyUserEntry(facts, entry.head, entry.body);
       // The database stores the first events while the facts of the others are still being gathered.
@@ -151,14 +155,15 @@ async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], 
 
 /** The touches come first: a registration of the same batch finds them in the tables, whichever of the two was earlier. */
 async function startFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
-  const [apps, settings] = [await loadAppRules(tx), await loadRuleSettings(tx)];
+  const apps = await loadAppRules(tx);
+  const rulings = { settings: await loadRuleSettings(tx), books: await loadBooks(tx) };
   const touches = await storeTouches(tx, entries, context.weeks);
-  const empty = new Facts(apps, [], settings);
+  const empty = new Facts(apps, [], rulings);
   const late = await findLateUsers(tx, touches.fresh, (appId) =>
     Math.max(LOOK_BACK_MS_MIN, empty.app(appId).rules.longestWindowMs),
   );
   const keys = new Map([...usersOf(entries), ...late].map((key) => [userKey(key), key]));
-  const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), settings);
+  const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), rulings);
   facts.freshTouches = touches.fresh;
   for (const key of late) facts.toDecide.add(userKey(key));
   for (const { entry, outcome } of touches.outcomes) {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { MetadataMode } from "../domain/metadata.ts";
 import type { Rates } from "../domain/money.ts";
 import type { Vault } from "../vault.ts";
+import { createDefaultRules } from "./postback-rule.ts";
 import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
 
 export type App = {
@@ -51,6 +52,7 @@ export async function createApp(
         ${app.metadataMode}, true, true, ${app.createdAtMs})
       returning ${columns}`,
   );
+  await createDefaultRules(executor, row!.appId, app.createdAtMs);
   await tellSettingsChanged(executor);
   return unsealed(row!, vault);
 }

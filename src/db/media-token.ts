@@ -27,3 +27,16 @@ export async function loadMediaToken(
   );
   return row && vault.open(row.sealed);
 }
+
+/** By app, then by platform. */
+export async function loadMediaTokens(executor: Executor, vault: Vault): Promise<Map<number, Map<string, string>>> {
+  const rows = await query<{ appId: number; platform: string; sealed: string }>(
+    executor,
+    sql`select app_id as "appId", platform, token_sealed as sealed from media_token`,
+  );
+  const tokens = new Map<number, Map<string, string>>();
+  for (const { appId, platform, sealed } of rows) {
+    tokens.set(appId, (tokens.get(appId) ?? new Map<string, string>()).set(platform, vault.open(sealed)));
+  }
+  return tokens;
+}

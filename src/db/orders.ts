@@ -1,4 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
+import type { PostbackStatus } from "../domain/postback.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 export type Order = {
@@ -16,6 +17,9 @@ export type Order = {
   isVirtual: number;
   /** JSON text. */
   properties: string;
+  /** What becomes of its postback, and whether the conditions of a rule were met. */
+  postbackStatus: PostbackStatus;
+  passStatus: 0 | 1;
 };
 
 export type OrderKey = Pick<Order, "appId" | "traceId">;
@@ -41,11 +45,11 @@ export async function insertOrders(executor: Executor, orders: readonly Order[])
   await execute(
     executor,
     sql`insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount,
-        has_rate, pay_count, is_virtual, properties)
+        has_rate, pay_count, is_virtual, properties, postback_status, pass_status)
       select * from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("traceId")}::text[], ${list("day")}::date[],
         ${list("atMs")}::bigint[], ${list("receivedAtMs")}::bigint[], ${list("cents")}::bigint[], ${list("currency")}::text[],
         ${list("sentAmount")}::bigint[], ${list("hasRate")}::boolean[], ${list("payCount")}::int[], ${list("isVirtual")}::int[],
-        ${list("properties")}::jsonb[])`,
+        ${list("properties")}::jsonb[], ${list("postbackStatus")}::int[], ${list("passStatus")}::int[])`,
   );
 }
 

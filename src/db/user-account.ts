@@ -5,6 +5,7 @@ import type { Launch, Return } from "../domain/launch.ts";
 import type { Figures } from "../domain/user-figures.ts";
 import { renameDecisions } from "./attribution-decision.ts";
 import { copyJson, copyNullable, copyRows, stageRows } from "./copy.ts";
+import { renamePostbacks } from "./postback.ts";
 import { compile, type Executor, execute, query, sql } from "./sql.ts";
 
 export type UserKey = { appId: number; clientId: string };
@@ -203,12 +204,7 @@ export async function renameUser(
     sql`update order_key set client_id = ${newClientId}
       where app_id = ${appId} and trace_id = any(${orders.map((order) => order.traceId)}::text[])`,
   );
-  await execute(
-    tx,
-    sql`with moved as (delete from postback where app_id = ${appId} and client_id = ${clientId} returning *)
-      insert into postback (app_id, client_id, event_type, subject, status, back_cents, accepted_day)
-      select app_id, ${newClientId}, event_type, subject, status, back_cents, accepted_day from moved`,
-  );
+  await renamePostbacks(tx, user);
   await renameDecisions(tx, user);
   // By its keys: that table has no index by client, which would cost every registration more than it saves a rename.
   await execute(

@@ -41,6 +41,11 @@ function multiplyExactly(cents: number, rate: string): number {
   return bounded(Number(product < 0n ? -rounded : rounded));
 }
 
+/** A part of an amount, given in ten-thousandths. */
+export function partOf(cents: number, partBp: number): number {
+  return multiplyExactly(cents, `${Math.floor(partBp / 10_000)}.${String(partBp % 10_000).padStart(4, "0")}`);
+}
+
 export function isRate(text: string): boolean {
   return /^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0;
 }

@@ -57,7 +57,8 @@ test("the ledger adds to the outcomes of a minute, and is read by app and time",
 
 const order = (traceId: string, change: Partial<Order> = {}): Order => ({
   ...{ appId: 1, clientId: "c", traceId, day: "2024-06-15", atMs: 1, receivedAtMs: 2, cents: 600, currency: "USD" },
-  ...{ sentAmount: 99, hasRate: true, payCount: 1, isVirtual: 0, properties: '{"$order_id":"o"}', ...change },
+  ...{ sentAmount: 99, hasRate: true, payCount: 1, isVirtual: 0, properties: '{"$order_id":"o"}' },
+  ...{ postbackStatus: 0, passStatus: 0, ...change },
 });
 
 test("orders are kept as they are, found by app and trace id, and summed by client", async () => {

@@ -6,7 +6,9 @@ import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { eventCopy, eventRow } from "../../src/db/event.ts";
 import { openEventDay } from "../../src/db/event-day.ts";
 import { insertOrders } from "../../src/db/orders.ts";
+import { insertOutbox } from "../../src/db/outbox.ts";
 import { inTransaction } from "../../src/db/pool.ts";
+import { storePostbacks } from "../../src/db/postback.ts";
 import { findRegistered, loadUsers, renameUser, storeUsers, type UserAccount } from "../../src/db/user-account.ts";
 import { addUserDays } from "../../src/db/user-day.ts";
 import { addUserKeys } from "../../src/db/user-key.ts";
@@ -131,6 +133,7 @@ const TABLES = [
   "user_key",
   "asa_token",
   "postback",
+  "outbox",
 ];
 
 const ORGANIC = {
@@ -160,11 +163,23 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     await copy.write([eventRow(event)]);
     await copy.end();
     await addUserDays(tx, [{ ...day, spanT: 0, spanR: 0, ...counters }]);
-    await insertOrders(tx, [{ ...order, hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" }]);
+    const plain = { hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" };
+    await insertOrders(tx, [{ ...order, ...plain, postbackStatus: 0, passStatus: 0 }]);
     await storeDecisions(tx, [{ ...ORGANIC, clientId }]);
     await addUserKeys(tx, [{ appId: 1, clientId, key: "0".repeat(32), method: "open_id", atMs: 1 }]);
     await changeAsaTokens(tx, [{ kind: "waiting", appId: 1, clientId, token: "t", receivedAtMs: 2 }]);
-    await tx.query("insert into postback values (1, $1, 'pay', 'o', 1, 600, '2024-06-15')", [clientId]);
+    const key = { appId: 1, clientId, eventType: "pay", subject: "o" };
+    const told = {
+      adPlatform: "tencent",
+      ruleId: 7,
+      moment: "pay",
+      traceId: "o",
+      atMs: 3,
+      valueCents: 600,
+      status: 0 as const,
+    };
+    await storePostbacks(tx, [{ ...key, ...told, isPassed: true, reason: "why", createdAtMs: 4 }]);
+    await insertOutbox(tx, [{ ...key, lane: "l", dueAtMs: 5, content: { a: 1 } }]);
   });
 }
 

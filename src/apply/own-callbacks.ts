@@ -1,0 +1,84 @@
+import type { UserAccount } from "../db/user-account.ts";
+import { md5 } from "../domain/identity.ts";
+import type { JsonObject } from "../domain/json.ts";
+import { POSTBACK_STATUS } from "../domain/postback.ts";
+import { callbackLaneOf } from "../domain/postback-book.ts";
+import type { Facts } from "./facts.ts";
+import type { Row } from "./postbacks.ts";
+
+/** What the app's own systems are told of a batch: where users came from, and the events they asked for. */
+export function callbackRows(facts: Facts, placed: readonly UserAccount[]): Row[] {
+  const attributions = placed.flatMap((user) => {
+    if (!user.isRegistered || !facts.app(user.appId).book?.own.attribution) return [];
+    const content = attributionOf(user);
+    // Told once of each source, however often the user is decided on.
+    const subject = md5(JSON.stringify(content));
+    return [
+      rowOf(user, {
+        kind: "attribution",
+        subject,
+        atMs: user.registeredAtMs,
+        createdAtMs: facts.receivedAtMs,
+        content,
+      }),
+    ];
+  });
+  const events = facts.ownEvents.map(({ user, event, receivedAtMs }) => {
+    const content = {
+      event: event.event,
+      time: event.atMs,
+      properties: event.properties,
+      attribution: attributionOf(user),
+    };
+    return rowOf(user, {
+      kind: "event",
+      subject: event.fingerprint,
+      atMs: event.atMs,
+      createdAtMs: receivedAtMs,
+      content,
+    });
+  });
+  return [...attributions, ...events];
+}
+
+/** Where a user came from, by the names of the reports. */
+function attributionOf(user: UserAccount): JsonObject {
+  return {
+    ad_platform: user.adPlatform,
+    method: user.method,
+    turbo_promoted_object_id: user.turboPromotedObjectId,
+    advertiser_id: user.advertiserId,
+    gid: user.gid,
+    aid: user.aid,
+    cid: user.cid,
+    csite: user.csite,
+    channel: user.channel,
+    touched_at: user.touchedAtMs,
+    registered_at: user.registeredAtMs,
+  };
+}
+
+function rowOf(
+  { appId, clientId }: UserAccount,
+  told: { kind: "attribution" | "event"; subject: string; atMs: number; createdAtMs: number; content: JsonObject },
+): Row {
+  const { kind, subject, atMs, createdAtMs, content } = told;
+  return {
+    postback: {
+      ...{
+        appId,
+        clientId,
+        subject,
+        atMs,
+        createdAtMs,
+        eventType: `$${kind}`,
+        moment: kind,
+        adPlatform: "",
+        traceId: "",
+      },
+      ...{ ruleId: 0, valueCents: null, isPassed: true, reason: "", status: POSTBACK_STATUS.waiting },
+    },
+    lane: callbackLaneOf(appId, kind),
+    content,
+  };
+}

@@ -1,0 +1,164 @@
+import type pg from "pg";
+import { loadCallbackWishes } from "../db/callback.ts";
+import { insertOutbox, type NewOutboxRow } from "../db/outbox.ts";
+import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
+import { loadReaches } from "../db/platform-account.ts";
+import {
+  type NewPostback,
+  type OrderOfPostback,
+  type PostbackKey,
+  showPostbacksInOrders,
+  storePostbacks,
+  withdrawPostbacks,
+} from "../db/postback.ts";
+import { loadPostbackRules } from "../db/postback-rule.ts";
+import type { UserAccount } from "../db/user-account.ts";
+import { POSTBACK_STATUS } from "../domain/postback.ts";
+import { PostbackBook } from "../domain/postback-book.ts";
+import { returnMoment } from "../domain/postback-moment.ts";
+import { postbackConnectorOf } from "../platform/postback/registry.ts";
+import type { Decided } from "./attribution.ts";
+import { type Facts, userKey } from "./facts.ts";
+import { callbackRows } from "./own-callbacks.ts";
+
+/** What each app tells to whom; apps that tell nobody have none. */
+export async function loadBooks(tx: pg.PoolClient): Promise<Map<number, PostbackBook>> {
+  const accounts = await loadReaches(tx);
+  const wishes = await loadCallbackWishes(tx);
+  const appIds = [...new Set([...accounts, ...wishes].map(({ appId }) => appId))];
+  const rules = await loadPostbackRules(tx, appIds);
+  return new Map(
+    appIds.map((appId) => {
+      const own = wishes.filter((wish) => wish.appId === appId);
+      const book = new PostbackBook({
+        appId,
+        rules: rules.filter((rule) => rule.appId === appId),
+        accounts: accounts.filter((account) => account.appId === appId),
+        own: {
+          attribution: own.some(({ kind }) => kind === "attribution"),
+          events: new Set(own.flatMap(({ kind, events }) => (kind === "event" ? events : []))),
+        },
+        takesPostbacks: (platform) => postbackConnectorOf(platform) !== undefined,
+      });
+      return [appId, book];
+    }),
+  );
+}
+
+/** A postback that is to be stored and, where it waits, sent. */
+export type Row = { postback: NewPostback; lane: string; content: NewOutboxRow["content"] };
+
+/**
+ * Judges the moments of a batch, once it is decided where its users came from, and writes into the batch's orders what
+ * becomes of them.
+ */
+export function judgeMoments(facts: Facts, decided: Decided): Row[] {
+  const returns = decided.decisions.flatMap(({ appId, clientId, number, atMs }) => {
+    const user = facts.user({ appId, clientId });
+    if (number === 1 || user?.decisionNumber !== number) return [];
+    return [
+      { user, occurrence: returnMoment({ atMs, day: facts.app(appId).calendar.dayOf(atMs), receivedAtMs: atMs }) },
+    ];
+  });
+  const rows = [...facts.moments, ...returns].flatMap((moment) => rowsOf(facts, moment));
+  if (facts.orders.length > 0 && rows.length > 0) showInNewOrders(facts, rows);
+  return rows;
+}
+
+function rowsOf(facts: Facts, { user, occurrence }: UserMoment): Row[] {
+  const { book } = facts.app(user.appId);
+  if (!book) return [];
+  return book.judge(occurrence, user).map(({ eventType, subject, status, reason, ruleId, cents }) => ({
+    postback: {
+      ...{ appId: user.appId, clientId: user.clientId, eventType, subject, status, reason, ruleId, valueCents: cents },
+      ...{ adPlatform: user.adPlatform, moment: occurrence.moment, traceId: occurrence.traceId, atMs: occurrence.atMs },
+      isPassed: status === POSTBACK_STATUS.waiting,
+      createdAtMs: occurrence.receivedAtMs,
+    },
+    lane: status === POSTBACK_STATUS.waiting ? book.laneOf(user) : "",
+    content: { ad_data: user.adData },
+  }));
+}
+
+function showInNewOrders(facts: Facts, rows: readonly Row[]): void {
+  const orderKey = (row: { appId: number; traceId: string }) => `${row.appId}\t${row.traceId}`;
+  const judged = new Set(rows.map(({ postback }) => orderKey(postback)));
+  const told = rows.filter(({ postback }) => postback.status === POSTBACK_STATUS.waiting);
+  const waiting = new Set(told.map(({ postback }) => orderKey(postback)));
+  for (const order of facts.orders) {
+    const key = orderKey(order);
+    if (!judged.has(key)) continue;
+    order.postbackStatus = waiting.has(key) ? POSTBACK_STATUS.waiting : POSTBACK_STATUS.skipped;
+    order.passStatus = waiting.has(key) ? 1 : 0;
+  }
+}
+
+/**
+ * Stores what is to be told, in the transaction that justifies it. Users who turn out to have come from elsewhere are
+ * judged anew as a whole, as far as nobody has been told yet.
+ */
+export async function writePostbacks(
+  tx: pg.PoolClient,
+  facts: Facts,
+  { rows, placed }: { rows: readonly Row[]; placed: readonly UserAccount[] },
+): Promise<void> {
+  if (![...facts.apps.values()].some(({ book }) => book)) return;
+  const moved = placed.filter((user) => facts.isStored(user) && facts.app(user.appId).book?.tellsPlatforms);
+  await withdrawPostbacks(tx, moved);
+  const again = await judgeAgain(tx, facts, moved);
+  const movedKeys = new Set(moved.map(userKey));
+  const all = onePerKey([
+    ...again,
+    ...rows.filter(({ postback }) => !movedKeys.has(userKey(postback))),
+    ...callbackRows(facts, placed),
+  ]);
+  const stored = new Set(
+    (
+      await storePostbacks(
+        tx,
+        all.map(({ postback }) => postback),
+      )
+    ).map(keyText),
+  );
+  const isStored = ({ postback }: Row) => stored.has(keyText(postback));
+  await insertOutbox(
+    tx,
+    all
+      .filter((row) => isStored(row) && row.postback.status === POSTBACK_STATUS.waiting)
+      .map(({ postback, lane, content }) => ({ ...postback, lane, content, dueAtMs: postback.createdAtMs })),
+  );
+  // New orders show it from the start, unless there was a postback of theirs before them.
+  const shownAnew = all.filter((row) => !isStored(row) || movedKeys.has(userKey(row.postback)));
+  await showPostbacksInOrders(tx, ordersOf(shownAnew));
+}
+
+async function judgeAgain(tx: pg.PoolClient, facts: Facts, moved: readonly UserAccount[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const appId of new Set(moved.map((user) => user.appId))) {
+    const { book, calendar } = facts.app(appId);
+    if (!book) continue;
+    const users = moved.filter((user) => user.appId === appId);
+    for (const moment of await loadPastMoments(tx, users, { book, calendar })) rows.push(...rowsOf(facts, moment));
+  }
+  return rows;
+}
+
+function ordersOf(rows: readonly Row[]): OrderOfPostback[] {
+  return rows.map(({ postback }) => postback).filter(({ traceId }) => traceId !== "");
+}
+
+/** Of the same thing in one batch the first one counts, except that one which is told comes before one which is not. */
+function onePerKey(rows: readonly Row[]): Row[] {
+  const byKey = new Map<string, Row>();
+  for (const row of rows) {
+    const key = keyText(row.postback);
+    const known = byKey.get(key);
+    const isSame = known?.postback.traceId === row.postback.traceId;
+    if (!known || (isSame && known.postback.status > row.postback.status)) byKey.set(key, row);
+  }
+  return [...byKey.values()];
+}
+
+function keyText({ appId, clientId, eventType, subject }: PostbackKey): string {
+  return `${appId}\t${clientId}\t${eventType}\t${subject}`;
+}

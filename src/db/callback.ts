@@ -1,0 +1,57 @@
+import type { Vault } from "../vault.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+export const CALLBACK_KINDS = ["attribution", "event"] as const;
+export type CallbackKind = (typeof CALLBACK_KINDS)[number];
+
+/** Where an app's own systems want to be told. */
+export type Callback = {
+  appId: number;
+  kind: CallbackKind;
+  url: string;
+  /** Signs what is posted. */
+  secret: string;
+  /** Names of the events that are told; of `event` only. */
+  events: readonly string[];
+  enabled: boolean;
+};
+
+type CallbackRow = Omit<Callback, "secret"> & { secretSealed: string };
+
+const columns = sql`app_id as "appId", kind, url, secret_sealed as "secretSealed", events, enabled`;
+
+/** What apply needs to know: no addresses, no secrets. */
+export type CallbackWish = Pick<Callback, "appId" | "kind" | "events">;
+
+export async function loadCallbackWishes(executor: Executor): Promise<CallbackWish[]> {
+  return query<CallbackWish>(executor, sql`select app_id as "appId", kind, events from callback where enabled`);
+}
+
+export async function loadCallbacks(executor: Executor, vault: Vault, appId?: number): Promise<Callback[]> {
+  const rows = await query<CallbackRow>(
+    executor,
+    sql`select ${columns} from callback where ${appId === undefined ? sql`true` : sql`app_id = ${appId}`} order by app_id, kind`,
+  );
+  return rows.map(({ secretSealed, ...row }) => ({ ...row, secret: vault.open(secretSealed) }));
+}
+
+export async function storeCallback(
+  executor: Executor,
+  vault: Vault,
+  callback: Callback,
+  changedAtMs: number,
+): Promise<void> {
+  const { appId, kind, url, secret, events, enabled } = callback;
+  await execute(
+    executor,
+    sql`insert into callback (app_id, kind, url, secret_sealed, events, enabled, changed_at_ms)
+      values (${appId}, ${kind}, ${url}, ${vault.seal(secret)}, ${events}::text[], ${enabled}, ${changedAtMs})
+      on conflict (app_id, kind) do update set url = excluded.url, secret_sealed = excluded.secret_sealed,
+        events = excluded.events, enabled = excluded.enabled, changed_at_ms = excluded.changed_at_ms`,
+  );
+}
+
+/** False: there is none. */
+export async function removeCallback(executor: Executor, key: Pick<Callback, "appId" | "kind">): Promise<boolean> {
+  return (await execute(executor, sql`delete from callback where app_id = ${key.appId} and kind = ${key.kind}`)) > 0;
+}

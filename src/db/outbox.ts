@@ -1,0 +1,115 @@
+import type { JsonObject } from "../domain/json.ts";
+import type { PostbackKey } from "./postback.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** Something that is to be sent. */
+export type NewOutboxRow = PostbackKey & {
+  /** What shares a rate and a circuit breaker: an account at a platform, or a callback of the app. */
+  lane: string;
+  dueAtMs: number;
+  /** What is told, as far as it is not in the tables: the winning touch in the platform's words, or the event. */
+  content: JsonObject;
+};
+
+/** A row that this process has claimed. `attempts` is the fence: an outcome counts only for the attempt it is of. */
+export type ClaimedRow = PostbackKey & {
+  outboxId: number;
+  attempts: number;
+  /** The attempt before was begun and its outcome never recorded: its process has died. */
+  wasInFlight: boolean;
+  content: JsonObject;
+};
+
+export async function insertOutbox(tx: Executor, rows: readonly NewOutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  const list = <K extends keyof NewOutboxRow>(key: K) => rows.map((row) => row[key]);
+  await execute(
+    tx,
+    sql`insert into outbox (app_id, client_id, event_type, subject, lane, due_at_ms, attempts, in_flight, content)
+      select app_id, client_id, event_type, subject, lane, due_at_ms, 0, false, content
+      from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[], ${list("subject")}::text[],
+        ${list("lane")}::text[], ${list("dueAtMs")}::bigint[], ${rows.map((row) => JSON.stringify(row.content))}::jsonb[])
+        as new (app_id, client_id, event_type, subject, lane, due_at_ms, content)`,
+  );
+}
+
+/** Those of the lanes in which something is due. */
+export async function findDueLanes(executor: Executor, lanes: readonly string[], nowMs: number): Promise<string[]> {
+  if (lanes.length === 0) return [];
+  const rows = await query<{ lane: string }>(
+    executor,
+    sql`select lane from unnest(${lanes}::text[]) as asked (lane)
+      where exists (select 1 from outbox o where o.lane = asked.lane and o.due_at_ms <= ${nowMs})`,
+  );
+  return rows.map((row) => row.lane);
+}
+
+/** Takes rows that are due, and keeps them from others until `leaseUntilMs`; where that passes, they are due again. */
+export async function claimOutbox(
+  executor: Executor,
+  options: { lane: string; nowMs: number; leaseUntilMs: number; limit: number },
+): Promise<ClaimedRow[]> {
+  return query<ClaimedRow>(
+    executor,
+    sql`update outbox set attempts = outbox.attempts + 1, due_at_ms = ${options.leaseUntilMs}, in_flight = true
+      from (
+        select outbox_id, in_flight from outbox where lane = ${options.lane} and due_at_ms <= ${options.nowMs}
+        order by due_at_ms, outbox_id limit ${options.limit} for update skip locked) due
+      where outbox.outbox_id = due.outbox_id
+      returning outbox.outbox_id as "outboxId", outbox.app_id as "appId", outbox.client_id as "clientId",
+        outbox.event_type as "eventType", outbox.subject, outbox.attempts, due.in_flight as "wasInFlight", outbox.content`,
+  );
+}
+
+export type Fence = { outboxId: number; attempts: number };
+
+/** Ends rows whose attempt is still the current one; returns those. */
+export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise<number[]> {
+  if (fences.length === 0) return [];
+  const rows = await query<{ outboxId: number }>(
+    tx,
+    sql`delete from outbox using ${fenced(fences)} where ${isFenced} returning outbox.outbox_id as "outboxId"`,
+  );
+  return rows.map((row) => row.outboxId);
+}
+
+/** Puts rows off whose attempt is still the current one; returns those. */
+export async function postponeOutbox(tx: Executor, rows: readonly (Fence & { dueAtMs: number })[]): Promise<number[]> {
+  if (rows.length === 0) return [];
+  const put = await query<{ outboxId: number }>(
+    tx,
+    sql`update outbox set due_at_ms = later.due_at_ms, in_flight = false
+      from unnest(${rows.map((row) => row.outboxId)}::bigint[], ${rows.map((row) => row.attempts)}::int[],
+        ${rows.map((row) => row.dueAtMs)}::bigint[]) as later (outbox_id, attempts, due_at_ms)
+      where outbox.outbox_id = later.outbox_id and outbox.attempts = later.attempts
+      returning outbox.outbox_id as "outboxId"`,
+  );
+  return put.map((row) => row.outboxId);
+}
+
+function fenced(fences: readonly Fence[]) {
+  return sql`unnest(${fences.map((fence) => fence.outboxId)}::bigint[], ${fences.map((fence) => fence.attempts)}::int[])
+    as fenced (outbox_id, attempts)`;
+}
+
+const isFenced = sql`outbox.outbox_id = fenced.outbox_id and outbox.attempts = fenced.attempts`;
+
+/** Where nobody sends any more, such as of an account that was taken away: takes all rows of a lane out. */
+export async function emptyLane(tx: Executor, lane: string): Promise<PostbackKey[]> {
+  return query<PostbackKey>(
+    tx,
+    sql`delete from outbox where lane = ${lane}
+      returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject`,
+  );
+}
+
+/** How many wait in each lane, and since when the first one is due. */
+export async function sumOutbox(
+  executor: Executor,
+): Promise<{ lane: string; waiting: number; inFlight: number; dueAtMs: number }[]> {
+  return query(
+    executor,
+    sql`select lane, count(*) as waiting, count(*) filter (where in_flight) as "inFlight", min(due_at_ms) as "dueAtMs"
+      from outbox group by lane order by lane`,
+  );
+}

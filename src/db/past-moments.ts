@@ -1,0 +1,75 @@
+import { type Calendar, daysBetween } from "../domain/calendar.ts";
+import { microsOfEcpm } from "../domain/money.ts";
+import type { PostbackBook } from "../domain/postback-book.ts";
+import {
+  adViewMoment,
+  eventMoment,
+  orderMoments,
+  registrationMoments,
+  retentionMoment,
+  returnMoment,
+} from "../domain/postback-moment.ts";
+import type { Occurrence } from "../domain/postback-rule.ts";
+import { loadFirstActivities, loadPastEvents, loadPastOrders } from "./postback-history.ts";
+import type { Executor } from "./sql.ts";
+import type { UserAccount } from "./user-account.ts";
+
+export type UserMoment = { user: UserAccount; occurrence: Occurrence };
+
+/** All moments of users of one app that its rules are about, made again from the tables. */
+export async function loadPastMoments(
+  executor: Executor,
+  users: readonly UserAccount[],
+  { book, calendar }: { book: Pick<PostbackBook, "events" | "retentionDays" | "hasAdViews">; calendar: Calendar },
+): Promise<UserMoment[]> {
+  const live = users.filter((user) => !user.isHistory);
+  if (live.length === 0) return [];
+  const byId = new Map(live.map((user) => [user.clientId, user]));
+  const moments: UserMoment[] = live.flatMap((user) =>
+    arrivalMoments(user, calendar).map((occurrence) => ({ user, occurrence })),
+  );
+  for (const order of await loadPastOrders(executor, live)) {
+    const user = byId.get(order.clientId)!;
+    moments.push(...orderMoments(order, user.registeredDay).map((occurrence) => ({ user, occurrence })));
+  }
+  if (book.retentionDays.size > 0) {
+    for (const first of await loadFirstActivities(executor, live, [...book.retentionDays])) {
+      const user = byId.get(first.clientId)!;
+      moments.push({ user, occurrence: retentionMoment(first, daysBetween(user.registeredDay, first.day)) });
+    }
+  }
+  const names = [...book.events, ...(book.hasAdViews ? ["$AdShow"] : [])];
+  if (names.length > 0) moments.push(...(await eventMoments(executor, byId, names, book)));
+  return moments;
+}
+
+function arrivalMoments(user: UserAccount, calendar: Calendar): Occurrence[] {
+  if (!user.isRegistered) return [];
+  const at = { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: user.registeredAtMs };
+  const { returned } = user;
+  if (!returned || returned.number === 0) return registrationMoments(at);
+  const { atMs } = returned;
+  return [...registrationMoments(at), returnMoment({ atMs, day: calendar.dayOf(atMs), receivedAtMs: atMs })];
+}
+
+async function eventMoments(
+  executor: Executor,
+  byId: ReadonlyMap<string, UserAccount>,
+  names: readonly string[],
+  book: Pick<PostbackBook, "events">,
+): Promise<UserMoment[]> {
+  const moments: UserMoment[] = [];
+  const seen = new Map<string, { count: number; micros: number }>();
+  for (const past of await loadPastEvents(executor, [...byId.values()], names)) {
+    const user = byId.get(past.clientId)!;
+    const { event: name, properties } = past;
+    if (book.events.has(name)) moments.push({ user, occurrence: eventMoment(past, { name, properties }) });
+    if (name !== "$AdShow") continue;
+    const before = seen.get(user.clientId) ?? { count: 0, micros: 0 };
+    const ecpm = typeof properties.$ecpm === "number" ? properties.$ecpm : 0;
+    const now = { count: before.count + 1, micros: before.micros + microsOfEcpm(ecpm) };
+    seen.set(user.clientId, now);
+    moments.push({ user, occurrence: adViewMoment(past, { ...now, properties }) });
+  }
+  return moments;
+}

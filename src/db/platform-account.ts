@@ -1,0 +1,109 @@
+import type { Vault } from "../vault.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** An account at an ad platform that an app advertises with. */
+export type AccountKey = {
+  appId: number;
+  adPlatform: string;
+  /** The empty text: for every advertiser of the platform that has no account of its own. */
+  advertiserId: string;
+};
+
+/** What apply needs to know of it: no secrets. */
+export type AccountReach = AccountKey & { postbacks: boolean };
+
+export type PlatformAccount = AccountReach & {
+  costs: boolean;
+  ratePerS: number;
+  /** Values of the connectors' fields; those that are secret are encrypted at rest. */
+  settings: Readonly<Record<string, string>>;
+  secrets: Readonly<Record<string, string>>;
+  tokenExpiresAtMs: number | null;
+  /** The last thing that went wrong with it; the empty text once it works again. */
+  lastError: string;
+  lastErrorAtMs: number | null;
+};
+
+type AccountRow = Omit<PlatformAccount, "secrets"> & { secretsSealed: string };
+
+const columns = sql`app_id as "appId", ad_platform as "adPlatform", advertiser_id as "advertiserId", postbacks, costs,
+  rate_per_s as "ratePerS", settings, secrets_sealed as "secretsSealed", token_expires_at_ms as "tokenExpiresAtMs",
+  last_error as "lastError", last_error_at_ms as "lastErrorAtMs"`;
+
+function whereKey(key: AccountKey) {
+  return sql`app_id = ${key.appId} and ad_platform = ${key.adPlatform} and advertiser_id = ${key.advertiserId}`;
+}
+
+/** The accounts by which postbacks are sent. */
+export async function loadReaches(executor: Executor): Promise<AccountReach[]> {
+  return query<AccountReach>(
+    executor,
+    sql`select app_id as "appId", ad_platform as "adPlatform", advertiser_id as "advertiserId", postbacks from platform_account
+      where postbacks order by app_id, ad_platform, advertiser_id`,
+  );
+}
+
+export async function loadAccounts(executor: Executor, vault: Vault, appId?: number): Promise<PlatformAccount[]> {
+  const rows = await query<AccountRow>(
+    executor,
+    sql`select ${columns} from platform_account where ${appId === undefined ? sql`true` : sql`app_id = ${appId}`}
+      order by app_id, ad_platform, advertiser_id`,
+  );
+  return rows.map((row) => opened(row, vault));
+}
+
+/** With `lock`, others who would change the account wait until the transaction ends. */
+export async function loadAccount(
+  executor: Executor,
+  vault: Vault,
+  key: AccountKey,
+  lock: "lock" | "no_lock" = "no_lock",
+): Promise<PlatformAccount | undefined> {
+  const [row] = await query<AccountRow>(
+    executor,
+    sql`select ${columns} from platform_account where ${whereKey(key)} ${lock === "lock" ? sql`for update` : sql``}`,
+  );
+  return row && opened(row, vault);
+}
+
+export async function storeAccount(
+  executor: Executor,
+  vault: Vault,
+  account: PlatformAccount,
+  changedAtMs: number,
+): Promise<void> {
+  const { appId, adPlatform, advertiserId, postbacks, costs, ratePerS, settings, secrets, tokenExpiresAtMs } = account;
+  await execute(
+    executor,
+    sql`insert into platform_account (app_id, ad_platform, advertiser_id, postbacks, costs, rate_per_s, settings, secrets_sealed,
+        token_expires_at_ms, changed_at_ms, last_error, last_error_at_ms)
+      values (${appId}, ${adPlatform}, ${advertiserId}, ${postbacks}, ${costs}, ${ratePerS}, ${JSON.stringify(settings)},
+        ${vault.seal(JSON.stringify(secrets))}, ${tokenExpiresAtMs}, ${changedAtMs}, ${account.lastError}, ${account.lastErrorAtMs})
+      on conflict (app_id, ad_platform, advertiser_id) do update set postbacks = excluded.postbacks, costs = excluded.costs,
+        rate_per_s = excluded.rate_per_s, settings = excluded.settings, secrets_sealed = excluded.secrets_sealed,
+        token_expires_at_ms = excluded.token_expires_at_ms, changed_at_ms = excluded.changed_at_ms,
+        last_error = excluded.last_error, last_error_at_ms = excluded.last_error_at_ms`,
+  );
+}
+
+/** False: there is none. */
+export async function removeAccount(executor: Executor, key: AccountKey): Promise<boolean> {
+  return (await execute(executor, sql`delete from platform_account where ${whereKey(key)}`)) > 0;
+}
+
+/** The empty text: it works. */
+export async function noteAccountError(
+  executor: Executor,
+  key: AccountKey,
+  error: { text: string; atMs: number },
+): Promise<void> {
+  await execute(
+    executor,
+    sql`update platform_account set last_error = ${error.text}, last_error_at_ms = ${error.text === "" ? null : error.atMs}::bigint
+      where ${whereKey(key)} and (last_error <> ${error.text} or last_error <> '')`,
+  );
+}
+
+function opened({ secretsSealed, ...row }: AccountRow, vault: Vault): PlatformAccount {
+  return { ...row, secrets: JSON.parse(vault.open(secretsSealed)) as Record<string, string> };
+}

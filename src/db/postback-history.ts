@@ -1,0 +1,72 @@
+import type { JsonObject } from "../domain/json.ts";
+import { type Executor, query, sql } from "./sql.ts";
+import type { UserKey } from "./user-account.ts";
+
+/* What the tables still know of moments that have passed. Each of many users at once. */
+
+function wanted(users: readonly UserKey[]) {
+  return sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)`;
+}
+
+export type PastOrder = UserKey & {
+  traceId: string;
+  day: string;
+  atMs: number;
+  receivedAtMs: number;
+  cents: number;
+  payCount: number;
+  properties: JsonObject;
+};
+
+export async function loadPastOrders(executor: Executor, users: readonly UserKey[]): Promise<PastOrder[]> {
+  return query<PastOrder>(
+    executor,
+    sql`select o.app_id as "appId", o.client_id as "clientId", o.trace_id as "traceId", o.day, o.at_ms as "atMs",
+        o.received_at_ms as "receivedAtMs", o.cents, o.pay_count as "payCount", o.properties
+      from ${wanted(users)} join orders o on o.app_id = wanted.app_id and o.client_id = wanted.client_id collate "C"
+      order by o.client_id, o.pay_count, o.trace_id`,
+  );
+}
+
+export type FirstActivity = UserKey & { day: string; atMs: number; receivedAtMs: number };
+
+/** The first event of each day, of users on some days after their registration. */
+export async function loadFirstActivities(
+  executor: Executor,
+  users: readonly UserKey[],
+  daysAfter: readonly number[],
+): Promise<FirstActivity[]> {
+  return query<FirstActivity>(
+    executor,
+    sql`select e.app_id as "appId", e.client_id as "clientId", e.day, min(e.at_ms) as "atMs", min(e.received_at_ms) as "receivedAtMs"
+      from ${wanted(users)}
+      join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
+      join event e on e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track'
+        and e.day - u.registered_day = any(${daysAfter}::int[])
+      group by e.app_id, e.client_id, e.day order by e.client_id, e.day`,
+  );
+}
+
+export type PastEvent = UserKey & {
+  day: string;
+  atMs: number;
+  receivedAtMs: number;
+  event: string;
+  properties: JsonObject;
+};
+
+/** In the order of arrival. */
+export async function loadPastEvents(
+  executor: Executor,
+  users: readonly UserKey[],
+  names: readonly string[],
+): Promise<PastEvent[]> {
+  return query<PastEvent>(
+    executor,
+    sql`select e.app_id as "appId", e.client_id as "clientId", e.day, e.at_ms as "atMs", e.received_at_ms as "receivedAtMs", e.event,
+        e.properties
+      from ${wanted(users)} join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
+      where e.type = 'track' and e.event = any(${names}::text[])
+      order by e.client_id, e.received_at_ms, e.at_ms, e.fingerprint`,
+  );
+}

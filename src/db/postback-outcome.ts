@@ -1,0 +1,61 @@
+import type { PostbackStatus } from "../domain/postback.ts";
+import { markSlices } from "./dirty-day.ts";
+import { endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
+import { type OrderOfPostback, type PostbackKey, showPostbacksInOrders } from "./postback.ts";
+import { type Executor, query, sql } from "./sql.ts";
+
+/** How an attempt ended. */
+export type PostbackOutcome = PostbackKey &
+  Fence & {
+    status: PostbackStatus;
+    reason: string;
+    /** What the platform was told, where it accepted. */
+    backCents: number;
+    /** When to try again, where it waits. */
+    dueAtMs: number;
+    /** The app's local day, where it was accepted. */
+    acceptedDay: string | null;
+  };
+
+/** Writes outcomes down everywhere they show. One whose attempt is no longer the current one counts for nothing. */
+export async function recordOutcomes(tx: Executor, outcomes: readonly PostbackOutcome[], nowMs: number): Promise<void> {
+  const waits = outcomes.filter(({ status }) => status === 0);
+  const ended = outcomes.filter(({ status }) => status !== 0);
+  const current = new Set([...(await postponeOutbox(tx, waits)), ...(await endOutbox(tx, ended))]);
+  await settlePostbacks(
+    tx,
+    outcomes.filter(({ outboxId }) => current.has(outboxId)),
+    nowMs,
+  );
+}
+
+export type Settled = Omit<PostbackOutcome, "outboxId" | "dueAtMs">;
+
+/** What became of postbacks, in their own rows, in the orders, and in the slices of the cube that count them. */
+export async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs: number): Promise<void> {
+  if (settled.length === 0) return;
+  const list = <K extends keyof Settled>(key: K) => settled.map((one) => one[key]);
+  const rows = await query<OrderOfPostback & { placeDay: string | null; status: number; acceptedDay: string | null }>(
+    tx,
+    sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts, back_cents = ended.back_cents,
+        accepted_day = ended.accepted_day, changed_at_ms = ${nowMs}
+      from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[], ${list("subject")}::text[],
+          ${list("status")}::int[], ${list("reason")}::text[], ${list("attempts")}::int[], ${list("backCents")}::bigint[],
+          ${list("acceptedDay")}::date[])
+        as ended (app_id, client_id, event_type, subject, status, reason, attempts, back_cents, accepted_day)
+      left join user_account u on u.app_id = ended.app_id and u.client_id = ended.client_id collate "C"
+      where postback.app_id = ended.app_id and postback.client_id = ended.client_id collate "C"
+        and postback.event_type = ended.event_type and postback.subject = ended.subject collate "C" and postback.status <> 1
+      returning postback.app_id as "appId", postback.client_id as "clientId", postback.trace_id as "traceId", postback.status,
+        postback.accepted_day as "acceptedDay", case when postback.ad_platform <> '' then u.place_day end as "placeDay"`,
+  );
+  const ofOrders = rows.filter(({ traceId, status }) => traceId !== "" && status !== 0);
+  await showPostbacksInOrders(tx, ofOrders);
+  const slices = new Map<string, { appId: number; placement: "touch" | "occurred"; day: string }>();
+  for (const { appId, placeDay, status, acceptedDay } of rows) {
+    if (status !== 1 || placeDay === null || acceptedDay === null) continue;
+    slices.set(`${appId} touch ${placeDay}`, { appId, placement: "touch", day: placeDay });
+    slices.set(`${appId} occurred ${acceptedDay}`, { appId, placement: "occurred", day: acceptedDay });
+  }
+  await markSlices(tx, [...slices.values()], nowMs);
+}

@@ -1,0 +1,29 @@
+import type { TouchKind } from "../domain/touch.ts";
+import type { PostbackKey } from "./postback.ts";
+import { type Executor, query, sql } from "./sql.ts";
+
+/** What is told beside the user's own columns. */
+export type ParcelFacts = PostbackKey & {
+  atMs: number;
+  valueCents: number | null;
+  traceId: string;
+  /** Of the touch that won the user; null where none did. */
+  touchKind: TouchKind | null;
+};
+
+export async function loadParcelFacts(executor: Executor, keys: readonly PostbackKey[]): Promise<ParcelFacts[]> {
+  if (keys.length === 0) return [];
+  return query<ParcelFacts>(
+    executor,
+    sql`select p.app_id as "appId", p.client_id as "clientId", p.event_type as "eventType", p.subject, p.at_ms as "atMs",
+        p.value_cents as "valueCents", p.trace_id as "traceId",
+        (select won -> 'touch' ->> 'kind' from jsonb_array_elements(d.candidates) won where won ->> 'outcome' = 'won' limit 1) as "touchKind"
+      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[],
+          ${keys.map((key) => key.eventType)}::text[], ${keys.map((key) => key.subject)}::text[])
+        as wanted (app_id, client_id, event_type, subject)
+      join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
+        and p.event_type = wanted.event_type and p.subject = wanted.subject collate "C"
+      left join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
+      left join attribution_decision d on d.app_id = u.app_id and d.client_id = u.client_id and d.number = u.decision_number`,
+  );
+}

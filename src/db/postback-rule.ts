@@ -1,0 +1,76 @@
+import { DEFAULT_RULES, DEFAULT_WINDOW_DAYS, type PostbackRule } from "../domain/postback-rule.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+const columns = sql`rule_id as "ruleId", app_id as "appId", ad_platform as "adPlatform",
+  turbo_promoted_object_id as "turboPromotedObjectId", moment, event_type as "eventType", conditions, share_bp as "shareBp",
+  value, window_days as "windowDays", enabled`;
+
+export type NewPostbackRule = Omit<PostbackRule, "ruleId">;
+
+export async function loadPostbackRules(executor: Executor, appIds: readonly number[]): Promise<PostbackRule[]> {
+  if (appIds.length === 0) return [];
+  return query<PostbackRule>(
+    executor,
+    sql`select ${columns} from postback_rule where app_id = any(${appIds}::int[]) order by app_id, rule_id`,
+  );
+}
+
+export async function createPostbackRule(
+  executor: Executor,
+  rule: NewPostbackRule,
+  changedAtMs: number,
+): Promise<PostbackRule> {
+  const [row] = await query<PostbackRule>(
+    executor,
+    sql`insert into postback_rule (app_id, ad_platform, turbo_promoted_object_id, moment, event_type, conditions, share_bp, value,
+        window_days, enabled, changed_at_ms)
+      values (${rule.appId}, ${rule.adPlatform}, ${rule.turboPromotedObjectId}, ${rule.moment}, ${rule.eventType},
+        ${JSON.stringify(rule.conditions)}, ${rule.shareBp}, ${JSON.stringify(rule.value)}, ${rule.windowDays}, ${rule.enabled},
+        ${changedAtMs})
+      returning ${columns}`,
+  );
+  return row!;
+}
+
+/** False: the app has no such rule. */
+export async function storePostbackRule(executor: Executor, rule: PostbackRule, changedAtMs: number): Promise<boolean> {
+  const changed = await execute(
+    executor,
+    sql`update postback_rule set ad_platform = ${rule.adPlatform}, turbo_promoted_object_id = ${rule.turboPromotedObjectId},
+        moment = ${rule.moment}, event_type = ${rule.eventType}, conditions = ${JSON.stringify(rule.conditions)},
+        share_bp = ${rule.shareBp}, value = ${JSON.stringify(rule.value)}, window_days = ${rule.windowDays},
+        enabled = ${rule.enabled}, changed_at_ms = ${changedAtMs}
+      where app_id = ${rule.appId} and rule_id = ${rule.ruleId}`,
+  );
+  return changed > 0;
+}
+
+/** False: the app has no such rule. */
+export async function removePostbackRule(
+  executor: Executor,
+  rule: { appId: number; ruleId: number },
+): Promise<boolean> {
+  const removed = await execute(
+    executor,
+    sql`delete from postback_rule where app_id = ${rule.appId} and rule_id = ${rule.ruleId}`,
+  );
+  return removed > 0;
+}
+
+/** What a new app starts with. */
+export async function createDefaultRules(executor: Executor, appId: number, changedAtMs: number): Promise<void> {
+  for (const preset of DEFAULT_RULES) {
+    const rule: NewPostbackRule = {
+      ...{
+        appId,
+        adPlatform: "",
+        turboPromotedObjectId: "",
+        conditions: {},
+        shareBp: 10_000,
+        value: { kind: "as_is" },
+      },
+      ...{ windowDays: DEFAULT_WINDOW_DAYS, enabled: true, ...preset },
+    };
+    await createPostbackRule(executor, rule, changedAtMs);
+  }
+}

@@ -1,0 +1,90 @@
+import {
+  type JudgedUser,
+  type Judgement,
+  judge,
+  type Occurrence,
+  ownEventOf,
+  type PostbackRule,
+  type Reach,
+  retentionDaysOf,
+} from "./postback-rule.ts";
+
+/** How an app's postbacks are sent: the account of a platform that is to be used, and what shares its rate with it. */
+export type Account = { adPlatform: string; advertiserId: string };
+
+/** What the app's own systems want to be told. */
+export type OwnWishes = { attribution: boolean; events: ReadonlySet<string> };
+
+/** Everything that decides what an app tells to whom. */
+export class PostbackBook {
+  /** Own events, and days after the registration, that some rule is about: nothing else has to be looked at. */
+  readonly events: ReadonlySet<string>;
+  readonly retentionDays: ReadonlySet<number>;
+  readonly hasAdViews: boolean;
+  readonly own: OwnWishes;
+  readonly rules: readonly PostbackRule[];
+  readonly #appId: number;
+  readonly #accounts: ReadonlySet<string>;
+  readonly #takesPostbacks: (platform: string) => boolean;
+
+  constructor(parts: {
+    appId: number;
+    rules: readonly PostbackRule[];
+    accounts: readonly Account[];
+    own: OwnWishes;
+    takesPostbacks: (platform: string) => boolean;
+  }) {
+    this.#appId = parts.appId;
+    this.rules = parts.accounts.length > 0 ? parts.rules.filter((rule) => rule.enabled) : [];
+    this.#accounts = new Set(parts.accounts.map(keyOf));
+    this.#takesPostbacks = parts.takesPostbacks;
+    this.own = parts.own;
+    const moments = this.rules.map((rule) => rule.moment);
+    this.events = new Set(moments.flatMap((moment) => ownEventOf(moment) ?? []));
+    this.retentionDays = new Set(moments.flatMap((moment) => retentionDaysOf(moment) ?? []));
+    this.hasAdViews = moments.includes("ad_view");
+  }
+
+  /** Without an account nothing is ever told, and nothing is noted either. */
+  get tellsPlatforms(): boolean {
+    return this.#accounts.size > 0;
+  }
+
+  judge(occurrence: Occurrence, user: JudgedUser): Judgement[] {
+    if (!this.tellsPlatforms) return [];
+    return judge(occurrence, user, { rules: this.rules, reach: this.#reachOf(user) });
+  }
+
+  #reachOf(user: JudgedUser): Reach {
+    if (!this.#takesPostbacks(user.adPlatform)) return "takes_none";
+    return this.#accountOf(user) === undefined ? "no_account" : "account";
+  }
+
+  /** The advertiser's own account, else the one for all of the platform. */
+  #accountOf({ adPlatform, advertiserId }: Account): Account | undefined {
+    return [
+      { adPlatform, advertiserId },
+      { adPlatform, advertiserId: "" },
+    ].find((account) => this.#accounts.has(keyOf(account)));
+  }
+
+  /** What is sent to the user's platform goes this way. */
+  laneOf(user: JudgedUser): string {
+    const account = this.#accountOf(user);
+    if (!account) throw new Error("There is no way to a platform without an account.");
+    return laneOf({ appId: this.#appId, ...account });
+  }
+}
+
+function keyOf({ adPlatform, advertiserId }: Account): string {
+  return `${adPlatform} ${advertiserId}`;
+}
+
+export function laneOf({ appId, adPlatform, advertiserId }: Account & { appId: number }): string {
+  return `${appId} ${adPlatform} ${advertiserId}`;
+}
+
+/** Of callbacks to the app's own systems. */
+export function callbackLaneOf(appId: number, kind: string): string {
+  return `${appId} $${kind}`;
+}

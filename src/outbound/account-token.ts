@@ -1,0 +1,73 @@
+import { randomBytes } from "node:crypto";
+import type pg from "pg";
+import type { Clock } from "../clock.ts";
+import { type AccountKey, loadAccount, type PlatformAccount, storeAccount } from "../db/platform-account.ts";
+import { inTransaction } from "../db/pool.ts";
+import { type AccountField, type AccountSettings, settingsOf, type TokenFlow } from "../platform/connector.ts";
+import type { Vault } from "../vault.ts";
+import type { Sender } from "./sender.ts";
+
+export type TokenDeps = { pool: pg.Pool; vault: Vault; clock: Clock; sender: Sender };
+
+export function newNonce(): string {
+  return randomBytes(16).toString("hex");
+}
+
+/** The values of an account's fields, and what is lent to it beside them. */
+export function settingsOfAccount(
+  account: PlatformAccount,
+  fields: readonly AccountField[],
+  lent: Readonly<Record<string, string>> = {},
+): AccountSettings {
+  return settingsOf(fields, { advertiser_id: account.advertiserId, ...lent, ...account.settings, ...account.secrets });
+}
+
+/** `unavailable`: the account lacks what is needed, or the platform refuses to give one. `later`: ask again. */
+export type Refreshed =
+  | { kind: "refreshed"; account: PlatformAccount }
+  | { kind: "unavailable" | "later"; reason: string };
+
+/**
+ * Gets a new access token in place of `used`. One at a time for each account, however many processes there are: platforms
+ * take the old refresh token away when they give a new one.
+ */
+export async function refreshToken(
+  deps: TokenDeps,
+  key: AccountKey,
+  options: { flow: TokenFlow; fields: readonly AccountField[]; used: string },
+): Promise<Refreshed> {
+  return inTransaction(deps.pool, async (tx): Promise<Refreshed> => {
+    const account = await loadAccount(tx, deps.vault, key, "lock");
+    if (!account) return { kind: "unavailable", reason: "The account is gone." };
+    if ((account.secrets.access_token ?? "") !== options.used) return { kind: "refreshed", account };
+    const nowMs = deps.clock();
+    const call = { account: settingsOfAccount(account, options.fields), nowMs, nonce: newNonce() };
+    const request = options.flow.request(call);
+    if (!request) return { kind: "unavailable", reason: "The account has no way to get a new access token." };
+    const sent = await deps.sender.send(request, "fresh");
+    if (sent.kind !== "reply") return { kind: "later", reason: sent.reason };
+    const answer = options.flow.read(sent.reply, nowMs);
+    if (answer.kind !== "token") {
+      return { kind: answer.kind === "retry" ? "later" : "unavailable", reason: answer.reason };
+    }
+    const renewed = { ...withValues(account, options.fields, answer.values), tokenExpiresAtMs: answer.expiresAtMs };
+    await storeAccount(tx, deps.vault, renewed, nowMs);
+    return { kind: "refreshed", account: renewed };
+  });
+}
+
+/** Each value goes where its field belongs: among the secrets, or beside them. */
+export function withValues(
+  account: PlatformAccount,
+  fields: readonly AccountField[],
+  values: Readonly<Record<string, string>>,
+): PlatformAccount {
+  const secret = new Set(fields.filter((field) => field.isSecret).map((field) => field.name));
+  const [settings, secrets] = [{ ...account.settings }, { ...account.secrets }];
+  for (const [name, value] of Object.entries(values)) {
+    const place = secret.has(name) ? secrets : settings;
+    if (value === "") delete place[name];
+    else place[name] = value;
+  }
+  return { ...account, settings, secrets };
+}

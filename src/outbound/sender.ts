@@ -1,0 +1,113 @@
+import { lookup as resolve } from "node:dns";
+import * as http from "node:http";
+import * as https from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { messageOf } from "../errors.ts";
+import type { HttpReply, HttpRequest } from "../platform/connector.ts";
+
+/**
+ * What came of a call. `not_sent`: it never left, so that trying again repeats nothing. `unknown`: it may have arrived,
+ * and only the answer was lost.
+ */
+export type Sent =
+  | { kind: "reply"; reply: HttpReply }
+  | { kind: "not_sent"; reason: string }
+  | { kind: "unknown"; reason: string };
+
+export type SenderOptions = {
+  deadlineMs: number;
+  connectionsMax: number;
+  /** Whether an address may be called; without it, every one may. */
+  mayCall?: (address: string) => boolean;
+};
+
+const REPLY_BYTES_MAX = 1024 * 1024;
+
+/** Sends requests to other people's servers. Never follows a redirect: where to call is decided by the caller alone. */
+export class Sender {
+  readonly #options: SenderOptions;
+  readonly #agents: { http: http.Agent; https: https.Agent };
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+    const agent = { keepAlive: true, maxSockets: options.connectionsMax, maxFreeSockets: options.connectionsMax };
+    this.#agents = { http: new http.Agent(agent), https: new https.Agent(agent) };
+  }
+
+  /**
+   * `fresh`: on a connection of its own. A kept connection may be closed by the other side just as the call leaves, and
+   * then nobody knows whether it arrived.
+   */
+  send(request: HttpRequest, connection: "kept" | "fresh"): Promise<Sent> {
+    const { mayCall, deadlineMs } = this.#options;
+    const url = new URL(request.url);
+    const host = url.hostname.replace(/^\[|\]$/g, "");
+    if (mayCall && isIP(host) !== 0 && !mayCall(host)) {
+      return Promise.resolve({ kind: "not_sent", reason: `${host} is an address of a private network.` });
+    }
+    const isTls = url.protocol === "https:";
+    const kept = isTls ? this.#agents.https : this.#agents.http;
+    const options: https.RequestOptions = {
+      method: request.method,
+      headers: {
+        ...request.headers,
+        ...(request.body !== undefined && { "content-length": Buffer.byteLength(request.body) }),
+      },
+      agent: connection === "kept" ? kept : false,
+      signal: AbortSignal.timeout(deadlineMs),
+      ...(mayCall && { lookup: guarded(mayCall) }),
+    };
+    return new Promise((settle) => {
+      let hasLeft = false;
+      const call = (isTls ? https : http).request(url, options);
+      call.on("socket", (socket) => {
+        if (!socket.connecting) hasLeft = true;
+        else socket.once(isTls ? "secureConnect" : "connect", () => (hasLeft = true));
+      });
+      const fail = (error: Error) =>
+        settle({ kind: hasLeft ? "unknown" : "not_sent", reason: reasonOf(error, deadlineMs) });
+      call.on("error", fail);
+      call.on("response", (response) => {
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk);
+          else response.destroy(new Error("The answer is too long."));
+        });
+        response.on("error", fail);
+        response.on("end", () =>
+          settle({
+            kind: "reply",
+            reply: { status: response.statusCode ?? 0, body: Buffer.concat(chunks).toString("utf8") },
+          }),
+        );
+      });
+      call.end(request.body);
+    });
+  }
+
+  close(): void {
+    this.#agents.http.destroy();
+    this.#agents.https.destroy();
+  }
+}
+
+function reasonOf(error: Error, deadlineMs: number): string {
+  if (error.name === "AbortError" || error.name === "TimeoutError") return `No answer within ${deadlineMs / 1000} s.`;
+  const { code } = error as NodeJS.ErrnoException;
+  return code ? `The connection failed (${code}).` : messageOf(error).slice(0, 200);
+}
+
+/** Looks a name up, and takes only addresses that may be called: what is called is what was judged. */
+function guarded(mayCall: (address: string) => boolean): LookupFunction {
+  return (hostname, options, answer) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      const allowed = (error ? [] : addresses).filter(({ address }) => mayCall(address));
+      const refusal = error ?? (allowed.length > 0 ? null : new Error(`${hostname} is in a private network.`));
+      if (refusal) answer(refusal, "", 0);
+      else if (options.all) answer(null, allowed);
+      else answer(null, allowed[0]!.address, allowed[0]!.family);
+    });
+  };
+}

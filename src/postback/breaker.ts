@@ -1,0 +1,64 @@
+/** After so many failures in a row the other side counts as down. */
+const FAILURES_MAX = 5;
+const OPEN_MS_MIN = 10_000;
+const OPEN_MS_MAX = 600_000;
+
+/**
+ *   closed ──5 failures──▶ open ──its time is over──▶ half open ──success──▶ closed
+ *                           ▲                            │
+ *                           └────failure, twice as long──┘
+ *
+ * Where somebody is down, one call from time to time finds out when that is over, instead of thousands that fail.
+ */
+export class Breaker {
+  #failures = 0;
+  #openMs = 0;
+  #openUntilMs = 0;
+
+  /** How many calls may be under way at the same time. */
+  room(nowMs: number, max: number): number {
+    if (this.#openMs === 0) return max;
+    return nowMs < this.#openUntilMs ? 0 : 1;
+  }
+
+  isOpen(nowMs: number): boolean {
+    return this.room(nowMs, 1) === 0;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openMs = 0;
+  }
+
+  failed(nowMs: number): void {
+    this.#failures += 1;
+    if (this.#failures < FAILURES_MAX) return;
+    this.#openMs = this.#openMs === 0 ? OPEN_MS_MIN : Math.min(this.#openMs * 2, OPEN_MS_MAX);
+    this.#openUntilMs = nowMs + this.#openMs;
+  }
+}
+
+/** So many calls a second, and never more than a second's worth at once. */
+export class Pace {
+  readonly #perS: number;
+  #allowance: number;
+  #seenMs: number | undefined;
+
+  /** 0: as many as there are. */
+  constructor(perS: number) {
+    this.#perS = perS;
+    this.#allowance = perS;
+  }
+
+  room(nowMs: number, max: number): number {
+    if (this.#perS === 0) return max;
+    const passedMs = Math.max(0, nowMs - (this.#seenMs ?? nowMs));
+    this.#seenMs = nowMs;
+    this.#allowance = Math.min(this.#perS, this.#allowance + (passedMs * this.#perS) / 1000);
+    return Math.min(max, Math.floor(this.#allowance));
+  }
+
+  took(calls: number): void {
+    this.#allowance -= calls;
+  }
+}

@@ -1,0 +1,171 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { type Clock, elapsedMs } from "../clock.ts";
+import { LIMITS } from "../config.ts";
+import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
+import { inTransaction } from "../db/pool.ts";
+import type { PostbackKey } from "../db/postback.ts";
+import { type PostbackOutcome, recordOutcomes } from "../db/postback-outcome.ts";
+import { loadParcelFacts } from "../db/postback-parcel.ts";
+import { loadUsers } from "../db/user-account.ts";
+import { POSTBACK_STATUS } from "../domain/postback.ts";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { Breaker, Pace } from "./breaker.ts";
+import type { Delivery, Parcel, Way } from "./way.ts";
+
+export type LaneDeps = {
+  pool: pg.Pool;
+  log: Log;
+  clock: Clock;
+  /** How long to wait after each attempt that failed; after the last one it is given up. */
+  backOffMs: readonly number[];
+  /** Longer than any attempt takes: who has not recorded an outcome by then is dead. */
+  leaseMs: number;
+  /** An app's local day at an instant. */
+  dayOf: (appId: number, atMs: number) => string;
+};
+
+/** Outcomes wait this long at most for others, to be written down together. */
+const GATHER_MS = 20;
+const RECORD_AGAIN_MS = 500;
+
+/**
+ * Sends what is due in one lane, many at a time, until nothing is. Lanes know nothing of one another: where one platform
+ * is slow or down, only what goes to it waits.
+ *
+ *   outbox ─claim─▶ in flight ─▶ outcome ─record─▶ gone (accepted, given up, skipped) or due again later
+ */
+export class Lane {
+  readonly #deps: LaneDeps;
+  readonly #breaker = new Breaker();
+  #way: Way;
+  #pace: Pace;
+  #flying = 0;
+  #landed: PostbackOutcome[] = [];
+
+  constructor(deps: LaneDeps, way: Way) {
+    this.#deps = deps;
+    this.#way = way;
+    this.#pace = new Pace(way.ratePerS);
+  }
+
+  /** The same lane with other settings, such as another token. */
+  use(way: Way): void {
+    if (way.ratePerS !== this.#way.ratePerS) this.#pace = new Pace(way.ratePerS);
+    this.#way = way;
+  }
+
+  isOpen(): boolean {
+    return !this.#breaker.isOpen(elapsedMs());
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const claimed = signal.aborted ? 0 : await this.#claim();
+      if (claimed === 0 && this.#flying === 0 && this.#landed.length === 0) return;
+      await sleep(this.#landed.length > 0 ? 0 : GATHER_MS);
+      await this.#record(signal);
+    }
+  }
+
+  async #claim(): Promise<number> {
+    const nowMs = elapsedMs();
+    const free = Math.max(0, this.#breaker.room(nowMs, LIMITS.postbacksInFlight) - this.#flying);
+    const limit = this.#pace.room(nowMs, free);
+    if (limit === 0) return 0;
+    const { pool, clock, leaseMs } = this.#deps;
+    const at = clock();
+    const rows = await claimOutbox(pool, { lane: this.#way.lane, nowMs: at, leaseUntilMs: at + leaseMs, limit });
+    this.#pace.took(rows.length);
+    for (const parcel of await loadParcels(pool, rows)) void this.#fly(parcel);
+    return rows.length;
+  }
+
+  async #fly(parcel: Parcel): Promise<void> {
+    this.#flying += 1;
+    const delivery = await this.#way.deliver(parcel).catch((error: unknown): Delivery => {
+      this.#deps.log.error({ lane: this.#way.lane, reason: messageOf(error) }, "A postback could not be prepared.");
+      return { kind: "later", reason: messageOf(error).slice(0, 200), isDown: false };
+    });
+    this.#flying -= 1;
+    if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(elapsedMs());
+    else if (delivery.kind !== "skipped") this.#breaker.succeeded();
+    this.#landed.push(this.#outcomeOf(parcel.row, delivery));
+  }
+
+  #outcomeOf(row: ClaimedRow, delivery: Delivery): PostbackOutcome {
+    const { clock, backOffMs, dayOf } = this.#deps;
+    const { appId, clientId, eventType, subject, outboxId, attempts } = row;
+    const base = {
+      appId,
+      clientId,
+      eventType,
+      subject,
+      outboxId,
+      attempts,
+      backCents: 0,
+      dueAtMs: 0,
+      acceptedDay: null,
+    };
+    switch (delivery.kind) {
+      case "accepted": {
+        const told = { backCents: delivery.cents, acceptedDay: dayOf(appId, clock()) };
+        return { ...base, ...told, status: POSTBACK_STATUS.accepted, reason: "" };
+      }
+      case "skipped":
+        return { ...base, status: POSTBACK_STATUS.skipped, reason: delivery.reason };
+      case "given_up":
+        return { ...base, status: POSTBACK_STATUS.givenUp, reason: delivery.reason };
+      case "later": {
+        const waitMs = backOffMs[attempts - 1];
+        if (waitMs !== undefined) {
+          return { ...base, status: POSTBACK_STATUS.waiting, reason: delivery.reason, dueAtMs: clock() + waitMs };
+        }
+        const reason = `Given up after ${attempts} attempts. ${delivery.reason}`;
+        return { ...base, status: POSTBACK_STATUS.givenUp, reason };
+      }
+    }
+  }
+
+  /** What a platform has accepted must not be forgotten: while the database is away this waits for it. */
+  async #record(signal: AbortSignal): Promise<void> {
+    const outcomes = this.#landed;
+    this.#landed = [];
+    while (outcomes.length > 0) {
+      try {
+        await inTransaction(this.#deps.pool, (tx) => recordOutcomes(tx, outcomes, this.#deps.clock()));
+        return;
+      } catch (error) {
+        this.#deps.log.warn(
+          { lane: this.#way.lane, reason: messageOf(error) },
+          "Outcomes of postbacks wait for the database.",
+        );
+        if (signal.aborted) return;
+        await sleep(RECORD_AGAIN_MS);
+      }
+    }
+  }
+}
+
+async function loadParcels(pool: pg.Pool, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
+  if (rows.length === 0) return [];
+  const [facts, users] = [await loadParcelFacts(pool, rows), await loadUsers(pool, oneOfEach(rows))];
+  const factsByKey = new Map(facts.map((one) => [keyText(one), one]));
+  const usersByKey = new Map(users.map((user) => [`${user.appId}\t${user.clientId}`, user]));
+  return rows.map((row) => {
+    const known = factsByKey.get(keyText(row));
+    return {
+      ...{ row, user: usersByKey.get(`${row.appId}\t${row.clientId}`), touchKind: known?.touchKind ?? "click" },
+      ...{ atMs: known?.atMs ?? 0, valueCents: known?.valueCents ?? null, traceId: known?.traceId ?? "" },
+    };
+  });
+}
+
+function oneOfEach(rows: readonly ClaimedRow[]): ClaimedRow[] {
+  return [...new Map(rows.map((row) => [`${row.appId}\t${row.clientId}`, row])).values()];
+}
+
+function keyText({ appId, clientId, eventType, subject }: PostbackKey): string {
+  return `${appId}\t${clientId}\t${eventType}\t${subject}`;
+}

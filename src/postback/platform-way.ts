@@ -1,0 +1,113 @@
+import { noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
+import { md5 } from "../domain/identity.ts";
+import { isObject, type JsonObject } from "../domain/json.ts";
+import type { PostbackEventType } from "../domain/postback.ts";
+import { laneOf } from "../domain/postback-book.ts";
+import { newNonce, refreshToken, settingsOfAccount, type TokenDeps } from "../outbound/account-token.ts";
+import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector.ts";
+import { ANSWER_LOST, type Delivery, type Parcel, type Way } from "./way.ts";
+
+/** Values that are not the account's own, such as the token that the app's server reports. */
+export type Lent = Readonly<Record<string, string>>;
+
+/** The way to a platform through one of the app's accounts. */
+export class PlatformWay implements Way {
+  readonly lane: string;
+  readonly #deps: TokenDeps;
+  readonly #connector: PostbackConnector;
+  readonly #lent: Lent;
+  #account: PlatformAccount;
+
+  constructor(deps: TokenDeps, parts: { account: PlatformAccount; connector: PostbackConnector; lent: Lent }) {
+    this.lane = laneOf(parts.account);
+    this.#deps = deps;
+    this.#connector = parts.connector;
+    this.#lent = parts.lent;
+    this.#account = parts.account;
+  }
+
+  get ratePerS(): number {
+    return this.#account.ratePerS;
+  }
+
+  async deliver(parcel: Parcel): Promise<Delivery> {
+    const conversion = conversionOf(parcel);
+    if (!conversion) return { kind: "given_up", reason: "The user is gone." };
+    const used = this.#account.secrets.access_token ?? "";
+    const first = await this.#try(conversion, parcel);
+    if (first.kind !== "token") return first;
+    const flow = this.#connector.tokens;
+    // Nobody but the app's own server can bring another token: until it does, this waits.
+    if (!flow) return { kind: "later", reason: first.reason, isDown: false };
+    const refreshed = await refreshToken(this.#deps, this.#account, { flow, fields: this.#connector.fields, used });
+    if (refreshed.kind !== "refreshed") return this.#withoutToken(first.reason, refreshed);
+    this.#account = refreshed.account;
+    const second = await this.#try(conversion, parcel);
+    return second.kind === "token" ? { kind: "given_up", reason: `Also with a new token: ${second.reason}` } : second;
+  }
+
+  async #withoutToken(asked: string, refused: { kind: "unavailable" | "later"; reason: string }): Promise<Delivery> {
+    const reason = `${asked} No new token: ${refused.reason}`;
+    await noteAccountError(this.#deps.pool, this.#account, { text: reason, atMs: this.#deps.clock() });
+    return refused.kind === "later" ? { kind: "later", reason, isDown: false } : { kind: "given_up", reason };
+  }
+
+  async #try(
+    conversion: Conversion,
+    { row, valueCents }: Parcel,
+  ): Promise<Delivery | { kind: "token"; reason: string }> {
+    const prepared = this.#prepare(conversion);
+    if (prepared.kind === "skip") return { kind: "skipped", reason: prepared.reason };
+    const mayRepeat = prepared.dedupes || this.#account.settings.repeats === "yes";
+    if (row.wasInFlight && !mayRepeat) return { kind: "given_up", reason: ANSWER_LOST };
+    const sent = await this.#deps.sender.send(prepared.request, mayRepeat ? "kept" : "fresh");
+    switch (sent.kind) {
+      case "not_sent":
+        return { kind: "later", reason: sent.reason, isDown: true };
+      case "unknown":
+        return mayRepeat
+          ? { kind: "later", reason: sent.reason, isDown: true }
+          : { kind: "given_up", reason: `${sent.reason} ${ANSWER_LOST}` };
+      case "reply":
+        return deliveryOf(this.#connector.read(sent.reply), { status: sent.reply.status, cents: valueCents ?? 0 });
+    }
+  }
+
+  #prepare(conversion: Conversion): Prepared {
+    const account = settingsOfAccount(this.#account, this.#connector.fields, this.#lent);
+    return this.#connector.prepare(conversion, { account, nowMs: this.#deps.clock(), nonce: newNonce() });
+  }
+}
+
+function deliveryOf(
+  verdict: ReplyVerdict,
+  { status, cents }: { status: number; cents: number },
+): Delivery | { kind: "token"; reason: string } {
+  switch (verdict.kind) {
+    case "accepted":
+      return { kind: "accepted", cents };
+    case "retry":
+      return { kind: "later", reason: verdict.reason, isDown: status >= 500 };
+    case "permanent":
+      return { kind: "given_up", reason: verdict.reason };
+    case "token":
+      return { kind: "token", reason: verdict.reason };
+  }
+}
+
+function conversionOf({ row, user, touchKind, atMs, valueCents, traceId }: Parcel): Conversion | undefined {
+  if (!user) return undefined;
+  const { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device } = user;
+  return {
+    eventType: row.eventType as PostbackEventType,
+    ...{ atMs, touchKind, cents: valueCents, orderId: traceId },
+    dedupeId: dedupeIdOf(row),
+    adData: isObject(row.content.ad_data) ? row.content.ad_data : ({} satisfies JsonObject),
+    user: { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device },
+  };
+}
+
+/** The same in every attempt, also in those that people ask for. */
+export function dedupeIdOf(row: { appId: number; clientId: string; eventType: string; subject: string }): string {
+  return md5(`${row.appId}\n${row.clientId}\n${row.eventType}\n${row.subject}`);
+}

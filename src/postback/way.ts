@@ -1,0 +1,38 @@
+import type { ClaimedRow } from "../db/outbox.ts";
+import type { UserAccount } from "../db/user-account.ts";
+import type { TouchKind } from "../domain/touch.ts";
+
+/** A claimed row with what the tables know of it. */
+export type Parcel = {
+  row: ClaimedRow;
+  /** Undefined: the user is gone. */
+  user: UserAccount | undefined;
+  /** Of the touch that won the user. */
+  touchKind: TouchKind;
+  /** See the postback: when it happened, what it is worth, and the order it is about. */
+  atMs: number;
+  valueCents: number | null;
+  traceId: string;
+};
+
+/**
+ * How an attempt ended. `later`: to be tried again; where the other side is down, all that goes the same way waits with
+ * it. The three others are final.
+ */
+export type Delivery =
+  | { kind: "accepted"; cents: number }
+  | { kind: "skipped"; reason: string }
+  | { kind: "given_up"; reason: string }
+  | { kind: "later"; reason: string; isDown: boolean };
+
+/** A way to somebody who is told: an account at a platform, or a callback of the app. */
+export type Way = {
+  lane: string;
+  /** 0: no limit. */
+  ratePerS: number;
+  deliver(parcel: Parcel): Promise<Delivery>;
+};
+
+/** What is said where it cannot be known whether the platform has counted. */
+export const ANSWER_LOST =
+  "The answer was lost, and the platform may have counted it: it does not tell repeats apart, so it is not sent again by itself.";

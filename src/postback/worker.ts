@@ -1,0 +1,124 @@
+import type pg from "pg";
+import { type Clock, elapsedMs } from "../clock.ts";
+import { loadAppRules } from "../db/app.ts";
+import { loadCallbacks } from "../db/callback.ts";
+import { loadMediaTokens } from "../db/media-token.ts";
+import { findDueLanes } from "../db/outbox.ts";
+import { loadAccounts } from "../db/platform-account.ts";
+import { loadPlatformSecrets } from "../db/platform-secret.ts";
+import { calendarOf } from "../domain/calendar.ts";
+import { isPublicAddress } from "../domain/network.ts";
+import type { Log } from "../log.ts";
+import { type Loop, startLoop } from "../loop.ts";
+import { Sender } from "../outbound/sender.ts";
+import { postbackConnectorOf } from "../platform/postback/registry.ts";
+import type { Vault } from "../vault.ts";
+import { CallbackWay } from "./callback-way.ts";
+import { Lane } from "./lane.ts";
+import { PlatformWay } from "./platform-way.ts";
+import type { Way } from "./way.ts";
+
+export type WorkerOptions = {
+  pool: pg.Pool;
+  vault: Vault;
+  log: Log;
+  clock: Clock;
+  backOffMs: readonly number[];
+  deadlineMs: number;
+  connectionsMax: number;
+  /** Whether callbacks may go to addresses of private networks. */
+  mayCallPrivate: boolean;
+};
+
+const IDLE_MS = 500;
+const SETTINGS_MS = 2_000;
+/** A token may have to be had in between, and each of three calls take its deadline. */
+const LEASE_DEADLINES = 6;
+
+/** Sends what the outbox holds. Several processes can do so at the same time. */
+export class PostbackWorker {
+  readonly #options: WorkerOptions;
+  readonly #toPlatforms: Sender;
+  readonly #toApps: Sender;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #running = new Map<string, Promise<void>>();
+  #timeZones = new Map<number, string>();
+  #settingsDueMs = 0;
+
+  constructor(options: WorkerOptions) {
+    const { deadlineMs, connectionsMax, mayCallPrivate } = options;
+    this.#options = options;
+    this.#toPlatforms = new Sender({ deadlineMs, connectionsMax });
+    this.#toApps = new Sender({ deadlineMs, connectionsMax, ...(!mayCallPrivate && { mayCall: isPublicAddress }) });
+  }
+
+  start(): Loop {
+    const { log } = this.#options;
+    const loop = startLoop({ name: "postback", log, idleMs: IDLE_MS, turn: (signal) => this.turn(signal) });
+    return {
+      stop: async () => {
+        await loop.stop();
+        await this.finish();
+      },
+    };
+  }
+
+  /** Sets every lane going in which something is due. Returns at once: a lane takes as long as its platform does. */
+  async turn(signal: AbortSignal): Promise<"idle"> {
+    if (elapsedMs() >= this.#settingsDueMs) await this.#loadSettings();
+    const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
+    const due = await findDueLanes(
+      this.#options.pool,
+      still.map(([name]) => name),
+      this.#options.clock(),
+    );
+    for (const name of due) {
+      const running = this.#lanes
+        .get(name)!
+        .run(signal)
+        .catch((error: unknown) => this.#options.log.warn({ lane: name, reason: String(error) }, "A lane stopped."))
+        .finally(() => this.#running.delete(name));
+      this.#running.set(name, running);
+    }
+    return "idle";
+  }
+
+  /** Until what is under way has ended. */
+  async finish(): Promise<void> {
+    await Promise.all(this.#running.values());
+    this.#toPlatforms.close();
+    this.#toApps.close();
+  }
+
+  async #loadSettings(): Promise<void> {
+    const { pool, log, clock, backOffMs, deadlineMs } = this.#options;
+    this.#timeZones = new Map((await loadAppRules(pool)).map((app) => [app.appId, app.timeZone]));
+    const ways = await this.#loadWays();
+    const dayOf = (appId: number, atMs: number) => calendarOf(this.#timeZones.get(appId) ?? "UTC").dayOf(atMs);
+    const deps = { pool, log, clock, backOffMs, dayOf, leaseMs: deadlineMs * LEASE_DEADLINES };
+    const names = new Set(ways.map((way) => way.lane));
+    for (const name of this.#lanes.keys()) if (!names.has(name)) this.#lanes.delete(name);
+    for (const way of ways) {
+      const known = this.#lanes.get(way.lane);
+      if (known) known.use(way);
+      else this.#lanes.set(way.lane, new Lane(deps, way));
+    }
+    this.#settingsDueMs = elapsedMs() + SETTINGS_MS;
+  }
+
+  async #loadWays(): Promise<Way[]> {
+    const { pool, vault, clock } = this.#options;
+    const [tokens, secrets] = [await loadMediaTokens(pool, vault), await loadPlatformSecrets(pool, vault)];
+    const platforms = (await loadAccounts(pool, vault)).flatMap((account) => {
+      const connector = postbackConnectorOf(account.adPlatform);
+      if (!account.postbacks || !connector) return [];
+      const lent = {
+        wechat_access_token: tokens.get(account.appId)?.get("wechat") ?? "",
+        akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
+      };
+      return [new PlatformWay({ pool, vault, clock, sender: this.#toPlatforms }, { account, connector, lent })];
+    });
+    const callbacks = (await loadCallbacks(pool, vault)).filter((callback) => callback.enabled);
+    return [...platforms, ...callbacks.map((callback) => new CallbackWay({ sender: this.#toApps, clock }, callback))];
+  }
+}
