@@ -62,6 +62,9 @@ export const LIMITS = {
   /** Of a refused body, how much is read only to be thrown away. */
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,
+  signInFailures: 10_000,
+  auditListed: 200,
+  auditDetailBytes: 4_096,
   asaTokensAtOnce: 20,
   /** Of one account at the same time. */
   postbacksInFlight: 64,

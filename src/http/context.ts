@@ -10,6 +10,7 @@ import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
+import type { Access, Actor } from "./admin.ts";
 import type { AppDirectory, ServedApp } from "./app-directory.ts";
 import type { CallerAddress } from "./caller-address.ts";
 import type { Intake } from "./intake.ts";
@@ -49,6 +50,8 @@ declare module "fastify" {
     answerCode: number;
     /** Who pulls a report. */
     developer: DeveloperApp;
+    /** Who uses the admin interface. */
+    actor: Actor;
     requestId: string;
   }
   interface FastifyContextConfig {
@@ -56,6 +59,8 @@ declare module "fastify" {
     numbersAreIds?: boolean;
     /** Called by SDKs: needs an access token, answers browsers of any origin. */
     collection?: boolean;
+    /** Of the admin interface: what the route does; without it, GET reads and everything else changes. */
+    access?: Access;
     /** Answers carry a request_id, refusals too. */
     hasRequestId?: boolean;
     /** The name in /metrics. */
