@@ -96,23 +96,31 @@ function userCommands(user: Command): void {
     .command("role <name>")
     .description("Change what somebody may do")
     .addOption(role())
-    .action((name: string, options: { role: ConsoleRole }) =>
-      changeAndKeepAdmin(name, (tx) => changeRole(tx, { name, role: options.role })),
+    .option("--json", "print JSON")
+    .action((name: string, options: { role: ConsoleRole } & Json) =>
+      changeAndKeepAdmin(name, options, (tx) => changeRole(tx, { name, role: options.role })),
     );
 
   user
     .command("remove <name>")
     .description("Take somebody away; their sessions end at once")
-    .action((name: string) => changeAndKeepAdmin(name, (tx) => removeAdminUser(tx, name)));
+    .option("--json", "print JSON")
+    .action((name: string, options: Json) => changeAndKeepAdmin(name, options, (tx) => removeAdminUser(tx, name)));
 }
 
-async function changeAndKeepAdmin(name: string, change: (tx: Executor) => Promise<boolean>): Promise<void> {
-  await withDatabase(({ pool }) =>
-    inTransaction(pool, async (tx) => {
+async function changeAndKeepAdmin(
+  name: string,
+  options: Json,
+  change: (tx: Executor) => Promise<boolean>,
+): Promise<void> {
+  await withDatabase(async ({ pool }) => {
+    await inTransaction(pool, async (tx) => {
       if (!(await change(tx))) throw nobody(name);
       if ((await countAdmins(tx)) === 0) throw new UsageError("The last admin stays an admin.");
-    }),
-  );
+    });
+    const rows = (await loadAdminUsers(pool)).map(shownUser);
+    print(rows, options, () => tableOf(rows));
+  });
 }
 
 function nobody(name: string): UsageError {
