@@ -178,6 +178,7 @@ function costRoutes(offer: Offer): Route[] {
   return [
     route("GET", "/v1/me", () => answer({ result: { userId: 1 } })),
     route("GET", "/v1/acls", () => acls(offer.book)),
+    ...offer.book.accounts().map((id) => route("GET", `/v1/ad-accounts/${id}`, (call) => adAccount(call, id, offer))),
     route("POST", "/v1/campaigns/query", (call) => campaigns(call, offer)),
     route("POST", "/v1/reports/apps/campaigns/query", (call) => report(call, { ...offer, level: "campaign" })),
     route("POST", "/v1/reports/apps/ads/query", (call) => report(call, { ...offer, level: "ad" })),
@@ -185,8 +186,17 @@ function costRoutes(offer: Offer): Route[] {
 }
 
 function acls(book: CostBook): Answer {
-  const accounts = [...new Set(book.rows.map((row) => row.account))];
-  const shown = answer({ result: accounts.map((id) => ({ adAccountId: numberId(id), name: book.accountName(id) })) });
+  const adAccountOf = (id: string) => ({ id: numberId(id), name: book.accountName(id), orgId: 1 });
+  const shown = answer({
+    result: { acls: book.accounts().map((id) => ({ adAccount: adAccountOf(id), roles: ["Admin"] })) },
+  });
+  return { ...shown, body: withNumberIds(shown.body) };
+}
+
+function adAccount(call: Call, id: string, { book, currency }: Offer): Answer {
+  if (accountOf(call, book) !== id) throw new Refusal("the account is another one than that of X-AP-Context", 403);
+  const result = { id: numberId(id), name: book.accountName(id), orgId: 1, currency, systemStatus: "ACTIVE" };
+  const shown = answer({ result });
   return { ...shown, body: withNumberIds(shown.body) };
 }
 
