@@ -38,6 +38,8 @@ export type CostConnector = {
   daysMax: number;
   /** The first questions for a range of days, both ends included. */
   start(range: { fromDay: string; toDay: string }, context: CallContext): CostQuestion[];
+  /** Where a question that tells none is refused for good, the costs are whole all the same. */
+  tellsCosts(question: CostQuestion): boolean;
   request(question: CostQuestion, context: CallContext): HttpRequest;
   read(question: CostQuestion, reply: HttpReply, context: CallContext): CostPage;
   tokens?: TokenFlow;
