@@ -68,6 +68,14 @@ export const LIMITS = {
   asaTokensAtOnce: 20,
   /** Of one account at the same time. */
   postbacksInFlight: 64,
+  costPullsAtOnce: 4,
+  costDeadlineMs: 30_000,
+  costReplyBytes: 16 * MIB,
+  /** Of one range of days. */
+  costQuestions: 20_000,
+  costRows: 500_000,
+  /** So many days at most are pulled because somebody asks. */
+  costDays: 366,
   spanUsersAtOnce: 200,
   applyTries: 3,
   /** Decoded batches that may wait: enough that apply is never idle while there is something to read. */

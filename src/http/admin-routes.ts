@@ -31,6 +31,7 @@ import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
 import { actorOf } from "./admin.ts";
+import { adminCostRoutes } from "./admin-cost-routes.ts";
 import { adminReportRoutes } from "./admin-report-routes.ts";
 import { auditChanges } from "./audit.ts";
 import { consoleUserRoutes } from "./console-user-routes.ts";
@@ -52,6 +53,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     ruleRoutes(routes, context);
     explainRoutes(routes, context);
     adminReportRoutes(routes, context);
+    adminCostRoutes(routes, context);
     developerRoutes(routes, context);
     consoleUserRoutes(routes, context);
   });

@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { LIMITS } from "../config.ts";
+import type { CostPuller } from "../cost/puller.ts";
 import type { DeveloperApp } from "../db/developer-app.ts";
 import { isClientId, isTooLongForId } from "../domain/identity.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
@@ -33,6 +34,7 @@ export type HttpContext = {
   progress: Progress;
   metrics: Metrics;
   live: Live;
+  costs: CostPuller;
   caller: CallerAddress;
   /** Whether the tables are filled by this process, so that waiting for them makes sense. */
   applies: boolean;
