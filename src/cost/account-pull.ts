@@ -31,6 +31,9 @@ export type PullOptions = {
   onDays?: (done: number, total: number) => void;
 };
 
+/** No error of the account's: somebody else is at it. */
+export const TAKEN = "It is being pulled right now.";
+
 const NOTHING = { days: 0, rows: 0, costE4: 0, error: "" };
 
 /** Pulls the costs of one account. Nobody else pulls it meanwhile: where somebody does, this does nothing. */
@@ -42,7 +45,7 @@ export async function pullAccount(
 ): Promise<AccountPull> {
   const key = { appId, adPlatform, advertiserId };
   const locked = await withPullLock(deps.pool, key, (client) => pullLocked(deps, { client, key, plan }, options));
-  return locked.kind === "done" ? locked.value : { ...key, ...NOTHING, error: "It is being pulled right now." };
+  return locked.kind === "done" ? locked.value : { ...key, ...NOTHING, error: TAKEN };
 }
 
 type Job = { client: pg.PoolClient; key: AccountKey; plan: PullPlan };

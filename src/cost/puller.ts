@@ -10,7 +10,7 @@ import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { Sender } from "../outbound/sender.ts";
 import type { Vault } from "../vault.ts";
-import { type AccountPull, type PullPlan, pullAccount } from "./account-pull.ts";
+import { type AccountPull, type PullPlan, pullAccount, TAKEN } from "./account-pull.ts";
 import { Slots } from "./slots.ts";
 import type { WalkDeps } from "./walk.ts";
 
@@ -116,7 +116,8 @@ export class CostPuller {
     const told = { app: appId, platform: adPlatform, advertiser: advertiserId };
     try {
       const { error, days } = await pullAccount(this.#deps, account, { kind: "due" }, { signal });
-      if (error === "") this.#options.log.debug({ ...told, days }, "Costs were pulled.");
+      if (error === "" || error === TAKEN)
+        this.#options.log.debug({ ...told, days }, "Costs were pulled as far as they were due.");
       else this.#options.log.warn({ ...told, reason: error }, "Costs could not all be pulled.");
     } catch (error) {
       if (!signal.aborted) this.#options.log.warn({ ...told, reason: messageOf(error) }, "Costs could not be pulled.");

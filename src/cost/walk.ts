@@ -20,6 +20,15 @@ export type Gathered =
 
 type Asked = Extract<CostPage, { kind: "page" }> | { kind: "refused" | "failed"; reason: string };
 
+type Found = { costs: PulledCost[]; names: PulledName[]; next: CostQuestion[] };
+
+function take(page: Extract<CostPage, { kind: "page" }>, found: Found): void {
+  // One by one: a page may hold more than a call can take as arguments.
+  for (const cost of page.costs) found.costs.push(cost);
+  for (const name of page.names) found.names.push(name);
+  for (const next of page.next) found.next.push(next);
+}
+
 /** A token that ends within a pull would end it half-way. */
 const TOKEN_LEFT_MS = 10 * 60_000;
 
@@ -31,6 +40,7 @@ export class Walk {
   #account: PlatformAccount;
   #isRefreshed = false;
   #hasAnswered = false;
+  readonly #named = new Set<string>();
 
   constructor(deps: WalkDeps, parts: { account: PlatformAccount; connector: CostConnector; signal: AbortSignal }) {
     this.#deps = deps;
@@ -41,31 +51,43 @@ export class Walk {
 
   async gather(range: DayRange): Promise<Gathered> {
     await this.#refreshAhead();
-    const costs: PulledCost[] = [];
-    const names: PulledName[] = [];
-    const open = this.#connector.start(range, this.#context());
-    const known = new Set(open.map((question) => JSON.stringify(question)));
-    let withoutNames = "";
+    const found: Found = { costs: [], names: [], next: this.#connector.start(range, this.#context()) };
+    const tellsCosts = (question: CostQuestion) => this.#connector.tellsCosts(question);
+    let asked = 0;
+    const open = found.next.filter(tellsCosts);
     for (let question = open.shift(); question; question = open.shift()) {
       const page = await this.#ask(question);
-      if (page.kind === "refused" && !this.#connector.tellsCosts(question)) {
-        withoutNames ||= page.reason;
-        continue;
-      }
       if (page.kind !== "page") return page;
-      costs.push(...page.costs);
-      names.push(...page.names);
-      // Several pages may lead to the same list of names.
-      for (const next of page.next) {
-        const text = JSON.stringify(next);
-        if (!known.has(text)) open.push(next);
-        known.add(text);
-      }
-      if (known.size > LIMITS.costQuestions || costs.length > LIMITS.costRows) {
+      take(page, found);
+      open.push(...page.next.filter(tellsCosts));
+      asked += 1;
+      if (asked > LIMITS.costQuestions || found.costs.length > LIMITS.costRows) {
         return { kind: "refused", reason: `${range.fromDay} to ${range.toDay} is more than can be pulled at once.` };
       }
     }
-    return { kind: "gathered", costs, names, withoutNames };
+    const rest = found.next.filter((question) => !tellsCosts(question));
+    return { kind: "gathered", ...found, withoutNames: await this.#gatherNames(rest, found) };
+  }
+
+  /** The costs are whole by now, and are not lost because a name is. Returns why some are missing, or the empty text. */
+  async #gatherNames(questions: readonly CostQuestion[], found: Found): Promise<string> {
+    let without = "";
+    for (const question of questions.flatMap((one) => this.#news(one)).slice(0, LIMITS.costQuestions)) {
+      const page = await this.#ask(question);
+      if (page.kind === "page") take(page, found);
+      else without ||= page.reason;
+      if (page.kind === "failed") break;
+    }
+    return without;
+  }
+
+  /** What of a question about names this walk has not asked yet: the same ad costs something on many days. */
+  #news(question: CostQuestion): CostQuestion[] {
+    const ids = String(question.ids ?? "").split(",");
+    const fresh = ids.filter((id) => !this.#named.has(`${question.list} ${id}`));
+    for (const id of fresh) this.#named.add(`${question.list} ${id}`);
+    if (fresh.length === 0) return [];
+    return [question.ids === undefined ? question : { ...question, ids: fresh.join(",") }];
   }
 
   async #ask(question: CostQuestion): Promise<Asked> {

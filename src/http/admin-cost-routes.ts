@@ -25,7 +25,7 @@ export function adminCostRoutes(routes: FastifyInstance, context: HttpContext): 
       description: "Answers when all is pulled. `error` of an account says what went wrong with it.",
       ...{ tags: ["admin"], body: costPullBody, response: { 200: adminAnswer } },
     },
-    handler: async (request) => {
+    handler: async (request, reply) => {
       const body = request.body as PullBody;
       const { appId, timeZone } = await apps.findById(body.app_id);
       const plan = askedDays({ from: dayOf(body.from), to: dayOf(body.to) }, calendarOf(timeZone).dayOf(clock()));
@@ -40,6 +40,11 @@ export function adminCostRoutes(routes: FastifyInstance, context: HttpContext): 
       isPulling = true;
       try {
         return success({ accounts: (await costs.pull(accounts, plan)).map(pullRecord) });
+      } catch (error) {
+        if (!context.isStopping()) throw error;
+        // A connection that is kept would keep the server.
+        reply.header("connection", "close");
+        throw new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 });
       } finally {
         isPulling = false;
       }

@@ -19,7 +19,7 @@ export type PulledCost = {
  */
 export type PulledName = { level: "account" | "plan" | "ad"; id: string; name: string; status: string };
 
-/** One call that is still to be made: which list, which page of it. Plain data. */
+/** One call that is still to be made: which `list`, which page of it, or which `ids`, with commas. Plain data. */
 export type CostQuestion = Readonly<Record<string, string | number>>;
 
 export type CostPage =
