@@ -26,6 +26,8 @@ export type AppleOptions = StandInOptions &
     currency?: string;
     /** Whether a report of campaigns needs a filter on campaignId, as Apple's pages say of every report on apps. */
     campaignReports?: "need_filter" | "open";
+    /** Whether a report may reach beyond today, which is that of UTC. */
+    future?: "served" | "refused";
     /** Calls in a window of a minute. */
     callsPerMinute?: number;
   };
@@ -62,13 +64,14 @@ const DIALECT: Dialect = {
 export async function startApple(options: AppleOptions = {}): Promise<AppleStandIn> {
   const { clock, clientId = `SEARCHADS.${randomText()}`, teamId = `SEARCHADS.${randomText()}` } = options;
   const { keyId = randomText(), currency = "USD", callsPerMinute = 1000, campaignReports = "need_filter" } = options;
+  const { future = "served" } = options;
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const tokens = new Tokens({ clock, accessSeconds: 3600, refreshToken: "kept" });
   const pace = new Pace({ limit: callsPerMinute, windowMs: 60_000 });
   const book = new CostBook(options);
   const routes = [
     tokenRoute({ tokens, publicKey, clientId, teamId, keyId }),
-    ...costRoutes({ book, currency, campaignReports }).map((route) => paced(guarded(route, tokens), pace)),
+    ...costRoutes({ book, currency, campaignReports, future }).map((route) => paced(guarded(route, tokens), pace)),
   ];
   const standIn = await startStandIn("asa", { ...options, routes });
   const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -166,7 +169,12 @@ function paced(route: Route, pace: Pace): Route {
   };
 }
 
-type Offer = { book: CostBook; currency: string; campaignReports: "need_filter" | "open" };
+type Offer = {
+  book: CostBook;
+  currency: string;
+  campaignReports: "need_filter" | "open";
+  future: "served" | "refused";
+};
 
 function costRoutes(offer: Offer): Route[] {
   const route = (method: "GET" | "POST", path: string, read: (call: Call) => Answer): Route => ({
@@ -222,7 +230,7 @@ function campaigns(call: Call, { book }: Offer): Answer {
 
 type Level = "campaign" | "ad";
 
-function report(call: Call, { book, currency, campaignReports, level }: Offer & { level: Level }): Answer {
+function report(call: Call, { book, currency, campaignReports, future, level }: Offer & { level: Level }): Answer {
   const account = accountOf(call, book);
   const body = jsonBody(call);
   const range = objectAt(body, "timeRange");
@@ -231,6 +239,8 @@ function report(call: Call, { book, currency, campaignReports, level }: Offer & 
   if (level === "ad" && granularity === "HOURLY") throw new Refusal("ads have no HOURLY");
   if (granularity !== "DAILY") throw new Refusal("granularity is not served here");
   const days = assertDays({ firstDay: range.start, lastDay: range.end, daysMax: 90 });
+  if (future === "refused" && days.lastDay > new Date(call.nowMs).toISOString().slice(0, 10))
+    throw new Refusal("the last day is in the future");
   const isOpen = level === "campaign" && campaignReports === "open";
   const chosen = campaignFilter(body);
   if (chosen === undefined && !isOpen) throw new Refusal("a filter on campaignId is missing");

@@ -3,7 +3,7 @@ import { type AppRules, loadAppRules } from "../db/app.ts";
 import { loadCostAccounts, notePullAttempt, withPullLock } from "../db/cost-pull.ts";
 import { type AccountKey, loadAccount, noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
 import { isDatabaseAway, transactionOn } from "../db/pool.ts";
-import { calendarOf } from "../domain/calendar.ts";
+import { addDays, calendarOf } from "../domain/calendar.ts";
 import {
   type DayRange,
   daysOf,
@@ -91,15 +91,20 @@ async function pullDays(deps: WalkDeps, { client, account, app, days }: Days, op
   if (typeof connector === "string") return { sum, error: connector, isFailure: true };
   const walk = new Walk(deps, { account, connector, signal: options.signal });
   const errors = new Set<string>();
+  const today = calendarOf(app.timeZone).dayOf(deps.clock());
   let [done, isFailure] = [0, false];
-  for (const range of rangesOf(days, connector.daysMax)) {
+  const open = rangesOf(days, connector.daysMax);
+  for (let range = open.shift(); range; range = open.shift()) {
     const pulled = await pullRange(walk, range, { client, key: account, app, clock: deps.clock }).catch(
       (error: unknown) => {
         if (options.signal.aborted || isDatabaseAway(error)) throw error;
         return { kind: "refused" as const, reason: messageOf(error) };
       },
     );
-    done += daysOf(range).length;
+    // In the platform's zone today may not have begun yet; that takes no other day along.
+    const isTodayAlone = pulled.kind === "refused" && range.toDay === today && range.fromDay < today;
+    if (isTodayAlone) open.unshift({ ...range, toDay: addDays(today, -1) });
+    done += isTodayAlone ? 1 : daysOf(range).length;
     options.onDays?.(done, days.length);
     if (pulled.kind === "stored") {
       sum.days += pulled.days;

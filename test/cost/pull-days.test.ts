@@ -168,6 +168,27 @@ test("a range is asked for in parts that the platform takes, the newest first", 
   await kuaishou.close();
 });
 
+test("a day that has not begun in the platform's zone takes no other day along", async () => {
+  const apple = await startApple({
+    clock: stage.clock,
+    costs: [spent(YESTERDAY, 1, 7)],
+    currency: "CNY",
+    future: "refused",
+  });
+  const own = await stage.account(app, ACCESS.asa(apple));
+  // Four in the morning in Shanghai, and still yesterday in UTC.
+  stage.nowMs = Date.UTC(2026, 10, 14, 20);
+  const pulled = await stage.pull(own, { kind: "open" });
+  expect(pulled).toMatchObject({
+    days: 29,
+    costE4: 700,
+    error: "Apple answered INVALID_ARGUMENT: the last day is in the future.",
+  });
+  stage.nowMs = NOON_MS;
+  expect(await stage.pull(own, { kind: "open" })).toMatchObject({ days: 8, error: "" });
+  await apple.close();
+});
+
 test("an account of no advertiser, or of a platform that tells nobody, says so", async () => {
   const nobody = await stage.account(app, ACCESS.tencent(tencent), { advertiserId: "" });
   expect((await stage.pull(nobody, ONE)).error).toMatch(/names no advertiser/);
