@@ -76,6 +76,19 @@ export const LIMITS = {
   costRows: 500_000,
   /** So many days at most are pulled because somebody asks. */
   costDays: 366,
+  rulesPerApp: 200,
+  propertyTestsPerRule: 20,
+  postbacksListed: 1_000,
+  postbacksAtOnce: 500,
+  /** Of one call: what is left is taken by the next one. */
+  postbacksResent: 100_000,
+  dryRunUsersAtOnce: 500,
+  /** Together with the exports fewer than there are connections for reports. */
+  dryRunsAtOnce: 1,
+  accountsPerApp: 500,
+  accountValueBytes: 16 * KIB,
+  callbackEvents: 200,
+  addressLength: 2_000,
   spanUsersAtOnce: 200,
   applyTries: 3,
   /** Decoded batches that may wait: enough that apply is never idle while there is something to read. */
