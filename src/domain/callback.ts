@@ -17,6 +17,10 @@ export const CALLBACK_MACROS = [
 /** How a macro is found in an address. */
 export const MACRO = /__([A-Z_]+?)__/g;
 
+/** Also what was meant to be one. */
+const LIKE_A_MACRO = /__\w+?__/g;
+const KNOWN_MACROS: readonly string[] = CALLBACK_MACROS.map((name) => `__${name.toUpperCase()}__`);
+
 export type GivenCallback = {
   kind: string;
   url: string;
@@ -59,23 +63,15 @@ function readUrl(url: string, kind: CallbackKind): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw bad("url must be an address that begins with http:// or https://.");
   }
-  const macros = [...url.matchAll(MACRO)].map(([macro]) => macro);
-  const unknown = macros.find((macro) => !isKnown(macro));
+  const macros = [...url.matchAll(LIKE_A_MACRO)].map(([macro]) => macro);
+  const unknown = macros.find((macro) => !KNOWN_MACROS.includes(macro));
   if (unknown !== undefined) {
-    throw bad(`url: ${unknown} is not a macro; these are: ${CALLBACK_MACROS.map(macroOf).join(", ")}.`);
+    throw bad(`url: ${unknown} is not a macro; these are: ${KNOWN_MACROS.join(", ")}.`);
   }
   if (kind === "event" && macros.length > 0) throw bad("url: macros belong to the callback of attributions.");
   // Where to call is decided here, not by what a user brings along.
-  if (/__[a-z_]+?__/i.test(hostOf(url))) throw bad("url: the host must not hold a macro.");
+  if (/__\w+?__/.test(hostOf(url))) throw bad("url: the host must not hold a macro.");
   return url;
-}
-
-function isKnown(macro: string): boolean {
-  return (CALLBACK_MACROS as readonly string[]).includes(macro.slice(2, -2).toLowerCase());
-}
-
-function macroOf(name: string): string {
-  return `__${name.toUpperCase()}__`;
 }
 
 function hostOf(url: string): string {

@@ -38,6 +38,13 @@ import { consoleUserRoutes } from "./console-user-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
 import { developerRoutes } from "./developer-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
+import { accountRoutes } from "./account-routes.ts";
+import { adminReportRoutes } from "./admin-report-routes.ts";
+import { callbackRoutes } from "./callback-routes.ts";
+import { type HttpContext, readClientId } from "./context.ts";
+import { developerRoutes } from "./developer-routes.ts";
+import { postbackRoutes } from "./postback-routes.ts";
+import { postbackRuleRoutes } from "./postback-rule-routes.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
@@ -56,6 +63,10 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     adminCostRoutes(routes, context);
     developerRoutes(routes, context);
     consoleUserRoutes(routes, context);
+    postbackRuleRoutes(routes, context);
+    postbackRoutes(routes, context);
+    accountRoutes(routes, context);
+    callbackRoutes(routes, context);
   });
   server.register(async (routes) => sessionRoutes(routes, context));
 }

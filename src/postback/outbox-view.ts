@@ -1,10 +1,12 @@
-import type { AppRules } from "../db/app.ts";
+import { type AppRules, loadAppRules } from "../db/app.ts";
 import { sumOutbox } from "../db/outbox.ts";
 import { ALL_STATUSES, listPostbacks } from "../db/postback-list.ts";
 import type { Executor } from "../db/sql.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS } from "../domain/postback.ts";
 import type { ListWish } from "../domain/postback-request.ts";
+import { listAccounts, type ShownAccount } from "../outbound/accounts.ts";
+import type { Vault } from "../vault.ts";
 
 /** A postback as people see it. Times are in the app's zone, amounts in cents. */
 export type ShownPostback = {
@@ -66,7 +68,29 @@ export type ShownLane = {
   first_due_at: string;
 };
 
-export async function showLanes(
+/** An account and what went wrong with it last; the empty text: nothing. */
+export type AccountState = Pick<
+  ShownAccount,
+  "ad_platform" | "advertiser_id" | "postbacks" | "costs" | "last_error" | "last_error_at"
+> & { app_id: number };
+
+export type PostbackState = { lanes: ShownLane[]; accounts: AccountState[] };
+
+/** Of one app, or of all. */
+export async function showState(executor: Executor, vault: Vault, appId?: number): Promise<PostbackState> {
+  const apps = (await loadAppRules(executor)).filter((app) => appId === undefined || app.appId === appId);
+  const accounts: AccountState[] = [];
+  for (const app of apps) {
+    for (const account of await listAccounts(executor, vault, app)) {
+      const { ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at } = account;
+      const state = { app_id: app.appId, ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at };
+      accounts.push(state);
+    }
+  }
+  return { lanes: await showLanes(executor, apps), accounts };
+}
+
+async function showLanes(
   executor: Executor,
   apps: readonly Pick<AppRules, "appId" | "timeZone">[],
 ): Promise<ShownLane[]> {

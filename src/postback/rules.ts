@@ -53,10 +53,16 @@ export async function dropRule(pool: pg.Pool, key: RuleKey): Promise<void> {
   if (!(await removePostbackRule(pool, key))) throw noSuchRule(key);
 }
 
-export async function findRule(executor: Executor, key: RuleKey): Promise<PostbackRule> {
-  const rule = (await loadPostbackRules(executor, [key.appId])).find(({ ruleId }) => ruleId === key.ruleId);
-  if (!rule) throw noSuchRule(key);
-  return rule;
+/** A rule to be tried: a known one, with what is given changed, or without a number a new one. Nothing is stored. */
+export async function triedRule(
+  executor: Executor,
+  appId: number,
+  { ruleId, given }: { ruleId: number | undefined; given: GivenRule },
+): Promise<PostbackRule> {
+  if (ruleId === undefined) return { ruleId: 0, appId, ...(await readRule(executor, appId, given)) };
+  const known = (await loadPostbackRules(executor, [appId])).find((rule) => rule.ruleId === ruleId);
+  if (!known) throw noSuchRule({ appId, ruleId });
+  return { ...known, ...(await readRule(executor, appId, given, known)) };
 }
 
 /** What was given, with what only the tables and the connectors know checked too. */
