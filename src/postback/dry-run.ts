@@ -16,6 +16,7 @@ import {
   type PostbackRule,
   retentionDaysOf,
 } from "../domain/postback-rule.ts";
+import { ApiError } from "../errors.ts";
 import { postbackConnectorOf } from "../platform/postback/registry.ts";
 
 /** What one platform would have been told. Money in cents. */
@@ -58,7 +59,7 @@ export async function dryRun(
       let [done, afterClientId] = [0, ""];
       for (;;) {
         options.progress?.(Math.min(done, total), total);
-        if (options.isUnwanted?.()) throw new Error("The caller has gone.");
+        if (options.isUnwanted?.()) throw new ApiError("overloaded", "The caller has gone.");
         const limit = LIMITS.dryRunUsersAtOnce;
         const page = await pageUsers(tx, { appId: app.appId, afterClientId, limit });
         for (const one of await judgedOf(tx, app, tried, page, options.days)) add(rows, one);
