@@ -81,7 +81,7 @@ export const LIMITS = {
   postbacksListed: 1_000,
   postbacksAtOnce: 500,
   /** Of one call: what is left is taken by the next one. */
-  postbacksResent: 100_000,
+  postbacksResent: 50_000,
   dryRunUsersAtOnce: 500,
   /** Together with the exports fewer than there are connections for reports. */
   dryRunsAtOnce: 1,

@@ -2,6 +2,7 @@ import { LIMITS } from "../config.ts";
 import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
 import { markSlices } from "./dirty-day.ts";
 import { emptyLane, endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
+import { preferIndexes } from "./pool.ts";
 import { type OrderOfPostback, type PostbackKey, showPostbacksInOrders } from "./postback.ts";
 import { type Executor, query, sql } from "./sql.ts";
 
@@ -67,6 +68,7 @@ export async function giveUpLane(
   lane: string,
   { reason, nowMs }: { reason: string; nowMs: number },
 ): Promise<number> {
+  await preferIndexes(tx);
   for (let total = 0; ; ) {
     const rows = await emptyLane(tx, lane, LIMITS.postbacksAtOnce);
     if (rows.length === 0) return total;

@@ -4,7 +4,7 @@ import type { AppRules } from "../db/app.ts";
 import { loadOrders } from "../db/orders.ts";
 import { insertOutbox } from "../db/outbox.ts";
 import { loadReaches } from "../db/platform-account.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { type PostbackKey, reopenPostbacks, showPostbacksInOrders } from "../db/postback.ts";
 import {
   ALL_STATUSES,
@@ -46,6 +46,7 @@ export async function resendPostbacks(
 ): Promise<Resent> {
   const filter = filterOf(app, wish);
   return inTransaction(pool, async (tx) => {
+    await preferIndexes(tx);
     const book = await loadBook(tx, app.appId);
     const resent: Resent = { taken: 0, refused: {}, has_more: false };
     let after: PostbackPlace = FIRST_PLACE;
