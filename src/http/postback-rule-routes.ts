@@ -79,6 +79,7 @@ function dryRunRoute(routes: FastifyInstance, context: HttpContext): void {
         "judged alone, as if it had always been there; a platform that takes postbacks counts as one with an account.",
       ...{ tags: ["admin"], body: dryRunBody, response: { 200: adminAnswer } },
     },
+    config: { access: "read" },
     handler: async (request) => {
       const body = request.body as DryRunBody;
       const app = await context.apps.findById(body.app_id);
