@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { type Clock, elapsedMs } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
 import { inTransaction } from "../db/pool.ts";
@@ -18,6 +18,8 @@ export type LaneDeps = {
   pool: pg.Pool;
   log: Log;
   clock: Clock;
+  /** For durations. */
+  elapsed: Clock;
   /** How long to wait after each attempt that failed; after the last one it is given up. */
   backOffMs: readonly number[];
   /** Longer than any attempt takes: who has not recorded an outcome by then is dead. */
@@ -57,7 +59,7 @@ export class Lane {
   }
 
   isOpen(): boolean {
-    return !this.#breaker.isOpen(elapsedMs());
+    return !this.#breaker.isOpen(this.#deps.elapsed());
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -70,7 +72,7 @@ export class Lane {
   }
 
   async #claim(): Promise<number> {
-    const nowMs = elapsedMs();
+    const nowMs = this.#deps.elapsed();
     const free = Math.max(0, this.#breaker.room(nowMs, LIMITS.postbacksInFlight) - this.#flying);
     const limit = this.#pace.room(nowMs, free);
     if (limit === 0) return 0;
@@ -89,7 +91,7 @@ export class Lane {
       return { kind: "later", reason: messageOf(error).slice(0, 200), isDown: false };
     });
     this.#flying -= 1;
-    if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(elapsedMs());
+    if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(this.#deps.elapsed());
     else if (delivery.kind !== "skipped") this.#breaker.succeeded();
     this.#landed.push(this.#outcomeOf(parcel.row, delivery));
   }

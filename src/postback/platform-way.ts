@@ -69,7 +69,10 @@ export class PlatformWay implements Way {
           ? { kind: "later", reason: sent.reason, isDown: true }
           : { kind: "given_up", reason: `${sent.reason} ${ANSWER_LOST}` };
       case "reply":
-        return deliveryOf(this.#connector.read(sent.reply), { status: sent.reply.status, cents: valueCents ?? 0 });
+        return deliveryOf(this.#connector.read(sent.reply), {
+          status: sent.reply.status,
+          cents: this.#connector.tellsMoney === "no" ? 0 : (valueCents ?? 0),
+        });
     }
   }
 
