@@ -44,16 +44,20 @@ export async function findDueLanes(executor: Executor, lanes: readonly string[],
   return rows.map((row) => row.lane);
 }
 
-/** Takes rows that are due, and keeps them from others until `leaseUntilMs`; where that passes, they are due again. */
+/**
+ * Takes rows that are due, and keeps them from others until `leaseUntilMs`; where that passes, they are due again.
+ * `except`: rows that the caller still holds itself.
+ */
 export async function claimOutbox(
   executor: Executor,
-  options: { lane: string; nowMs: number; leaseUntilMs: number; limit: number },
+  options: { lane: string; nowMs: number; leaseUntilMs: number; limit: number; except?: readonly number[] },
 ): Promise<ClaimedRow[]> {
   return query<ClaimedRow>(
     executor,
     sql`update outbox set attempts = outbox.attempts + 1, due_at_ms = ${options.leaseUntilMs}, in_flight = true
       from (
         select outbox_id, in_flight from outbox where lane = ${options.lane} and due_at_ms <= ${options.nowMs}
+          and outbox_id <> all(${options.except ?? []}::bigint[])
         order by due_at_ms, outbox_id limit ${options.limit} for update skip locked) due
       where outbox.outbox_id = due.outbox_id
       returning outbox.outbox_id as "outboxId", outbox.app_id as "appId", outbox.client_id as "clientId",

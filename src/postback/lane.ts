@@ -7,6 +7,7 @@ import { inTransaction } from "../db/pool.ts";
 import type { PostbackKey } from "../db/postback.ts";
 import { type PostbackOutcome, recordOutcomes } from "../db/postback-outcome.ts";
 import { loadParcelFacts } from "../db/postback-parcel.ts";
+import type { Executor } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import { messageOf } from "../errors.ts";
@@ -30,7 +31,10 @@ export type LaneDeps = {
 
 /** Outcomes wait this long at most for others, to be written down together. */
 const GATHER_MS = 20;
-const RECORD_AGAIN_MS = 500;
+const AGAIN_MS = 500;
+/** Who is asked to stop tries so often to write down what it knows: the database may be about to stop, too. */
+const LAST_TRIES = 20;
+const REASON_LENGTH_MAX = 500;
 
 /**
  * Sends what is due in one lane, many at a time, until nothing is. Lanes know nothing of one another: where one platform
@@ -41,6 +45,8 @@ const RECORD_AGAIN_MS = 500;
 export class Lane {
   readonly #deps: LaneDeps;
   readonly #breaker = new Breaker();
+  /** Claimed by this lane and not written down yet. It is alive: its rows are not taken for those of a dead one. */
+  readonly #held = new Set<number>();
   #way: Way;
   #pace: Pace;
   #flying = 0;
@@ -62,6 +68,7 @@ export class Lane {
     return !this.#breaker.isOpen(this.#deps.elapsed());
   }
 
+  /** Ends only when everything that was sent is written down, whatever becomes of the database meanwhile. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
       const claimed = signal.aborted ? 0 : await this.#claim();
@@ -76,19 +83,35 @@ export class Lane {
     const free = Math.max(0, this.#breaker.room(nowMs, LIMITS.postbacksInFlight) - this.#flying);
     const limit = this.#pace.room(nowMs, free);
     if (limit === 0) return 0;
+    try {
+      const parcels = await this.#take(limit);
+      this.#pace.took(parcels.length);
+      for (const parcel of parcels) void this.#fly(parcel);
+      return parcels.length;
+    } catch (error) {
+      if (this.#held.size === 0) throw error;
+      this.#warn(error, "Nothing more is claimed until the database is back.");
+      await sleep(AGAIN_MS);
+      return 0;
+    }
+  }
+
+  /** In one transaction: a row whose parcel could not be made up has not been claimed, and so was never under way. */
+  #take(limit: number): Promise<Parcel[]> {
     const { pool, clock, leaseMs } = this.#deps;
-    const at = clock();
-    const rows = await claimOutbox(pool, { lane: this.#way.lane, nowMs: at, leaseUntilMs: at + leaseMs, limit });
-    this.#pace.took(rows.length);
-    for (const parcel of await loadParcels(pool, rows)) void this.#fly(parcel);
-    return rows.length;
+    const nowMs = clock();
+    const lease = { nowMs, leaseUntilMs: nowMs + leaseMs, limit, except: [...this.#held] };
+    return inTransaction(pool, async (tx) =>
+      loadParcels(tx, await claimOutbox(tx, { lane: this.#way.lane, ...lease })),
+    );
   }
 
   async #fly(parcel: Parcel): Promise<void> {
     this.#flying += 1;
+    this.#held.add(parcel.row.outboxId);
     const delivery = await this.#way.deliver(parcel).catch((error: unknown): Delivery => {
       this.#deps.log.error({ lane: this.#way.lane, reason: messageOf(error) }, "A postback could not be prepared.");
-      return { kind: "later", reason: messageOf(error).slice(0, 200), isDown: false };
+      return { kind: "later", reason: messageOf(error), isDown: false };
     });
     this.#flying -= 1;
     if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(this.#deps.elapsed());
@@ -116,16 +139,19 @@ export class Lane {
         return { ...base, ...told, status: POSTBACK_STATUS.accepted, reason: "" };
       }
       case "skipped":
-        return { ...base, status: POSTBACK_STATUS.skipped, reason: delivery.reason };
+        return { ...base, status: POSTBACK_STATUS.skipped, reason: storable(delivery.reason) };
       case "given_up":
-        return { ...base, status: POSTBACK_STATUS.givenUp, reason: delivery.reason };
+        return { ...base, status: POSTBACK_STATUS.givenUp, reason: storable(delivery.reason) };
       case "later": {
         const waitMs = backOffMs[attempts - 1];
+        const reason = storable(delivery.reason);
         if (waitMs !== undefined) {
-          return { ...base, status: POSTBACK_STATUS.waiting, reason: delivery.reason, dueAtMs: clock() + waitMs };
+          return { ...base, status: POSTBACK_STATUS.waiting, reason, dueAtMs: clock() + waitMs };
         }
-        const reason = `Given up after ${attempts} attempts. ${delivery.reason}`;
-        return { ...base, status: POSTBACK_STATUS.givenUp, reason };
+        return {
+          ...{ ...base, status: POSTBACK_STATUS.givenUp },
+          reason: `Given up after ${attempts} attempts. ${reason}`,
+        };
       }
     }
   }
@@ -134,25 +160,33 @@ export class Lane {
   async #record(signal: AbortSignal): Promise<void> {
     const outcomes = this.#landed;
     this.#landed = [];
-    while (outcomes.length > 0) {
+    for (let lastTries = 0; outcomes.length > 0; ) {
       try {
         await inTransaction(this.#deps.pool, (tx) => recordOutcomes(tx, outcomes, this.#deps.clock()));
-        return;
+        break;
       } catch (error) {
-        this.#deps.log.warn(
-          { lane: this.#way.lane, reason: messageOf(error) },
-          "Outcomes of postbacks wait for the database.",
-        );
-        if (signal.aborted) return;
-        await sleep(RECORD_AGAIN_MS);
+        this.#warn(error, "Outcomes of postbacks wait for the database.");
+        if (signal.aborted) lastTries += 1;
+        if (lastTries > LAST_TRIES) break;
+        await sleep(AGAIN_MS);
       }
     }
+    for (const { outboxId } of outcomes) this.#held.delete(outboxId);
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#deps.log.warn({ lane: this.#way.lane, reason: messageOf(error) }, message);
   }
 }
 
-async function loadParcels(pool: pg.Pool, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
+/** Reasons quote what others answer; no column holds a NUL, and one bad text would keep all outcomes waiting. */
+function storable(reason: string): string {
+  return reason.replaceAll("\u0000", "").slice(0, REASON_LENGTH_MAX).toWellFormed();
+}
+
+async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
   if (rows.length === 0) return [];
-  const [facts, users] = [await loadParcelFacts(pool, rows), await loadUsers(pool, oneOfEach(rows))];
+  const [facts, users] = [await loadParcelFacts(tx, rows), await loadUsers(tx, oneOfEach(rows))];
   const factsByKey = new Map(facts.map((one) => [keyText(one), one]));
   const usersByKey = new Map(users.map((user) => [`${user.appId}\t${user.clientId}`, user]));
   return rows.map((row) => {

@@ -49,6 +49,24 @@ export class PostbackStage {
     this.elapsedMs += LONG_MS;
   }
 
+  /** A user whom an ad of the platform has brought; the key is what ties conversions to that ad. */
+  async bring(adPlatform: string, client: string, key = `cb-${client}`): Promise<void> {
+    const at = NOW_MS - 60_000;
+    const link = new URLSearchParams({ company: adPlatform, ts: String(at), oaid: `o-${client}`, callback: key });
+    await this.stage.append("click", "", link.toString(), { at });
+    await this.stage.register(client, { device_info: { os_name: "Android 14", oaid: `o-${client}` } });
+  }
+
+  /** An account at Ocean Engine, which knows repeats. */
+  async oceanEngine(url: string, change: Partial<PlatformAccount> = {}): Promise<void> {
+    await this.account({ adPlatform: "bytedance", settings: { url: `${url}/api/v2/conversion` }, ...change });
+  }
+
+  /** An account at Kuaishou, which does not. */
+  async kuaishou(url: string, change: Partial<PlatformAccount> = {}): Promise<void> {
+    await this.account({ adPlatform: "kuaishou", settings: { url: `${url}/track/activate` }, ...change });
+  }
+
   worker(change: Partial<WorkerOptions> = {}): PostbackWorker {
     const { pool, clock } = this;
     const worker = new PostbackWorker({
