@@ -3,22 +3,24 @@ import { md5 } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import type { PostbackEventType } from "../domain/postback.ts";
 import { laneOf } from "../domain/postback-book.ts";
-import { newNonce, refreshToken, settingsOfAccount, type TokenDeps } from "../outbound/account-token.ts";
+import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector.ts";
 import { ANSWER_LOST, type Delivery, type Parcel, type Way } from "./way.ts";
 
 /** Values that are not the account's own, such as the token that the app's server reports. */
 export type Lent = Readonly<Record<string, string>>;
 
+export type PlatformDeps = TokenDeps & { tokens: TokenDesk };
+
 /** The way to a platform through one of the app's accounts. */
 export class PlatformWay implements Way {
   readonly lane: string;
-  readonly #deps: TokenDeps;
+  readonly #deps: PlatformDeps;
   readonly #connector: PostbackConnector;
   readonly #lent: Lent;
   #account: PlatformAccount;
 
-  constructor(deps: TokenDeps, parts: { account: PlatformAccount; connector: PostbackConnector; lent: Lent }) {
+  constructor(deps: PlatformDeps, parts: { account: PlatformAccount; connector: PostbackConnector; lent: Lent }) {
     this.lane = laneOf(parts.account);
     this.#deps = deps;
     this.#connector = parts.connector;
@@ -39,7 +41,8 @@ export class PlatformWay implements Way {
     const flow = this.#connector.tokens;
     // Nobody but the app's own server can bring another token: until it does, this waits.
     if (!flow) return { kind: "later", reason: first.reason, isDown: false };
-    const refreshed = await refreshToken(this.#deps, this.#account, { flow, fields: this.#connector.fields, used });
+    const { fields } = this.#connector;
+    const refreshed = await this.#deps.tokens.refresh(this.#account, { flow, fields, used });
     if (refreshed.kind !== "refreshed") return this.#withoutToken(first.reason, refreshed);
     this.#account = refreshed.account;
     const second = await this.#try(conversion, parcel);

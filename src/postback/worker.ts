@@ -10,6 +10,7 @@ import { calendarOf } from "../domain/calendar.ts";
 import { isPublicAddress } from "../domain/network.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
+import { TokenDesk } from "../outbound/account-token.ts";
 import { Sender } from "../outbound/sender.ts";
 import { postbackConnectorOf } from "../platform/postback/registry.ts";
 import type { Vault } from "../vault.ts";
@@ -43,16 +44,18 @@ export class PostbackWorker {
   readonly #elapsed: Clock;
   readonly #toPlatforms: Sender;
   readonly #toApps: Sender;
+  readonly #tokens: TokenDesk;
   readonly #lanes = new Map<string, Lane>();
   readonly #running = new Map<string, Promise<void>>();
   #timeZones = new Map<number, string>();
   #settingsDueMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorkerOptions) {
-    const { deadlineMs, connectionsMax, mayCallPrivate } = options;
+    const { pool, vault, clock, deadlineMs, connectionsMax, mayCallPrivate } = options;
     this.#options = options;
     this.#elapsed = options.elapsed ?? elapsedMs;
     this.#toPlatforms = new Sender({ deadlineMs, connectionsMax });
+    this.#tokens = new TokenDesk({ pool, vault, clock, sender: this.#toPlatforms });
     this.#toApps = new Sender({ deadlineMs, connectionsMax, ...(!mayCallPrivate && { mayCall: isPublicAddress }) });
   }
 
@@ -124,7 +127,8 @@ export class PostbackWorker {
         wechat_access_token: tokens.get(account.appId)?.get("wechat") ?? "",
         akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
       };
-      return [new PlatformWay({ pool, vault, clock, sender: this.#toPlatforms }, { account, connector, lent })];
+      const deps = { pool, vault, clock, sender: this.#toPlatforms, tokens: this.#tokens };
+      return [new PlatformWay(deps, { account, connector, lent })];
     });
     const callbacks = (await loadCallbacks(pool, vault)).filter((callback) => callback.enabled);
     return [...platforms, ...callbacks.map((callback) => new CallbackWay({ sender: this.#toApps, clock }, callback))];
