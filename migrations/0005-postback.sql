@@ -54,6 +54,9 @@ create table callback (
 -- Callbacks to the app's own systems stand in the same table, without an ad_platform; their event types begin with $.
 alter table postback add column ad_platform text not null default '';
 
+-- The client's id when it was made, also once the client has another one: platforms know repeats by it.
+alter table postback add column made_for text collate "C" not null default '';
+
 alter table postback add column rule_id integer not null default 0;
 
 alter table postback add column moment text not null default '';
@@ -75,6 +78,8 @@ alter table postback add column resent integer not null default 0;
 alter table postback add column created_at_ms bigint not null default 0;
 
 alter table postback add column changed_at_ms bigint not null default 0;
+
+update postback set made_for = client_id;
 
 create index postback_status on postback (app_id, status, created_at_ms);
 

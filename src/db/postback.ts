@@ -1,5 +1,5 @@
 import type { PostbackStatus } from "../domain/postback.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /** A postback is one per user, event type and what it is about: an order, a day, or the user as such. */
@@ -29,8 +29,8 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
   return query<PostbackKey>(
     tx,
     sql`insert into postback (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents,
-        status, is_passed, reason, created_at_ms, changed_at_ms, back_cents)
-      select *, created_at_ms, 0 from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[],
+        status, is_passed, reason, created_at_ms, changed_at_ms, back_cents, made_for)
+      select *, created_at_ms, 0, client_id from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[],
         ${list("subject")}::text[], ${list("adPlatform")}::text[], ${list("ruleId")}::int[], ${list("moment")}::text[],
         ${list("traceId")}::text[], ${list("atMs")}::bigint[], ${list("valueCents")}::bigint[], ${list("status")}::int[],
         ${list("isPassed")}::boolean[], ${list("reason")}::text[], ${list("createdAtMs")}::bigint[])
@@ -96,23 +96,63 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
   );
 }
 
-/** Deleted and inserted where the client's id is what the table may be distributed by. */
+/**
+ * Deleted and inserted where the client's id is what the table may be distributed by. First the outbox, as outcomes are
+ * recorded. One that the new id has already stays: it is the same one, from before the journal was applied anew.
+ */
 export async function renamePostbacks(
   tx: Executor,
   { appId, clientId, newClientId }: UserKey & { newClientId: string },
 ): Promise<void> {
   await execute(
     tx,
-    sql`with moved as (delete from postback where app_id = ${appId} and client_id = ${clientId} returning *)
-      insert into postback (app_id, client_id, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
-        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms)
-      select app_id, ${newClientId}, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
-        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms from moved`,
+    sql`update outbox set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId} and ${isFree(newClientId, sql`outbox`)}`,
   );
   await execute(
     tx,
-    sql`update outbox set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
+    sql`with moved as (delete from postback where app_id = ${appId} and client_id = ${clientId} and ${isFree(newClientId, sql`postback`)} returning *)
+      insert into postback (app_id, client_id, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
+        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms, made_for)
+      select app_id, ${newClientId}, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
+        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms, made_for from moved`,
   );
+  const orders = await query<OrderOfPostback>(
+    tx,
+    sql`select app_id as "appId", client_id as "clientId", trace_id as "traceId" from postback
+      where app_id = ${appId} and client_id = ${newClientId} and trace_id <> ''`,
+  );
+  await showPostbacksInOrders(tx, orders);
+}
+
+function isFree(newClientId: string, table: Sql) {
+  return sql`not exists (select 1 from postback other where other.app_id = ${table}.app_id and other.client_id = ${newClientId}
+    and other.event_type = ${table}.event_type and other.subject = ${table}.subject)`;
+}
+
+/**
+ * Puts postbacks back under the ids that they were made for, before the journal gives their clients the other ids once
+ * more. Where that id is taken, as by a client that came to have it later, a postback stays where it is.
+ */
+export async function unrenamePostbacks(tx: Executor): Promise<void> {
+  const names = await query<UserKey & { madeFor: string }>(
+    tx,
+    sql`select distinct app_id as "appId", client_id as "clientId", made_for as "madeFor" from postback
+      where made_for <> client_id and made_for <> '' order by 1, 2, 3`,
+  );
+  for (const { appId, clientId, madeFor } of names) {
+    const isOwn = sql`app_id = ${appId} and client_id = ${clientId} and made_for = ${madeFor}`;
+    await execute(
+      tx,
+      sql`update outbox set client_id = ${madeFor} from postback p
+        where p.app_id = ${appId} and p.client_id = ${clientId} and p.made_for = ${madeFor} and outbox.app_id = p.app_id
+          and outbox.client_id = p.client_id and outbox.event_type = p.event_type and outbox.subject = p.subject
+          and ${isFree(madeFor, sql`outbox`)}`,
+    );
+    await execute(
+      tx,
+      sql`update postback set client_id = ${madeFor} where ${isOwn} and ${isFree(madeFor, sql`postback`)}`,
+    );
+  }
 }
 
 /** A postback that people want to be sent once more. */

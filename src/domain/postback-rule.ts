@@ -117,7 +117,7 @@ export type SkipReason =
   | "share";
 
 /** What is told later than this after it happened is history, which platforms have no use for. */
-const LATE_MS = 3 * DAY_MS;
+export const LATE_MS = 3 * DAY_MS;
 
 /** What a moment comes to: told (status 0, waiting), or not (status 3, with the reason). */
 export type Judgement = {

@@ -9,6 +9,7 @@ import { type PostbackOutcome, recordOutcomes } from "../db/postback-outcome.ts"
 import { loadParcelFacts } from "../db/postback-parcel.ts";
 import type { Executor } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
+import { md5 } from "../domain/identity.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -194,8 +195,24 @@ async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<P
     return {
       ...{ row, user: usersByKey.get(`${row.appId}\t${row.clientId}`), touchKind: known?.touchKind ?? "click" },
       ...{ atMs: known?.atMs ?? 0, valueCents: known?.valueCents ?? null, traceId: known?.traceId ?? "" },
+      ...{ createdAtMs: known?.createdAtMs ?? 0, resent: known?.resent ?? 0 },
+      dedupeId: dedupeIdOf({ ...row, madeFor: known?.madeFor || row.clientId, createdAtMs: known?.createdAtMs ?? 0 }),
     };
   });
+}
+
+/**
+ * The same in every attempt, also in those that people ask for, and whatever the client is called by then. When it was
+ * made tells a client from another one that comes to have the same id.
+ */
+export function dedupeIdOf(of: {
+  appId: number;
+  madeFor: string;
+  eventType: string;
+  subject: string;
+  createdAtMs: number;
+}): string {
+  return md5(`${of.appId}\n${of.madeFor}\n${of.eventType}\n${of.subject}\n${of.createdAtMs}`);
 }
 
 function oneOfEach(rows: readonly ClaimedRow[]): ClaimedRow[] {

@@ -1,11 +1,10 @@
 import { noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
-import { md5 } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import type { PostbackEventType } from "../domain/postback.ts";
 import { laneOf } from "../domain/postback-book.ts";
 import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector.ts";
-import { ANSWER_LOST, type Delivery, type Parcel, type Way } from "./way.ts";
+import { ANSWER_LOST, type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
 
 /** Values that are not the account's own, such as the token that the app's server reports. */
 export type Lent = Readonly<Record<string, string>>;
@@ -34,7 +33,9 @@ export class PlatformWay implements Way {
 
   async deliver(parcel: Parcel): Promise<Delivery> {
     const conversion = conversionOf(parcel);
-    if (!conversion) return { kind: "given_up", reason: "The user is gone." };
+    // While the journal is applied anew, what is still to be told is there before its user.
+    if (!conversion) return { kind: "later", reason: "The user is not known yet.", isDown: false };
+    if (isOfThePast(parcel, this.#deps.clock())) return { kind: "skipped", reason: "late" };
     const used = this.#account.secrets.access_token ?? "";
     const first = await this.#try(conversion, parcel);
     if (first.kind !== "token") return first;
@@ -101,19 +102,13 @@ function deliveryOf(
   }
 }
 
-function conversionOf({ row, user, touchKind, atMs, valueCents, traceId }: Parcel): Conversion | undefined {
+function conversionOf({ row, user, touchKind, atMs, valueCents, traceId, dedupeId }: Parcel): Conversion | undefined {
   if (!user) return undefined;
   const { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device } = user;
   return {
     eventType: row.eventType as PostbackEventType,
-    ...{ atMs, touchKind, cents: valueCents, orderId: traceId },
-    dedupeId: dedupeIdOf(row),
+    ...{ atMs, touchKind, cents: valueCents, orderId: traceId, dedupeId },
     adData: isObject(row.content.ad_data) ? row.content.ad_data : ({} satisfies JsonObject),
     user: { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device },
   };
-}
-
-/** The same in every attempt, also in those that people ask for. */
-export function dedupeIdOf(row: { appId: number; clientId: string; eventType: string; subject: string }): string {
-  return md5(`${row.appId}\n${row.clientId}\n${row.eventType}\n${row.subject}`);
 }
