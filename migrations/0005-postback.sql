@@ -85,6 +85,11 @@ create index postback_status on postback (app_id, status, created_at_ms);
 
 create index postback_accepted on postback (app_id, accepted_day) where status = 1;
 
+-- An activation that is told days later is history: when it was told has to be known, also if it is judged anew.
+alter table user_account add column registration_received_at_ms bigint not null default 0;
+
+update user_account set registration_received_at_ms = registered_at_ms;
+
 -- What is still to be sent; a row goes when its postback is decided. One place for all processes: where tables are
 -- distributed, this one stays on the coordinator, because rows are claimed with skip locked.
 -- lane: what shares a rate and a circuit breaker. attempts: the fence; an outcome counts only for the attempt it is of.

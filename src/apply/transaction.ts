@@ -238,7 +238,7 @@ async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): 
 /** An id that somebody already has is not given away: the rename then changes nothing. */
 async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void> {
   if (entry.kind !== "user") return;
-  const { app: appId, client: clientId } = entry.head;
+  const { app: appId, client: clientId, at: renamedAtMs } = entry.head;
   const newClientId = textOf(entry.body.new_client_id);
   const found = await loadUsers(
     tx,
@@ -247,7 +247,7 @@ async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void
   const user = found.find((one) => one.clientId === clientId);
   if (!user || found.some((one) => one.clientId === newClientId) || !isClientId(newClientId)) return;
   await storeUsers(tx, [{ ...user, clientId: newClientId }]);
-  await renameUser(tx, { appId, clientId, newClientId, keys: allKeysOf(user) });
+  await renameUser(tx, { appId, clientId, newClientId, renamedAtMs, keys: allKeysOf(user) });
 }
 
 /** The local days that the events of a batch fall on, each with the time of receipt of an entry that brings it. */

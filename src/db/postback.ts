@@ -1,5 +1,5 @@
 import type { PostbackStatus } from "../domain/postback.ts";
-import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /** A postback is one per user, event type and what it is about: an order, a day, or the user as such. */
@@ -17,11 +17,15 @@ export type NewPostback = PostbackKey & {
   isPassed: boolean;
   reason: string;
   createdAtMs: number;
+  /** Later, where the same happened before and was not told then. */
+  changedAtMs: number;
+  /** The client's id then; left out: it is the one that it has. */
+  madeFor?: string;
 };
 
 /**
- * Stores what is new; returns those that were stored. One that was skipped can still come to be told, when more is known
- * of the user or when the same happens again. What was sent, given up, or waits, stays.
+ * Stores what is new; returns those that were stored. One that was skipped can still come to be told when the same
+ * happens again. What was sent, given up, or waits, stays.
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
@@ -29,34 +33,49 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
   return query<PostbackKey>(
     tx,
     sql`insert into postback (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents,
-        status, is_passed, reason, created_at_ms, changed_at_ms, back_cents, made_for)
-      select *, created_at_ms, 0, client_id from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[],
+        status, is_passed, reason, created_at_ms, changed_at_ms, made_for, back_cents)
+      select *, 0 from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[],
         ${list("subject")}::text[], ${list("adPlatform")}::text[], ${list("ruleId")}::int[], ${list("moment")}::text[],
         ${list("traceId")}::text[], ${list("atMs")}::bigint[], ${list("valueCents")}::bigint[], ${list("status")}::int[],
-        ${list("isPassed")}::boolean[], ${list("reason")}::text[], ${list("createdAtMs")}::bigint[])
+        ${list("isPassed")}::boolean[], ${list("reason")}::text[], ${list("createdAtMs")}::bigint[],
+        ${list("changedAtMs")}::bigint[], ${rows.map((row) => row.madeFor ?? row.clientId)}::text[])
         as new (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents, status, is_passed,
-          reason, created_at_ms)
+          reason, created_at_ms, changed_at_ms, made_for)
       on conflict (app_id, client_id, event_type, subject) do update set ad_platform = excluded.ad_platform,
         rule_id = excluded.rule_id, moment = excluded.moment, at_ms = excluded.at_ms, value_cents = excluded.value_cents,
-        status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.created_at_ms
-      where postback.status = 3 and postback.trace_id = excluded.trace_id and postback.attempts = 0
-        and (excluded.status = 0 or excluded.reason <> postback.reason)
+        status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.changed_at_ms
+      where postback.status = 3 and excluded.status = 0 and postback.trace_id = excluded.trace_id and postback.attempts = 0
       returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject`,
   );
 }
 
-/** Takes back postbacks that nobody has tried to send, so that they can be judged anew. */
-export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[]): Promise<void> {
-  if (users.length === 0) return;
+/** Takes back postbacks that nobody has tried to send, so that they can be judged anew; returns those. */
+export async function withdrawPostbacks(
+  tx: Executor,
+  users: readonly UserKey[],
+): Promise<(PostbackKey & { madeFor: string })[]> {
+  if (users.length === 0) return [];
+  const moved = sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
+    as moved (app_id, client_id)`;
   const gone = await query<PostbackKey>(
     tx,
-    sql`delete from outbox using unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
-        as moved (app_id, client_id)
+    sql`delete from outbox using ${moved}
       where outbox.app_id = moved.app_id and outbox.client_id = moved.client_id collate "C" and outbox.attempts = 0
         and left(outbox.event_type, 1) <> '$'
       returning outbox.app_id as "appId", outbox.client_id as "clientId", outbox.event_type as "eventType", outbox.subject`,
   );
-  await execute(tx, sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = 0`);
+  const returning = sql`postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType",
+    postback.subject, postback.made_for as "madeFor"`;
+  const waiting = await query<PostbackKey & { madeFor: string }>(
+    tx,
+    sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = 0 returning ${returning}`,
+  );
+  const skipped = await query<PostbackKey & { madeFor: string }>(
+    tx,
+    sql`delete from postback using ${moved} where postback.app_id = moved.app_id and postback.client_id = moved.client_id collate "C"
+      and postback.status = 3 and postback.attempts = 0 and left(postback.event_type, 1) <> '$' returning ${returning}`,
+  );
+  return [...waiting, ...skipped];
 }
 
 function wanted(keys: readonly PostbackKey[]) {
@@ -66,6 +85,22 @@ function wanted(keys: readonly PostbackKey[]) {
 
 const isWanted = sql`postback.app_id = wanted.app_id and postback.client_id = wanted.client_id collate "C"
   and postback.event_type = wanted.event_type and postback.subject = wanted.subject collate "C"`;
+
+/** Those of the orders that others were told of, or are to be told of, before the orders came into the table. */
+export async function findEarlierPostbacks(
+  tx: Executor,
+  orders: readonly OrderOfPostback[],
+): Promise<OrderOfPostback[]> {
+  if (orders.length === 0) return [];
+  return query<OrderOfPostback>(
+    tx,
+    sql`select distinct p.app_id as "appId", p.client_id as "clientId", p.trace_id as "traceId"
+      from unnest(${orders.map((order) => order.appId)}::int[], ${orders.map((order) => order.clientId)}::text[],
+          ${orders.map((order) => order.traceId)}::text[]) as wanted (app_id, client_id, trace_id)
+      join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
+        and p.trace_id = wanted.trace_id collate "C"`,
+  );
+}
 
 /** An order that postbacks are about. */
 export type OrderOfPostback = UserKey & { traceId: string };
@@ -96,21 +131,31 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
   );
 }
 
+export type Rename = UserKey & { newClientId: string; renamedAtMs: number };
+
+/** So far the clock may have been set back between an entry and the next. */
+const CLOCK_STEP_MS = 60_000;
+
 /**
  * Deleted and inserted where the client's id is what the table may be distributed by. First the outbox, as outcomes are
- * recorded. One that the new id has already stays: it is the same one, from before the journal was applied anew.
+ * recorded. Where the journal is applied anew, there are postbacks from later on: one that the new id has already is the
+ * same one, and one that was made after the rename is of another client, who came to have the old id.
  */
 export async function renamePostbacks(
   tx: Executor,
-  { appId, clientId, newClientId }: UserKey & { newClientId: string },
+  { appId, clientId, newClientId, renamedAtMs }: Rename,
 ): Promise<void> {
+  const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and own.created_at_ms <= ${renamedAtMs + CLOCK_STEP_MS}
+    and ${isFree(newClientId)}`;
   await execute(
     tx,
-    sql`update outbox set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId} and ${isFree(newClientId, sql`outbox`)}`,
+    sql`update outbox set client_id = ${newClientId} from postback own
+      where ${isOwn} and outbox.app_id = own.app_id and outbox.client_id = own.client_id
+        and outbox.event_type = own.event_type and outbox.subject = own.subject`,
   );
   await execute(
     tx,
-    sql`with moved as (delete from postback where app_id = ${appId} and client_id = ${clientId} and ${isFree(newClientId, sql`postback`)} returning *)
+    sql`with moved as (delete from postback own where ${isOwn} returning *)
       insert into postback (app_id, client_id, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
         trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms, made_for)
       select app_id, ${newClientId}, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
@@ -124,9 +169,10 @@ export async function renamePostbacks(
   await showPostbacksInOrders(tx, orders);
 }
 
-function isFree(newClientId: string, table: Sql) {
-  return sql`not exists (select 1 from postback other where other.app_id = ${table}.app_id and other.client_id = ${newClientId}
-    and other.event_type = ${table}.event_type and other.subject = ${table}.subject)`;
+/** Whether nothing stands where a postback would come to stand under another id. */
+function isFree(clientId: string) {
+  return sql`not exists (select 1 from postback other where other.app_id = own.app_id and other.client_id = ${clientId}
+    and other.event_type = own.event_type and other.subject = own.subject)`;
 }
 
 /**
@@ -140,18 +186,14 @@ export async function unrenamePostbacks(tx: Executor): Promise<void> {
       where made_for <> client_id and made_for <> '' order by 1, 2, 3`,
   );
   for (const { appId, clientId, madeFor } of names) {
-    const isOwn = sql`app_id = ${appId} and client_id = ${clientId} and made_for = ${madeFor}`;
+    const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and own.made_for = ${madeFor} and ${isFree(madeFor)}`;
     await execute(
       tx,
-      sql`update outbox set client_id = ${madeFor} from postback p
-        where p.app_id = ${appId} and p.client_id = ${clientId} and p.made_for = ${madeFor} and outbox.app_id = p.app_id
-          and outbox.client_id = p.client_id and outbox.event_type = p.event_type and outbox.subject = p.subject
-          and ${isFree(madeFor, sql`outbox`)}`,
+      sql`update outbox set client_id = ${madeFor} from postback own
+        where ${isOwn} and outbox.app_id = own.app_id and outbox.client_id = own.client_id
+          and outbox.event_type = own.event_type and outbox.subject = own.subject`,
     );
-    await execute(
-      tx,
-      sql`update postback set client_id = ${madeFor} where ${isOwn} and ${isFree(madeFor, sql`postback`)}`,
-    );
+    await execute(tx, sql`update postback own set client_id = ${madeFor} where ${isOwn}`);
   }
 }
 
