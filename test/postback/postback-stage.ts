@@ -77,6 +77,11 @@ export class PostbackStage {
     return worker;
   }
 
+  /** A worker that has died is not waited for. */
+  forget(worker: PostbackWorker): void {
+    this.#workers = this.#workers.filter((one) => one !== worker);
+  }
+
   /** Another pool on the same database, as another process has one. */
   ownPool(pool: pg.Pool): pg.Pool {
     this.#pools.push(pool);
