@@ -83,6 +83,8 @@ update postback set made_for = client_id;
 
 create index postback_status on postback (app_id, status, created_at_ms);
 
+create index postback_renamed on postback (app_id, made_for) where made_for <> client_id;
+
 create index postback_accepted on postback (app_id, accepted_day) where status = 1;
 
 -- An activation that is told days later is history: when it was told has to be known, also if it is judged anew.

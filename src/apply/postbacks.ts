@@ -136,7 +136,7 @@ export async function writePostbacks(
   // New orders show it from the start, unless there was one of theirs before them, or it is told of another order.
   const shown = new Set(stored.map(({ postback }) => `${keyText(postback)}\t${postback.traceId}`));
   const untold = live.filter(({ postback }) => !shown.has(`${keyText(postback)}\t${postback.traceId}`));
-  await showPostbacksInOrders(tx, [...earlier, ...ordersOf(again), ...ordersOf(untold)]);
+  await showPostbacksInOrders(tx, [...earlier, ...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
 }
 
 async function judgeAgain(tx: pg.PoolClient, facts: Facts, moved: readonly UserAccount[]): Promise<Row[]> {

@@ -25,7 +25,8 @@ export type NewPostback = PostbackKey & {
 
 /**
  * Stores what is new; returns those that were stored. One that was skipped can still come to be told when the same
- * happens again. What was sent, given up, or waits, stays.
+ * happens again. What was sent, given up, or waits, stays; so does, where the journal is applied anew, one whose client
+ * gets another id later on.
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
@@ -41,6 +42,10 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
         ${list("changedAtMs")}::bigint[], ${rows.map((row) => row.madeFor ?? row.clientId)}::text[])
         as new (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents, status, is_passed,
           reason, created_at_ms, changed_at_ms, made_for)
+      where not exists (select 1 from postback renamed where renamed.made_for <> renamed.client_id and renamed.app_id = new.app_id
+        and renamed.made_for = new.made_for collate "C" and renamed.client_id <> new.client_id collate "C"
+        and renamed.event_type = new.event_type and renamed.subject = new.subject collate "C"
+        and renamed.created_at_ms = new.created_at_ms)
       on conflict (app_id, client_id, event_type, subject) do update set ad_platform = excluded.ad_platform,
         rule_id = excluded.rule_id, moment = excluded.moment, at_ms = excluded.at_ms, value_cents = excluded.value_cents,
         status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.changed_at_ms
@@ -49,11 +54,10 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
   );
 }
 
+export type Withdrawn = PostbackKey & { traceId: string; madeFor: string };
+
 /** Takes back postbacks that nobody has tried to send, so that they can be judged anew; returns those. */
-export async function withdrawPostbacks(
-  tx: Executor,
-  users: readonly UserKey[],
-): Promise<(PostbackKey & { madeFor: string })[]> {
+export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[]): Promise<Withdrawn[]> {
   if (users.length === 0) return [];
   const moved = sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
     as moved (app_id, client_id)`;
@@ -65,12 +69,12 @@ export async function withdrawPostbacks(
       returning outbox.app_id as "appId", outbox.client_id as "clientId", outbox.event_type as "eventType", outbox.subject`,
   );
   const returning = sql`postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType",
-    postback.subject, postback.made_for as "madeFor"`;
-  const waiting = await query<PostbackKey & { madeFor: string }>(
+    postback.subject, postback.trace_id as "traceId", postback.made_for as "madeFor"`;
+  const waiting = await query<Withdrawn>(
     tx,
     sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = 0 returning ${returning}`,
   );
-  const skipped = await query<PostbackKey & { madeFor: string }>(
+  const skipped = await query<Withdrawn>(
     tx,
     sql`delete from postback using ${moved} where postback.app_id = moved.app_id and postback.client_id = moved.client_id collate "C"
       and postback.status = 3 and postback.attempts = 0 and left(postback.event_type, 1) <> '$' returning ${returning}`,
@@ -107,7 +111,8 @@ export type OrderOfPostback = UserKey & { traceId: string };
 
 /**
  * Brings what orders show of their postbacks up to date. Of several, an accepted one speaks for the order, then one that
- * waits, one given up, one skipped; the money is the same under every name, so the greatest amount is what was told.
+ * waits, one given up, one skipped; the money is the same under every name, so the greatest amount is what was told. One
+ * that has none is not postbacked.
  */
 export async function showPostbacksInOrders(tx: Executor, orders: readonly OrderOfPostback[]): Promise<void> {
   if (orders.length === 0) return;
@@ -116,18 +121,18 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
     sql`update orders set postback_status = shown.status, back_cents = shown.back_cents, pass_status = shown.pass_status,
         postback_count = shown.resent, modified_at_ms = greatest(orders.modified_at_ms, shown.changed_at_ms)
       from (
-        select p.app_id, p.client_id, p.trace_id, case when bool_or(p.status = 1) then 1 when bool_or(p.status = 0) then 0
-            when bool_or(p.status = 2) then 2 else 3 end as status, max(p.back_cents) as back_cents,
-          max(p.is_passed::int) as pass_status, sum(p.resent)::int as resent,
+        select wanted.app_id, wanted.client_id, wanted.trace_id, case when bool_or(p.status = 1) then 1
+            when bool_or(p.status = 0) then 0 when bool_or(p.status = 2) then 2 when bool_or(p.status = 3) then 3 else 0 end as status,
+          coalesce(max(p.back_cents), 0) as back_cents, coalesce(max(p.is_passed::int), 0) as pass_status,
+          coalesce(sum(p.resent), 0)::int as resent,
           max(p.changed_at_ms) filter (where p.changed_at_ms > p.created_at_ms) as changed_at_ms
         from (select distinct * from unnest(${orders.map((order) => order.appId)}::int[],
             ${orders.map((order) => order.clientId)}::text[], ${orders.map((order) => order.traceId)}::text[])
           as wanted (app_id, client_id, trace_id)) wanted
-        join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
-          and p.trace_id = wanted.trace_id collate "C"
-        where p.ad_platform <> '' or p.status = 3
-        group by p.app_id, p.client_id, p.trace_id) shown
-      where orders.app_id = shown.app_id and orders.client_id = shown.client_id and orders.trace_id = shown.trace_id`,
+        left join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
+          and p.trace_id = wanted.trace_id collate "C" and (p.ad_platform <> '' or p.status = 3)
+        group by wanted.app_id, wanted.client_id, wanted.trace_id) shown
+      where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"`,
   );
 }
 

@@ -165,6 +165,12 @@ const tables = async () => ({
   aside: await rowsOf(stage.pool, "set_aside", ["set_aside_id"]),
 });
 
+/** What was not told may be put down to another client that came to have the same id; nobody hears of that. */
+async function toldAndShown() {
+  const { postback, orders, aside } = await tables();
+  return { told: postback.filter((row) => (row as { status: number }).status === 1), orders, aside };
+}
+
 describe("the same journal", () => {
   test("makes the same postbacks, in batches of any size", async () => {
     await fc.assert(
@@ -181,7 +187,7 @@ describe("the same journal", () => {
           expect(await tables()).toEqual(whole);
         }
       }),
-      { numRuns: 1 },
+      { numRuns: 10 },
     );
   });
 
@@ -200,14 +206,13 @@ describe("the same journal", () => {
           `update orders o set postback_status = 1, back_cents = 5, modified_at_ms = 9e12 from postback p
             where p.app_id = o.app_id and p.client_id = o.client_id and p.trace_id = o.trace_id and p.status = 1`,
         );
-        const told = await tables();
+        const before = await toldAndShown();
         const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
         await applyInSteps(ends.filter(() => cuts.next().value));
-        const again = await tables();
-        expect(again.outbox).toEqual([]);
-        expect(again).toEqual(told);
+        expect(await rowsOf(stage.pool, "outbox")).toEqual([]);
+        expect(await toldAndShown()).toEqual(before);
       }),
-      { numRuns: 20, interruptAfterTimeLimit: 45000 },
+      { numRuns: 10 },
     );
   });
 });
