@@ -65,7 +65,7 @@ export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[])
     tx,
     sql`delete from outbox using ${moved}
       where outbox.app_id = moved.app_id and outbox.client_id = moved.client_id collate "C" and outbox.attempts = 0
-        and left(outbox.event_type, 1) <> '$'
+        and left(outbox.event_type, 1) <> '$' and not outbox.content ? 'is_resent'
       returning outbox.app_id as "appId", outbox.client_id as "clientId", outbox.event_type as "eventType", outbox.subject`,
   );
   const returning = sql`postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType",
@@ -77,7 +77,7 @@ export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[])
   const skipped = await query<Withdrawn>(
     tx,
     sql`delete from postback using ${moved} where postback.app_id = moved.app_id and postback.client_id = moved.client_id collate "C"
-      and postback.status = 3 and postback.attempts = 0 and left(postback.event_type, 1) <> '$' returning ${returning}`,
+      and postback.status = 3 and postback.attempts = 0 and postback.resent = 0 and left(postback.event_type, 1) <> '$' returning ${returning}`,
   );
   return [...waiting, ...skipped];
 }

@@ -13,12 +13,14 @@ export type CallbackDeps = { sender: Sender; clock: Clock };
 /** The way to the app's own systems: told at least once, and able to know a repeat by its id. */
 export class CallbackWay implements Way {
   readonly lane: string;
+  readonly version: string;
   readonly ratePerS = 0;
   readonly #deps: CallbackDeps;
   readonly #callback: Callback;
 
   constructor(deps: CallbackDeps, callback: Callback) {
     this.lane = callbackLaneOf(callback.appId, callback.kind);
+    this.version = callback.url;
     this.#deps = deps;
     this.#callback = callback;
   }

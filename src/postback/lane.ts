@@ -59,9 +59,10 @@ export class Lane {
     this.#pace = new Pace(way.ratePerS);
   }
 
-  /** The same lane with other settings, such as another token. */
+  /** The same lane with other settings, such as another token. Whoever changes them expects it to be tried at once. */
   use(way: Way): void {
     if (way.ratePerS !== this.#way.ratePerS) this.#pace = new Pace(way.ratePerS);
+    if (way.version !== this.#way.version) this.#breaker.succeeded();
     this.#way = way;
   }
 

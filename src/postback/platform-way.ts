@@ -14,6 +14,7 @@ export type PlatformDeps = TokenDeps & { tokens: TokenDesk };
 /** The way to a platform through one of the app's accounts. */
 export class PlatformWay implements Way {
   readonly lane: string;
+  readonly version: string;
   readonly #deps: PlatformDeps;
   readonly #connector: PostbackConnector;
   readonly #lent: Lent;
@@ -21,6 +22,7 @@ export class PlatformWay implements Way {
 
   constructor(deps: PlatformDeps, parts: { account: PlatformAccount; connector: PostbackConnector; lent: Lent }) {
     this.lane = laneOf(parts.account);
+    this.version = JSON.stringify(parts.account.settings);
     this.#deps = deps;
     this.#connector = parts.connector;
     this.#lent = parts.lent;

@@ -114,7 +114,8 @@ async function resendPage(tx: pg.PoolClient, { book, page, nowMs }: Page, resent
     valueCents:
       postback.valueCents ?? toldAmount(book.rules, { ...postback, cents: cents.get(postback.traceId) ?? null }, user),
     lane: book.laneOf(user),
-    content: { ad_data: user.adData },
+    // Somebody has asked for it: it is not taken back when the user turns out to have come from elsewhere.
+    content: { ad_data: user.adData, is_resent: true },
     dueAtMs: nowMs,
   }));
   const reopened = new Set((await reopenPostbacks(tx, again, nowMs)).map(keyText));

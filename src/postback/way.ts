@@ -33,6 +33,8 @@ export type Delivery =
 /** A way to somebody who is told: an account at a platform, or a callback of the app. */
 export type Way = {
   lane: string;
+  /** Another text where the settings are others. */
+  version: string;
   /** 0: no limit. */
   ratePerS: number;
   deliver(parcel: Parcel): Promise<Delivery>;

@@ -50,7 +50,7 @@ const one = (change: Change): Judgement => {
 const reasonOf = (change: Change) => one(change).reason;
 
 describe("moments", () => {
-  test.each(["activate", "return", "retention_1", "retention_999", "event:e", "event:$AdShow", "event:a$b_1"])(
+  test.each(["activate", "return", "retention_1", "retention_365", "event:e", "event:$AdShow", "event:a$b_1"])(
     "%s is one",
     (text) => expect(isMoment(text)).toBe(true),
   );
