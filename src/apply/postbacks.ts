@@ -111,7 +111,7 @@ export async function writePostbacks(
     ...again,
     ...rows.filter(({ postback }) => !movedKeys.has(userKey(postback))),
     ...callbackRows(facts, placed),
-  ]);
+  ]).filter(({ postback }) => !facts.isErasedLater(postback));
   const stored = new Set(
     (
       await storePostbacks(

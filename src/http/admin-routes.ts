@@ -34,6 +34,7 @@ import { adminToken, requireAdmin } from "./admin.ts";
 import { adminReportRoutes } from "./admin-report-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
 import { developerRoutes } from "./developer-routes.ts";
+import { userRoutes } from "./user-routes.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
@@ -48,6 +49,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     explainRoutes(routes, context);
     adminReportRoutes(routes, context);
     developerRoutes(routes, context);
+    userRoutes(routes, context);
   });
 }
 
