@@ -12,6 +12,7 @@ import { importCommand } from "./cli/import-command.ts";
 import { journalCommands } from "./cli/journal-commands.ts";
 import { ledgerCommand } from "./cli/ledger-command.ts";
 import { metadataCommands } from "./cli/metadata-commands.ts";
+import { visible } from "./cli/output.ts";
 import { reportCommands } from "./cli/report-commands.ts";
 import { settleCommand } from "./cli/settle-command.ts";
 import { userCommands } from "./cli/user-commands.ts";
@@ -48,6 +49,6 @@ try {
   await program.parseAsync();
 } catch (error) {
   const sentence = error instanceof UsageError ? error.message : `It failed: ${messageOf(error)}`;
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(`${visible(sentence)}\n`);
   process.exitCode = 1;
 }
