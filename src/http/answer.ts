@@ -39,8 +39,9 @@ export function failedAnswer(
 
 function understand(context: HttpContext, error: unknown): Failure {
   if (error instanceof ApiError) return error;
-  const { code, validation, validationContext } = error as {
+  const { code, statusCode, validation, validationContext } = error as {
     code?: string;
+    statusCode?: number;
     validation?: unknown[];
     validationContext?: string;
   };
@@ -59,6 +60,9 @@ function understand(context: HttpContext, error: unknown): Failure {
     case "FST_ERR_BAD_URL":
       return { reason: "unknownPath", message: "The address cannot be read." };
   }
+  // Whatever else the framework has against a request is the request's fault.
+  if (code?.startsWith("FST_ERR_") && statusCode !== undefined && statusCode < 500)
+    return { reason: "badParameter", message: "The request cannot be read." };
   if (isDatabaseAway(error))
     return { reason: "overloaded", message: "The database is away; try again.", retryAfterS: 5 };
   return { reason: "internal", message: "Something went wrong on our side." };
