@@ -19,7 +19,7 @@ export const developerBody = Type.Object({
 });
 
 export const developerDecisionBody = Type.Object({
-  id: Type.Integer({ description: "Id of the developer application" }),
+  id: Type.Integer({ description: "Id of the developer application", minimum: 1, maximum: 2 ** 31 - 1 }),
   state: Type.Unsafe<string>({ type: "string", enum: ["approved", "refused", "disabled"] }),
   reason: Type.Optional(short("Why")),
 });
