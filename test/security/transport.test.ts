@@ -159,6 +159,13 @@ describe("a path that climbs out finds nothing, in every spelling", () => {
   );
 });
 
+test("a HEAD of the live stream is refused at once, with the right key too", async () => {
+  const authorization = `authorization: Bearer ${app.appKey}\r\nconnection: close\r\n`;
+  const path = `${BASE}/event/stream?app_id=${app.appId}`;
+  const [answer] = answersIn(await speak(server, `HEAD ${path} HTTP/1.1\r\n${host}${authorization}\r\n`));
+  expect(answer?.status).toBe(405);
+});
+
 test("no answer has a header of the sender's making", async () => {
   const lines = "x%0d%0aset-cookie:%20evil=1";
   const attempts = [
