@@ -20,7 +20,8 @@ export function answerOfError(
   const { reason, message, retryAfterS } = understand(context, error);
   const fields = { request_id: request.id, url: request.url };
   if (reason === "internal") context.log.error({ ...fields, err: error }, "A request failed.");
-  else context.log.debug({ ...fields, reason, message }, "A request was refused.");
+  // Without the sentence: it quotes what was sent, and that may be a secret in the wrong place.
+  else context.log.debug({ ...fields, reason }, "A request was refused.");
   const headers: Record<string, string> = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
   return failedAnswer(reason, message, headers, request.requestId);
 }
