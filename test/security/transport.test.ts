@@ -166,6 +166,13 @@ test("a HEAD of the live stream is refused at once, with the right key too", asy
   expect(answer?.status).toBe(405);
 });
 
+test("the page of the docs runs no script and is framed by nobody", async () => {
+  const page = await fetch(`${server.url}/docs`);
+  expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
+  expect(page.headers.get("x-content-type-options")).toBe("nosniff");
+  expect(await page.text()).not.toMatch(/<script|javascript:| on\w+=/i);
+});
+
 test("no answer has a header of the sender's making", async () => {
   const lines = "x%0d%0aset-cookie:%20evil=1";
   const attempts = [
