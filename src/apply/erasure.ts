@@ -28,7 +28,7 @@ export async function applyErasure(tx: pg.PoolClient, entry: DecodedEntry, journ
     slices.push({ appId, placement: "registered", day: user.registeredDay });
   }
   await eraseUser(tx, key);
-  await noteErasure(tx, key, { atMs, journalId });
+  await noteErasure(tx, key, { journalId, position: entry.from, erasedAtMs: atMs });
   const unique = new Map(slices.map((slice) => [`${slice.placement} ${slice.day}`, slice]));
   await markSlices(tx, [...unique.values()], atMs);
 }

@@ -34,7 +34,7 @@ export type Rulings = {
 };
 
 /** `journalId`: the journal that the batch is of; undefined for what is taken in out of turn. */
-export type Erasures = { journalId: string | undefined; byDigest: ReadonlyMap<string, Erasure> };
+export type Erasures = { journalId: string | undefined; byDigest: ReadonlyMap<string, readonly Erasure[]> };
 
 const NO_ERASURES: Erasures = { journalId: undefined, byDigest: new Map() };
 
@@ -117,24 +117,28 @@ export class Facts {
 
   /**
    * Whether an entry comes from before its user was erased, by another way than the one that leads to the erasure. Or
-   * from a process that has not heard of the erasure yet and takes the client for registered.
+   * from after it, by a process that has not heard of it yet and takes the client for registered.
    */
-  isErased(head: EntryHead): boolean {
+  isErased({ head, from }: { head: EntryHead; from: number }): boolean {
     const user = { appId: head.app, clientId: head.client };
-    const erasure = this.#erasureOf(user);
-    if (!erasure) return false;
-    if (head.at < erasure.erasedAtMs && erasure.journalId !== this.erasures.journalId) return true;
+    let isAfter = false;
+    for (const erasure of this.#erasuresOf(user)) {
+      const isInTurn = erasure.journalId === this.erasures.journalId;
+      const isBefore = isInTurn ? from < erasure.position : head.at < erasure.erasedAtMs;
+      if (isBefore && !isInTurn) return true;
+      if (!isBefore) isAfter = true;
+    }
     const isRegistration = head.kind === "register" || head.kind === "initialize" || head.kind === "attributed";
-    return head.registered === "yes" && !isRegistration && !this.user(user);
+    return isAfter && head.registered === "yes" && !isRegistration && !this.user(user);
   }
 
   /** In a replay: of whom nobody may be told any more, because further on in the journal the user is erased. */
   isErasedLater(user: UserKey): boolean {
-    return (this.#erasureOf(user)?.erasedAtMs ?? 0) > this.receivedAtMs;
+    return this.#erasuresOf(user).some(({ erasedAtMs }) => erasedAtMs > this.receivedAtMs);
   }
 
-  #erasureOf(user: UserKey): Erasure | undefined {
-    return this.erasures.byDigest.size === 0 ? undefined : this.erasures.byDigest.get(digestOf(user));
+  #erasuresOf(user: UserKey): readonly Erasure[] {
+    return this.erasures.byDigest.size === 0 ? [] : (this.erasures.byDigest.get(digestOf(user)) ?? []);
   }
 
   /** Only who is registered has a source. */

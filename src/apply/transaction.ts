@@ -5,7 +5,7 @@ import { changeAsaTokens } from "../db/asa-token.ts";
 import { insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ROWS_PER_CHUNK } from "../db/copy.ts";
-import { loadErasures } from "../db/erased-user.ts";
+import { type Erasure, loadErasures } from "../db/erased-user.ts";
 import { type EventKey, eventCopy, findStoredEvents } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
@@ -114,7 +114,7 @@ async function applyEntries(
     Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER)),
   );
   for (const entry of entries) {
-    if (isRename(entry) && !facts.isErased(entry.head!)) await applyRename(tx, entry);
+    if (isRename(entry)) await applyRename(tx, facts, entry);
     if (isErasure(entry)) await applyErasure(tx, entry, context.journalId ?? "");
   }
   return facts;
@@ -159,7 +159,7 @@ async function gatherFacts(
     for (const entry of entries) {
       facts.receivedAtMs = entry.head?.at ?? facts.receivedAtMs;
       if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
-      else if (isAboutUser(entry) && !facts.isErased(entry.head)) applyUserEntry(facts, entry.head, entry.body);
+      else if (isAboutUser(entry) && !facts.isErased(entry)) applyUserEntry(facts, entry.head, entry.body);
       // The database stores the first events while the facts of the others are still being gathered.
       if (facts.eventRows.length >= ROWS_PER_CHUNK) await events.write(facts.eventRows.splice(0));
     }
@@ -209,7 +209,9 @@ async function findErasures(
 ): Promise<Erasures> {
   const afterMs = Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER));
   const erasures = await loadErasures(tx, { users, afterMs });
-  return { journalId, byDigest: new Map(erasures.map((erasure) => [erasure.digest, erasure])) };
+  const byDigest = new Map<string, Erasure[]>();
+  for (const erasure of erasures) byDigest.set(erasure.digest, [...(byDigest.get(erasure.digest) ?? []), erasure]);
+  return { journalId, byDigest };
 }
 
 async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Promise<void> {
@@ -276,8 +278,8 @@ async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): 
 }
 
 /** An id that somebody already has is not given away: the rename then changes nothing. */
-async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void> {
-  if (entry.kind !== "user") return;
+async function applyRename(tx: pg.PoolClient, facts: Facts, entry: DecodedEntry): Promise<void> {
+  if (entry.kind !== "user" || facts.isErased(entry)) return;
   const { app: appId, client: clientId } = entry.head;
   const newClientId = textOf(entry.body.new_client_id);
   const found = await loadUsers(

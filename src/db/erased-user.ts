@@ -2,8 +2,8 @@ import { md5 } from "../domain/identity.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 import type { UserKey } from "./user-account.ts";
 
-/** When a user was erased, and by an entry of which journal. */
-export type Erasure = { appId: number; digest: string; erasedAtMs: number; journalId: string };
+/** That a user was erased, when, and by which entry of which journal. */
+export type Erasure = { appId: number; digest: string; journalId: string; position: number; erasedAtMs: number };
 
 export function digestOf({ appId, clientId }: UserKey): string {
   return md5(`${appId}\n${clientId}`);
@@ -17,10 +17,10 @@ export async function loadErasures(
   const { users, afterMs } = wanted;
   return query<Erasure>(
     tx,
-    sql`select app_id as "appId", client_digest as digest, erased_at_ms as "erasedAtMs", journal_id as "journalId" from erased_user
-      where erased_at_ms > ${afterMs}
+    sql`select app_id as "appId", client_digest as digest, journal_id as "journalId", position, erased_at_ms as "erasedAtMs"
+      from erased_user where erased_at_ms > ${afterMs}
       union
-      select e.app_id, e.client_digest, e.erased_at_ms, e.journal_id
+      select e.app_id, e.client_digest, e.journal_id, e.position, e.erased_at_ms
       from unnest(${users.map((user) => user.appId)}::int[], ${users.map(digestOf)}::text[]) as wanted (app_id, digest)
       join erased_user e on e.app_id = wanted.app_id and e.client_digest = wanted.digest collate "C"`,
   );
@@ -29,14 +29,12 @@ export async function loadErasures(
 export async function noteErasure(
   tx: Executor,
   user: UserKey,
-  { atMs, journalId }: { atMs: number; journalId: string },
+  { journalId, position, erasedAtMs }: Pick<Erasure, "journalId" | "position" | "erasedAtMs">,
 ): Promise<void> {
   await execute(
     tx,
-    sql`insert into erased_user (app_id, client_digest, erased_at_ms, journal_id)
-      values (${user.appId}, ${digestOf(user)}, ${atMs}, ${journalId})
-      on conflict (app_id, client_digest) do update set journal_id = excluded.journal_id, erased_at_ms = excluded.erased_at_ms
-        where excluded.erased_at_ms > erased_user.erased_at_ms`,
+    sql`insert into erased_user (app_id, client_digest, journal_id, position, erased_at_ms)
+      values (${user.appId}, ${digestOf(user)}, ${journalId}, ${position}, ${erasedAtMs}) on conflict do nothing`,
   );
 }
 

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { beforeAll, describe, expect, test } from "vitest";
 import { FORMULA_TEXTS, NASTY_TEXTS, SQL_TEXTS } from "../../sim/fuzz/nasty.ts";
@@ -238,6 +241,26 @@ describe("a text that is meant for the database", () => {
     }
     const rows = await tables.query("select client_id from user_account where app_id = $1", [own.appId]);
     expect(rows.map((row) => row.client_id).sort()).toEqual([...ids].sort());
+  });
+
+  test("stays a text in a file that the command line takes in", async () => {
+    const own = await server.createApp();
+    const folder = mkdtempSync(join(tmpdir(), "touchpoint-import-"));
+    try {
+      const file = join(folder, "events.ndjson");
+      const lines = NASTY_TEXTS.map((text, index) => {
+        const client_id = isId(text) ? text : `client-${index}`;
+        return JSON.stringify({ client_id, ...track("e", { note: text, [text]: text }) });
+      });
+      writeFileSync(file, lines.join("\n"));
+      const taken = await cli(server.dataDir, ["import", file, "--app", String(own.appId), "--json"]);
+      expect(taken).toMatchObject({ code: 0 });
+      expect(JSON.parse(taken.stdout)).toEqual({ events: lines.length, registered: lines.length, rejected: 0 });
+      const notes = (await tables.events(own)).map((row) => row.properties.note);
+      expect(notes.sort()).toEqual(NASTY_TEXTS.map(storableText).sort());
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test("leaves every table, and exactly what was sent, behind", async () => {
