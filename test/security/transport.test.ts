@@ -105,7 +105,7 @@ test("who sends the head or the body too slowly is cut off soon after the timeou
     const answers = answersIn(text);
     expect(text === "" || (answers.length === 1 && answers[0]!.status === 400)).toBe(true);
   }
-  expect(Date.now() - startedMs).toBeLessThan(5_000);
+  expect(Date.now() - startedMs).toBeLessThan(15_000);
   await expectHealthy();
 });
 
