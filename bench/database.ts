@@ -16,7 +16,7 @@ export type Row = {
 export async function withDatabase<T>(dataDir: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const log = createLog("error");
   const embedded = await startEmbeddedPostgres({ dataDir, log });
-  const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
+  const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 4, name: "bench" });
   try {
     return await work(pool);
   } finally {

@@ -3,17 +3,13 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { systemClock } from "../src/clock.ts";
-import { type App, loadApps } from "../src/db/app.ts";
-import { embeddedConnection } from "../src/db/embedded.ts";
-import { openPool } from "../src/db/pool.ts";
 import { calendarOf } from "../src/domain/calendar.ts";
-import { createLog } from "../src/log.ts";
-import { openVault } from "../src/vault.ts";
 import { measureApply } from "./apply.ts";
-import { CLIENTS, clientName, makeBodies } from "./bodies.ts";
+import { makeBodies } from "./bodies.ts";
 import { type Child, startChild, watchMemory } from "./children.ts";
 import type { Row } from "./database.ts";
 import { measureDecisions } from "./decisions.ts";
+import { demoApp, registerClients } from "./demo-app.ts";
 import { linkRequests } from "./links.ts";
 import { type LoadResult, postRequests, type RequestMaker, runLoad } from "./load.ts";
 import { measureReports } from "./reports.ts";
@@ -59,9 +55,9 @@ const serverScript = "../src/main.js";
 
 try {
   let server = await startChild(serverScript, [], httpOnly, READY);
-  const app = await demoApp();
+  const app = await demoApp(dataDir);
   const token = app.accessToken;
-  await registerClients(server, token);
+  await registerClients(server.port, token);
   await server.stop();
 
   server = await startChild(serverScript, [], { ...httpOnly, ROLES: "http" }, READY);
@@ -197,27 +193,6 @@ async function measureHalfLoad(server: Child, token: string): Promise<void> {
     target: "",
   });
   rows.push({ what: "p99 at half of that, ms", bare: "", ours: figures.half_load_p99_ms, ratio: "", target: "< 25" });
-}
-
-async function demoApp(): Promise<App> {
-  const log = createLog("error");
-  const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
-  const [app] = await loadApps(pool, openVault({ dataDir, secretKey: "" }));
-  await pool.end();
-  return app!;
-}
-
-async function registerClients(server: Child, token: string): Promise<void> {
-  let next = 0;
-  const lane = async () => {
-    for (let number = next++; number < CLIENTS; number = next++) {
-      const body = JSON.stringify({ client_id: clientName(number), name: "n", channel: "bench", version: 1 });
-      const url = `http://127.0.0.1:${server.port}/event_center/api/v1/user/register/?access_token=${token}`;
-      const answer = (await (await fetch(url, { method: "POST", body })).json()) as { code: number; msg: string };
-      if (answer.code !== 0) throw new Error(answer.msg);
-    }
-  };
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane));
 }
 
 /** Bodies of another load never repeat those of the one before: repeated events would not be stored. */

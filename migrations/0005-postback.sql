@@ -100,7 +100,7 @@ create index outbox_due on outbox (lane, due_at_ms, outbox_id);
 
 create index outbox_client on outbox (app_id, client_id);
 
--- How far the costs of an account are pulled, day by day.
+-- What was pulled of an account's costs, day by day, and when last.
 create table cost_pull (
   app_id integer not null,
   ad_platform text not null,
@@ -110,4 +110,15 @@ create table cost_pull (
   rows integer not null,
   cost_e4 bigint not null,
   primary key (app_id, ad_platform, advertiser_id, day)
+);
+
+-- How the last pull of an account's costs ended. failures: so many in a row. error: the empty text once it works.
+create table cost_attempt (
+  app_id integer not null,
+  ad_platform text not null,
+  advertiser_id text not null,
+  attempted_at_ms bigint not null,
+  failures integer not null,
+  error text not null,
+  primary key (app_id, ad_platform, advertiser_id)
 )

@@ -1,7 +1,9 @@
 import { Command } from "commander";
+import { accountCommands } from "./cli/account-commands.ts";
 import { adminCommands } from "./cli/admin-commands.ts";
 import { appCommands } from "./cli/app-commands.ts";
 import { attributionCommands } from "./cli/attribution-commands.ts";
+import { callbackCommands } from "./cli/callback-commands.ts";
 import { campaignCommands } from "./cli/campaign-commands.ts";
 import { costCommands } from "./cli/cost-commands.ts";
 import { developerCommands } from "./cli/developer-commands.ts";
@@ -13,10 +15,11 @@ import { journalCommands } from "./cli/journal-commands.ts";
 import { ledgerCommand } from "./cli/ledger-command.ts";
 import { metadataCommands } from "./cli/metadata-commands.ts";
 import { visible } from "./cli/output.ts";
+import { postbackCommands } from "./cli/postback-commands.ts";
 import { reportCommands } from "./cli/report-commands.ts";
 import { settleCommand } from "./cli/settle-command.ts";
 import { userCommands } from "./cli/user-commands.ts";
-import { messageOf, UsageError } from "./errors.ts";
+import { ApiError, messageOf, UsageError } from "./errors.ts";
 
 const program = new Command("touchpoint")
   .description("The command line of Touchpoint. Works with a running server on DATA_DIR, or without one.")
@@ -32,6 +35,9 @@ appCommands(program);
 userCommands(program);
 campaignCommands(program);
 costCommands(program);
+accountCommands(program);
+postbackCommands(program);
+callbackCommands(program);
 attributionCommands(program);
 adminCommands(program);
 developerCommands(program);
@@ -48,7 +54,9 @@ docsCommand(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  const sentence = error instanceof UsageError ? error.message : `It failed: ${messageOf(error)}`;
+  // What is refused in the interface is refused here with the same sentence.
+  const isSaid = error instanceof UsageError || error instanceof ApiError;
+  const sentence = isSaid ? error.message : `It failed: ${messageOf(error)}`;
   process.stderr.write(`${visible(sentence)}\n`);
   process.exitCode = 1;
 }

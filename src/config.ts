@@ -63,9 +63,33 @@ export const LIMITS = {
   /** Of a refused body, how much is read only to be thrown away. */
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,
+  signInFailures: 10_000,
+  auditListed: 200,
+  auditDetailBytes: 4_096,
   asaTokensAtOnce: 20,
   /** Of one account at the same time. */
   postbacksInFlight: 64,
+  costPullsAtOnce: 4,
+  costDeadlineMs: 30_000,
+  costReplyBytes: 16 * MIB,
+  /** Of one range of days. */
+  costQuestions: 20_000,
+  costRows: 500_000,
+  /** So many days at most are pulled because somebody asks. */
+  costDays: 366,
+  rulesPerApp: 200,
+  propertyTestsPerRule: 20,
+  postbacksListed: 1_000,
+  postbacksAtOnce: 500,
+  /** Of one call: what is left is taken by the next one. */
+  postbacksResent: 50_000,
+  dryRunUsersAtOnce: 500,
+  /** Together with the exports fewer than there are connections for reports. */
+  dryRunsAtOnce: 1,
+  accountsPerApp: 500,
+  accountValueBytes: 16 * KIB,
+  callbackEvents: 200,
+  addressLength: 2_000,
   spanUsersAtOnce: 200,
   applyTries: 3,
   /** Decoded batches that may wait: enough that apply is never idle while there is something to read. */

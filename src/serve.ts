@@ -4,6 +4,7 @@ import type pg from "pg";
 import { type ResolverDeps, resolveTokens } from "./asa/resolver.ts";
 import { type Clock, elapsedMs, systemClock } from "./clock.ts";
 import { type Config, LIMITS } from "./config.ts";
+import { CostPuller } from "./cost/puller.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { type Database, openDatabase } from "./db/database.ts";
 import { openPool } from "./db/pool.ts";
@@ -59,11 +60,14 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       stops.push(() => posting.stop());
     }
 
+    const costs = startCosts({ config, log, clock, database, vault });
+    stops.push(() => costs.stop());
+
     let isStopping = false;
     const { journal, known, intake, progress, metrics } = flow;
     const pace = new IntakePace(() => journal.durable);
     const server = await createServer({
-      ...{ config, clock, log, vault, apps, known, intake, progress, metrics },
+      ...{ config, clock, log, vault, apps, known, intake, progress, metrics, costs: costs.puller },
       pool: database.pool,
       reportPool: () => database.reportPools[pace.isBusy() ? "busy" : "quiet"],
       live: new Live(),
@@ -76,6 +80,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const address = await listen(server, config);
     stops.push(async () => {
       isStopping = true;
+      costs.puller.abort();
       const timer = setTimeout(() => server.server.closeAllConnections(), LAST_REQUESTS_MS);
       await server.close();
       clearTimeout(timer);
@@ -147,6 +152,21 @@ function startPostbacks(options: { config: Config; log: Log; clock: Clock; datab
       await pool.end();
     },
   };
+}
+
+/** By schedule in the role for it; because somebody asks, wherever there is an address to ask at. */
+function startCosts(options: { config: Config; log: Log; clock: Clock; database: Database; vault: Vault }) {
+  const { config, log, clock, database, vault } = options;
+  const pool = openPool(database.connection, { log, connectionsMax: 2 * LIMITS.costPullsAtOnce + 1, name: "cost" });
+  const puller = new CostPuller({ pool, vault, log, clock });
+  const loop = config.roles.has("cost") ? puller.start() : undefined;
+  const stop = async () => {
+    puller.abort();
+    await loop?.stop();
+    await puller.stop();
+    await pool.end();
+  };
+  return { puller, stop };
 }
 
 /** Without the http role only this machine needs to ask how far things are. */

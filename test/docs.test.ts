@@ -87,6 +87,17 @@ test("the README's first report works as written", async () => {
   expect(stdout).toMatch(/value\s+2\.4/);
 });
 
+test("the README's first postback works as written", async () => {
+  const stdout = await runBlock(blocks.find((block) => block.includes("postback rule"))!);
+  expect(answersIn(stdout).map(({ code }) => code)).toEqual([0, 0]);
+  expect(stdout).toMatch(/retention_1 +twice +100%/);
+  expect(stdout).toMatch(/kuaishou +1 +1500 +0\n/);
+  expect(stdout).toMatch(/value +factor:0\.5\n/);
+  expect(stdout).toMatch(/callback_hosts +gifshow\.com,kuaishou\.com/);
+  expect(stdout).toContain("0 postbacks will be sent again.");
+  expect(stdout).toMatch(/secret +[\w-]{32}\n/);
+});
+
 test("the client that the README shows is what the package exports", async () => {
   const { exports } = JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8"));
   const client = await import(new URL(exports["./client"].default, ROOT).href);

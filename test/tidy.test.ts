@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   postback: ["db", "domain", "outbound", "platform"],
   cost: ["db", "domain", "outbound", "platform"],
   refresh: ["db", "domain"],
-  http: ["contract", "cost", "journal", "db", "domain", "platform", "report"],
+  http: ["contract", "cost", "journal", "db", "domain", "outbound", "platform", "postback", "report"],
   client: ["domain", "report"],
   cli: "everything",
 };

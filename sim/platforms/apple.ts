@@ -26,6 +26,8 @@ export type AppleOptions = StandInOptions &
     currency?: string;
     /** Whether a report of campaigns needs a filter on campaignId, as Apple's pages say of every report on apps. */
     campaignReports?: "need_filter" | "open";
+    /** Whether a report may reach beyond today, which is that of UTC. */
+    future?: "served" | "refused";
     /** Calls in a window of a minute. */
     callsPerMinute?: number;
   };
@@ -62,13 +64,14 @@ const DIALECT: Dialect = {
 export async function startApple(options: AppleOptions = {}): Promise<AppleStandIn> {
   const { clock, clientId = `SEARCHADS.${randomText()}`, teamId = `SEARCHADS.${randomText()}` } = options;
   const { keyId = randomText(), currency = "USD", callsPerMinute = 1000, campaignReports = "need_filter" } = options;
+  const { future = "served" } = options;
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const tokens = new Tokens({ clock, accessSeconds: 3600, refreshToken: "kept" });
   const pace = new Pace({ limit: callsPerMinute, windowMs: 60_000 });
   const book = new CostBook(options);
   const routes = [
     tokenRoute({ tokens, publicKey, clientId, teamId, keyId }),
-    ...costRoutes({ book, currency, campaignReports }).map((route) => paced(guarded(route, tokens), pace)),
+    ...costRoutes({ book, currency, campaignReports, future }).map((route) => paced(guarded(route, tokens), pace)),
   ];
   const standIn = await startStandIn("asa", { ...options, routes });
   const privateKeyPem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
@@ -166,7 +169,12 @@ function paced(route: Route, pace: Pace): Route {
   };
 }
 
-type Offer = { book: CostBook; currency: string; campaignReports: "need_filter" | "open" };
+type Offer = {
+  book: CostBook;
+  currency: string;
+  campaignReports: "need_filter" | "open";
+  future: "served" | "refused";
+};
 
 function costRoutes(offer: Offer): Route[] {
   const route = (method: "GET" | "POST", path: string, read: (call: Call) => Answer): Route => ({
@@ -178,6 +186,7 @@ function costRoutes(offer: Offer): Route[] {
   return [
     route("GET", "/v1/me", () => answer({ result: { userId: 1 } })),
     route("GET", "/v1/acls", () => acls(offer.book)),
+    ...offer.book.accounts().map((id) => route("GET", `/v1/ad-accounts/${id}`, (call) => adAccount(call, id, offer))),
     route("POST", "/v1/campaigns/query", (call) => campaigns(call, offer)),
     route("POST", "/v1/reports/apps/campaigns/query", (call) => report(call, { ...offer, level: "campaign" })),
     route("POST", "/v1/reports/apps/ads/query", (call) => report(call, { ...offer, level: "ad" })),
@@ -185,8 +194,17 @@ function costRoutes(offer: Offer): Route[] {
 }
 
 function acls(book: CostBook): Answer {
-  const accounts = [...new Set(book.rows.map((row) => row.account))];
-  const shown = answer({ result: accounts.map((id) => ({ adAccountId: numberId(id), name: book.accountName(id) })) });
+  const adAccountOf = (id: string) => ({ id: numberId(id), name: book.accountName(id), orgId: 1 });
+  const shown = answer({
+    result: { acls: book.accounts().map((id) => ({ adAccount: adAccountOf(id), roles: ["Admin"] })) },
+  });
+  return { ...shown, body: withNumberIds(shown.body) };
+}
+
+function adAccount(call: Call, id: string, { book, currency }: Offer): Answer {
+  if (accountOf(call, book) !== id) throw new Refusal("the account is another one than that of X-AP-Context", 403);
+  const result = { id: numberId(id), name: book.accountName(id), orgId: 1, currency, systemStatus: "ACTIVE" };
+  const shown = answer({ result });
   return { ...shown, body: withNumberIds(shown.body) };
 }
 
@@ -212,7 +230,7 @@ function campaigns(call: Call, { book }: Offer): Answer {
 
 type Level = "campaign" | "ad";
 
-function report(call: Call, { book, currency, campaignReports, level }: Offer & { level: Level }): Answer {
+function report(call: Call, { book, currency, campaignReports, future, level }: Offer & { level: Level }): Answer {
   const account = accountOf(call, book);
   const body = jsonBody(call);
   const range = objectAt(body, "timeRange");
@@ -221,6 +239,8 @@ function report(call: Call, { book, currency, campaignReports, level }: Offer & 
   if (level === "ad" && granularity === "HOURLY") throw new Refusal("ads have no HOURLY");
   if (granularity !== "DAILY") throw new Refusal("granularity is not served here");
   const days = assertDays({ firstDay: range.start, lastDay: range.end, daysMax: 90 });
+  if (future === "refused" && days.lastDay > new Date(call.nowMs).toISOString().slice(0, 10))
+    throw new Refusal("the last day is in the future");
   const isOpen = level === "campaign" && campaignReports === "open";
   const chosen = campaignFilter(body);
   if (chosen === undefined && !isOpen) throw new Refusal("a filter on campaignId is missing");

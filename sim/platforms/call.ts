@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { parseJsonWithIds } from "../../src/domain/json.ts";
 
 /** A call as it came in. */
 export type Call = {
@@ -30,11 +31,12 @@ export class Refusal extends Error {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+/** A whole number that no double can hold becomes the text of its digits: platforms count in 64 bits. */
 export function jsonBody(call: Call): Fields {
   if (!/^application\/json\b/i.test(call.headers["content-type"] ?? ""))
     throw new Refusal("content-type is not application/json");
   try {
-    const value: unknown = JSON.parse(call.body);
+    const value: unknown = parseJsonWithIds(Buffer.from(call.body));
     if (isFields(value)) return value;
   } catch {
     throw new Refusal("the body is not JSON");
@@ -45,7 +47,7 @@ export function jsonBody(call: Call): Fields {
 /** A parameter of a query that holds JSON, as reports by GET do. */
 export function jsonParameter(query: URLSearchParams, name: string): unknown {
   try {
-    return JSON.parse(query.get(name) ?? "");
+    return parseJsonWithIds(Buffer.from(query.get(name) ?? ""));
   } catch {
     throw new Refusal(`${name} is missing or not JSON`);
   }
@@ -106,6 +108,13 @@ export function idAt(fields: Fields, name: string): string {
   if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return String(value);
   if (typeof value === "string" && /^[1-9]\d*$/.test(value)) return value;
   throw new Refusal(`${name} is not an id`);
+}
+
+/** Undefined where the list is not there: then nothing is filtered. */
+export function idsOf(value: unknown, { name, max }: { name: string; max: number }): ReadonlySet<string> | undefined {
+  if (value === undefined) return undefined;
+  const ids = listAt({ [name]: value }, name, { max });
+  return new Set(ids.map((id) => idAt({ [name]: id }, name)));
 }
 
 export const MD5_HEX = /^[0-9a-f]{32}$/;

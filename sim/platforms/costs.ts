@@ -36,6 +36,10 @@ export class CostBook {
     this.pageRows = pageRows;
   }
 
+  accounts(): string[] {
+    return [...new Set([...this.#accounts, ...this.rows.map((row) => row.account)])];
+  }
+
   assertAccount(account: string, code?: number): void {
     if (!this.#accounts.includes(account) && !this.rows.some((row) => row.account === account))
       throw new Refusal(`account ${account} is not authorised`, code);
@@ -46,16 +50,25 @@ export class CostBook {
     return this.rows.filter((row) => row.account === account && row.day >= firstDay && row.day <= lastDay);
   }
 
-  plans(account: string): CostRow[] {
-    return this.#latest(account, (row) => row.planId);
+  plans(account: string, ids?: ReadonlySet<string>): CostRow[] {
+    return this.#latest(account, { idOf: (row) => row.planId, ids });
   }
 
-  ads(account: string): CostRow[] {
-    return this.#latest(account, (row) => row.adId);
+  ads(account: string, ids?: ReadonlySet<string>): CostRow[] {
+    return this.#latest(account, { idOf: (row) => row.adId, ids });
   }
 
-  #latest(account: string, idOf: (row: CostRow) => string): CostRow[] {
-    return [...new Map(this.rows.filter((row) => row.account === account).map((row) => [idOf(row), row])).values()];
+  /** What is asked for by ids comes in one page: a filter holds no more of them than a page has rows. */
+  pageRowsOf(ids: ReadonlySet<string> | undefined): number {
+    return ids ? Number.POSITIVE_INFINITY : this.pageRows;
+  }
+
+  #latest(
+    account: string,
+    { idOf, ids }: { idOf: (row: CostRow) => string; ids: ReadonlySet<string> | undefined },
+  ): CostRow[] {
+    const rows = this.rows.filter((row) => row.account === account && (ids?.has(idOf(row)) ?? true));
+    return [...new Map(rows.map((row) => [idOf(row), row])).values()];
   }
 }
 

@@ -1,4 +1,15 @@
-import { type Answer, answer, type Call, type Fields, idAt, jsonBody, optionalWhole, Refusal, textAt } from "./call.ts";
+import {
+  type Answer,
+  answer,
+  type Call,
+  type Fields,
+  idAt,
+  idsOf,
+  jsonBody,
+  optionalWhole,
+  Refusal,
+  textAt,
+} from "./call.ts";
 import {
   assertDays,
   type CostBook,
@@ -51,6 +62,7 @@ export function kuaishouCostRoutes(
     route("/v1/report/unit_report", (body, asked) => report(body, { ...asked, level: "unit" })),
     route("/gw/dsp/campaign/list", campaigns),
     route("/gw/dsp/unit/list", units),
+    route("/v1/advertiser/info", advertiser),
     {
       methods: ["POST"],
       path: `${BASE}/oauth2/authorize/refresh_token`,
@@ -67,7 +79,7 @@ function report(body: Fields, { book, account, level }: Asked & { level: Level }
   if (granularity !== "DAILY") throw new Refusal("temporal_granularity is not served here");
   const days = assertDays({ firstDay: body.start_date, lastDay: body.end_date, daysMax: 366 });
   const rows = sumBy(book.between(account, days), (row) => `${row.day} ${ID_OF[level](row)}`);
-  return detailed(pageAsked(body, { items: rows, sizeMax: 2000, book }), (row) => ({
+  return detailed(pageAsked(body, { items: rows, sizeMax: 2000, pageRows: book.pageRows }), (row) => ({
     stat_date: row.day,
     ...(level === "account" ? {} : { campaign_id: numberId(row.planId), campaign_name: row.planName }),
     ...(level === "unit" ? { unit_id: numberId(row.adId), unit_name: row.adName } : {}),
@@ -81,7 +93,9 @@ function report(body: Fields, { book, account, level }: Asked & { level: Level }
 }
 
 function campaigns(body: Fields, { book, account }: Asked): Answer {
-  return detailed(pageAsked(body, { items: book.plans(account), sizeMax: 500, book }), (row) => ({
+  const ids = idsOf(body.campaign_ids, { name: "campaign_ids", max: 100 });
+  const page = pageAsked(body, { items: book.plans(account, ids), sizeMax: 500, pageRows: book.pageRowsOf(ids) });
+  return detailed(page, (row) => ({
     campaign_id: numberId(row.planId),
     campaign_name: row.planName,
     put_status: 1,
@@ -90,7 +104,9 @@ function campaigns(body: Fields, { book, account }: Asked): Answer {
 }
 
 function units(body: Fields, { book, account }: Asked): Answer {
-  return detailed(pageAsked(body, { items: book.ads(account), sizeMax: 500, book }), (row) => ({
+  const ids = idsOf(body.unit_ids, { name: "unit_ids", max: 100 });
+  const page = pageAsked(body, { items: book.ads(account, ids), sizeMax: 500, pageRows: book.pageRowsOf(ids) });
+  return detailed(page, (row) => ({
     unit_id: numberId(row.adId),
     unit_name: row.adName,
     campaign_id: numberId(row.planId),
@@ -99,13 +115,19 @@ function units(body: Fields, { book, account }: Asked): Answer {
   }));
 }
 
+function advertiser(_body: Fields, { book, account }: Asked): Answer {
+  const data = { user_id: numberId(account), user_name: "stand-in", corporation_name: book.accountName(account) };
+  const shown = answer({ code: 0, message: "OK", data });
+  return { ...shown, body: withNumberIds(shown.body) };
+}
+
 function pageAsked<Item>(
   body: Fields,
-  { items, sizeMax, book }: { items: readonly Item[]; sizeMax: number; book: CostBook },
+  { items, sizeMax, pageRows }: { items: readonly Item[]; sizeMax: number; pageRows: number },
 ): Page<Item> {
   const page = optionalWhole(body, "page", { min: 1 }) ?? 1;
   const pageSize = optionalWhole(body, "page_size", { min: 1, max: sizeMax }) ?? 20;
-  return pageOf(items, { page, pageSize, pageRows: book.pageRows });
+  return pageOf(items, { page, pageSize, pageRows });
 }
 
 function detailed<Item>({ items, total }: Page<Item>, show: (item: Item) => object): Answer {

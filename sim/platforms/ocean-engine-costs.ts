@@ -3,6 +3,8 @@ import {
   answer,
   type Call,
   idAt,
+  idsOf,
+  isFields,
   jsonBody,
   jsonParameter,
   memberOf,
@@ -102,7 +104,7 @@ function customReport(query: URLSearchParams, book: CostBook): Answer {
   });
   const rows = book.between(account, days);
   const sums = sumBy(rows, (row) => dimensions.map((dimension) => DIMENSIONS[dimension]!(row)).join(" "));
-  const page = pageAsked(query, { items: sums, sizeMax: 1000, book });
+  const page = pageAsked(query, { items: sums, sizeMax: 1000, pageRows: book.pageRows });
   const pick = (columns: typeof METRICS, chosen: readonly string[], row: CostRow) =>
     Object.fromEntries(chosen.map((name) => [name, columns[name]!(row)]));
   const total = sumBy(rows, () => "")[0];
@@ -121,7 +123,9 @@ function customReport(query: URLSearchParams, book: CostBook): Answer {
 }
 
 function projects(query: URLSearchParams, book: CostBook): Answer {
-  const page = pageAsked(query, { items: book.plans(accountOf(query, book)), sizeMax: 10, book });
+  const ids = idFilter(query);
+  const items = book.plans(accountOf(query, book), ids);
+  const page = pageAsked(query, { items, sizeMax: 10, pageRows: book.pageRowsOf(ids) });
   const list = page.items.map((row) => ({
     project_id: numberId(row.planId),
     advertiser_id: numberId(row.account),
@@ -131,8 +135,17 @@ function projects(query: URLSearchParams, book: CostBook): Answer {
   return enveloped({ code: 0, message: "OK", data: { list, page_info: pageShown(page) } });
 }
 
+function idFilter(query: URLSearchParams): ReadonlySet<string> | undefined {
+  if (!query.has("filtering")) return undefined;
+  const filtering = jsonParameter(query, "filtering");
+  if (!isFields(filtering)) throw new Refusal("filtering is not an object");
+  return idsOf(filtering.ids, { name: "ids", max: 100 });
+}
+
 function promotions(query: URLSearchParams, book: CostBook): Answer {
-  const page = pageAsked(query, { items: book.ads(accountOf(query, book)), sizeMax: 10, book });
+  const ids = idFilter(query);
+  const items = book.ads(accountOf(query, book), ids);
+  const page = pageAsked(query, { items, sizeMax: 10, pageRows: book.pageRowsOf(ids) });
   const list = page.items.map((row) => ({
     promotion_id: numberId(row.adId),
     promotion_name: row.adName,
@@ -166,11 +179,11 @@ function names(
 
 function pageAsked<Item>(
   query: URLSearchParams,
-  { items, sizeMax, book }: { items: readonly Item[]; sizeMax: number; book: CostBook },
+  { items, sizeMax, pageRows }: { items: readonly Item[]; sizeMax: number; pageRows: number },
 ): Page<Item> {
   const page = optionalWholeParameter(query, "page", { min: 1 }) ?? 1;
   const pageSize = optionalWholeParameter(query, "page_size", { min: 1, max: sizeMax }) ?? 10;
-  return pageOf(items, { page, pageSize, pageRows: book.pageRows });
+  return pageOf(items, { page, pageSize, pageRows });
 }
 
 function pageShown({ page, pageSize, total, pages }: Page<unknown>): object {

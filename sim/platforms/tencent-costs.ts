@@ -2,6 +2,8 @@ import {
   type Answer,
   answer,
   type Call,
+  idsOf,
+  isFields,
   jsonParameter,
   memberOf,
   optionalWholeParameter,
@@ -70,13 +72,15 @@ function dailyReport({ query }: Call, { book, account }: Asked): Answer {
   const timeLine = query.get("time_line");
   if (timeLine !== null) memberOf(TIME_LINES, { name: "time_line", value: timeLine });
   const sums = sumBy(book.between(account, days), (row) => groups.map((group) => COLUMNS[group]!(row)).join(" "));
-  return listed(pageAsked(query, { items: sums, sizeMax: 2000, book }), (row) =>
+  return listed(pageAsked(query, { items: sums, sizeMax: 2000, pageRows: book.pageRows }), (row) =>
     Object.fromEntries(fields.map((field) => [field, COLUMNS[field]!(row)])),
   );
 }
 
 function adgroups({ query }: Call, { book, account }: Asked): Answer {
-  return listed(pageAsked(query, { items: book.ads(account), sizeMax: 100, book }), (row) => ({
+  const ids = adgroupFilter(query);
+  const page = pageAsked(query, { items: book.ads(account, ids), sizeMax: 100, pageRows: book.pageRowsOf(ids) });
+  return listed(page, (row) => ({
     adgroup_id: numberId(row.adId),
     adgroup_name: row.adName,
     configured_status: "AD_STATUS_NORMAL",
@@ -84,8 +88,16 @@ function adgroups({ query }: Call, { book, account }: Asked): Answer {
   }));
 }
 
+function adgroupFilter(query: URLSearchParams): ReadonlySet<string> | undefined {
+  if (!query.has("filtering")) return undefined;
+  const [filter, ...more] = [jsonParameter(query, "filtering")].flat();
+  if (!isFields(filter) || more.length > 0 || filter.field !== "adgroup_id" || filter.operator !== "IN")
+    throw new Refusal("filtering is not served here");
+  return idsOf(filter.values, { name: "values", max: 100 });
+}
+
 function advertiser({ query }: Call, { book, account }: Asked): Answer {
-  return listed(pageAsked(query, { items: [account], sizeMax: 100, book }), (id) => ({
+  return listed(pageAsked(query, { items: [account], sizeMax: 100, pageRows: book.pageRows }), (id) => ({
     account_id: numberId(id),
     corporation_name: book.accountName(id),
     memo: "",
@@ -104,11 +116,11 @@ function names(
 
 function pageAsked<Item>(
   query: URLSearchParams,
-  { items, sizeMax, book }: { items: readonly Item[]; sizeMax: number; book: CostBook },
+  { items, sizeMax, pageRows }: { items: readonly Item[]; sizeMax: number; pageRows: number },
 ): Page<Item> {
   const page = optionalWholeParameter(query, "page", { min: 1 }) ?? 1;
   const pageSize = optionalWholeParameter(query, "page_size", { min: 1, max: sizeMax }) ?? 10;
-  return pageOf(items, { page, pageSize, pageRows: book.pageRows });
+  return pageOf(items, { page, pageSize, pageRows });
 }
 
 function listed<Item>({ items, page, pageSize, total, pages }: Page<Item>, show: (item: Item) => object): Answer {

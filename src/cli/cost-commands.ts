@@ -12,16 +12,17 @@ import {
   importCosts,
 } from "../cost/file-import.ts";
 import { messageOf, UsageError } from "../errors.ts";
+import { costPullCommands } from "./cost-pull-commands.ts";
 import { parseInteger, print } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
 type Json = { json?: boolean };
 
-/** What ads cost, and what accounts, plans and ads are called: from CSV files. */
+/** What ads cost, from the platforms or from files, and what accounts, plans and ads are called. */
 export function costCommands(program: Command): void {
-  program
-    .command("cost")
-    .description("What ads cost")
+  const cost = program.command("cost").description("What ads cost");
+  costPullCommands(cost);
+  cost
     .command("import")
     .description(`Take in a CSV file. Its columns, any of which but date may be absent: ${COST_COLUMNS.join(",")}`)
     .argument("<file>", "the file; - for standard input")

@@ -6,6 +6,14 @@ export const csvBody = Type.Object({
   csv: Type.String({ description: "The file with its header row" }),
 });
 
+export const costPullBody = Type.Object({
+  app_id: Type.Integer({ description: "Application id" }),
+  ad_platform: Type.Optional(Type.String({ description: "Only accounts at this ad platform" })),
+  advertiser_id: Type.Optional(Type.String({ description: "Only this account" })),
+  from: Type.Optional(Type.String({ description: "First day; without both, all days that are not settled" })),
+  to: Type.Optional(Type.String({ description: "Last day, included" })),
+});
+
 const {
   sign: _sign,
   metrics_list: _metrics,

@@ -42,6 +42,42 @@ export async function storeAdObjects(executor: Executor, rows: readonly AdObject
   );
 }
 
+/** Takes in what is told of accounts; what is not told stays as it is known. */
+export async function learnAdvertisers(
+  executor: Executor,
+  rows: readonly Pick<Advertiser, "adPlatform" | "advertiserId" | "name" | "status">[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await execute(
+    executor,
+    sql`insert into advertiser as known (ad_platform, advertiser_id, name, status, remark, operator, dept)
+      select *, '', '', '' from unnest(${rows.map((row) => row.adPlatform)}::text[],
+        ${rows.map((row) => row.advertiserId)}::text[], ${rows.map((row) => row.name)}::text[],
+        ${rows.map((row) => row.status)}::text[]) order by 1, 2
+      on conflict (ad_platform, advertiser_id) do update set ${toldNames}
+      where ${isNews}`,
+  );
+}
+
+/** The same for plans and ads. In one order for all, so that two who tell of the same ads never wait for each other. */
+export async function learnAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<void> {
+  if (rows.length === 0) return;
+  const list = <K extends keyof AdObject>(key: K) => rows.map((row) => row[key]);
+  await execute(
+    executor,
+    sql`insert into ad_object as known (ad_platform, level, object_id, name, status)
+      select * from unnest(${list("adPlatform")}::text[], ${list("level")}::text[], ${list("objectId")}::text[],
+        ${list("name")}::text[], ${list("status")}::text[]) order by 1, 2, 3
+      on conflict (ad_platform, level, object_id) do update set ${toldNames}
+      where ${isNews}`,
+  );
+}
+
+const toldNames = sql`name = coalesce(nullif(excluded.name, ''), known.name),
+  status = coalesce(nullif(excluded.status, ''), known.status)`;
+
+const isNews = sql`excluded.name not in ('', known.name) or excluded.status not in ('', known.status)`;
+
 /** What is known of an id of a report: of an account the remark too. */
 export type AdName = { adPlatform: string; id: string; name: string; status: string; remark: string };
 

@@ -1,8 +1,6 @@
+import type { CallbackKind } from "../domain/callback.ts";
 import type { Vault } from "../vault.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
-
-export const CALLBACK_KINDS = ["attribution", "event"] as const;
-export type CallbackKind = (typeof CALLBACK_KINDS)[number];
 
 /** Where an app's own systems want to be told. */
 export type Callback = {

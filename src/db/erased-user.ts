@@ -76,6 +76,12 @@ export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
   await execute(tx, sql`delete from outbox where ${own}`);
   await execute(tx, sql`delete from postback where ${own}`);
   await execute(tx, sql`delete from user_account where ${own}`);
+  // That somebody did something about the user stays; about whom does not.
+  await execute(
+    tx,
+    sql`update audit_log set details = details - 'client_id' - 'trace_id'
+      where app_id = ${appId} and details ->> 'client_id' = ${clientId}`,
+  );
   // The head of an entry names its client in this form; what has no readable head has no app either.
   const named = Buffer.from(`"client":${JSON.stringify(clientId)}`);
   await execute(

@@ -94,12 +94,15 @@ function fenced(fences: readonly Fence[]) {
 
 const isFenced = sql`outbox.outbox_id = fenced.outbox_id and outbox.attempts = fenced.attempts`;
 
-/** Where nobody sends any more, such as of an account that was taken away: takes all rows of a lane out. */
-export async function emptyLane(tx: Executor, lane: string): Promise<PostbackKey[]> {
-  return query<PostbackKey>(
+/** A row that nobody will send any more. */
+export type AbandonedRow = PostbackKey & { attempts: number; inFlight: boolean };
+
+/** Where nobody sends any more, such as of an account that was taken away: takes rows of a lane out, so many at a time. */
+export async function emptyLane(tx: Executor, lane: string, limit: number): Promise<AbandonedRow[]> {
+  return query<AbandonedRow>(
     tx,
-    sql`delete from outbox where lane = ${lane}
-      returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject`,
+    sql`delete from outbox where outbox_id in (select outbox_id from outbox where lane = ${lane} order by outbox_id limit ${limit})
+      returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject, attempts, in_flight as "inFlight"`,
   );
 }
 

@@ -10,17 +10,23 @@ import {
   returnMoment,
 } from "../domain/postback-moment.ts";
 import type { Occurrence } from "../domain/postback-rule.ts";
-import { loadFirstActivities, loadPastEvents, loadPastOrders } from "./postback-history.ts";
+import { ALL_DAYS, type DayRange, loadFirstActivities, loadPastEvents, loadPastOrders } from "./postback-history.ts";
 import type { Executor } from "./sql.ts";
 import type { UserAccount } from "./user-account.ts";
 
 export type UserMoment = { user: UserAccount; occurrence: Occurrence };
 
-/** All moments of users of one app that its rules are about, made again from the tables. */
+/** What of the past is wanted. */
+type Wanted = Pick<PostbackBook, "events" | "retentionDays" | "hasAdViews">;
+
+/**
+ * All moments of users of one app that its rules are about, made again from the tables. `days` spares looking at others:
+ * of what was recorded by the day, only those are loaded.
+ */
 export async function loadPastMoments(
   executor: Executor,
   users: readonly UserAccount[],
-  { book, calendar }: { book: Pick<PostbackBook, "events" | "retentionDays" | "hasAdViews">; calendar: Calendar },
+  { book, calendar, days = ALL_DAYS }: { book: Wanted; calendar: Calendar; days?: DayRange },
 ): Promise<UserMoment[]> {
   const live = users.filter((user) => !user.isHistory);
   if (live.length === 0) return [];
@@ -33,13 +39,13 @@ export async function loadPastMoments(
     moments.push(...orderMoments(order, user.registeredDay).map((occurrence) => ({ user, occurrence })));
   }
   if (book.retentionDays.size > 0) {
-    for (const first of await loadFirstActivities(executor, live, [...book.retentionDays])) {
+    for (const first of await loadFirstActivities(executor, live, { daysAfter: [...book.retentionDays], days })) {
       const user = byId.get(first.clientId)!;
       moments.push({ user, occurrence: retentionMoment(first, daysBetween(user.registeredDay, first.day)) });
     }
   }
   const names = [...book.events, ...(book.hasAdViews ? ["$AdShow"] : [])];
-  if (names.length > 0) moments.push(...(await eventMoments(executor, byId, names, book)));
+  if (names.length > 0) moments.push(...(await eventMoments(executor, byId, { names, book, days })));
   return moments;
 }
 
@@ -55,12 +61,13 @@ function arrivalMoments(user: UserAccount, calendar: Calendar): Occurrence[] {
 async function eventMoments(
   executor: Executor,
   byId: ReadonlyMap<string, UserAccount>,
-  names: readonly string[],
-  book: Pick<PostbackBook, "events">,
+  { names, book, days }: { names: readonly string[]; book: Wanted; days: DayRange },
 ): Promise<UserMoment[]> {
   const moments: UserMoment[] = [];
   const seen = new Map<string, { count: number; micros: number }>();
-  for (const past of await loadPastEvents(executor, [...byId.values()], names)) {
+  // Ads are counted from the first one on.
+  const range = book.hasAdViews ? { ...days, fromDay: ALL_DAYS.fromDay } : days;
+  for (const past of await loadPastEvents(executor, [...byId.values()], { names, days: range })) {
     const user = byId.get(past.clientId)!;
     const { event: name, properties } = past;
     if (book.events.has(name)) moments.push({ user, occurrence: eventMoment(past, { name, properties }) });

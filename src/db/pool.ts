@@ -77,24 +77,41 @@ export async function inTransaction<T>(
   work: (tx: pg.PoolClient) => Promise<T>,
   commit: Commit = "durable",
 ): Promise<T> {
+  return onConnection(pool, (client) => transactionOn(client, work, commit));
+}
+
+/** Holds one connection for as long as `work` takes. */
+export async function onConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   // A connection that dies between two statements tells it here; the next statement fails anyway.
   const ignore = () => {};
   client.on("error", ignore);
   let failure: Error | undefined;
   try {
-    await client.query(BEGIN[commit]);
-    const result = await work(client);
-    await client.query("commit");
-    return result;
+    return await work(client);
   } catch (error) {
     failure = error instanceof Error ? error : new Error(String(error));
-    await client.query("rollback").catch(() => {});
     throw error;
   } finally {
     client.off("error", ignore);
     // After a lost connection the client is of no use to the next one.
     client.release(failure !== undefined && isDatabaseAway(failure));
+  }
+}
+
+export async function transactionOn<T>(
+  client: pg.PoolClient,
+  work: (tx: pg.PoolClient) => Promise<T>,
+  commit: Commit = "durable",
+): Promise<T> {
+  try {
+    await client.query(BEGIN[commit]);
+    const result = await work(client);
+    await client.query("commit");
+    return result;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    throw error;
   }
 }
 

@@ -8,6 +8,15 @@ function wanted(users: readonly UserKey[]) {
   return sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)`;
 }
 
+/** Local days, both ends included. */
+export type DayRange = { fromDay: string; toDay: string };
+
+export const ALL_DAYS: DayRange = { fromDay: "-infinity", toDay: "infinity" };
+
+function isWithin({ fromDay, toDay }: DayRange) {
+  return sql`e.day between ${fromDay}::date and ${toDay}::date`;
+}
+
 export type PastOrder = UserKey & {
   traceId: string;
   day: string;
@@ -34,7 +43,7 @@ export type FirstActivity = UserKey & { day: string; atMs: number; receivedAtMs:
 export async function loadFirstActivities(
   executor: Executor,
   users: readonly UserKey[],
-  daysAfter: readonly number[],
+  { daysAfter, days }: { daysAfter: readonly number[]; days: DayRange },
 ): Promise<FirstActivity[]> {
   return query<FirstActivity>(
     executor,
@@ -42,7 +51,7 @@ export async function loadFirstActivities(
       from ${wanted(users)}
       join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
       join event e on e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track'
-        and e.day - u.registered_day = any(${daysAfter}::int[])
+        and e.day - u.registered_day = any(${daysAfter}::int[]) and ${isWithin(days)}
       group by e.app_id, e.client_id, e.day order by e.client_id, e.day`,
   );
 }
@@ -59,14 +68,14 @@ export type PastEvent = UserKey & {
 export async function loadPastEvents(
   executor: Executor,
   users: readonly UserKey[],
-  names: readonly string[],
+  { names, days }: { names: readonly string[]; days: DayRange },
 ): Promise<PastEvent[]> {
   return query<PastEvent>(
     executor,
     sql`select e.app_id as "appId", e.client_id as "clientId", e.day, e.at_ms as "atMs", e.received_at_ms as "receivedAtMs", e.event,
         e.properties
       from ${wanted(users)} join event e on e.app_id = wanted.app_id and e.client_id = wanted.client_id collate "C"
-      where e.type = 'track' and e.event = any(${names}::text[])
+      where e.type = 'track' and e.event = any(${names}::text[]) and ${isWithin(days)}
       order by e.client_id, e.received_at_ms, e.at_ms, e.fingerprint`,
   );
 }

@@ -1,6 +1,8 @@
-import type { PostbackStatus } from "../domain/postback.ts";
+import { LIMITS } from "../config.ts";
+import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
 import { markSlices } from "./dirty-day.ts";
-import { endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
+import { emptyLane, endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
+import { preferIndexes } from "./pool.ts";
 import { type OrderOfPostback, type PostbackKey, showPostbacksInOrders } from "./postback.ts";
 import { type Executor, query, sql } from "./sql.ts";
 
@@ -58,4 +60,24 @@ export async function settlePostbacks(tx: Executor, settled: readonly Settled[],
     slices.set(`${appId} occurred ${acceptedDay}`, { appId, placement: "occurred", day: acceptedDay });
   }
   await markSlices(tx, [...slices.values()], nowMs);
+}
+
+/** Gives up all that waits in a lane that nobody serves any more; returns how many there were. */
+export async function giveUpLane(
+  tx: Executor,
+  lane: string,
+  { reason, nowMs }: { reason: string; nowMs: number },
+): Promise<number> {
+  await preferIndexes(tx);
+  for (let total = 0; ; ) {
+    const rows = await emptyLane(tx, lane, LIMITS.postbacksAtOnce);
+    if (rows.length === 0) return total;
+    const settled = rows.map(({ inFlight, ...row }) => ({
+      ...{ ...row, status: POSTBACK_STATUS.givenUp, backCents: 0, acceptedDay: null },
+      // Whoever is sending it finds its row gone, and what it was answered is never known here.
+      reason: inFlight ? `${reason} It was being sent, and may have been counted.` : reason,
+    }));
+    await settlePostbacks(tx, settled, nowMs);
+    total += rows.length;
+  }
 }

@@ -74,3 +74,15 @@ export async function createDefaultRules(executor: Executor, appId: number, chan
     await createPostbackRule(executor, rule, changedAtMs);
   }
 }
+
+/** Until the transaction ends, others who would change the rule wait. */
+export async function lockPostbackRule(
+  tx: Executor,
+  key: { appId: number; ruleId: number },
+): Promise<PostbackRule | undefined> {
+  const [rule] = await query<PostbackRule>(
+    tx,
+    sql`select ${columns} from postback_rule where app_id = ${key.appId} and rule_id = ${key.ruleId} for update`,
+  );
+  return rule;
+}

@@ -114,3 +114,30 @@ export async function renamePostbacks(
     sql`update outbox set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
   );
 }
+
+/** A postback that people want to be sent once more. */
+export type ResentPostback = PostbackKey & { adPlatform: string; valueCents: number | null };
+
+/**
+ * Puts postbacks that were given up or skipped back to waiting; returns those. One that has come to wait or to be accepted
+ * meanwhile stays as it is.
+ */
+export async function reopenPostbacks(
+  tx: Executor,
+  rows: readonly ResentPostback[],
+  changedAtMs: number,
+): Promise<PostbackKey[]> {
+  if (rows.length === 0) return [];
+  return query<PostbackKey>(
+    tx,
+    sql`update postback set status = 0, reason = '', resent = postback.resent + 1, ad_platform = again.ad_platform,
+        value_cents = again.value_cents, changed_at_ms = ${changedAtMs}
+      from unnest(${rows.map((row) => row.appId)}::int[], ${rows.map((row) => row.clientId)}::text[],
+          ${rows.map((row) => row.eventType)}::text[], ${rows.map((row) => row.subject)}::text[],
+          ${rows.map((row) => row.adPlatform)}::text[], ${rows.map((row) => row.valueCents)}::bigint[])
+        as again (app_id, client_id, event_type, subject, ad_platform, value_cents)
+      where postback.app_id = again.app_id and postback.client_id = again.client_id collate "C"
+        and postback.event_type = again.event_type and postback.subject = again.subject collate "C" and postback.status in (2, 3)
+      returning postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType", postback.subject`,
+  );
+}

@@ -129,6 +129,26 @@ export async function loadUsers(executor: Executor, keys: readonly UserKey[]): P
   return result.rows.map(fromRow);
 }
 
+/** An app's users in the order of their ids, a page at a time. */
+export async function pageUsers(
+  executor: Executor,
+  page: { appId: number; afterClientId: string; limit: number },
+): Promise<UserAccount[]> {
+  const { values } = compile(sql`${page.appId}${page.afterClientId}${page.limit}`);
+  const text = `select ${SELECT_LIST} from user_account u where u.app_id = $1 and u.client_id > $2
+    order by u.client_id limit $3`;
+  const result = await executor.query<unknown[]>({ text, values, rowMode: "array" });
+  return result.rows.map(fromRow);
+}
+
+export async function countUsers(executor: Executor, appId: number): Promise<number> {
+  const [row] = await query<{ users: number }>(
+    executor,
+    sql`select count(*) as users from user_account where app_id = ${appId}`,
+  );
+  return row!.users;
+}
+
 function fromRow(row: unknown[]): UserAccount {
   const user: Record<string, unknown> = {};
   for (let index = 0; index < COLUMNS.length; index += 1) user[COLUMNS[index]![1]] = row[index];

@@ -13,6 +13,16 @@ export function convertToCents(amount: number, currency: string, app: { currency
   return { kind: "converted", cents: multiplyExactly(roundHalfAway(amount), rate) };
 }
 
+/** The same for an amount in ten-thousandths of the major unit, such as what an ad cost. */
+export function convertE4(
+  amountE4: number,
+  currency: string,
+  app: { currency: string; rates: Rates },
+): { kind: "converted"; e4: number } | { kind: "no_rate" } {
+  const converted = convertToCents(amountE4, currency, app);
+  return converted.kind === "converted" ? { kind: "converted", e4: converted.cents } : converted;
+}
+
 /** `$ecpm` is major units per thousand shown ads; one shown ad earned a thousandth of it. */
 export function microsOfEcpm(ecpm: number): number {
   return roundHalfAway(ecpm * 1_000);

@@ -52,10 +52,10 @@ export class PostbackBook {
 
   judge(occurrence: Occurrence, user: JudgedUser): Judgement[] {
     if (!this.tellsPlatforms) return [];
-    return judge(occurrence, user, { rules: this.rules, reach: this.#reachOf(user) });
+    return judge(occurrence, user, { rules: this.rules, reach: this.reachOf(user) });
   }
 
-  #reachOf(user: JudgedUser): Reach {
+  reachOf(user: Account): Reach {
     if (!this.#takesPostbacks(user.adPlatform)) return "takes_none";
     return this.#accountOf(user) === undefined ? "no_account" : "account";
   }
@@ -69,7 +69,7 @@ export class PostbackBook {
   }
 
   /** What is sent to the user's platform goes this way. */
-  laneOf(user: JudgedUser): string {
+  laneOf(user: Account): string {
     const account = this.#accountOf(user);
     if (!account) throw new Error("There is no way to a platform without an account.");
     return laneOf({ appId: this.#appId, ...account });

@@ -19,9 +19,16 @@ export const PRESET_MOMENTS = [
 const RETENTION = /^retention_([1-9]\d{0,2})$/;
 const OWN_EVENT = /^event:([A-Za-z$][A-Za-z0-9_$]{0,49})$/;
 
+/** Later than this after the registration nobody is told of an activity. */
+export const RETENTION_DAYS_MAX = 365;
+
 export function isMoment(text: string): boolean {
-  return (PRESET_MOMENTS as readonly string[]).includes(text) || RETENTION.test(text) || OWN_EVENT.test(text);
+  if ((PRESET_MOMENTS as readonly string[]).includes(text) || OWN_EVENT.test(text)) return true;
+  return (retentionDaysOf(text) ?? Number.POSITIVE_INFINITY) <= RETENTION_DAYS_MAX;
 }
+
+/** Of these an amount and a count are known. */
+export const COUNTED_MOMENTS: readonly string[] = ["pay", "first_pay", "first_day_pay", "ad_view"];
 
 /** After how many days the moment fires; undefined for every other moment. */
 export function retentionDaysOf(moment: string): number | undefined {
@@ -158,11 +165,7 @@ export function judge(
   if (reach !== "account") return ownTypes.map((type) => skip(type, reach));
   return ownTypes.map((eventType) => {
     const ofType = own.filter((rule) => rule.eventType === eventType);
-    const most = Math.max(...ofType.map((rule) => specificity(rule, user)));
-    const tried = ofType
-      .filter((rule) => specificity(rule, user) === most)
-      .sort((left, right) => left.ruleId - right.ruleId)
-      .map((rule) => ({ rule, obstacle: obstacleOf(rule, occurrence, user) }));
+    const tried = mostSpecific(ofType, user).map((rule) => ({ rule, obstacle: obstacleOf(rule, occurrence, user) }));
     const passed = tried.find(({ obstacle }) => obstacle === undefined);
     if (!passed) return skip(eventType, tried[0]!.obstacle!, tried[0]!.rule.ruleId);
     return {
@@ -172,6 +175,24 @@ export function judge(
       cents: toldCents(passed.rule.value, occurrence.cents),
     };
   });
+}
+
+/** What a platform would be told of an amount by the rules, whatever their conditions; without a rule, the amount as it is. */
+export function toldAmount(
+  rules: readonly PostbackRule[],
+  about: { moment: string; eventType: string; cents: number | null },
+  user: JudgedUser,
+): number | null {
+  const meant = rules.filter(
+    (rule) =>
+      rule.enabled && rule.moment === about.moment && rule.eventType === about.eventType && specificity(rule, user) > 0,
+  );
+  return toldCents(mostSpecific(meant, user)[0]?.value ?? { kind: "as_is" }, about.cents);
+}
+
+function mostSpecific(rules: readonly PostbackRule[], user: JudgedUser): PostbackRule[] {
+  const most = Math.max(...rules.map((rule) => specificity(rule, user)));
+  return rules.filter((rule) => specificity(rule, user) === most).sort((left, right) => left.ruleId - right.ruleId);
 }
 
 /** An order without a rule shows as skipped; nobody expects anything of other moments. */
@@ -184,6 +205,11 @@ function specificity(rule: PostbackRule, user: JudgedUser): number {
   if (rule.adPlatform !== "" && rule.adPlatform !== user.adPlatform) return 0;
   if (rule.turboPromotedObjectId !== "" && rule.turboPromotedObjectId !== user.turboPromotedObjectId) return 0;
   return 1 + (rule.adPlatform === "" ? 0 : 1) + (rule.turboPromotedObjectId === "" ? 0 : 2);
+}
+
+/** Whether a user's first one counts and every later one is the same again. */
+export function isToldOnce(eventType: PostbackEventType): boolean {
+  return ONCE.has(eventType);
 }
 
 export function subjectOf(eventType: PostbackEventType, { traceId, day }: Pick<Occurrence, "traceId" | "day">): string {

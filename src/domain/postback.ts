@@ -11,3 +11,5 @@ export type PostbackEventType = (typeof POSTBACK_EVENT_TYPES)[number];
 /** 0 waiting, 1 accepted by the platform, 2 given up, 3 skipped. */
 export const POSTBACK_STATUS = { waiting: 0, accepted: 1, givenUp: 2, skipped: 3 } as const;
 export type PostbackStatus = (typeof POSTBACK_STATUS)[keyof typeof POSTBACK_STATUS];
+
+export const POSTBACK_STATUS_TEXTS: readonly string[] = ["waiting", "accepted", "given up", "skipped"];

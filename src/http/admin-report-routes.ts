@@ -31,6 +31,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: HttpContext)
       summary: "The users, orders and costs behind a number of the ad report",
       ...{ tags: ["admin"], body: cellBody, response: { 200: adminAnswer } },
     },
+    config: { access: "read" },
     handler: async (request) => {
       const body = request.body as CellBody;
       const app = await context.apps.findById(body.app_id);
@@ -44,6 +45,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: HttpContext)
       description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
       ...{ tags: ["admin"], body: exportBody },
     },
+    config: { access: "read" },
     handler: async (request, reply) => {
       if (running.exports >= LIMITS.exportsAtOnce) {
         const message = `${LIMITS.exportsAtOnce} exports are running; try again.`;

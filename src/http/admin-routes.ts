@@ -30,27 +30,44 @@ import { platformOfLink } from "../platform/registry.ts";
 import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
-import { adminToken, requireAdmin } from "./admin.ts";
+import { accountRoutes } from "./account-routes.ts";
+import { actorOf } from "./admin.ts";
+import { adminCostRoutes } from "./admin-cost-routes.ts";
 import { adminReportRoutes } from "./admin-report-routes.ts";
+import { auditChanges } from "./audit.ts";
+import { callbackRoutes } from "./callback-routes.ts";
+import { consoleUserRoutes } from "./console-user-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
 import { developerRoutes } from "./developer-routes.ts";
+import { postbackRoutes } from "./postback-routes.ts";
+import { postbackRuleRoutes } from "./postback-rule-routes.ts";
+import { sessionRoutes } from "./session-routes.ts";
 import { userRoutes } from "./user-routes.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
 
-/** What an operator or the console does: each of these needs the admin token. */
+/** What an operator or the console does: each of these needs the admin token, or somebody signed in. */
 export function adminRoutes(server: FastifyInstance, context: HttpContext): void {
   server.register(async (routes) => {
-    const expected = Buffer.from(adminToken(context.vault));
-    routes.addHook("preParsing", async (request) => requireAdmin(expected, request));
+    routes.addHook("preParsing", async (request) => {
+      request.actor = await actorOf(context, request);
+    });
+    auditChanges(routes, context);
     campaignRoutes(routes, context);
     ruleRoutes(routes, context);
     explainRoutes(routes, context);
     adminReportRoutes(routes, context);
+    adminCostRoutes(routes, context);
     developerRoutes(routes, context);
     userRoutes(routes, context);
+    consoleUserRoutes(routes, context);
+    postbackRuleRoutes(routes, context);
+    postbackRoutes(routes, context);
+    accountRoutes(routes, context);
+    callbackRoutes(routes, context);
   });
+  server.register(async (routes) => sessionRoutes(routes, context));
 }
 
 function campaignRoutes(routes: FastifyInstance, context: HttpContext): void {
@@ -189,6 +206,7 @@ function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
       summary: "Registrations decided again under other rules, without changing anything",
       ...{ tags: ["admin"], body: whatIfBody, response: { 200: adminAnswer } },
     },
+    config: { access: "read" },
     handler: async (request) => {
       const body = request.body as { app_id: number; rules: Texts } & Days;
       const app = await apps.findById(body.app_id);

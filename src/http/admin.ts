@@ -1,16 +1,86 @@
-import { timingSafeEqual } from "node:crypto";
-import type { FastifyRequest } from "fastify";
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ConsoleRole } from "../db/admin-user.ts";
+import { findSession, type SessionLife } from "../db/console-session.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
+import type { HttpContext } from "./context.ts";
+
+/** Who uses the admin interface: somebody signed in to the console, or whoever holds the admin token. */
+export type Actor = { name: string; role: ConsoleRole; session: string | undefined };
+
+export const SESSION_LIFE: SessionLife = { idleMs: 12 * 3_600_000, wholeMs: 7 * 24 * 3_600_000 };
+const COOKIE = "touchpoint_session";
+export const CSRF_HEADER = "touchpoint-csrf";
 
 /** The token of the admin interface. Made from the installation's own key, so it changes only with that. */
 export function adminToken(vault: Vault): string {
   return vault.keyFor("admin-token").toString("hex");
 }
 
-export function requireAdmin(expected: Buffer, request: FastifyRequest): void {
-  const given = Buffer.from((request.headers.authorization ?? "").replace(/^Bearer /, ""));
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw new ApiError("badSign", "Authorization must be `Bearer ` and the admin token (`cli admin token` prints it).");
+/** Whether a session's holder may be who asks: another site can make a browser send the cookie, but not this. */
+export function csrfTokenOf(vault: Vault, session: string): string {
+  return createHmac("sha256", vault.keyFor("csrf")).update(session).digest("base64url");
+}
+
+/** What a route does: an analyst may look at everything and change nothing. */
+export type Access = "read" | "change";
+
+export function accessOf(request: FastifyRequest): Access {
+  return request.routeOptions.config.access ?? (request.method === "GET" ? "read" : "change");
+}
+
+/** Refuses whoever may not do what the route does; says who it is otherwise. */
+export async function actorOf(context: HttpContext, request: FastifyRequest): Promise<Actor> {
+  const actor =
+    request.headers.authorization === undefined ? await signedIn(context, request) : tokenHolder(context, request);
+  if (actor.role !== "admin" && accessOf(request) === "change") {
+    throw new ApiError("notGranted", "An analyst may look at everything, but change nothing.");
   }
+  return actor;
+}
+
+function tokenHolder({ vault }: HttpContext, request: FastifyRequest): Actor {
+  const given = (request.headers.authorization ?? "").replace(/^Bearer /, "");
+  if (!isSame(given, adminToken(vault))) throw notSignedIn();
+  return { name: "admin token", role: "admin", session: undefined };
+}
+
+async function signedIn(context: HttpContext, request: FastifyRequest): Promise<Actor> {
+  const session = sessionOf(request);
+  if (session === undefined) throw notSignedIn();
+  if (
+    request.method !== "GET" &&
+    !isSame(String(request.headers[CSRF_HEADER] ?? ""), csrfTokenOf(context.vault, session))
+  ) {
+    throw new ApiError("badSign", `The header ${CSRF_HEADER} does not belong to this session.`);
+  }
+  const user = await findSession(context.pool, { token: session, nowMs: context.clock(), life: SESSION_LIFE });
+  if (!user) throw notSignedIn();
+  return { name: user.name, role: user.role, session };
+}
+
+function notSignedIn(): ApiError {
+  return new ApiError(
+    "badSign",
+    "Sign in, or send the header Authorization: `Bearer ` and the admin token (`cli admin token` prints it).",
+  );
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+export function sessionOf(request: FastifyRequest): string | undefined {
+  const cookies = (request.headers.cookie ?? "").split(";").map((part) => part.trim().split("="));
+  return cookies.find(([name]) => name === COOKIE)?.[1] || undefined;
+}
+
+/** The empty text ends the session. Only sent back over TLS where it came by TLS. */
+export function setSession(request: FastifyRequest, reply: FastifyReply, token: string): void {
+  const isTls = request.headers["x-forwarded-proto"] === "https";
+  const life = token === "" ? 0 : SESSION_LIFE.wholeMs / 1000;
+  const attributes = ["Path=/", "HttpOnly", "SameSite=Strict", `Max-Age=${life}`, ...(isTls ? ["Secure"] : [])];
+  reply.header("set-cookie", [`${COOKIE}=${token}`, ...attributes].join("; "));
 }

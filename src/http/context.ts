@@ -3,6 +3,7 @@ import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import { LIMITS } from "../config.ts";
+import type { CostPuller } from "../cost/puller.ts";
 import type { DeveloperApp } from "../db/developer-app.ts";
 import { isClientId, isTooLongForId } from "../domain/identity.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
@@ -10,6 +11,7 @@ import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
+import type { Access, Actor } from "./admin.ts";
 import type { AppDirectory, ServedApp } from "./app-directory.ts";
 import type { CallerAddress } from "./caller-address.ts";
 import type { Intake } from "./intake.ts";
@@ -32,6 +34,7 @@ export type HttpContext = {
   progress: Progress;
   metrics: Metrics;
   live: Live;
+  costs: CostPuller;
   caller: CallerAddress;
   /** Whether the tables are filled by this process, so that waiting for them makes sense. */
   applies: boolean;
@@ -49,6 +52,8 @@ declare module "fastify" {
     answerCode: number;
     /** Who pulls a report. */
     developer: DeveloperApp;
+    /** Who uses the admin interface. */
+    actor: Actor;
     requestId: string;
   }
   interface FastifyContextConfig {
@@ -56,8 +61,12 @@ declare module "fastify" {
     numbersAreIds?: boolean;
     /** Called by SDKs: needs an access token, answers browsers of any origin. */
     collection?: boolean;
+    /** Of the admin interface: what the route does; without it, GET reads and everything else changes. */
+    access?: Access;
     /** Answers carry a request_id, refusals too. */
     hasRequestId?: boolean;
+    /** Fields of the body that the audit log does not keep. */
+    auditHides?: readonly string[];
     /** The name in /metrics. */
     endpoint?: string;
   }

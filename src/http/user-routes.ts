@@ -16,7 +16,7 @@ export function userRoutes(routes: FastifyInstance, context: HttpContext): void 
         "`state` is `erased`, or `accepted` where the tables are filled by another process or are far behind.",
       ...{ tags: ["admin"], body: eraseBody, response: { 200: adminAnswer } },
     },
-    config: { numbersAreIds: true },
+    config: { numbersAreIds: true, auditHides: ["client_id"] },
     handler: async (request) => {
       const body = request.body as { app_id: number; client_id: string | number };
       const { appId } = await context.apps.findById(body.app_id);

@@ -17,6 +17,8 @@ export type Sent =
 export type SenderOptions = {
   deadlineMs: number;
   connectionsMax: number;
+  /** A longer answer is none; without it, 1 MiB. */
+  replyBytesMax?: number;
   /** Whether an address may be called; without it, every one may. */
   mayCall?: (address: string) => boolean;
 };
@@ -36,10 +38,11 @@ export class Sender {
 
   /**
    * `fresh`: on a connection of its own. A kept connection may be closed by the other side just as the call leaves, and
-   * then nobody knows whether it arrived.
+   * then nobody knows whether it arrived. With `stopping`, nobody waits for the answer any longer.
    */
-  send(request: HttpRequest, connection: "kept" | "fresh"): Promise<Sent> {
-    const { mayCall, deadlineMs } = this.#options;
+  send(request: HttpRequest, connection: "kept" | "fresh", stopping?: AbortSignal): Promise<Sent> {
+    const { mayCall, deadlineMs, replyBytesMax = REPLY_BYTES_MAX } = this.#options;
+    const deadline = AbortSignal.timeout(deadlineMs);
     const url = new URL(request.url);
     const host = url.hostname.replace(/^\[|\]$/g, "");
     if (mayCall && isIP(host) !== 0 && !mayCall(host)) {
@@ -54,7 +57,7 @@ export class Sender {
         ...(request.body !== undefined && { "content-length": Buffer.byteLength(request.body) }),
       },
       agent: connection === "kept" ? kept : false,
-      signal: AbortSignal.timeout(deadlineMs),
+      signal: stopping ? AbortSignal.any([deadline, stopping]) : deadline,
       ...(mayCall && { lookup: guarded(mayCall) }),
     };
     return new Promise((settle) => {
@@ -72,7 +75,7 @@ export class Sender {
         let bytes = 0;
         response.on("data", (chunk: Buffer) => {
           bytes += chunk.length;
-          if (bytes <= REPLY_BYTES_MAX) chunks.push(chunk);
+          if (bytes <= replyBytesMax) chunks.push(chunk);
           else response.destroy(new Error("The answer is too long."));
         });
         response.on("error", fail);

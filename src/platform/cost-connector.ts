@@ -19,7 +19,7 @@ export type PulledCost = {
  */
 export type PulledName = { level: "account" | "plan" | "ad"; id: string; name: string; status: string };
 
-/** One call that is still to be made: which list, which page of it. Plain data. */
+/** One call that is still to be made: which `list`, which page of it, or which `ids`, with commas. Plain data. */
 export type CostQuestion = Readonly<Record<string, string | number>>;
 
 export type CostPage =
@@ -38,6 +38,8 @@ export type CostConnector = {
   daysMax: number;
   /** The first questions for a range of days, both ends included. */
   start(range: { fromDay: string; toDay: string }, context: CallContext): CostQuestion[];
+  /** Where a question that tells none is refused for good, the costs are whole all the same. */
+  tellsCosts(question: CostQuestion): boolean;
   request(question: CostQuestion, context: CallContext): HttpRequest;
   read(question: CostQuestion, reply: HttpReply, context: CallContext): CostPage;
   tokens?: TokenFlow;

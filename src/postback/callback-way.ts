@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Callback } from "../db/callback.ts";
+import { CALLBACK_MACROS, MACRO } from "../domain/callback.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { callbackLaneOf } from "../domain/postback-book.ts";
 import type { Sender } from "../outbound/sender.ts";
@@ -35,12 +36,6 @@ export class CallbackWay implements Way {
   }
 }
 
-/** Macros of the attribution callback's address, such as `__CLIENT_ID__`. */
-export const CALLBACK_MACROS = [
-  ...["app_id", "client_id", "wx_openid", "ad_platform", "method", "turbo_promoted_object_id", "advertiser_id"],
-  ...["gid", "aid", "cid", "csite", "channel", "touched_at", "registered_at", "id"],
-] as const;
-
 export function callbackRequest(callback: Callback, { row, user }: Parcel, nowMs: number): HttpRequest {
   const id = dedupeIdOf(row);
   const known: JsonObject = { app_id: row.appId, client_id: row.clientId, wx_openid: user?.wxOpenid ?? "", id };
@@ -62,7 +57,7 @@ export function callbackRequest(callback: Callback, { row, user }: Parcel, nowMs
 }
 
 function filled(url: string, values: JsonObject): string {
-  return url.replaceAll(/__([A-Z_]+?)__/g, (macro, name: string) => {
+  return url.replaceAll(MACRO, (macro, name: string) => {
     const field = name.toLowerCase();
     if (!(CALLBACK_MACROS as readonly string[]).includes(field)) return macro;
     const value = values[field] ?? "";

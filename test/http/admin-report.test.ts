@@ -37,6 +37,8 @@ const costOf = async (app: App) => (await post("report/explain", cell(app))).dat
 describe("without the admin token", () => {
   test.each([
     ["POST", "cost/import"],
+    ["POST", "cost/pull"],
+    ["GET", "cost/status"],
     ["POST", "advertiser/import"],
     ["POST", "ad-object/import"],
     ["POST", "report/explain"],

@@ -1,19 +1,21 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAdminUser } from "../../src/db/admin-user.ts";
 import type { App } from "../../src/db/app.ts";
+import { createSession } from "../../src/db/console-session.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
-import { adminToken } from "../../src/http/admin.ts";
+import { adminToken, CSRF_HEADER, csrfTokenOf } from "../../src/http/admin.ts";
 import { openVault } from "../../src/vault.ts";
 import { ENDPOINTS, refresh } from "../http/endpoints.ts";
 import { ask, BASE, type Row, Tables, track } from "../http/fixture.ts";
-import { adReportOf, dayOf, listOf, Reports, recentDays } from "../http/reports.ts";
+import { adReportOf, listOf, Reports } from "../http/reports.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Answer, answerOf } from "../support/touchpoint.ts";
+import { ADMIN_CASES, type AdminCase, THEIRS } from "./admin-cases.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
 const reports = new Reports(server);
-const CAMPAIGN = "theirs0123456789";
-const THEIRS = { client: "their-client", order: "their-order", channel: "their-channel", openid: "their-openid" };
+const CAMPAIGN = THEIRS.campaign;
 
 /** Ours, whose credentials are at hand, and theirs, which must neither be seen nor changed. */
 let ours: App;
@@ -38,6 +40,11 @@ beforeAll(async () => {
   const order = { $order_id: THEIRS.order, $pay_amount: 600, $pay_type: "CNY" };
   await server.collect(theirs, THEIRS.client, [track("$PayEvent", order), track("their_event")]);
   await server.register(ours, "our-client");
+  const rule = { app_id: theirs.appId, moment: "pay", event_type: "pay" };
+  THEIRS.ruleId = (await reports.admin("postback/rules/create", rule)).data.rule_id;
+  await reports.admin("accounts/set", { app_id: theirs.appId, ad_platform: "oppo", postbacks: "off" });
+  const callback = { app_id: theirs.appId, kind: "event", url: "https://8.8.8.8/", events: ["their_event"] };
+  await reports.admin("callbacks/set", callback);
   await server.settle();
 });
 
@@ -69,9 +76,10 @@ type Case =
   | { kind: "open" }
   | { kind: "collection"; code: number; call: () => { query?: Record<string, string>; body?: Row } }
   | { kind: "link" }
+  | { kind: "session" }
   | { kind: "stream" }
   | { kind: "report"; body: (app: Pick<App, "appId">) => Row; filtered?: Row }
-  | { kind: "admin"; call: (app: Pick<App, "appId">) => Row; code: number };
+  | AdminCase;
 
 /** As the endpoint is called by us, naming their client. */
 const naming =
@@ -94,9 +102,6 @@ const CODES_OF_COLLECTION: Readonly<Record<string, number>> = {
   ...{ "POST base/wx/access_token/refresh": 2002, "POST base/media/access_token/refresh": 2002 },
 };
 
-const range = () => ({ from: dayOf(Date.now()), to: dayOf(Date.now()) });
-const cell = () => ({ date_list: recentDays(), statistics_caliber: "user_activated_time", decimal_point: 2 });
-const ofAdmin = (code: number, call: (app: Pick<App, "appId">) => Row): Case => ({ kind: "admin", code, call });
 const filters = { user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] } };
 
 /** Every endpoint there is, and what becomes of a call that reaches for another app. */
@@ -125,49 +130,13 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   "POST /openapi/api/v1/report/user/list": { kind: "report", body: (app) => listOf(app), filtered: filters },
   "POST /openapi/api/v1/report/metrics/list": { kind: "report", body: () => ({}) },
-  // With the right token, but our app: what is theirs is not found there.
-  "GET /admin/api/v1/campaigns": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
-  "POST /admin/api/v1/campaigns/create": ofAdmin(0, ({ appId }) => ({ app_id: appId, name: "ours" })),
-  "POST /admin/api/v1/campaigns/edit": ofAdmin(1004, ({ appId }) => ({
-    app_id: appId,
-    turbo_promoted_object_id: CAMPAIGN,
-    name: "x",
-  })),
-  "GET /admin/api/v1/campaigns/links": ofAdmin(1004, ({ appId }) => ({
-    app_id: appId,
-    turbo_promoted_object_id: CAMPAIGN,
-  })),
-  "GET /admin/api/v1/attribution/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
-  "POST /admin/api/v1/attribution/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId, rules: { click_window: "3d" } })),
-  "GET /admin/api/v1/attribution/why": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
-  "POST /admin/api/v1/attribution/what-if": ofAdmin(0, ({ appId }) => ({
-    app_id: appId,
-    ...range(),
-    rules: { click_window: "1d" },
-  })),
-  "GET /admin/api/v1/attribution/fraud": ofAdmin(0, ({ appId }) => ({ app_id: appId, ...range() })),
-  "POST /admin/api/v1/cost/import": ofAdmin(0, ({ appId }) => ({
-    app_id: appId,
-    csv: `date,cost\n${dayOf(Date.now())},1\n`,
-  })),
-  "POST /admin/api/v1/advertiser/import": ofAdmin(0, () => ({
-    csv: "ad_platform,advertiser_id,name\ntencent,cross-app,x\n",
-  })),
-  "POST /admin/api/v1/ad-object/import": ofAdmin(0, () => ({
-    csv: "ad_platform,level,id,name\ntencent,ad,cross-app,x\n",
-  })),
-  "POST /admin/api/v1/report/explain": ofAdmin(0, ({ appId }) => ({
-    ...{ ...cell(), app_id: appId, metric: "AppROI", row: { channel: THEIRS.channel } },
-  })),
-  "POST /admin/api/v1/export": ofAdmin(0, ({ appId }) => ({
-    app_id: appId,
-    kind: "users",
-    user_filtering: filters.user_filtering,
-  })),
-  "GET /admin/api/v1/developers": ofAdmin(0, () => ({})),
-  "POST /admin/api/v1/developers/create": ofAdmin(0, ({ appId }) => ({ name: "cross-app", apps: [appId] })),
-  "POST /admin/api/v1/developers/decide": ofAdmin(1004, () => ({ id: 2_000_000_000, state: "refused" })),
-  "POST /admin/api/v1/users/erase": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  ...ADMIN_CASES,
+  ...Object.fromEntries(
+    ["GET", "POST sign-in", "POST setup", "POST sign-out", "POST password"].map((name): [string, Case] => {
+      const [method, path] = name.split(" ");
+      return [`${method} /admin/api/v1/session${path ? `/${path}` : ""}`, { kind: "session" }];
+    }),
+  ),
 };
 
 async function adminCall(name: string, sent: Row, headers: Record<string, string>): Promise<Answer> {
@@ -193,6 +162,9 @@ test("every endpoint that the server describes has its case here", async () => {
   );
   expect(Object.keys(CASES).sort()).toEqual(described.sort());
 });
+
+/** What is asked for with a POST, but changes nothing. */
+const LOOKS = ["attribution/what-if", "report/explain", "export", "postback/dry-run"];
 
 const of = <Kind extends Case["kind"]>(kind: Kind) =>
   Object.entries(CASES).filter((entry): entry is [string, Extract<Case, { kind: Kind }>] => entry[1].kind === kind);
@@ -303,6 +275,20 @@ describe("the admin interface", () => {
     expect(await theirRows()).toEqual(before);
   });
 
+  test.each(of("admin"))(
+    "%s takes no number that the tables cannot hold for a fault of its own",
+    async (name, { call }) => {
+      for (const huge of [2 ** 31, 9_999_999_999]) {
+        const sent = Object.entries(call({ appId: huge })).map(([key, value]) => [
+          key,
+          typeof value === "number" ? huge : value,
+        ]);
+        const answer = await adminCall(name, Object.fromEntries(sent), { authorization: admin });
+        expect(answer.status, answer.msg).toBe(200);
+      }
+    },
+  );
+
   test.each(of("admin"))("%s of one app does not reach what is another's", async (name, { call, code }) => {
     const before = await theirRows();
     const answer = await adminCall(name, call(ours), { authorization: admin });
@@ -310,6 +296,58 @@ describe("the admin interface", () => {
     // The caller's own words may come back, their data may not.
     expect(JSON.stringify({ ...answer, headers: {} })).not.toMatch(/their-(?:order|openid|oaid|campaign)|their_event/);
     expect(await theirRows()).toEqual(before);
+  });
+});
+
+describe("the console", () => {
+  const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
+  let session: string;
+  beforeAll(async () => {
+    const pool = server.database();
+    const name = `analyst of ${ours.appId}`;
+    const user = await createAdminUser(pool, { name, role: "analyst", passwordHash: "x", nowMs: Date.now() });
+    session = await createSession(pool, user!, Date.now());
+    await pool.end();
+  });
+  afterAll(async () => {
+    await tables.query("delete from admin_user where name = $1", [`analyst of ${ours.appId}`]);
+  });
+  const cookie = () => `touchpoint_session=${session}`;
+
+  test.each(of("admin"))(
+    "%s: an analyst looks, changes nothing, and only from the console's own pages",
+    async (name, { call }) => {
+      const before = await theirRows();
+      const csrf = { [CSRF_HEADER]: csrfTokenOf(vault, session) };
+      const answer = await adminCall(name, call(theirs), { cookie: cookie(), ...csrf });
+      if (name.startsWith("GET") || LOOKS.includes(name.split("/v1/")[1]!))
+        expect([0, 1004, 2000]).toContain(answer.code);
+      else expect(answer).toMatchObject({ status: 200, code: 2004, data: {} });
+      if (name.startsWith("POST")) {
+        for (const wrong of [{} as Row, { [CSRF_HEADER]: "" }, { [CSRF_HEADER]: csrfTokenOf(vault, `${session}0`) }]) {
+          expect(await adminCall(name, call(theirs), { cookie: cookie(), ...wrong })).toMatchObject({
+            code: 2002,
+            data: {},
+          });
+        }
+      }
+      expect(await theirRows()).toEqual(before);
+    },
+  );
+
+  test.each(of("session"))("%s tells nothing to who is not signed in", async (name) => {
+    const answer = await adminCall(name, {}, {});
+    // Wrong names and passwords are tried elsewhere: they count against the address.
+    const code = name.endsWith("sign-out")
+      ? 0
+      : /sign-in|setup/.test(name)
+        ? 1004
+        : name.endsWith("password")
+          ? 1004
+          : 2002;
+    expect(answer).toMatchObject({ status: 200, code, data: {} });
+    const forged = await adminCall(name, {}, { cookie: "touchpoint_session=0123456789abcdef" });
+    expect(forged).toMatchObject({ status: 200, code, data: {} });
   });
 });
 

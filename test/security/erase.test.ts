@@ -85,6 +85,19 @@ test("the command line erases too, and says what is left in the journal", async 
   });
 });
 
+test("the audit log says that somebody was erased, and no longer names anybody", async () => {
+  const app = await appWith("named");
+  await reports
+    .admin("postback/resend", { app_id: app.appId, client_id: "named", trace_id: "o-named" })
+    .catch(() => {});
+  await reports.admin("users/erase", { app_id: app.appId, client_id: "named" });
+  const rows = await tables.query("select action, details::text as details from audit_log where app_id = $1", [
+    app.appId,
+  ]);
+  expect(rows.map(({ action }) => action)).toContain("users/erase");
+  for (const { details } of rows) expect(details).not.toContain("named");
+});
+
 test("whoever is unknown, or of another app, is refused with 2000 and nothing is erased", async () => {
   const [app, other] = [await appWith("u"), await server.createApp()];
   await expect(reports.admin("users/erase", { app_id: other.appId, client_id: "u" })).rejects.toThrow(/no user/);

@@ -79,6 +79,9 @@ function hintsOf(app: App, developers: readonly number[]): Hints {
     row: (random) => ({ ad_platform: text(random) }),
     rules: () => ({ click_window: "3d" }),
     csv: (random) => `date,ad_platform,cost\n${days()[1]},tencent,${random.pick(["1", "x", '"', ...NASTY_TEXTS])}\n`,
+    url: () => "https://own.invalid/told",
+    moment: (random) => random.pick(["pay", "register", "event:level_up"]),
+    ad_platform: (random) => random.pick(["tencent", "vivo", "oppo"]),
     data: () => ({ os_name: "android", oaid: "oaid-1" }),
     device_info: () => ({ os_name: "android", oaid: "oaid-1" }),
   };

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { signedRequest } from "../../src/client/report-client.ts";
+import { createAdminUser } from "../../src/db/admin-user.ts";
 import type { App } from "../../src/db/app.ts";
 import { storeCallback } from "../../src/db/callback.ts";
 import { type DeveloperApp, decideDeveloperApp } from "../../src/db/developer-app.ts";
@@ -10,6 +11,7 @@ import { storeAccount } from "../../src/db/platform-account.ts";
 import { storePlatformSecret } from "../../src/db/platform-secret.ts";
 import { adminToken } from "../../src/http/admin.ts";
 import { createLog } from "../../src/log.ts";
+import { hashPassword } from "../../src/password.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
 import { ENDPOINTS, refresh } from "../http/endpoints.ts";
 import { ask, BASE, track } from "../http/fixture.ts";
@@ -25,6 +27,7 @@ const ACCOUNT_SECRETS = {
 };
 const CALLBACK_SECRET = `${MARK}-callback`;
 const AKEY = `${MARK}-akey`;
+const PASSWORD = `${MARK} is what the keeper says`;
 const MEDIA_TOKEN = `${MARK}-media`;
 
 /** One server that talks as much as it can, with every kind of secret in it. */
@@ -33,6 +36,7 @@ let vault: Vault;
 let reports: Reports;
 let app: App;
 let developer: DeveloperApp;
+let session: string;
 beforeAll(async () => {
   server = await TouchpointProcess.start({ env: { LOG_LEVEL: "trace", CALLBACK_PRIVATE_NETWORKS: "allow" } });
   vault = openVault({ dataDir: server.dataDir, secretKey: "" });
@@ -49,13 +53,24 @@ beforeAll(async () => {
   const callback = { appId, url: "http://127.0.0.1:9/told", secret: CALLBACK_SECRET, enabled: true };
   await storeCallback(pool, vault, { ...callback, kind: "event", events: ["level_up"] }, 1);
   await storePlatformSecret(pool, vault, { appId, platform: "baidu", name: "akey", value: AKEY });
+  const passwordHash = await hashPassword(PASSWORD);
+  await createAdminUser(pool, { name: "keeper", role: "admin", passwordHash, nowMs: 1 });
   await pool.end();
+  session = await signIn();
   await callEverything();
 });
 afterAll(async () => {
   await server.stop();
   await cleanUp(server.dataDir);
 });
+
+async function signIn(): Promise<string> {
+  const body = JSON.stringify({ name: "keeper", password: PASSWORD });
+  const answer = await fetch(`${server.url}/admin/api/v1/session/sign-in`, { method: "POST", body });
+  const cookie = answer.headers.get("set-cookie") ?? "";
+  expect(cookie).toMatch(/; HttpOnly; SameSite=Strict/);
+  return /^touchpoint_session=([^;]+)/.exec(cookie)![1]!;
+}
 
 /** Every endpoint, rightly and wrongly, with secrets wherever they belong and where they do not. */
 async function callEverything(): Promise<void> {
@@ -88,6 +103,15 @@ async function callEverything(): Promise<void> {
   }
   const admin = { authorization: `Bearer ${adminToken(vault)}` };
   await ask(server, "GET", "/admin/api/v1/developers", { headers: admin });
+  const account = { app_id: app.appId, ad_platform: "huawei", secrets: { secret_key: `${MARK}-huawei` } };
+  const set = await ask(server, "POST", "/admin/api/v1/accounts/set", {
+    headers: admin,
+    body: JSON.stringify(account),
+  });
+  expect(set).toMatchObject({ code: 0 });
+  await ask(server, "POST", "/admin/api/v1/session/sign-in", {
+    body: JSON.stringify({ name: PASSWORD, password: `${PASSWORD}x` }),
+  });
   for (const path of ["developers/decide", "users/erase", "nowhere"]) {
     await ask(server, "POST", `/admin/api/v1/${path}`, { headers: admin, body: "{" });
   }
@@ -103,6 +127,7 @@ function secrets(): [string, string][] {
     ["the key of a developer application", developer.appKey],
     ["secrets of accounts, callbacks and platforms, media tokens", MARK],
     ["the admin token", adminToken(vault)],
+    ["the token of a session", session],
     ["the key of the installation", readFileSync(join(server.dataDir, "secret.key"), "utf8").trim()],
   ];
 }

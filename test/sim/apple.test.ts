@@ -178,3 +178,12 @@ test("every answer tells what is left, and more than that is 429 until the windo
 test("there is no postback", async () => {
   expect((await post(`${apple.url}/api/v2/conversion`, {})).status).toBe(404);
 });
+
+test("an account tells its name, to whoever has named it in the context too", async () => {
+  const { url } = apple;
+  const own = await get(`${url}/v1/ad-accounts/123`, headers());
+  expect(own.json.result).toMatchObject({ id: 123, name: "Account 123", currency: "USD", systemStatus: "ACTIVE" });
+  expect((await get(`${url}/v1/ad-accounts/123`, headers({ "x-ap-context": "adAccountId=1" }))).status).toBe(403);
+  const { acls } = (await get(`${url}/v1/acls`, headers())).json.result;
+  expect(acls).toEqual([{ adAccount: { id: 123, name: "Account 123", orgId: 1 }, roles: ["Admin"] }]);
+});

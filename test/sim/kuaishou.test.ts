@@ -114,3 +114,17 @@ test("a token ends after a day; a refresh replaces both", async () => {
   expect((await ask("/v1/report/unit_report", REPORT)).json.code).toBe(0);
   expect((await ask("/oauth2/authorize/refresh_token", { app_id, secret, refresh_token })).json.code).not.toBe(0);
 });
+
+test("plans and ads that are asked for by their ids come in one page, with all digits of theirs", async () => {
+  const units = "[7200000000000000003,7200000000000000001,7200000000000000002]";
+  const response = await fetch(`${kuaishou.url}/rest/openapi/gw/dsp/unit/list`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "access-token": kuaishou.tokens.accessToken },
+    body: `{"advertiser_id":900,"unit_ids":${units},"page":1,"page_size":100}`,
+  });
+  expect((await response.text()).match(/"unit_id":\d+/g)).toHaveLength(3);
+  const { details } = (await ask("/gw/dsp/campaign/list", { advertiser_id: 900, campaign_ids: ["1"] })).json.data;
+  expect(details).toEqual([]);
+  const { data } = (await ask("/v1/advertiser/info", { advertiser_id: 900 })).json;
+  expect(data).toMatchObject({ corporation_name: "Account 900" });
+});

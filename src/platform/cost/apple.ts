@@ -34,6 +34,7 @@ export const appleCosts: CostConnector = {
     { list: "campaigns", from: fromDay, to: toDay, offset: 0 },
     { list: "account" },
   ],
+  tellsCosts: ({ list }) => list !== "account",
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);

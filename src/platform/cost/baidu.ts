@@ -2,7 +2,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { CallContext, HttpRequest } from "../connector.ts";
 import type { CostConnector, CostPage, CostQuestion } from "../cost-connector.ts";
 import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "./account-fields.ts";
-import { idJson, objectJson } from "./question.ts";
+import { idJson, isReport, objectJson } from "./question.ts";
 import {
   answerOf,
   codeOutcome,
@@ -34,6 +34,7 @@ export const baiduCosts: CostConnector = {
   // It would take two years; a page that fails is asked again with all that belongs to it, so less at once is better.
   daysMax: 90,
   start: ({ fromDay, toDay }) => [{ list: "report", from: fromDay, to: toDay, row: 0 }],
+  tellsCosts: isReport,
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);
@@ -64,7 +65,7 @@ export const baiduCosts: CostConnector = {
 };
 
 /** Busy, too many calls, or shut out for a while. */
-const BUSY = ["405", "421", "502", "800", "801", "802", "status 3"];
+const BUSY = ["405", "421", "502", "800", "801", "802"];
 
 /** In the header 0 is success, 1 and 2 are failures in part and in whole, 3 is a fault of the system. */
 const ENVELOPE: Envelope = {
@@ -75,8 +76,8 @@ const ENVELOPE: Envelope = {
     if (status === "") return undefined;
     return status === "0" ? "fine" : failureOf(header, status);
   },
-  kindOf: ({ code, message }) => {
-    if (BUSY.includes(code)) return "retry";
+  kindOf: ({ code, message, isItsOwn }) => {
+    if (isItsOwn || BUSY.includes(code)) return "retry";
     if (/token/i.test(message)) return "token";
     return /频|too many requests|exceeds limit|retry|try again/i.test(message) ? "retry" : undefined;
   },
@@ -87,12 +88,12 @@ const TOKEN_ENVELOPE: Envelope = { platform: "Baidu", outcome: codeOutcome, kind
 function failureOf(header: JsonObject, status: string): Failure {
   const [first] = objectsOf(header.failures);
   const message = textOf(first?.message) || textOf(header.desc);
-  return { code: textOf(first?.code) || `status ${status}`, message };
+  return { code: textOf(first?.code) || `status ${status}`, message, isItsOwn: status === "3" };
 }
 
 const COLUMNS = [
   ...["date", "userId", "userName", "campaignId", "campaignName", "campaignStatus"],
-  ...["adGroupId", "adGroupName", "adGroupStatus", "impression", "click", "cost"],
+  ...["adGroupId", "adGroupName", "impression", "click", "cost"],
 ];
 
 /** A fixed order, so that no row is on two pages. */
@@ -139,7 +140,7 @@ function readReport(question: CostQuestion, body: JsonObject, { account }: CallC
     list.flatMap((row) => [
       { level: "account", id: account("advertiser_id"), name: row.userName },
       { level: "plan", id: row.campaignId, name: row.campaignName, status: row.campaignStatus },
-      { level: "ad", id: row.adGroupId, name: row.adGroupName, status: row.adGroupStatus },
+      { level: "ad", id: row.adGroupId, name: row.adGroupName },
     ]),
   );
   const until = Number(question.row) + list.length;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { CallContext, HttpRequest } from "../connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../cost-connector.ts";
 import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "./account-fields.ts";
-import { firstQuestions, idGroups, idJson, objectJson } from "./question.ts";
+import { firstQuestions, idGroups, idJson, isReport, objectJson } from "./question.ts";
 import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf, tokenAnswerOf } from "./reply.ts";
 import { costsInUnit, namesOf } from "./report-row.ts";
 
@@ -26,6 +26,7 @@ export const bytedanceCosts: CostConnector = {
   ],
   daysMax: 30,
   start: firstQuestions,
+  tellsCosts: isReport,
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../domain/json.ts";
 import type { CallContext, HttpRequest } from "../connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../cost-connector.ts";
 import { CURRENCY_FIELD, TOKEN_FIELDS } from "./account-fields.ts";
-import { firstQuestions, idGroups, idJson, objectJson } from "./question.ts";
+import { firstQuestions, idGroups, idJson, isReport, objectJson } from "./question.ts";
 import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf, tokenAnswerOf } from "./reply.ts";
 import { costsInUnit, namesOf } from "./report-row.ts";
 
@@ -35,6 +35,7 @@ export const kuaishouCosts: CostConnector = {
   // Reports at once reach back a week, and span no more than that.
   daysMax: 7,
   start: firstQuestions,
+  tellsCosts: isReport,
   request,
   read: (question, reply, context) => {
     const answer = answerOf(reply, ENVELOPE);
@@ -76,7 +77,7 @@ const ENVELOPE: Envelope = {
   outcome: codeOutcome,
   kindOf: ({ code, message }) => {
     if (code === "402005" || /access[\s_-]?token/i.test(message)) return "token";
-    if (/频|限流|too (?:many|fast)|rate limit|frequen/i.test(message)) return "retry";
+    if (/频|限流|繁忙|busy|too (?:many|fast)|rate limit|frequen/i.test(message)) return "retry";
     return /^5\d\d$/.test(code) ? "retry" : undefined;
   },
 };
@@ -129,8 +130,9 @@ function readReport(question: CostQuestion, data: JsonObject, { account }: CallC
   }));
   const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
   if (read.kind !== "costs") return read;
-  const page = Number(question.page);
-  const isMore = details.length > 0 && page * REPORT_ROWS < countOf(data.total_count);
+  // Counted by the rows that came: a page may hold fewer than were asked for.
+  const seen = Number(question.seen ?? 0) + details.length;
+  const isMore = details.length > 0 && seen < countOf(data.total_count);
   const idsOf = (list: "plans" | "ads") => read.costs.map((cost) => (list === "plans" ? cost.gid : cost.aid));
   const lists = (["plans", "ads"] as const).flatMap((list) =>
     idGroups(idsOf(list), IDS_AT_ONCE).map((ids) => ({ list, ids })),
@@ -145,7 +147,7 @@ function readReport(question: CostQuestion, data: JsonObject, { account }: CallC
     kind: "page",
     costs: read.costs,
     names,
-    next: [...(isMore ? [{ ...question, page: page + 1 }] : []), ...lists],
+    next: [...(isMore ? [{ ...question, page: Number(question.page) + 1, seen }] : []), ...lists],
   };
 }
 

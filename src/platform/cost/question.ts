@@ -5,6 +5,10 @@ export function firstQuestions({ fromDay, toDay }: { fromDay: string; toDay: str
   return [{ list: "report", from: fromDay, to: toDay, page: 1 }, { list: "account" }];
 }
 
+export function isReport({ list }: CostQuestion): boolean {
+  return list === "report";
+}
+
 /** Ids for lists that take only so many at once, each group as one text: questions are plain. */
 export function idGroups(ids: Iterable<string>, size: number): string[] {
   const distinct = [...new Set(ids)].filter((id) => id !== "");

@@ -13,6 +13,8 @@ const CONNECTORS: ReadonlyMap<string, CostConnector> = new Map([
   ["asa", appleCosts],
 ]);
 
+export const COST_PLATFORMS: readonly string[] = [...CONNECTORS.keys()];
+
 /** By the platform's name in reports. Undefined: it tells nobody what its ads cost. */
 export function costConnectorOf(platform: string): CostConnector | undefined {
   return CONNECTORS.get(platform);

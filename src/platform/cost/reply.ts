@@ -13,7 +13,12 @@ export type Envelope = {
   kindOf(failure: Failure): Refusal["kind"] | undefined;
 };
 
-export type Failure = { code: string; message: string };
+export type Failure = {
+  code: string;
+  message: string;
+  /** The platform says that the fault is its own. */
+  isItsOwn?: boolean;
+};
 
 /** The body of an answer that succeeded, or why there is none. */
 export function answerOf(reply: HttpReply, envelope: Envelope): { kind: "answer"; body: JsonObject } | Refusal {

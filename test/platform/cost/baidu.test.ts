@@ -22,7 +22,6 @@ const row = (over: object = {}) => ({
   campaignStatus: 0,
   adGroupId: 600000000000001,
   adGroupName: "Group",
-  adGroupStatus: "0",
   impression: 1000,
   click: 40,
   cost: 12.34,
@@ -42,7 +41,7 @@ test("the one question is the report of the days", () => {
 
 test("the report is asked for adgroups and days, in a fixed order", () => {
   const columns = ["date", "userId", "userName", "campaignId", "campaignName", "campaignStatus"];
-  columns.push("adGroupId", "adGroupName", "adGroupStatus", "impression", "click", "cost");
+  columns.push("adGroupId", "adGroupName", "impression", "click", "cost");
   const request = baiduCosts.request({ ...REPORT, row: 1000 }, context);
   expect({ ...request, body: JSON.parse(request.body!) }).toEqual({
     method: "POST",
@@ -81,10 +80,7 @@ test("rows are asked until all are there, and they bring the names", () => {
     fromDay: "2026-11-01",
     toDay: "2026-11-14",
     answer: ({ row: from }) =>
-      report(
-        from === 0 ? [row(), row({ date: "2026-11-02" })] : [row({ adGroupId: 600000000000002, adGroupStatus: 1 })],
-        3,
-      ),
+      report(from === 0 ? [row(), row({ date: "2026-11-02" })] : [row({ adGroupId: 600000000000002 })], 3),
   });
   expect(pull.questions.map((question) => question.row)).toEqual([0, 2]);
   const counts = { gid: "500000000000001", impressions: 1000, clicks: 40, costE4: 123_400, currency: "CNY" };
@@ -98,10 +94,10 @@ test("rows are asked until all are there, and they bring the names", () => {
   expect(pull.names).toEqual([
     account,
     plan,
-    { level: "ad", id: "600000000000001", name: "Group", status: "0" },
+    { level: "ad", id: "600000000000001", name: "Group", status: "" },
     account,
     plan,
-    { level: "ad", id: "600000000000002", name: "Group", status: "1" },
+    { level: "ad", id: "600000000000002", name: "Group", status: "" },
   ]);
 });
 
@@ -151,6 +147,7 @@ test.each<[object, string, string]>([
   [{ status: 2, failures: [{ code: 405, message: "service busy" }] }, "retry", "405: service busy"],
   [{ status: 3, failures: [{ code: 800, message: "Server internal error" }] }, "retry", "800: Server internal error"],
   [{ status: 2, failures: [{ code: 801, message: "frequent token errors" }] }, "retry", "801: frequent token errors"],
+  [{ status: 3, failures: [{ code: 8000, message: "system error" }] }, "retry", "8000: system error"],
   [{ status: 3, desc: "system failure" }, "retry", "status 3: system failure"],
   [{ status: 2, failures: [{ code: 8407, message: "accessToken expired" }] }, "token", "8407: accessToken expired"],
   [

@@ -77,7 +77,7 @@ test("all pages are asked, then plans and ads, and the account", () => {
     answer: (question) => {
       if (question.list === "report") {
         const unit = question.page === 1 ? 22 : 23;
-        return report([row({ unit_id: unit, unit_name: `Unit ${unit}` })], 2001);
+        return report([row({ unit_id: unit, unit_name: `Unit ${unit}` })], 2);
       }
       if (question.list === "account")
         return ok({ code: 0, data: { user_name: "player", corporation_name: "Example" } });

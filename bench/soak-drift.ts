@@ -1,0 +1,47 @@
+import type { Sample } from "./soak-sample.ts";
+
+/** How a figure has changed from the quarter after the warm-up to the last quarter. */
+export type Drift = { what: string; first: number; last: number; change: string; limit: string; isOver: boolean };
+
+type Rule = {
+  what: string;
+  of: (sample: Sample) => number;
+  /** More than this share, and more than this much, is a drift: a millisecond of nothing is not. */
+  shareMax: number;
+  slack: number;
+};
+
+const RULES: readonly Rule[] = [
+  { what: "memory of the server, MB", of: (sample) => sample.serverMb, shareMax: 0.05, slack: 0 },
+  { what: "memory of the database, MB", of: (sample) => sample.databaseMb, shareMax: 0.05, slack: 16 },
+  { what: "file handles", of: (sample) => sample.handles, shareMax: 0.05, slack: 4 },
+  { what: "apply lag, ms", of: (sample) => sample.lagMs, shareMax: 0.5, slack: 500 },
+  { what: "p50, ms", of: (sample) => sample.p50Ms, shareMax: 0.5, slack: 2 },
+  { what: "p99, ms", of: (sample) => sample.p99Ms, shareMax: 0.5, slack: 10 },
+];
+
+/** Medians: one slow moment of the machine is no drift. */
+export function driftOf(samples: readonly Sample[], warmUpShare: number): Drift[] {
+  const warm = samples.slice(Math.floor(samples.length * warmUpShare));
+  const part = Math.max(1, Math.floor(warm.length / 3));
+  return RULES.map(({ what, of, shareMax, slack }) => {
+    const first = median(warm.slice(0, part).map(of));
+    const last = median(warm.slice(-part).map(of));
+    const change = last - first;
+    const isOver = change > slack && change > first * shareMax;
+    const percent = first === 0 ? "" : ` (${((change / first) * 100).toFixed(1)} %)`;
+    return {
+      ...{ what, first: round(first), last: round(last), isOver },
+      change: `${round(change)}${percent}`,
+      limit: `${shareMax * 100} %${slack > 0 ? ` and ${slack}` : ""}`,
+    };
+  });
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((left, right) => left - right)[values.length >> 1] ?? 0;
+}
+
+function round(value: number): number {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,130 @@
+import type pg from "pg";
+import { type AppRules, loadAppRules } from "../db/app.ts";
+import { loadCostAccounts, notePullAttempt, withPullLock } from "../db/cost-pull.ts";
+import { type AccountKey, loadAccount, noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
+import { isDatabaseAway, transactionOn } from "../db/pool.ts";
+import { addDays, calendarOf } from "../domain/calendar.ts";
+import {
+  type DayRange,
+  daysOf,
+  dueDays,
+  firstScheduledDay,
+  openDays,
+  type PulledState,
+  rangesOf,
+} from "../domain/cost-schedule.ts";
+import { messageOf } from "../errors.ts";
+import { costConnectorOf } from "../platform/cost/registry.ts";
+import type { CostConnector } from "../platform/cost-connector.ts";
+import { pullRange } from "./pull.ts";
+import { Walk, type WalkDeps } from "./walk.ts";
+
+/** Which days: those that the schedule says, all that are not settled, or what somebody asks for. */
+export type PullPlan = { kind: "due" } | { kind: "open" } | ({ kind: "range" } & DayRange);
+
+/** What came of it. The error is the empty text where all went well. */
+export type AccountPull = AccountKey & { days: number; rows: number; costE4: number; error: string };
+
+export type PullOptions = {
+  signal: AbortSignal;
+  /** Told of each range that is done with, in days. */
+  onDays?: (done: number, total: number) => void;
+};
+
+/** No error of the account's: somebody else is at it. */
+export const TAKEN = "It is being pulled right now.";
+
+const NOTHING = { days: 0, rows: 0, costE4: 0, error: "" };
+
+/** Pulls the costs of one account. Nobody else pulls it meanwhile: where somebody does, this does nothing. */
+export async function pullAccount(
+  deps: WalkDeps,
+  { appId, adPlatform, advertiserId }: AccountKey,
+  plan: PullPlan,
+  options: PullOptions,
+): Promise<AccountPull> {
+  const key = { appId, adPlatform, advertiserId };
+  const locked = await withPullLock(deps.pool, key, (client) => pullLocked(deps, { client, key, plan }, options));
+  return locked.kind === "done" ? locked.value : { ...key, ...NOTHING, error: TAKEN };
+}
+
+type Job = { client: pg.PoolClient; key: AccountKey; plan: PullPlan };
+
+async function pullLocked(deps: WalkDeps, { client, key, plan }: Job, options: PullOptions): Promise<AccountPull> {
+  const nowMs = deps.clock();
+  // Read again under the lock: another process may just have pulled what was due.
+  const [found] = await loadCostAccounts(client, { fromDay: firstScheduledDay(nowMs), of: key });
+  const account = await loadAccount(client, deps.vault, key);
+  const app = (await loadAppRules(client)).find((candidate) => candidate.appId === key.appId);
+  if (!found || !account || !app) return { ...key, ...NOTHING };
+  const days = daysIn(plan, found.state, { nowMs, timeZone: app.timeZone });
+  if (days.length === 0) return { ...key, ...NOTHING };
+  const outcome = await pullDays(deps, { client, account, app, days }, options);
+  const failures = outcome.isFailure ? found.state.failures + 1 : 0;
+  const [atMs, { error }] = [deps.clock(), outcome];
+  await transactionOn(client, async (tx) => {
+    await notePullAttempt(tx, key, { atMs, failures, error });
+    await noteAccountError(tx, key, { text: error, atMs });
+  });
+  return { ...key, ...outcome.sum, error };
+}
+
+function daysIn(plan: PullPlan, state: PulledState, now: { nowMs: number; timeZone: string }): string[] {
+  const at = { nowMs: now.nowMs, calendar: calendarOf(now.timeZone) };
+  switch (plan.kind) {
+    case "due":
+      return dueDays(state, at);
+    case "open":
+      return openDays(state, at);
+    case "range":
+      return daysOf(plan);
+  }
+}
+
+type Outcome = { sum: { days: number; rows: number; costE4: number }; error: string; isFailure: boolean };
+type Days = { client: pg.PoolClient; account: PlatformAccount; app: AppRules; days: readonly string[] };
+
+/** The newest days come first: where older ones are refused, those are there. */
+async function pullDays(deps: WalkDeps, { client, account, app, days }: Days, options: PullOptions): Promise<Outcome> {
+  const sum = { days: 0, rows: 0, costE4: 0 };
+  const connector = connectorOf(account);
+  if (typeof connector === "string") return { sum, error: connector, isFailure: true };
+  const walk = new Walk(deps, { account, connector, signal: options.signal });
+  const errors = new Set<string>();
+  const today = calendarOf(app.timeZone).dayOf(deps.clock());
+  let [done, isFailure] = [0, false];
+  const open = rangesOf(days, connector.daysMax);
+  for (let range = open.shift(); range; range = open.shift()) {
+    const pulled = await pullRange(walk, range, { client, key: account, app, clock: deps.clock }).catch(
+      (error: unknown) => {
+        if (options.signal.aborted || isDatabaseAway(error)) throw error;
+        return { kind: "refused" as const, reason: messageOf(error) };
+      },
+    );
+    // In the platform's zone today may not have begun yet; that takes no other day along.
+    const isTodayAlone = pulled.kind === "refused" && range.toDay === today && range.fromDay < today;
+    if (isTodayAlone) open.unshift({ ...range, toDay: addDays(today, -1) });
+    done += isTodayAlone ? 1 : daysOf(range).length;
+    options.onDays?.(done, days.length);
+    if (pulled.kind === "stored") {
+      sum.days += pulled.days;
+      sum.rows += pulled.rows;
+      sum.costE4 += pulled.costE4;
+      if (pulled.trouble !== "") errors.add(pulled.trouble);
+      isFailure ||= !pulled.isWhole;
+      continue;
+    }
+    errors.add(pulled.reason);
+    isFailure = true;
+    if (pulled.kind === "failed") break;
+  }
+  return { sum, error: [...errors].join(" ").slice(0, ERROR_CHARACTERS_MAX), isFailure };
+}
+
+const ERROR_CHARACTERS_MAX = 1_000;
+
+/** Or why there is none. */
+function connectorOf({ adPlatform, advertiserId }: PlatformAccount): CostConnector | string {
+  if (advertiserId === "") return "The account names no advertiser, so nobody can be asked what its ads cost.";
+  return costConnectorOf(adPlatform) ?? `${adPlatform} tells nobody what ads cost.`;
+}

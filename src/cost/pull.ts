@@ -1,0 +1,125 @@
+import type pg from "pg";
+import { type AdLevel, type AdObject, learnAdObjects, learnAdvertisers } from "../db/ad-names.ts";
+import type { AppRules } from "../db/app.ts";
+import type { Cost } from "../db/cost.ts";
+import { storePulledDay } from "../db/cost-pull.ts";
+import type { AccountKey } from "../db/platform-account.ts";
+import { transactionOn } from "../db/pool.ts";
+import { type DayRange, daysOf } from "../domain/cost-schedule.ts";
+import { convertE4 } from "../domain/money.ts";
+import type { PulledCost, PulledName } from "../platform/cost-connector.ts";
+import type { Gathered, Walk } from "./walk.ts";
+
+/** What came of a range of days. `trouble`: why it is not all that there is; the empty text where it is. */
+export type RangePull =
+  | { kind: "stored"; days: number; rows: number; costE4: number; trouble: string; isWhole: boolean }
+  | { kind: "refused" | "failed"; reason: string };
+
+/**
+ * Pulls a range of days, and stores each day as a whole in a transaction of its own. All pages are there before the first
+ * day is touched: whatever happens in between, a day holds what it held before or what the platform says now.
+ */
+export async function pullRange(
+  walk: Walk,
+  range: DayRange,
+  target: { client: pg.PoolClient; key: AccountKey; app: AppRules; clock: () => number },
+): Promise<RangePull> {
+  const { client, key, app, clock } = target;
+  // What is told before this instant may be older than a correction; what is pulled counts as of when it was asked.
+  const pulledAtMs = clock();
+  const gathered = await walk.gather(range);
+  if (gathered.kind !== "gathered") return gathered;
+  const days = new Map(daysOf(range).map((day) => [day, [] as PulledCost[]]));
+  for (const cost of gathered.costs) {
+    const day = days.get(cost.day);
+    if (!day) return { kind: "refused", reason: `The platform told of ${cost.day}, which was not asked for.` };
+    day.push(cost);
+  }
+  await transactionOn(client, (tx) => storeNames(tx, key, gathered.names));
+  const sum = { days: 0, rows: 0, costE4: 0 };
+  const withoutRate = new Map<string, string[]>();
+  for (const [day, pulled] of days) {
+    const converted = costsOf(pulled, { key, app });
+    if (converted.kind === "no_rate") {
+      withoutRate.set(converted.currency, [...(withoutRate.get(converted.currency) ?? []), day]);
+      continue;
+    }
+    const { costs } = converted;
+    await transactionOn(client, (tx) => storePulledDay(tx, key, { day, costs, pulledAtMs }));
+    sum.days += 1;
+    sum.rows += costs.length;
+    sum.costE4 += costs.reduce((total, cost) => total + cost.costE4, 0);
+  }
+  return { kind: "stored", ...sum, trouble: troubleOf(gathered, withoutRate, app), isWhole: withoutRate.size === 0 };
+}
+
+function troubleOf(
+  { withoutNames }: Extract<Gathered, { kind: "gathered" }>,
+  withoutRate: ReadonlyMap<string, readonly string[]>,
+  app: AppRules,
+): string {
+  const rates = [...withoutRate].map(
+    ([currency, days]) =>
+      `There is no rate from ${currency} to ${app.currency}: nothing of ${days.toSorted().join(", ")} was taken in.`,
+  );
+  return [...rates, ...(withoutNames === "" ? [] : [`Some names are missing: ${withoutNames}`])].join(" ");
+}
+
+/** A day's rows in the app's currency, one for each ad. */
+function costsOf(
+  pulled: readonly PulledCost[],
+  { key, app }: { key: AccountKey; app: AppRules },
+): { kind: "costs"; costs: Cost[] } | { kind: "no_rate"; currency: string } {
+  // Added up before they are converted, so that rounding happens once.
+  const byCurrency = merged(pulled, ({ gid, aid, currency }) => JSON.stringify([gid, aid, currency]));
+  const converted: PulledCost[] = [];
+  for (const cost of byCurrency) {
+    const currency = cost.currency.toUpperCase();
+    const conversion = convertE4(cost.costE4, currency, app);
+    if (conversion.kind === "no_rate") return { kind: "no_rate", currency };
+    converted.push({ ...cost, costE4: conversion.e4 });
+  }
+  const { appId, adPlatform, advertiserId } = key;
+  const unknown = { csite: "", channel: "", osPlatform: "", turboPromotedObjectId: "" };
+  const costs = merged(converted, ({ gid, aid }) => JSON.stringify([gid, aid])).map(
+    ({ day, gid, aid, impressions, clicks, costE4 }) => ({
+      ...{ appId, day, adPlatform, advertiserId, gid, aid, ...unknown, impressions, clicks, costE4 },
+    }),
+  );
+  return { kind: "costs", costs };
+}
+
+function merged(costs: readonly PulledCost[], keyOf: (cost: PulledCost) => string): PulledCost[] {
+  const sums = new Map<string, PulledCost>();
+  for (const cost of costs) {
+    const sum = sums.get(keyOf(cost));
+    if (!sum) {
+      sums.set(keyOf(cost), { ...cost });
+      continue;
+    }
+    sum.impressions += cost.impressions;
+    sum.clicks += cost.clicks;
+    sum.costE4 += cost.costE4;
+  }
+  return [...sums.values()];
+}
+
+async function storeNames(tx: pg.PoolClient, key: AccountKey, names: readonly PulledName[]): Promise<void> {
+  const { adPlatform, advertiserId } = key;
+  const known = new Map<string, PulledName>();
+  for (const name of names) {
+    const before = known.get(`${name.level} ${name.id}`);
+    // What came later came from the list of the things themselves, and is newer than what a report tells of them.
+    const told = { name: name.name || before?.name || "", status: name.status || before?.status || "" };
+    known.set(`${name.level} ${name.id}`, { ...name, ...told });
+  }
+  const accounts = [...known.values()].filter(({ level }) => level === "account");
+  await learnAdvertisers(
+    tx,
+    accounts.map(({ name, status }) => ({ adPlatform, advertiserId, name, status })),
+  );
+  const objects = [...known.values()].flatMap(({ level, id, name, status }): AdObject[] =>
+    level === "account" ? [] : [{ adPlatform, level: level satisfies AdLevel, objectId: id, name, status }],
+  );
+  await learnAdObjects(tx, objects);
+}

@@ -1,0 +1,126 @@
+import type pg from "pg";
+import type { Clock } from "../clock.ts";
+import { LIMITS } from "../config.ts";
+import { loadCostAccounts } from "../db/cost-pull.ts";
+import type { AccountKey } from "../db/platform-account.ts";
+import { calendarOf } from "../domain/calendar.ts";
+import { dueDays, firstScheduledDay } from "../domain/cost-schedule.ts";
+import { messageOf } from "../errors.ts";
+import type { Log } from "../log.ts";
+import { type Loop, startLoop } from "../loop.ts";
+import { Sender } from "../outbound/sender.ts";
+import type { Vault } from "../vault.ts";
+import { type AccountPull, type PullPlan, pullAccount, TAKEN } from "./account-pull.ts";
+import { Slots } from "./slots.ts";
+import type { WalkDeps } from "./walk.ts";
+
+export type PullerOptions = {
+  /** Twice as many connections as accounts at once: one holds the account, one a token that is being had anew. */
+  pool: pg.Pool;
+  vault: Vault;
+  log: Log;
+  clock: Clock;
+  accountsAtOnce?: number;
+  deadlineMs?: number;
+  waitsMs?: readonly number[];
+};
+
+const IDLE_MS = 30_000;
+/** The last one is the span in which platforms count calls. */
+const WAITS_MS = [1_000, 10_000, 60_000];
+
+/** Pulls what ads cost: by schedule, and when somebody asks. Several processes can do so at the same time. */
+export class CostPuller {
+  readonly #options: PullerOptions;
+  readonly #deps: WalkDeps;
+  readonly #slots: Slots;
+  readonly #stopping = new AbortController();
+  /** Those of the schedule that wait for a slot or have one, by account. */
+  readonly #scheduled = new Map<string, Promise<void>>();
+
+  constructor(options: PullerOptions) {
+    const { pool, vault, clock, deadlineMs = LIMITS.costDeadlineMs, waitsMs = WAITS_MS } = options;
+    const accountsAtOnce = options.accountsAtOnce ?? LIMITS.costPullsAtOnce;
+    this.#options = options;
+    this.#slots = new Slots(accountsAtOnce);
+    const limits = { deadlineMs, connectionsMax: accountsAtOnce, replyBytesMax: LIMITS.costReplyBytes };
+    this.#deps = { pool, vault, clock, waitsMs, sender: new Sender(limits) };
+  }
+
+  /** Looks again and again for what is due. */
+  start(): Loop {
+    return startLoop({ name: "cost", log: this.#options.log, idleMs: IDLE_MS, turn: () => this.turn() });
+  }
+
+  /** Sets going what is due. Returns at once: an account takes as long as its platform does. */
+  async turn(): Promise<"idle"> {
+    const { pool, clock } = this.#options;
+    const nowMs = clock();
+    for (const account of await loadCostAccounts(pool, { fromDay: firstScheduledDay(nowMs) })) {
+      const name = `${account.appId} ${account.adPlatform} ${account.advertiserId}`;
+      const now = { nowMs, calendar: calendarOf(account.timeZone) };
+      if (this.#scheduled.has(name) || dueDays(account.state, now).length === 0) continue;
+      const pulling = this.#slots.run("last", () => this.#pullDue(account)).finally(() => this.#scheduled.delete(name));
+      this.#scheduled.set(name, pulling);
+    }
+    return "idle";
+  }
+
+  /** Until all that was due has been pulled. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#scheduled.values());
+  }
+
+  /** Because somebody asks, whatever the schedule says. `onDays` is told how many of all days are done with. */
+  async pull(
+    accounts: readonly AccountKey[],
+    plan: Exclude<PullPlan, { kind: "due" }>,
+    onDays: (done: number, total: number) => void = () => {},
+  ): Promise<AccountPull[]> {
+    const { signal } = this.#stopping;
+    const parts = accounts.map(() => ({ done: 0, total: 1 }));
+    return Promise.all(
+      accounts.map(async (account, at) => {
+        const show = (done: number, total: number) => {
+          parts[at] = { done, total };
+          onDays(
+            parts.reduce((sum, part) => sum + part.done, 0),
+            parts.reduce((sum, part) => sum + part.total, 0),
+          );
+        };
+        const pulled = await this.#slots.run("first", () =>
+          pullAccount(this.#deps, account, plan, { signal, onDays: show }),
+        );
+        show(parts[at]!.total, parts[at]!.total);
+        return pulled;
+      }),
+    );
+  }
+
+  /** Nothing more is asked of any platform. */
+  abort(): void {
+    this.#stopping.abort(new Error("Pulling is being stopped."));
+  }
+
+  /** What is under way ends without having stored anything but whole days. */
+  async stop(): Promise<void> {
+    this.abort();
+    await this.settled();
+    this.#deps.sender.close();
+  }
+
+  async #pullDue(account: AccountKey): Promise<void> {
+    const { signal } = this.#stopping;
+    if (signal.aborted) return;
+    const { appId, adPlatform, advertiserId } = account;
+    const told = { app: appId, platform: adPlatform, advertiser: advertiserId };
+    try {
+      const { error, days } = await pullAccount(this.#deps, account, { kind: "due" }, { signal });
+      if (error === "" || error === TAKEN)
+        this.#options.log.debug({ ...told, days }, "Costs were pulled as far as they were due.");
+      else this.#options.log.warn({ ...told, reason: error }, "Costs could not all be pulled.");
+    } catch (error) {
+      if (!signal.aborted) this.#options.log.warn({ ...told, reason: messageOf(error) }, "Costs could not be pulled.");
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/** So many things at a time; the others wait for their turn. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** `first`: before all others that wait. */
+  async run<T>(place: "first" | "last", work: () => Promise<T>): Promise<T> {
+    if (this.#free > 0) this.#free -= 1;
+    else {
+      await new Promise<void>((turn) => (place === "first" ? this.#waiting.unshift(turn) : this.#waiting.push(turn)));
+    }
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+}

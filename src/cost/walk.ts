@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { LIMITS } from "../config.ts";
+import type { PlatformAccount } from "../db/platform-account.ts";
+import type { DayRange } from "../domain/cost-schedule.ts";
+import { messageOf } from "../errors.ts";
+import { newNonce, refreshToken, settingsOfAccount, type TokenDeps } from "../outbound/account-token.ts";
+import type { Sent } from "../outbound/sender.ts";
+import type { CallContext } from "../platform/connector.ts";
+import type { CostConnector, CostPage, CostQuestion, PulledCost, PulledName } from "../platform/cost-connector.ts";
+
+export type WalkDeps = TokenDeps & {
+  /** How long to wait before a question is asked again to which the platform said: later. */
+  waitsMs: readonly number[];
+};
+
+/** `refused`: the same would be refused again. `failed`: later it may go well. */
+export type Gathered =
+  | { kind: "gathered"; costs: PulledCost[]; names: PulledName[]; withoutNames: string }
+  | { kind: "refused" | "failed"; reason: string };
+
+type Asked = Extract<CostPage, { kind: "page" }> | { kind: "refused" | "failed"; reason: string };
+
+type Found = { costs: PulledCost[]; names: PulledName[]; next: CostQuestion[] };
+
+function take(page: Extract<CostPage, { kind: "page" }>, found: Found): void {
+  // One by one: a page may hold more than a call can take as arguments.
+  for (const cost of page.costs) found.costs.push(cost);
+  for (const name of page.names) found.names.push(name);
+  for (const next of page.next) found.next.push(next);
+}
+
+/** A token that ends within a pull would end it half-way. */
+const TOKEN_LEFT_MS = 10 * 60_000;
+
+/** Asks a platform all that there is to ask about an account. Keeps nothing: what it has gathered is whole, or is not. */
+export class Walk {
+  readonly #deps: WalkDeps;
+  readonly #connector: CostConnector;
+  readonly #signal: AbortSignal;
+  #account: PlatformAccount;
+  #isRefreshed = false;
+  #hasAnswered = false;
+  readonly #named = new Set<string>();
+
+  constructor(deps: WalkDeps, parts: { account: PlatformAccount; connector: CostConnector; signal: AbortSignal }) {
+    this.#deps = deps;
+    this.#connector = parts.connector;
+    this.#signal = parts.signal;
+    this.#account = parts.account;
+  }
+
+  async gather(range: DayRange): Promise<Gathered> {
+    await this.#refreshAhead();
+    const found: Found = { costs: [], names: [], next: this.#connector.start(range, this.#context()) };
+    const tellsCosts = (question: CostQuestion) => this.#connector.tellsCosts(question);
+    let asked = 0;
+    const open = found.next.filter(tellsCosts);
+    for (let question = open.shift(); question; question = open.shift()) {
+      const page = await this.#ask(question);
+      if (page.kind !== "page") return page;
+      take(page, found);
+      open.push(...page.next.filter(tellsCosts));
+      asked += 1;
+      if (asked > LIMITS.costQuestions || found.costs.length > LIMITS.costRows) {
+        return { kind: "refused", reason: `${range.fromDay} to ${range.toDay} is more than can be pulled at once.` };
+      }
+    }
+    const rest = found.next.filter((question) => !tellsCosts(question));
+    return { kind: "gathered", ...found, withoutNames: await this.#gatherNames(rest, found) };
+  }
+
+  /** The costs are whole by now, and are not lost because a name is. Returns why some are missing, or the empty text. */
+  async #gatherNames(questions: readonly CostQuestion[], found: Found): Promise<string> {
+    let without = "";
+    for (const question of questions.flatMap((one) => this.#news(one)).slice(0, LIMITS.costQuestions)) {
+      const page = await this.#ask(question);
+      if (page.kind === "page") take(page, found);
+      else without ||= page.reason;
+      if (page.kind === "failed") break;
+    }
+    return without;
+  }
+
+  /** What of a question about names this walk has not asked yet: the same ad costs something on many days. */
+  #news(question: CostQuestion): CostQuestion[] {
+    const ids = String(question.ids ?? "").split(",");
+    const fresh = ids.filter((id) => !this.#named.has(`${question.list} ${id}`));
+    for (const id of fresh) this.#named.add(`${question.list} ${id}`);
+    if (fresh.length === 0) return [];
+    return [question.ids === undefined ? question : { ...question, ids: fresh.join(",") }];
+  }
+
+  async #ask(question: CostQuestion): Promise<Asked> {
+    for (let tries = 0; ; tries += 1) {
+      const page = await this.#call(question);
+      switch (page.kind) {
+        case "page":
+          this.#hasAnswered = true;
+          return page;
+        case "permanent":
+          return { kind: "refused", reason: page.reason };
+        case "token": {
+          const trouble = await this.#refresh(page.reason);
+          if (trouble) return trouble;
+          break;
+        }
+        case "retry": {
+          const waitMs = this.#deps.waitsMs[tries];
+          // A platform that has said nothing else yet is down, and is asked again much later. One that has answered before
+          // was only asked too fast.
+          if (!this.#hasAnswered || waitMs === undefined) return { kind: "failed", reason: page.reason };
+          await sleep(waitMs, undefined, { signal: this.#signal, ref: false });
+        }
+      }
+    }
+  }
+
+  async #call(question: CostQuestion): Promise<CostPage> {
+    this.#signal.throwIfAborted();
+    const context = this.#context();
+    const sent = await this.#send(question, context);
+    this.#signal.throwIfAborted();
+    if (sent.kind === "reply") return this.#connector.read(question, sent.reply, context);
+    // Without an answer there is nothing to wait for.
+    this.#hasAnswered = false;
+    return { kind: "retry", reason: sent.reason };
+  }
+
+  async #send(question: CostQuestion, context: CallContext): Promise<Sent> {
+    try {
+      return await this.#deps.sender.send(this.#connector.request(question, context), "kept", this.#signal);
+    } catch (error) {
+      // An address that is none, or a token that no header can hold.
+      return { kind: "not_sent", reason: `The call cannot be made: ${messageOf(error)}.` };
+    }
+  }
+
+  /** Undefined: there is a new token. */
+  async #refresh(asked: string): Promise<Exclude<Asked, { kind: "page" }> | undefined> {
+    if (this.#isRefreshed) return { kind: "failed", reason: `Also with a new token: ${asked}` };
+    const flow = this.#connector.tokens;
+    if (!flow) return { kind: "refused", reason: asked };
+    const { fields } = this.#connector;
+    const used = this.#account.secrets.access_token ?? "";
+    const refreshed = await refreshToken(this.#deps, this.#account, { flow, fields, used });
+    if (refreshed.kind !== "refreshed") {
+      return { kind: "failed", reason: [asked, `No new token: ${refreshed.reason}`].filter(Boolean).join(" ") };
+    }
+    this.#account = refreshed.account;
+    this.#isRefreshed = true;
+    return undefined;
+  }
+
+  /** Where that fails, the token at hand is good for a while yet. */
+  async #refreshAhead(): Promise<void> {
+    const { tokenExpiresAtMs } = this.#account;
+    if (tokenExpiresAtMs !== null && tokenExpiresAtMs - this.#deps.clock() < TOKEN_LEFT_MS && !this.#isRefreshed) {
+      await this.#refresh("");
+    }
+  }
+
+  #context(): CallContext {
+    const account = settingsOfAccount(this.#account, this.#connector.fields);
+    return { account, nowMs: this.#deps.clock(), nonce: newNonce() };
+  }
+}

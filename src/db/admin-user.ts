@@ -1,0 +1,117 @@
+import { createHash, randomBytes } from "node:crypto";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+export const CONSOLE_ROLES = ["admin", "analyst"] as const;
+export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
+
+/** Somebody who signs in to the console. */
+export type AdminUser = { userId: number; name: string; role: ConsoleRole; createdAtMs: number };
+
+const columns = sql`user_id as "userId", name, role, created_at_ms as "createdAtMs"`;
+
+export async function loadAdminUsers(executor: Executor): Promise<AdminUser[]> {
+  return query<AdminUser>(executor, sql`select ${columns} from admin_user order by name`);
+}
+
+export async function findAdminUser(
+  executor: Executor,
+  name: string,
+): Promise<(AdminUser & { passwordHash: string }) | undefined> {
+  const [user] = await query<AdminUser & { passwordHash: string }>(
+    executor,
+    sql`select ${columns}, password_hash as "passwordHash" from admin_user where name = ${nameOf(name)}`,
+  );
+  return user;
+}
+
+/** Undefined: the name is taken. */
+export async function createAdminUser(
+  executor: Executor,
+  user: { name: string; role: ConsoleRole; passwordHash: string; nowMs: number },
+): Promise<AdminUser | undefined> {
+  const [made] = await query<AdminUser>(
+    executor,
+    sql`insert into admin_user (name, role, password_hash, created_at_ms, password_changed_at_ms)
+      values (${nameOf(user.name)}, ${user.role}, ${user.passwordHash}, ${user.nowMs}, ${user.nowMs})
+      on conflict (name) do nothing returning ${columns}`,
+  );
+  return made;
+}
+
+/** Whoever was signed in with the old password no longer is. */
+export async function changePassword(
+  tx: Executor,
+  { userId, passwordHash, nowMs }: { userId: number; passwordHash: string; nowMs: number },
+): Promise<void> {
+  await execute(
+    tx,
+    sql`update admin_user set password_hash = ${passwordHash}, password_changed_at_ms = ${nowMs} where user_id = ${userId}`,
+  );
+  await execute(tx, sql`delete from console_session where user_id = ${userId}`);
+}
+
+/** False: there is no such user. */
+export async function changeRole(tx: Executor, { name, role }: { name: string; role: ConsoleRole }): Promise<boolean> {
+  return (await execute(tx, sql`update admin_user set role = ${role} where name = ${nameOf(name)}`)) > 0;
+}
+
+/** False: there is no such user. */
+export async function removeAdminUser(tx: Executor, name: string): Promise<boolean> {
+  const gone = await query<{ userId: number }>(
+    tx,
+    sql`delete from admin_user where name = ${nameOf(name)} returning user_id as "userId"`,
+  );
+  const ids = gone.map(({ userId }) => userId);
+  await execute(tx, sql`delete from console_session where user_id = any(${ids}::int[])`);
+  await execute(tx, sql`delete from setup_link where user_id = any(${ids}::int[])`);
+  return gone.length > 0;
+}
+
+export async function countAdmins(executor: Executor): Promise<number> {
+  const [row] = await query<{ admins: number }>(
+    executor,
+    sql`select count(*) as admins from admin_user where role = 'admin'`,
+  );
+  return row!.admins;
+}
+
+/** A name is the same however it is written. */
+export function nameOf(text: string): string {
+  return text.normalize("NFKC").trim().toLowerCase();
+}
+
+/** A secret that is handed out once; only its digest is kept. */
+export function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+export function digestOf(secret: string): string {
+  return createHash("sha256").update(secret).digest("hex");
+}
+
+/** A link that sets a password; `userId` null: of the first admin. Earlier ones for the same are void from then on. */
+export async function createSetupLink(
+  tx: Executor,
+  { userId, nowMs }: { userId: number | null; nowMs: number },
+): Promise<string> {
+  const token = newSecret();
+  await execute(tx, sql`delete from setup_link where user_id is not distinct from ${userId}::int`);
+  await execute(
+    tx,
+    sql`insert into setup_link (token_digest, user_id, created_at_ms) values (${digestOf(token)}, ${userId}::int, ${nowMs})`,
+  );
+  return token;
+}
+
+/** Uses a link up. Undefined: it was used, or is older than `validMs`, or never was. */
+export async function takeSetupLink(
+  tx: Executor,
+  { token, nowMs, validMs }: { token: string; nowMs: number; validMs: number },
+): Promise<{ userId: number | null } | undefined> {
+  const [link] = await query<{ userId: number | null }>(
+    tx,
+    sql`delete from setup_link where token_digest = ${digestOf(token)} and created_at_ms > ${nowMs - validMs}
+      returning user_id as "userId"`,
+  );
+  return link;
+}

@@ -1,0 +1,33 @@
+import type { JsonObject } from "../domain/json.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** A change that somebody made. */
+export type AuditEntry = {
+  atMs: number;
+  actor: string;
+  address: string;
+  action: string;
+  appId: number | null;
+  details: JsonObject;
+};
+
+export async function addAudit(executor: Executor, entry: AuditEntry): Promise<void> {
+  await execute(
+    executor,
+    sql`insert into audit_log (at_ms, actor, address, action, app_id, details)
+      values (${entry.atMs}, ${entry.actor}, ${entry.address}, ${entry.action}, ${entry.appId}::int, ${JSON.stringify(entry.details)})`,
+  );
+}
+
+/** The newest first, page by page: those before `beforeId`. */
+export async function loadAudit(
+  executor: Executor,
+  page: { appId: number | undefined; beforeId: number; limit: number },
+): Promise<(AuditEntry & { auditId: number })[]> {
+  const ofApp = page.appId === undefined ? sql`true` : sql`app_id = ${page.appId}::bigint`;
+  return query(
+    executor,
+    sql`select audit_id as "auditId", at_ms as "atMs", actor, address, action, app_id as "appId", details
+      from audit_log where ${ofApp} and audit_id < ${page.beforeId} order by audit_id desc limit ${page.limit}`,
+  );
+}

@@ -1,0 +1,49 @@
+import { type AdminUser, digestOf, newSecret } from "./admin-user.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** How long a session lives: unused, and at all. */
+export type SessionLife = { idleMs: number; wholeMs: number };
+
+/** Returns the token: it is known to the browser alone. */
+export async function createSession(executor: Executor, { userId }: AdminUser, nowMs: number): Promise<string> {
+  const token = newSecret();
+  await execute(
+    executor,
+    sql`insert into console_session (token_digest, user_id, created_at_ms, seen_at_ms)
+      values (${digestOf(token)}, ${userId}, ${nowMs}, ${nowMs})`,
+  );
+  return token;
+}
+
+/** Who a token belongs to. Being looked for keeps a session alive. */
+export async function findSession(
+  executor: Executor,
+  { token, nowMs, life }: { token: string; nowMs: number; life: SessionLife },
+): Promise<AdminUser | undefined> {
+  const digest = digestOf(token);
+  const [user] = await query<AdminUser & { seenAtMs: number }>(
+    executor,
+    sql`select u.user_id as "userId", u.name, u.role, u.created_at_ms as "createdAtMs", s.seen_at_ms as "seenAtMs"
+      from console_session s join admin_user u on u.user_id = s.user_id
+      where s.token_digest = ${digest} and s.seen_at_ms > ${nowMs - life.idleMs} and s.created_at_ms > ${nowMs - life.wholeMs}`,
+  );
+  if (!user) return undefined;
+  // Once a minute is often enough, and spares a write for every click.
+  if (user.seenAtMs < nowMs - SEEN_MS)
+    await execute(executor, sql`update console_session set seen_at_ms = ${nowMs} where token_digest = ${digest}`);
+  return user;
+}
+
+const SEEN_MS = 60_000;
+
+export async function endSession(executor: Executor, token: string): Promise<void> {
+  await execute(executor, sql`delete from console_session where token_digest = ${digestOf(token)}`);
+}
+
+/** Sessions that nobody can use any more. */
+export async function dropOldSessions(executor: Executor, nowMs: number, life: SessionLife): Promise<void> {
+  await execute(
+    executor,
+    sql`delete from console_session where seen_at_ms <= ${nowMs - life.idleMs} or created_at_ms <= ${nowMs - life.wholeMs}`,
+  );
+}

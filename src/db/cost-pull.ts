@@ -1,0 +1,110 @@
+import type pg from "pg";
+import type { PulledState } from "../domain/cost-schedule.ts";
+import { type Cost, storeCosts } from "./cost.ts";
+import type { AccountKey } from "./platform-account.ts";
+import { onConnection } from "./pool.ts";
+import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+
+const PULL_LOCK = 7226391;
+
+/**
+ * Runs `work` unless somebody else pulls this account's costs. The lock belongs to the connection that `work` is given:
+ * once that is lost, another one may pull, and nothing that this one has gathered can be stored any more.
+ */
+export async function withPullLock<T>(
+  pool: pg.Pool,
+  key: AccountKey,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<{ kind: "done"; value: T } | { kind: "taken" }> {
+  const name = `${key.appId} ${key.adPlatform} ${key.advertiserId}`;
+  return onConnection(pool, async (client) => {
+    const [row] = await query<{ locked: boolean }>(
+      client,
+      sql`select pg_try_advisory_lock(${PULL_LOCK}::int, hashtext(${name})) as locked`,
+    );
+    if (!row!.locked) return { kind: "taken" };
+    try {
+      return { kind: "done", value: await work(client) };
+    } finally {
+      await execute(client, sql`select pg_advisory_unlock(${PULL_LOCK}::int, hashtext(${name}))`);
+    }
+  });
+}
+
+/**
+ * What the account's day cost, as a whole: what was known of it before goes, whoever told it. To be called within a
+ * transaction.
+ */
+export async function storePulledDay(
+  tx: Executor,
+  key: AccountKey,
+  pulled: { day: string; costs: readonly Cost[]; pulledAtMs: number },
+): Promise<void> {
+  const { day, costs, pulledAtMs } = pulled;
+  await execute(tx, sql`delete from cost where ${isOf(key)} and day = ${day}::date`);
+  await storeCosts(tx, costs, pulledAtMs);
+  const costE4 = costs.reduce((sum, cost) => sum + cost.costE4, 0);
+  await execute(
+    tx,
+    sql`insert into cost_pull (app_id, ad_platform, advertiser_id, day, pulled_at_ms, rows, cost_e4)
+      values (${key.appId}, ${key.adPlatform}, ${key.advertiserId}, ${day}::date, ${pulledAtMs}, ${costs.length}, ${costE4})
+      on conflict (app_id, ad_platform, advertiser_id, day) do update set pulled_at_ms = excluded.pulled_at_ms,
+        rows = excluded.rows, cost_e4 = excluded.cost_e4`,
+  );
+}
+
+/** The empty text: it went well. */
+export async function notePullAttempt(
+  executor: Executor,
+  key: AccountKey,
+  attempt: { atMs: number; failures: number; error: string },
+): Promise<void> {
+  await execute(
+    executor,
+    sql`insert into cost_attempt (app_id, ad_platform, advertiser_id, attempted_at_ms, failures, error)
+      values (${key.appId}, ${key.adPlatform}, ${key.advertiserId}, ${attempt.atMs}, ${attempt.failures}, ${attempt.error})
+      on conflict (app_id, ad_platform, advertiser_id) do update set attempted_at_ms = excluded.attempted_at_ms,
+        failures = excluded.failures, error = excluded.error`,
+  );
+}
+
+/** An account whose costs are to be pulled, and how far that is. */
+export type CostAccount = AccountKey & { timeZone: string; error: string; state: PulledState };
+
+type CostAccountRow = Omit<CostAccount, "state"> &
+  Omit<PulledState, "pulledAtMs"> & { days: [day: string, pulledAtMs: number][] };
+
+/** Of apps that are switched on; days before `fromDay` are left out. */
+export async function loadCostAccounts(
+  executor: Executor,
+  options: { fromDay: string; of?: AccountKey | { appId: number } },
+): Promise<CostAccount[]> {
+  const { fromDay, of } = options;
+  const rows = await query<CostAccountRow>(
+    executor,
+    sql`select a.app_id as "appId", a.ad_platform as "adPlatform", a.advertiser_id as "advertiserId",
+        a.changed_at_ms as "changedAtMs", app.time_zone as "timeZone", t.attempted_at_ms as "attemptedAtMs",
+        coalesce(t.failures, 0) as failures, coalesce(t.error, '') as error, array(
+          select json_build_array(p.day, p.pulled_at_ms) from cost_pull p where p.app_id = a.app_id
+            and p.ad_platform = a.ad_platform and p.advertiser_id = a.advertiser_id and p.day >= ${fromDay}::date) as days
+      from platform_account a
+      join app on app.app_id = a.app_id
+      left join cost_attempt t on t.app_id = a.app_id and t.ad_platform = a.ad_platform and t.advertiser_id = a.advertiser_id
+      where a.costs and app.enabled and ${of ? among(of) : sql`true`}
+      order by t.attempted_at_ms nulls first, a.app_id, a.ad_platform, a.advertiser_id`,
+  );
+  return rows.map(({ days, changedAtMs, attemptedAtMs, failures, ...account }) => ({
+    ...account,
+    state: { changedAtMs, attemptedAtMs, failures, pulledAtMs: new Map(days) },
+  }));
+}
+
+function among(of: AccountKey | { appId: number }): Sql {
+  return "adPlatform" in of
+    ? sql`a.app_id = ${of.appId} and a.ad_platform = ${of.adPlatform} and a.advertiser_id = ${of.advertiserId}`
+    : sql`a.app_id = ${of.appId}`;
+}
+
+function isOf(key: AccountKey): Sql {
+  return sql`app_id = ${key.appId} and ad_platform = ${key.adPlatform} and advertiser_id = ${key.advertiserId}`;
+}

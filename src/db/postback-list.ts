@@ -1,0 +1,99 @@
+import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
+import type { PostbackKey } from "./postback.ts";
+import { allOf, type Executor, query, type Sql, sql } from "./sql.ts";
+
+export type ListedPostback = PostbackKey & {
+  adPlatform: string;
+  ruleId: number;
+  moment: string;
+  traceId: string;
+  atMs: number;
+  valueCents: number | null;
+  status: PostbackStatus;
+  reason: string;
+  attempts: number;
+  resent: number;
+  backCents: number;
+  createdAtMs: number;
+  changedAtMs: number;
+};
+
+const columns = sql`app_id as "appId", client_id as "clientId", event_type as "eventType", subject, ad_platform as "adPlatform",
+  rule_id as "ruleId", moment, trace_id as "traceId", at_ms as "atMs", value_cents as "valueCents", status, reason, attempts,
+  resent, back_cents as "backCents", created_at_ms as "createdAtMs", changed_at_ms as "changedAtMs"`;
+
+/** Which postbacks; what is absent is not looked at. */
+export type PostbackFilter = {
+  appId: number;
+  statuses: readonly PostbackStatus[];
+  adPlatform?: string | undefined;
+  eventType?: string | undefined;
+  clientId?: string | undefined;
+  traceId?: string | undefined;
+  /** The whole reason; of a sentence, a part is enough. */
+  reason?: string | undefined;
+  /** When it happened. */
+  fromMs?: number | undefined;
+  untilMs?: number | undefined;
+};
+
+export const ALL_STATUSES: readonly PostbackStatus[] = Object.values(POSTBACK_STATUS);
+
+/** The newest ones first. Asked status by status, because that is what the index is by. */
+export async function listPostbacks(
+  executor: Executor,
+  filter: PostbackFilter,
+  limit: number,
+): Promise<ListedPostback[]> {
+  const found: ListedPostback[] = [];
+  for (const status of filter.statuses) {
+    const where = conditionOf({ ...filter, statuses: [status] });
+    found.push(
+      ...(await query<ListedPostback>(
+        executor,
+        sql`select ${columns} from postback where ${where}
+          order by created_at_ms desc, client_id, event_type, subject limit ${limit}`,
+      )),
+    );
+  }
+  // Stable: of the same instant, those of one status stay together.
+  return found.sort((left, right) => right.createdAtMs - left.createdAtMs).slice(0, limit);
+}
+
+/** Where a page of postbacks ended. */
+export type PostbackPlace = Pick<ListedPostback, "createdAtMs" | "clientId" | "eventType" | "subject">;
+
+export const FIRST_PLACE: PostbackPlace = { createdAtMs: -1, clientId: "", eventType: "", subject: "" };
+
+/** Those told to platforms, not to the app's own systems, the oldest first. */
+export async function pagePostbacks(
+  executor: Executor,
+  filter: PostbackFilter,
+  { after, limit }: { after: PostbackPlace; limit: number },
+): Promise<ListedPostback[]> {
+  return query<ListedPostback>(
+    executor,
+    sql`select ${columns} from postback where ${conditionOf(filter)} and left(event_type, 1) <> '$'
+        and (created_at_ms, client_id, event_type, subject)
+          > (${after.createdAtMs}::bigint, ${after.clientId}, ${after.eventType}, ${after.subject})
+      order by created_at_ms, client_id, event_type, subject limit ${limit}`,
+  );
+}
+
+function conditionOf(filter: PostbackFilter): Sql {
+  const { appId, statuses, adPlatform, eventType, clientId, traceId, reason, fromMs, untilMs } = filter;
+  return allOf([
+    sql`app_id = ${appId}`,
+    sql`status = any(${statuses}::int[])`,
+    ...(adPlatform === undefined ? [] : [sql`ad_platform = ${adPlatform}`]),
+    ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
+    ...(clientId === undefined ? [] : [sql`client_id = ${clientId}`]),
+    ...(traceId === undefined ? [] : [sql`trace_id = ${traceId}`]),
+    // A reason of one word is a name: a part of it names something else.
+    ...(reason === undefined
+      ? []
+      : [sql`(reason = ${reason} or (position(' ' in reason) > 0 and position(${reason}::text in reason) > 0))`]),
+    ...(fromMs === undefined ? [] : [sql`at_ms >= ${fromMs}`]),
+    ...(untilMs === undefined ? [] : [sql`at_ms < ${untilMs}`]),
+  ]);
+}

@@ -1,0 +1,44 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
+
+/** 32 MiB and about a tenth of a second: dear enough for guessing, cheap enough for signing in. */
+const COST: ScryptOptions = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
+const SALT_BYTES = 16;
+const KEY_BYTES = 32;
+
+export const PASSWORD_LENGTH_MIN = 10;
+export const PASSWORD_LENGTH_MAX = 200;
+
+/** Undefined: it will do. */
+export function passwordProblem(password: string): string | undefined {
+  if (password.length < PASSWORD_LENGTH_MIN) return `A password has at least ${PASSWORD_LENGTH_MIN} characters.`;
+  if (password.length > PASSWORD_LENGTH_MAX) return `A password has at most ${PASSWORD_LENGTH_MAX} characters.`;
+  return new Set(password).size < 4 ? "A password has at least four different characters." : undefined;
+}
+
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const key = await derive(password, salt, COST);
+  return `scrypt$${COST.N}$${COST.r}$${COST.p}$${salt.toString("base64url")}$${key.toString("base64url")}`;
+}
+
+const HASH = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
+
+export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const [, n, r, p, salt = "", key = ""] = HASH.exec(hash) ?? [];
+  if (n === undefined) return false;
+  const expected = Buffer.from(key, "base64url");
+  const cost = { ...COST, N: Number(n), r: Number(r), p: Number(p) };
+  return timingSafeEqual(await derive(password, Buffer.from(salt, "base64url"), cost), expected);
+}
+
+/** Takes as long as a comparison does: who asks for a name that does not exist learns nothing from the time. */
+export async function pretendToCompare(password: string): Promise<void> {
+  await derive(password, Buffer.alloc(SALT_BYTES), COST);
+}
+
+/** The same password may be typed as composed or as decomposed characters. */
+function derive(password: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize("NFKC"), salt, KEY_BYTES, cost, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+}

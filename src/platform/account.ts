@@ -1,0 +1,143 @@
+import { LIMITS } from "../config.ts";
+import { isObject } from "../domain/json.ts";
+import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
+import { readSwitch } from "../domain/postback-rule-fields.ts";
+import { ApiError } from "../errors.ts";
+import type { AccountField } from "./connector.ts";
+import { COST_PLATFORMS, costConnectorOf } from "./cost/registry.ts";
+import { POSTBACK_PLATFORMS, postbackConnectorOf } from "./postback/registry.ts";
+import { platformNamed } from "./registry.ts";
+
+/** Platforms that can be told of conversions or asked for costs: with no other can there be an account. */
+export const ACCOUNT_PLATFORMS: readonly string[] = [...new Set([...POSTBACK_PLATFORMS, ...COST_PLATFORMS])];
+
+/** What a field is for. */
+export type AccountUse = "postbacks" | "costs";
+
+export type KnownField = AccountField & { uses: readonly AccountUse[] };
+
+/** Not a matter of one platform: what to do where it may have counted, and cannot tell a repeat. */
+const REPEATS: AccountField = {
+  name: "repeats",
+  hint: "yes: send again also where the answer was lost and the platform does not tell repeats apart; it may count twice.",
+  fallback: "no",
+};
+
+/** The platform's own name. */
+export function readAccountPlatform(text: string): string {
+  const name = platformNamed(text.toLowerCase())?.name ?? text;
+  if (ACCOUNT_PLATFORMS.includes(name)) return name;
+  throw bad(`There are no accounts at ${JSON.stringify(text)}: only at ${ACCOUNT_PLATFORMS.join(", ")}.`);
+}
+
+/** What an account at a platform can be told: what its connectors ask for, each name once. */
+export function accountFieldsOf(platform: string): KnownField[] {
+  const fields = new Map<string, KnownField>();
+  const take = (own: readonly AccountField[], use: AccountUse) => {
+    for (const field of own) {
+      const known = fields.get(field.name);
+      fields.set(field.name, known ? { ...known, uses: [...known.uses, use] } : { ...field, uses: [use] });
+    }
+  };
+  const [postbacks, costs] = [postbackConnectorOf(platform), costConnectorOf(platform)];
+  if (postbacks) take([...postbacks.fields, REPEATS], "postbacks");
+  if (costs) take(costs.fields, "costs");
+  return [...fields.values()];
+}
+
+/** What is to be changed of an account, as it was given. */
+export type GivenAccount = {
+  settings?: Readonly<Record<string, string>> | undefined;
+  secrets?: Readonly<Record<string, string>> | undefined;
+  postbacks?: string | undefined;
+  costs?: string | undefined;
+  rate?: string | undefined;
+};
+
+export type AccountChange = {
+  /** Of settings and secrets alike; the empty text takes one away. */
+  values: Readonly<Record<string, string>>;
+  postbacks: boolean | undefined;
+  costs: boolean | undefined;
+  ratePerS: number | undefined;
+};
+
+const RATE_MAX = 10_000;
+
+export function readAccount(platform: string, given: GivenAccount): AccountChange {
+  const fields = accountFieldsOf(platform);
+  const values: Record<string, string> = {};
+  for (const [name, text] of Object.entries(given.settings ?? {})) {
+    if (fieldNamed(platform, fields, name).isSecret) throw bad(`${name} is a secret: give it among the secrets.`);
+    values[name] = readSetting(name, text);
+  }
+  for (const [name, text] of Object.entries(given.secrets ?? {})) {
+    if (!fieldNamed(platform, fields, name).isSecret) throw bad(`${name} is no secret: give it among the settings.`);
+    values[name] = bounded(name, text);
+  }
+  const postbacks = given.postbacks === undefined ? undefined : readSwitch("postbacks", given.postbacks);
+  const costs = given.costs === undefined ? undefined : readSwitch("costs", given.costs);
+  if (postbacks && !POSTBACK_PLATFORMS.includes(platform)) throw bad(`${platform} takes no postbacks.`);
+  if (costs && !COST_PLATFORMS.includes(platform)) throw bad(`${platform} cannot be asked what its ads cost.`);
+  return { values, postbacks, costs, ratePerS: given.rate === undefined ? undefined : readRate(given.rate) };
+}
+
+/** The empty text: the one for all advertisers that have no account of their own. */
+export function readAdvertiserId(text: string): string {
+  if (/^[^\s\u0000-\u001f\ufffd]{0,128}$/u.test(text)) return text;
+  throw bad("advertiser_id must be at most 128 characters, without spaces.");
+}
+
+function fieldNamed(platform: string, fields: readonly KnownField[], name: string): KnownField {
+  const field = fields.find((known) => known.name === name);
+  if (field) return field;
+  const names = fields.map((known) => known.name).join(", ");
+  throw bad(`An account at ${platform} has no ${JSON.stringify(name)}; it has ${names}.`);
+}
+
+function readSetting(name: string, text: string): string {
+  if (text === "") return text;
+  if (name === "repeats" && !["yes", "no"].includes(text)) throw bad("repeats must be yes or no.");
+  if (/(?:^|_)url$/.test(name) && !isWebAddress(text)) {
+    throw bad(`${name} must be an address that begins with http:// or https://.`);
+  }
+  if (/^codes(?:_|$)/.test(name)) assertCodes(name, text);
+  return bounded(name, text);
+}
+
+function isWebAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}
+
+function assertCodes(name: string, text: string): void {
+  const codes = jsonOf(text);
+  const isCodes =
+    isObject(codes) && Object.values(codes).every((code) => typeof code === "string" || typeof code === "number");
+  if (!isCodes) throw bad(`${name} must be a JSON object of texts, such as {"key_active":"CUSTOM"}.`);
+  const unknown = Object.keys(codes).find((type) => !(POSTBACK_EVENT_TYPES as readonly string[]).includes(type));
+  if (unknown !== undefined) throw bad(`${name}: ${JSON.stringify(unknown)} is not an event type.`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function bounded(name: string, text: string): string {
+  if (Buffer.byteLength(text) > LIMITS.accountValueBytes || text.includes("\u0000")) {
+    throw bad(`${name} must be a text of at most ${LIMITS.accountValueBytes} bytes.`);
+  }
+  return text;
+}
+
+function readRate(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= RATE_MAX) return Number(text);
+  throw bad(`rate must be a whole number of calls a second up to ${RATE_MAX}; 0: no limit.`);
+}
+
+function bad(message: string): ApiError {
+  return new ApiError("badParameter", message);
+}

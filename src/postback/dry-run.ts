@@ -1,0 +1,135 @@
+import type pg from "pg";
+import { LIMITS } from "../config.ts";
+import type { AppRules } from "../db/app.ts";
+import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
+import { inTransaction, preferIndexes } from "../db/pool.ts";
+import { ALL_DAYS, type DayRange } from "../db/postback-history.ts";
+import { countUsers, pageUsers, type UserAccount } from "../db/user-account.ts";
+import { ORGANIC } from "../domain/attribution.ts";
+import { calendarOf } from "../domain/calendar.ts";
+import { POSTBACK_STATUS } from "../domain/postback.ts";
+import {
+  isToldOnce,
+  type Judgement,
+  judge,
+  ownEventOf,
+  type PostbackRule,
+  retentionDaysOf,
+} from "../domain/postback-rule.ts";
+import { ApiError } from "../errors.ts";
+import { postbackConnectorOf } from "../platform/postback/registry.ts";
+
+/** What one platform would have been told. Money in cents. */
+export type DryRunRow = {
+  ad_platform: string;
+  sent: number;
+  amount_cents: number;
+  skipped: number;
+  reasons: Record<string, number>;
+};
+
+export type DryRun = { users: number; sent: number; amount_cents: number; skipped: number; platforms: DryRunRow[] };
+
+export type DryRunOptions = {
+  /** Local days, both ends included. */
+  days: DayRange;
+  progress?: (done: number, total: number) => void;
+  /** Nobody waits for the answer any more. */
+  isUnwanted?: () => boolean;
+};
+
+/**
+ * Judges what some days have seen by one rule alone, as if it had always been there, and counts what would have been
+ * told. Nothing is sent or stored. A platform that can be told counts as one with an account, so that a rule can be tried
+ * first. One page of users is in memory at a time, all of one consistent picture.
+ */
+export async function dryRun(
+  pool: pg.Pool,
+  app: Pick<AppRules, "appId" | "timeZone">,
+  rule: PostbackRule,
+  options: DryRunOptions,
+): Promise<DryRun> {
+  const tried: PostbackRule = { ...rule, enabled: true };
+  const rows = new Map<string, DryRunRow>();
+  const users = await inTransaction(
+    pool,
+    async (tx) => {
+      const total = await countUsers(tx, app.appId);
+      await preferIndexes(tx);
+      let [done, afterClientId] = [0, ""];
+      for (;;) {
+        options.progress?.(Math.min(done, total), total);
+        if (options.isUnwanted?.()) throw new ApiError("overloaded", "The caller has gone.");
+        const limit = LIMITS.dryRunUsersAtOnce;
+        const page = await pageUsers(tx, { appId: app.appId, afterClientId, limit });
+        for (const one of await judgedOf(tx, app, tried, page, options.days)) add(rows, one);
+        done += page.length;
+        afterClientId = page.at(-1)?.clientId ?? "";
+        if (page.length < limit) break;
+      }
+      options.progress?.(done, done);
+      return done;
+    },
+    "snapshot",
+  );
+  const platforms = [...rows.values()].sort((left, right) => (left.ad_platform < right.ad_platform ? -1 : 1));
+  const sum = (name: "sent" | "amount_cents" | "skipped") => platforms.reduce((all, row) => all + row[name], 0);
+  return { users, sent: sum("sent"), amount_cents: sum("amount_cents"), skipped: sum("skipped"), platforms };
+}
+
+type Judged = { user: UserAccount; judgement: Judgement; traceId: string; day: string };
+
+async function judgedOf(
+  tx: pg.PoolClient,
+  { timeZone }: Pick<AppRules, "timeZone">,
+  rule: PostbackRule,
+  users: readonly UserAccount[],
+  days: DayRange,
+): Promise<Judged[]> {
+  const [event, retentionDays] = [ownEventOf(rule.moment), retentionDaysOf(rule.moment)];
+  const book = {
+    events: new Set(event === undefined ? [] : [event]),
+    retentionDays: new Set(retentionDays === undefined ? [] : [retentionDays]),
+    hasAdViews: rule.moment === "ad_view",
+  };
+  // What is told of a user once may have been told before these days.
+  const looked = isToldOnce(rule.eventType) ? { ...days, fromDay: ALL_DAYS.fromDay } : days;
+  const moments = await loadPastMoments(tx, users, { book, calendar: calendarOf(timeZone), days: looked });
+  const judged = onePerSubject(moments.flatMap((moment) => judgedMoment(rule, moment)));
+  return judged.filter(({ day }) => day >= days.fromDay && day <= days.toDay);
+}
+
+/** Nothing is said of a user whom the rule is not about. */
+function judgedMoment(rule: PostbackRule, { user, occurrence }: UserMoment): Judged[] {
+  if (occurrence.moment !== rule.moment) return [];
+  const reach = postbackConnectorOf(user.adPlatform) ? "account" : "takes_none";
+  const { traceId, day } = occurrence;
+  return judge(occurrence, user, { rules: [rule], reach })
+    .filter(({ reason }) => reason !== "no_rule")
+    .map((judgement) => ({ user, judgement, traceId, day }));
+}
+
+/** As they are stored: of the same thing the first one counts, unless it was skipped and the same thing comes again. */
+function onePerSubject(all: readonly Judged[]): Judged[] {
+  const bySubject = new Map<string, Judged>();
+  for (const one of all) {
+    const key = `${one.user.clientId}\n${one.judgement.subject}`;
+    const known = bySubject.get(key);
+    const isBetter = known && known.traceId === one.traceId && known.judgement.status > one.judgement.status;
+    if (!known || isBetter) bySubject.set(key, one);
+  }
+  return [...bySubject.values()];
+}
+
+function add(rows: Map<string, DryRunRow>, { user, judgement }: Judged): void {
+  const ad_platform = user.adPlatform || ORGANIC;
+  const row = rows.get(ad_platform) ?? { ad_platform, sent: 0, amount_cents: 0, skipped: 0, reasons: {} };
+  rows.set(ad_platform, row);
+  if (judgement.status === POSTBACK_STATUS.waiting) {
+    row.sent += 1;
+    row.amount_cents += judgement.cents ?? 0;
+    return;
+  }
+  row.skipped += 1;
+  row.reasons[judgement.reason] = (row.reasons[judgement.reason] ?? 0) + 1;
+}

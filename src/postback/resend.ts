@@ -1,0 +1,158 @@
+import type pg from "pg";
+import { LIMITS } from "../config.ts";
+import type { AppRules } from "../db/app.ts";
+import { loadOrders } from "../db/orders.ts";
+import { insertOutbox } from "../db/outbox.ts";
+import { loadReaches } from "../db/platform-account.ts";
+import { inTransaction, preferIndexes } from "../db/pool.ts";
+import { type PostbackKey, reopenPostbacks, showPostbacksInOrders } from "../db/postback.ts";
+import {
+  ALL_STATUSES,
+  FIRST_PLACE,
+  type ListedPostback,
+  type PostbackFilter,
+  type PostbackPlace,
+  pagePostbacks,
+} from "../db/postback-list.ts";
+import { loadPostbackRules } from "../db/postback-rule.ts";
+import { loadUsers, type UserAccount } from "../db/user-account.ts";
+import { addDays, calendarOf } from "../domain/calendar.ts";
+import { POSTBACK_STATUS } from "../domain/postback.ts";
+import { PostbackBook } from "../domain/postback-book.ts";
+import type { ResendWish } from "../domain/postback-request.ts";
+import { toldAmount } from "../domain/postback-rule.ts";
+import { ApiError } from "../errors.ts";
+import { postbackConnectorOf } from "../platform/postback/registry.ts";
+
+/** Why a postback is not sent again. */
+export type ResendRefusal = "accepted" | "waiting" | "organic" | "takes_none" | "no_account" | "user_gone";
+
+export type Resent = {
+  taken: number;
+  refused: Partial<Record<ResendRefusal, number>>;
+  /** Whether there may be more of them: one call takes so many at most. */
+  has_more: boolean;
+};
+
+/**
+ * Puts postbacks that were given up or skipped back into the outbox, by what is known of their users and accounts now.
+ * Whole or not at all. What a platform has accepted is never sent again.
+ */
+export async function resendPostbacks(
+  pool: pg.Pool,
+  app: Pick<AppRules, "appId" | "timeZone">,
+  wish: ResendWish,
+  nowMs: number,
+): Promise<Resent> {
+  const filter = filterOf(app, wish);
+  return inTransaction(pool, async (tx) => {
+    await preferIndexes(tx);
+    const book = await loadBook(tx, app.appId);
+    const resent: Resent = { taken: 0, refused: {}, has_more: false };
+    let after: PostbackPlace = FIRST_PLACE;
+    let found = 0;
+    for (;;) {
+      const page = await pagePostbacks(tx, filter, { after, limit: LIMITS.postbacksAtOnce });
+      await resendPage(tx, { book, page, nowMs }, resent);
+      found += page.length;
+      if (page.length < LIMITS.postbacksAtOnce) break;
+      if (resent.taken >= LIMITS.postbacksResent) {
+        resent.has_more = true;
+        break;
+      }
+      after = page.at(-1)!;
+    }
+    if (found === 0 && wish.kind === "client") throw new ApiError("badParameter", "There is no such postback.");
+    return resent;
+  });
+}
+
+function filterOf({ appId, timeZone }: Pick<AppRules, "appId" | "timeZone">, wish: ResendWish): PostbackFilter {
+  if (wish.kind === "client") {
+    const { clientId, eventType, traceId } = wish;
+    return { appId, statuses: ALL_STATUSES, clientId, eventType, traceId };
+  }
+  const { status, reason, adPlatform, days } = wish;
+  const calendar = calendarOf(timeZone);
+  return {
+    ...{ appId, statuses: [status], reason, adPlatform },
+    ...(days && { fromMs: calendar.startOf(days.fromDay), untilMs: calendar.startOf(addDays(days.toDay, 1)) }),
+  };
+}
+
+async function loadBook(tx: pg.PoolClient, appId: number): Promise<PostbackBook> {
+  return new PostbackBook({
+    appId,
+    rules: await loadPostbackRules(tx, [appId]),
+    accounts: (await loadReaches(tx)).filter((account) => account.appId === appId),
+    own: { attribution: false, events: new Set() },
+    takesPostbacks: (platform) => postbackConnectorOf(platform) !== undefined,
+  });
+}
+
+type Page = { book: PostbackBook; page: readonly ListedPostback[]; nowMs: number };
+
+async function resendPage(tx: pg.PoolClient, { book, page, nowMs }: Page, resent: Resent): Promise<void> {
+  const users = new Map((await loadUsers(tx, oneOfEachUser(page))).map((user) => [user.clientId, user]));
+  const refuse = (reason: ResendRefusal) => {
+    resent.refused[reason] = (resent.refused[reason] ?? 0) + 1;
+  };
+  const wanted = page.flatMap((postback) => {
+    const user = users.get(postback.clientId);
+    const refusal = refusalOf(book, postback, user);
+    if (refusal) refuse(refusal);
+    return refusal || !user ? [] : [{ postback, user }];
+  });
+  const cents = await orderCents(
+    tx,
+    wanted.map(({ postback }) => postback),
+  );
+  const again = wanted.map(({ postback, user }) => ({
+    ...postback,
+    adPlatform: user.adPlatform,
+    // One that was skipped was never given an amount.
+    valueCents:
+      postback.valueCents ?? toldAmount(book.rules, { ...postback, cents: cents.get(postback.traceId) ?? null }, user),
+    lane: book.laneOf(user),
+    content: { ad_data: user.adData },
+    dueAtMs: nowMs,
+  }));
+  const reopened = new Set((await reopenPostbacks(tx, again, nowMs)).map(keyText));
+  const taken = again.filter((one) => reopened.has(keyText(one)));
+  for (let missed = again.length - taken.length; missed > 0; missed -= 1) refuse("waiting");
+  await insertOutbox(tx, taken);
+  await showPostbacksInOrders(
+    tx,
+    taken.filter(({ traceId }) => traceId !== ""),
+  );
+  resent.taken += taken.length;
+}
+
+function refusalOf(
+  book: PostbackBook,
+  { status }: ListedPostback,
+  user: UserAccount | undefined,
+): ResendRefusal | undefined {
+  if (status === POSTBACK_STATUS.accepted) return "accepted";
+  if (status === POSTBACK_STATUS.waiting) return "waiting";
+  if (!user) return "user_gone";
+  if (user.adPlatform === "") return "organic";
+  const reach = book.reachOf(user);
+  return reach === "account" ? undefined : reach;
+}
+
+/** By trace_id. */
+async function orderCents(tx: pg.PoolClient, postbacks: readonly ListedPostback[]): Promise<Map<string, number>> {
+  const ofOrders = postbacks.filter(({ traceId, valueCents }) => traceId !== "" && valueCents === null);
+  if (ofOrders.length === 0) return new Map();
+  const orders = await loadOrders(tx, ofOrders[0]!.appId, ofOrders);
+  return new Map(orders.map(({ traceId, cents }) => [traceId, cents]));
+}
+
+function oneOfEachUser(page: readonly ListedPostback[]): ListedPostback[] {
+  return [...new Map(page.map((postback) => [postback.clientId, postback])).values()];
+}
+
+function keyText({ clientId, eventType, subject }: PostbackKey): string {
+  return `${clientId}\t${eventType}\t${subject}`;
+}

@@ -1,0 +1,98 @@
+import type pg from "pg";
+import { LIMITS } from "../config.ts";
+import { loadCampaign } from "../db/campaign.ts";
+import { inTransaction } from "../db/pool.ts";
+import {
+  createPostbackRule,
+  loadPostbackRules,
+  lockPostbackRule,
+  removePostbackRule,
+  storePostbackRule,
+} from "../db/postback-rule.ts";
+import type { Executor } from "../db/sql.ts";
+import type { PostbackRule } from "../domain/postback-rule.ts";
+import { type GivenRule, postbackRuleTexts, type RuleParts, readPostbackRule } from "../domain/postback-rule-fields.ts";
+import { ApiError } from "../errors.ts";
+import { POSTBACK_PLATFORMS } from "../platform/postback/registry.ts";
+import { platformNamed } from "../platform/registry.ts";
+
+/** A rule as people see it: its number, and each part as the text that sets it. */
+export type ShownRule = { rule_id: number } & Record<string, unknown>;
+
+export function shownRule({ ruleId, ...rule }: PostbackRule): ShownRule {
+  return { rule_id: ruleId, ...postbackRuleTexts(rule) };
+}
+
+export async function listRules(executor: Executor, appId: number): Promise<ShownRule[]> {
+  return (await loadPostbackRules(executor, [appId])).map(shownRule);
+}
+
+export async function addRule(pool: pg.Pool, appId: number, given: GivenRule, nowMs: number): Promise<ShownRule> {
+  return inTransaction(pool, async (tx) => {
+    const parts = await readRule(tx, appId, given);
+    if ((await loadPostbackRules(tx, [appId])).length >= LIMITS.rulesPerApp) {
+      throw bad(`An app has at most ${LIMITS.rulesPerApp} rules.`);
+    }
+    return shownRule(await createPostbackRule(tx, { appId, ...parts }, nowMs));
+  });
+}
+
+export type RuleKey = { appId: number; ruleId: number };
+
+export async function changeRule(pool: pg.Pool, key: RuleKey, given: GivenRule, nowMs: number): Promise<ShownRule> {
+  return inTransaction(pool, async (tx) => {
+    const known = await lockPostbackRule(tx, key);
+    if (!known) throw noSuchRule(key);
+    const changed = { ...known, ...(await readRule(tx, key.appId, given, known)) };
+    await storePostbackRule(tx, changed, nowMs);
+    return shownRule(changed);
+  });
+}
+
+export async function dropRule(pool: pg.Pool, key: RuleKey): Promise<void> {
+  if (!(await removePostbackRule(pool, key))) throw noSuchRule(key);
+}
+
+/** A rule to be tried: a known one, with what is given changed, or without a number a new one. Nothing is stored. */
+export async function triedRule(
+  executor: Executor,
+  appId: number,
+  { ruleId, given }: { ruleId: number | undefined; given: GivenRule },
+): Promise<PostbackRule> {
+  if (ruleId === undefined) return { ruleId: 0, appId, ...(await readRule(executor, appId, given)) };
+  const known = (await loadPostbackRules(executor, [appId])).find((rule) => rule.ruleId === ruleId);
+  if (!known) throw noSuchRule({ appId, ruleId });
+  return { ...known, ...(await readRule(executor, appId, given, known)) };
+}
+
+/** What was given, with what only the tables and the connectors know checked too. */
+export async function readRule(
+  executor: Executor,
+  appId: number,
+  given: GivenRule,
+  known?: RuleParts,
+): Promise<RuleParts> {
+  const rule = readPostbackRule(given, known);
+  const adPlatform = readPostbackPlatform(rule.adPlatform);
+  const { turboPromotedObjectId } = rule;
+  if (turboPromotedObjectId !== "" && !(await loadCampaign(executor, { appId, turboPromotedObjectId }))) {
+    throw bad(`App ${appId} has no campaign ${JSON.stringify(turboPromotedObjectId)}.`);
+  }
+  return { ...rule, adPlatform };
+}
+
+/** The platform's own name; the empty text stays what it is. */
+export function readPostbackPlatform(text: string): string {
+  if (text === "") return "";
+  const name = platformNamed(text.toLowerCase())?.name ?? text;
+  if (POSTBACK_PLATFORMS.includes(name)) return name;
+  throw bad(`ad_platform must be one of ${POSTBACK_PLATFORMS.join(", ")}: no other takes postbacks.`);
+}
+
+function noSuchRule({ appId, ruleId }: RuleKey): ApiError {
+  return bad(`App ${appId} has no rule ${ruleId}.`);
+}
+
+function bad(message: string): ApiError {
+  return new ApiError("badParameter", message);
+}

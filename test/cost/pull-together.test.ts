@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { CostRow } from "../../sim/platforms/costs.ts";
+import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
+import { type App, changeApp } from "../../src/db/app.ts";
+import { loadCostAccounts } from "../../src/db/cost-pull.ts";
+import type { PlatformAccount } from "../../src/db/platform-account.ts";
+import { sharedServer } from "../support/shared-server.ts";
+import { ACCESS, ACCOUNT, CostStage, NOON_MS, spent, TODAY } from "./stage.ts";
+
+const stage = new CostStage();
+const ONE = { kind: "range", fromDay: TODAY, toDay: TODAY } as const;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** Of this database alone: others share the cluster. */
+const END_HOLDERS = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = 7226391
+  and database = (select oid from pg_database where datname = current_database())`;
+
+let rows: CostRow[];
+let tencent: TencentStandIn;
+let app: App;
+let account: PlatformAccount;
+
+beforeEach(async () => {
+  // Others' accounts would be due, too.
+  await stage.pool.query("delete from platform_account");
+  stage.nowMs = NOON_MS;
+  rows = [spent(TODAY, 1, 100)];
+  tencent = await startTencent({ clock: stage.clock, costs: rows, accounts: [ACCOUNT], readsPerMinute: 1_000_000 });
+  app = await stage.app();
+  account = await stage.account(app, ACCESS.tencent(tencent));
+});
+afterEach(() => tencent.close());
+
+/** Accounts of another stand-in. */
+async function others(count: number, sim: TencentStandIn): Promise<PlatformAccount[]> {
+  const accounts = Array.from({ length: count }, (_, at) => String(1_000 + at));
+  return Promise.all(accounts.map((advertiserId) => stage.account(app, ACCESS.tencent(sim), { advertiserId })));
+}
+
+test("the schedule pulls thirty days of a new account, then today and yesterday by the hour", async () => {
+  await stage.turn();
+  expect(await stage.pulls(app)).toHaveLength(30);
+  const calls = tencent.calls;
+  stage.nowMs += 59 * MINUTE_MS;
+  await stage.turn();
+  expect(tencent.calls).toBe(calls);
+  stage.nowMs += MINUTE_MS;
+  rows[0]!.cents = 150;
+  await stage.turn();
+  expect((await stage.pulls(app)).map(({ at }: any) => at).filter((at) => at === stage.nowMs)).toHaveLength(2);
+  expect(await stage.costs(app)).toEqual([expect.stringMatching(/ 15000$/)]);
+});
+
+test("an account whose costs are off, and an app that is off, are left alone", async () => {
+  await stage.account(app, ACCESS.tencent(tencent), { costs: false });
+  await stage.turn();
+  await stage.account(app, ACCESS.tencent(tencent));
+  await changeApp(stage.pool, app.appId, { enabled: false });
+  await stage.turn();
+  expect(tencent.calls).toBe(0);
+});
+
+test("after failures an account is left alone for five minutes, fifteen, and an hour; a success forgets them", async () => {
+  tencent.fail = () => "server_error";
+  const tried: number[] = [];
+  for (let minute = 0; minute <= 150; minute += 1) {
+    const before = tencent.calls;
+    await stage.turn();
+    if (tencent.calls > before) tried.push(minute);
+    stage.nowMs += MINUTE_MS;
+  }
+  expect(tried).toEqual([0, 5, 20, 80, 140]);
+  expect(await stage.stored(account)).toMatchObject({ lastError: "Tencent answered HTTP status 500." });
+  tencent.fail = () => undefined;
+  stage.nowMs += HOUR_MS;
+  await stage.turn();
+  const [known] = await loadCostAccounts(stage.pool, { fromDay: TODAY, of: account });
+  expect(known).toMatchObject({ error: "", state: { failures: 0, attemptedAtMs: stage.nowMs } });
+  expect(await stage.stored(account)).toMatchObject({ lastError: "", lastErrorAtMs: null });
+});
+
+test("an account that hangs delays no other one", async () => {
+  const down = await startTencent({ clock: stage.clock, accounts: [ACCOUNT] });
+  down.fail = () => "hang";
+  await stage.account(app, ACCESS.tencent(down));
+  const fine = await startTencent({
+    clock: stage.clock,
+    accounts: Array.from({ length: 8 }, (_, at) => String(1_000 + at)),
+  });
+  const healthy = await others(8, fine);
+  const puller = stage.puller({ deadlineMs: 20_000 });
+  const startedMs = performance.now();
+  await puller.turn();
+  await vi.waitFor(async () => {
+    const { rows: pulled } = await stage.pool.query("select distinct advertiser_id from cost_pull where app_id = $1", [
+      app.appId,
+    ]);
+    expect(pulled).toHaveLength(healthy.length);
+  }, 10_000);
+  expect(performance.now() - startedMs).toBeLessThan(10_000);
+  // What still hangs does not keep the process from stopping.
+  const stoppedMs = performance.now();
+  await puller.stop();
+  expect(performance.now() - stoppedMs).toBeLessThan(1_000);
+  expect((await stage.stored(account)).lastError).toBe("");
+  await Promise.all([down.close(), fine.close()]);
+});
+
+test("more accounts than are pulled at once all have their turn", async () => {
+  const fine = await startTencent({
+    clock: stage.clock,
+    accounts: Array.from({ length: 20 }, (_, at) => String(1_000 + at)),
+  });
+  await others(20, fine);
+  await stage.turn();
+  const { rows: pulled } = await stage.pool.query(
+    "select advertiser_id, count(*) from cost_pull where app_id = $1 group by 1",
+    [app.appId],
+  );
+  expect(pulled).toHaveLength(21);
+  expect(pulled.every(({ count }) => count === 30)).toBe(true);
+  await fine.close();
+});
+
+test("a pull that is stopped between two pages has stored nothing, and is no failure", async () => {
+  rows.push(spent(TODAY, 2, 5));
+  const slow = await startTencent({ clock: stage.clock, costs: rows, pageRows: 1 });
+  const own = await stage.account(app, ACCESS.tencent(slow));
+  slow.fail = (call) => (call === 3 ? "hang" : undefined);
+  const puller = stage.puller({ deadlineMs: 60_000 });
+  await puller.turn();
+  await vi.waitFor(() => expect(slow.calls).toBe(3));
+  await puller.stop();
+  expect(await stage.costs(app)).toEqual([]);
+  expect(await stage.pulls(app)).toEqual([]);
+  expect((await stage.stored(own)).lastError).toBe("");
+  slow.fail = () => undefined;
+  await stage.turn();
+  expect(await stage.costs(app)).toHaveLength(2);
+  await slow.close();
+});
+
+test("a day is stored as a whole or not at all: a database that fails within it leaves the day as it was", async () => {
+  await stage.pull(account, ONE);
+  rows[0]!.cents = 7;
+  rows.push(spent(TODAY, 2, 5));
+  // The last statement of the day's transaction fails.
+  await stage.pool.query(`alter table cost_pull add constraint no_more check (app_id <> ${app.appId}) not valid`);
+  const { error } = await stage.pull(account, ONE);
+  expect(error).toMatch(/no_more/);
+  expect(await stage.costs(app)).toEqual([expect.stringMatching(/ 10000$/)]);
+  await stage.pool.query("alter table cost_pull drop constraint no_more");
+  await stage.pull(account, ONE);
+  expect(await stage.costs(app)).toHaveLength(2);
+});
+
+test("two processes never pull the same account at once", async () => {
+  const second = sharedServer().database(stage.databaseName);
+  const [one, two] = [stage.puller({ deadlineMs: 60_000 }), stage.puller({ pool: second })];
+  tencent.fail = (call) => (call === 1 ? "hang" : undefined);
+  await one.turn();
+  await vi.waitFor(() => expect(tencent.calls).toBe(1));
+  expect(await two.pull([account], ONE)).toMatchObject([{ days: 0, error: "It is being pulled right now." }]);
+  await two.turn();
+  await two.settled();
+  expect(tencent.calls).toBe(1);
+  expect((await stage.stored(account)).lastError).toBe("");
+  await one.stop();
+  // The lock is gone with the pull.
+  expect(await two.pull([account], ONE)).toMatchObject([{ days: 1, error: "" }]);
+  await two.stop();
+  await second.end();
+});
+
+test("what another process has pulled meanwhile is not pulled again by one that found it due before", async () => {
+  const second = sharedServer().database(stage.databaseName);
+  const slow = await startTencent({ clock: stage.clock, accounts: ["1000"] });
+  slow.fail = () => "hang";
+  await others(1, slow);
+  // It has one slot, which the slow account takes first; this one waits behind it.
+  const two = stage.puller({ pool: second, accountsAtOnce: 1 });
+  await two.turn();
+  await vi.waitFor(() => expect(slow.calls).toBe(1));
+  await stage.pull(account, { kind: "open" });
+  const { calls } = tencent;
+  await two.settled();
+  expect(tencent.calls).toBe(calls);
+  expect(await stage.pulls(app)).toHaveLength(30);
+  await two.stop();
+  await Promise.all([slow.close(), second.end()]);
+});
+
+test("a process that has lost its hold on the account can store nothing any more", async () => {
+  tencent.fail = (call) => {
+    if (call === 2) void stage.pool.query(END_HOLDERS);
+    return undefined;
+  };
+  await expect(stage.pull(account, ONE)).rejects.toThrow();
+  tencent.fail = () => undefined;
+  expect(await stage.costs(app)).toEqual([]);
+  expect(await stage.pull(account, ONE)).toMatchObject({ days: 1, error: "" });
+});

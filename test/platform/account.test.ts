@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import {
+  ACCOUNT_PLATFORMS,
+  accountFieldsOf,
+  readAccount,
+  readAccountPlatform,
+  readAdvertiserId,
+} from "../../src/platform/account.ts";
+
+test("accounts are at the platforms that can be told or asked, by any of their names", () => {
+  expect(ACCOUNT_PLATFORMS).toHaveLength(10);
+  expect(readAccountPlatform("gdt")).toBe("tencent");
+  expect(readAccountPlatform("Apple")).toBe("asa");
+  expect(() => readAccountPlatform("tiktok")).toThrow(/^There are no accounts at "tiktok": only at tencent, /);
+});
+
+test.each(ACCOUNT_PLATFORMS)("the fields of %s have one name each, and secrets have no fallback", (platform) => {
+  const fields = accountFieldsOf(platform);
+  expect(new Set(fields.map(({ name }) => name)).size).toBe(fields.length);
+  for (const field of fields) if (field.isSecret) expect(field.fallback).toBe("");
+});
+
+test("a field that both connectors ask for is one field", () => {
+  expect(accountFieldsOf("tencent").find(({ name }) => name === "access_token")?.uses).toEqual(["postbacks", "costs"]);
+  expect(accountFieldsOf("vivo").find(({ name }) => name === "repeats")).toMatchObject({
+    fallback: "no",
+    uses: ["postbacks"],
+  });
+  expect(accountFieldsOf("asa").map(({ name }) => name)).not.toContain("repeats");
+});
+
+test("settings and secrets, switches and the rate are read", () => {
+  const given = {
+    settings: { url: "http://127.0.0.1:1/", repeats: "yes", codes: '{"pay":"3"}' },
+    secrets: { access_token: "t" },
+  };
+  expect(readAccount("vivo", { ...given, postbacks: "off", rate: "50" })).toEqual({
+    values: { ...given.settings, ...given.secrets },
+    ...{ postbacks: false, costs: undefined, ratePerS: 50 },
+  });
+  expect(readAccount("vivo", { settings: { url: "" } }).values).toEqual({ url: "" });
+});
+
+describe("refused", () => {
+  test.each<[string, object, RegExp]>([
+    ["vivo", { settings: { uri: "x" } }, /^An account at vivo has no "uri"; it has access_token, .*repeats\.$/],
+    ["vivo", { secrets: { constructor: "x" } }, /^An account at vivo has no "constructor"/],
+    ["vivo", { settings: { access_token: "t" } }, /^access_token is a secret/],
+    ["vivo", { secrets: { src_id: "s" } }, /^src_id is no secret/],
+    ["vivo", { settings: { repeats: "on" } }, /^repeats must be yes or no/],
+    ["vivo", { settings: { token_url: "vivo.com" } }, /^token_url must be an address/],
+    ["vivo", { settings: { codes: "[1]" } }, /^codes must be a JSON object/],
+    ["baidu", { settings: { codes_app: '{"paid":"1"}' } }, /^codes_app: "paid" is not an event type/],
+    ["vivo", { secrets: { access_token: "t".repeat(20_000) } }, /^access_token must be a text of at most/],
+    ["vivo", { costs: "on" }, /^vivo cannot be asked/],
+    ["asa", { postbacks: "on" }, /^asa takes no postbacks/],
+    ["vivo", { postbacks: "yes" }, /^postbacks must be on or off/],
+    ["vivo", { rate: "10001" }, /^rate must be/],
+    ["vivo", { rate: "1.5" }, /^rate must be/],
+  ])("%s %j", (platform, given, sentence) => {
+    expect(() => readAccount(platform, given)).toThrow(sentence);
+  });
+
+  test("an advertiser's id with spaces in it", () => {
+    expect(readAdvertiserId("123")).toBe("123");
+    for (const id of ["1 2", "1\n", "x".repeat(129)]) expect(() => readAdvertiserId(id)).toThrow(/^advertiser_id/);
+  });
+});
