@@ -151,7 +151,7 @@ const BANS: readonly Ban[] = [
     where: inSrc,
     // With a literal, with undefined or by a look-up nothing is learnt about the secret from the time that it takes.
     pattern: new RegExp(
-      `(?:${SECRET})\\s*[!=]==?(?!=)\\s*(?!\\s|undefined\\b|null\\b|["'\`])|[!=]==?(?!=)\\s*(?:\\w+\\.)*\\w*(?:${SECRET})\\b(?!\\s*[(.])`,
+      `(?:${SECRET})\\s*[!=]==?(?!=)\\s*(?!\\s|undefined\\b|null\\b|true\\b|false\\b|["'\`])|[!=]==?(?!=)\\s*(?:\\w+\\.)*\\w*(?:${SECRET})\\b(?!\\s*[(.])`,
     ),
     offence: "if (request.sign === expected) return;",
   },
@@ -185,6 +185,7 @@ test.each<[string, boolean]>([
   ["sealed===other", true],
   ['token === ""', false],
   ["sign !== undefined", false],
+  ["isSecret === true", false],
   ['typeof token !== "string"', false],
   ["length !== token.length", false],
 ])("whether %s compares a secret: %s", (code, isBanned) => {
