@@ -12,15 +12,16 @@ import { measureDecisions } from "./decisions.ts";
 import { demoApp, registerClients } from "./demo-app.ts";
 import { linkRequests } from "./links.ts";
 import { type LoadResult, postRequests, type RequestMaker, runLoad } from "./load.ts";
+import { measurePostbacks } from "./postbacks.ts";
 import { measureReports } from "./reports.ts";
 
 /**
- * `npm run bench -- [--seconds 8] [--touches 10] [--users 1] [--scales 1,2,4] [--events 20] [intake apply latency links decisions reports]`: Touchpoint against a bare
+ * `npm run bench -- [--seconds 8] [--touches 10] [--users 1] [--scales 1,2,4] [--events 20] [intake apply latency links decisions postbacks reports]`: Touchpoint against a bare
  * server in the same run, with the same bodies and the same generator. Without names, every step.
  * Absolute figures depend on the machine; the ratios are what is meant.
  */
 const CONNECTIONS = 64;
-const STEPS = ["intake", "apply", "latency", "links", "decisions", "reports"] as const;
+const STEPS = ["intake", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
 
 const { values: given, positionals } = parseArgs({
   allowPositionals: true,
@@ -93,6 +94,7 @@ try {
     const millions = Number(given.touches);
     add(await measureDecisions({ ...setup, appId: app.appId, nowMs: systemClock(), millions }));
   }
+  if (steps.has("postbacks")) add(await measurePostbacks({ ...setup, app }));
   if (steps.has("reports")) {
     const path = `/event_center/api/v1/event/collect/?access_token=${token}`;
     add(

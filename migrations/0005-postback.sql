@@ -54,6 +54,9 @@ create table callback (
 -- Callbacks to the app's own systems stand in the same table, without an ad_platform; their event types begin with $.
 alter table postback add column ad_platform text not null default '';
 
+-- The client's id when it was made, also once the client has another one: platforms know repeats by it.
+alter table postback add column made_for text collate "C" not null default '';
+
 alter table postback add column rule_id integer not null default 0;
 
 alter table postback add column moment text not null default '';
@@ -76,9 +79,18 @@ alter table postback add column created_at_ms bigint not null default 0;
 
 alter table postback add column changed_at_ms bigint not null default 0;
 
+update postback set made_for = client_id;
+
 create index postback_status on postback (app_id, status, created_at_ms);
 
+create index postback_renamed on postback (app_id, made_for) where made_for <> client_id;
+
 create index postback_accepted on postback (app_id, accepted_day) where status = 1;
+
+-- An activation that is told days later is history: when it was told has to be known, also if it is judged anew.
+alter table user_account add column registration_received_at_ms bigint not null default 0;
+
+update user_account set registration_received_at_ms = registered_at_ms;
 
 -- What is still to be sent; a row goes when its postback is decided. One place for all processes: where tables are
 -- distributed, this one stays on the coordinator, because rows are claimed with skip locked.

@@ -1,46 +1,61 @@
-import { answer, type Fields, jsonBody, optionalText, Refusal } from "./call.ts";
+import { createHmac } from "node:crypto";
+import { answer, type Call, type Fields, jsonBody, memberOf, optionalText, Refusal, textAt } from "./call.ts";
 import { type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
+import { randomText } from "./tokens.ts";
 
-const ACTION_TYPES: ReadonlySet<string> = new Set([1, 2, 3, 4, 7, 18, 101, 102].map(String));
+export type HuaweiOptions = StandInOptions & { secretKey?: string };
+export type HuaweiStandIn = StandIn & { secretKey: string };
 
-export function startHuawei(options: StandInOptions = {}): Promise<StandIn> {
-  return startStandIn("huawei", { ...options, routes: [UPLOAD] });
+const CONVERSION_TYPES: ReadonlySet<string> = new Set([
+  ...["activate", "register", "paid", "retain", "custom", "custom_acquisit", "preOrder", "login", "subscribe"],
+]);
+const VALID_MS = 300_000;
+
+export async function startHuawei(options: HuaweiOptions = {}): Promise<HuaweiStandIn> {
+  const { secretKey = randomText() } = options;
+  return Object.assign(await startStandIn("huawei", { ...options, routes: [uploadRoute(secretKey)] }), { secretKey });
 }
 
-/** Only the list of action types is known of this interface, so that nothing else is judged, the path included. */
-const UPLOAD: Route = {
-  methods: ["POST"],
-  path: "",
-  dialect: {
-    refusal: ({ message }) => answer({ resultCode: 1, resultMessage: message }),
-    busy: answer({ resultCode: 500, resultMessage: "system busy" }),
-    badToken: answer({ resultCode: 401, resultMessage: "authorization is invalid" }, 401),
-  },
-  take(call, desk) {
-    const body = jsonBody(call);
-    const code = String(body.actionType);
-    if (!ACTION_TYPES.has(code)) throw new Refusal(`actionType ${code} is unknown`);
-    desk.accept(call, {
-      key: keyOf(body),
-      code,
-      dedupeId: "",
-      orderId: "",
-      cents: null,
-      atMs: timeOf(body) ?? call.nowMs,
-      sameBy: "",
-    });
-    return answer({ resultCode: 0, resultMessage: "success" });
-  },
-};
-
-function keyOf(body: Fields): string {
-  const names = ["callback", "requestId", "oaid", "userId"];
-  return names.map((name) => optionalText(body, name)).find((text) => text !== "") ?? "";
+/**
+ * What public callers of the upload send: every value a text, the conversion's time in seconds, the call's in
+ * milliseconds, the price in yuan, and a digest of the body. The address differs from region to region, so that no path
+ * is judged.
+ */
+function uploadRoute(secretKey: string): Route {
+  return {
+    methods: ["POST"],
+    path: "",
+    dialect: {
+      refusal: ({ message }) => answer({ resultCode: 1, resultMessage: message }),
+      busy: answer({ resultCode: 500, resultMessage: "system busy" }),
+      badToken: answer({ resultCode: 401, resultMessage: "authorization is invalid" }, 401),
+    },
+    take(call, desk) {
+      assertDigest(call, secretKey);
+      const body = jsonBody(call);
+      const key = textAt(body, "callback");
+      if (!desk.isKey(key)) throw new Refusal("callback is invalid");
+      const code = memberOf(CONVERSION_TYPES, { name: "conversion_type", value: textAt(body, "conversion_type") });
+      if (!/^\d{10}$/.test(textAt(body, "conversion_time"))) throw new Refusal("conversion_time is not in seconds");
+      if (!/^\d{13}$/.test(textAt(body, "timestamp"))) throw new Refusal("timestamp is not in milliseconds");
+      for (const name of ["content_id", "campaign_id", "oaid", "ip"]) optionalText(body, name);
+      const atMs = Number(body.conversion_time) * 1000;
+      desk.accept(call, { key, code, dedupeId: "", orderId: "", cents: priceOf(body), atMs, sameBy: "" });
+      return answer({ resultCode: 0, resultMessage: "success" });
+    },
+  };
 }
 
-/** Seconds or milliseconds, by the number of digits. */
-function timeOf(body: Fields): number | undefined {
-  const digits = String(body.actionTime ?? "");
-  if (/^\d{13}$/.test(digits)) return Number(digits);
-  return /^\d{10}$/.test(digits) ? Number(digits) * 1000 : undefined;
+function assertDigest({ headers, body, nowMs }: Call, secretKey: string): void {
+  const [, validTime, response] =
+    /^Digest validTime="(\d{13})", response="([0-9a-f]{64})"$/.exec(headers.authorization ?? "") ?? [];
+  if (validTime === undefined) throw new Refusal("authorization is missing or malformed");
+  if (Math.abs(Number(validTime) - nowMs) > VALID_MS) throw new Refusal("validTime is more than 300 s off");
+  if (response !== createHmac("sha256", secretKey).update(body).digest("hex"))
+    throw new Refusal("authorization does not verify");
+}
+
+function priceOf(body: Fields): number | null {
+  const price = optionalText(body, "conversion_price", /^\d{1,12}(?:\.\d{1,2})?$/);
+  return price === "" ? null : Math.round(Number(price) * 100);
 }

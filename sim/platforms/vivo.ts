@@ -8,6 +8,7 @@ import {
   memberOf,
   millisAt,
   millisParameter,
+  optionalObject,
   optionalText,
   parameter,
   Refusal,
@@ -76,7 +77,10 @@ function readItem(item: unknown): NewConversion {
   const atMs = millisAt(item, "cvTime");
   const requestId = optionalText(item, "requestId");
   optionalText(item, "creativeId");
-  return { key: requestId || userId, code, dedupeId: "", orderId: "", cents: null, atMs, sameBy: "" };
+  // Its unit is the account's choice; whoever compares has chosen fen.
+  const amount = optionalText(optionalObject(item, "extParam"), "payAmount", /^\d{1,15}$/);
+  const cents = amount === "" ? null : Number(amount);
+  return { key: requestId || userId, code, dedupeId: "", orderId: "", cents, atMs, sameBy: "" };
 }
 
 function userIdOf(item: Fields): string {

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { loadDaysOfUsers, loadLaterDays, markSlices } from "../db/dirty-day.ts";
+import { loadAcceptedDays, loadDaysOfUsers, loadLaterDays, markSlices } from "../db/dirty-day.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
 import { daysBetween } from "../domain/calendar.ts";
@@ -29,7 +29,8 @@ export async function markDirty(
   for (const day of days) addDay(slices, facts, day);
   // Who stands elsewhere now does so on every day; who did something earlier than known is not new on the later days.
   const late = days.filter((day) => day.day < (facts.before(day)?.latestDay ?? ""));
-  for (const { appId, day } of [...(await loadDaysOfUsers(tx, moved)), ...(await loadLaterDays(tx, late))]) {
+  const elsewhere = [...(await loadDaysOfUsers(tx, moved)), ...(await loadLaterDays(tx, late))];
+  for (const { appId, day } of [...elsewhere, ...(await loadAcceptedDays(tx, placed))]) {
     slices.add(appId, "occurred", day);
   }
   await markSlices(tx, slices.list(), receivedAtMs);

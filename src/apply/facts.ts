@@ -202,7 +202,9 @@ export class Facts {
   /** History that is brought over from another system was told by that one. */
   noteMoments(user: UserAccount, occurrences: readonly Occurrence[]): void {
     if (user.isHistory || !this.app(user.appId).book?.tellsPlatforms) return;
-    for (const occurrence of occurrences) this.moments.push({ user, occurrence });
+    // What a later entry changes of the user must not decide on this moment: it may be in another batch.
+    const userProperties = user.properties;
+    for (const occurrence of occurrences) this.moments.push({ user, occurrence: { ...occurrence, userProperties } });
   }
 
   /** Of users who were stored before. */
@@ -289,6 +291,7 @@ export function newUser(key: UserKey, registeredAtMs: number, app: AppContext): 
     wxUnionid: "",
     isRegistered: false,
     registeredAtMs,
+    registrationReceivedAtMs: registeredAtMs,
     registeredDay: app.calendar.dayOf(registeredAtMs),
     placeDay: app.calendar.dayOf(registeredAtMs),
     isHistory: false,

@@ -4,7 +4,7 @@ import type { JsonObject } from "../domain/json.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import { callbackLaneOf } from "../domain/postback-book.ts";
 import type { Facts } from "./facts.ts";
-import type { Row } from "./postbacks.ts";
+import { createdAt, type Row } from "./postbacks.ts";
 
 /** What the app's own systems are told of a batch: where users came from, and the events they asked for. */
 export function callbackRows(facts: Facts, placed: readonly UserAccount[]): Row[] {
@@ -70,7 +70,7 @@ function rowOf(
         clientId,
         subject,
         atMs,
-        createdAtMs,
+        ...createdAt(createdAtMs),
         eventType: `$${kind}`,
         moment: kind,
         adPlatform: "",

@@ -4,6 +4,7 @@ import { insertOutbox, type NewOutboxRow } from "../db/outbox.ts";
 import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
 import { loadReaches } from "../db/platform-account.ts";
 import {
+  findEarlierPostbacks,
   type NewPostback,
   type OrderOfPostback,
   type PostbackKey,
@@ -48,6 +49,11 @@ export async function loadBooks(tx: pg.PoolClient): Promise<Map<number, Postback
 /** A postback that is to be stored and, where it waits, sent. */
 export type Row = { postback: NewPostback; lane: string; content: NewOutboxRow["content"] };
 
+/** See NewPostback: both are when it was told to us, until the same happens again. */
+export function createdAt(receivedAtMs: number): Pick<NewPostback, "createdAtMs" | "changedAtMs"> {
+  return { createdAtMs: receivedAtMs, changedAtMs: receivedAtMs };
+}
+
 /**
  * Judges the moments of a batch, once it is decided where its users came from, and writes into the batch's orders what
  * becomes of them.
@@ -67,13 +73,14 @@ export function judgeMoments(facts: Facts, decided: Decided): Row[] {
 
 function rowsOf(facts: Facts, { user, occurrence }: UserMoment): Row[] {
   const { book } = facts.app(user.appId);
-  if (!book) return [];
+  // Who turns out to be history at the end of the batch was so all along.
+  if (!book || user.isHistory) return [];
   return book.judge(occurrence, user).map(({ eventType, subject, status, reason, ruleId, cents }) => ({
     postback: {
       ...{ appId: user.appId, clientId: user.clientId, eventType, subject, status, reason, ruleId, valueCents: cents },
       ...{ adPlatform: user.adPlatform, moment: occurrence.moment, traceId: occurrence.traceId, atMs: occurrence.atMs },
       isPassed: status === POSTBACK_STATUS.waiting,
-      createdAtMs: occurrence.receivedAtMs,
+      ...createdAt(occurrence.receivedAtMs),
     },
     lane: status === POSTBACK_STATUS.waiting ? book.laneOf(user) : "",
     content: { ad_data: user.adData },
@@ -102,34 +109,36 @@ export async function writePostbacks(
   facts: Facts,
   { rows, placed }: { rows: readonly Row[]; placed: readonly UserAccount[] },
 ): Promise<void> {
-  if (![...facts.apps.values()].some(({ book }) => book)) return;
+  const earlier = await findEarlierPostbacks(tx, facts.orders);
+  if (![...facts.apps.values()].some(({ book }) => book)) return showPostbacksInOrders(tx, earlier);
   const moved = placed.filter((user) => facts.isStored(user) && facts.app(user.appId).book?.tellsPlatforms);
-  await withdrawPostbacks(tx, moved);
-  const again = await judgeAgain(tx, facts, moved);
+  const withdrawn = await withdrawPostbacks(tx, moved);
+  const madeFor = new Map(withdrawn.map((row) => [keyText(row), row.madeFor]));
+  const again = (await judgeAgain(tx, facts, moved)).map((row) => {
+    const name = madeFor.get(keyText(row.postback));
+    return name === undefined ? row : { ...row, postback: { ...row.postback, madeFor: name } };
+  });
   const movedKeys = new Set(moved.map(userKey));
-  const all = onePerKey([
-    ...again,
-    ...rows.filter(({ postback }) => !movedKeys.has(userKey(postback))),
-    ...callbackRows(facts, placed),
-  ]).filter(({ postback }) => !facts.isErasedLater(postback));
-  const stored = new Set(
-    (
-      await storePostbacks(
-        tx,
-        all.map(({ postback }) => postback),
-      )
-    ).map(keyText),
+  const live = rows.filter(({ postback }) => !movedKeys.has(userKey(postback)));
+  const all = onePerKey([...again, ...live, ...callbackRows(facts, placed)]).filter(
+    ({ postback }) => !facts.isErasedLater(postback),
   );
-  const isStored = ({ postback }: Row) => stored.has(keyText(postback));
+  const keys = await storePostbacks(
+    tx,
+    all.map(({ postback }) => postback),
+  );
+  const isStored = new Set(keys.map(keyText));
+  const stored = all.filter(({ postback }) => isStored.has(keyText(postback)));
   await insertOutbox(
     tx,
-    all
-      .filter((row) => isStored(row) && row.postback.status === POSTBACK_STATUS.waiting)
-      .map(({ postback, lane, content }) => ({ ...postback, lane, content, dueAtMs: postback.createdAtMs })),
+    stored
+      .filter(({ postback }) => postback.status === POSTBACK_STATUS.waiting)
+      .map(({ postback, lane, content }) => ({ ...postback, lane, content, dueAtMs: postback.changedAtMs })),
   );
-  // New orders show it from the start, unless there was a postback of theirs before them.
-  const shownAnew = all.filter((row) => !isStored(row) || movedKeys.has(userKey(row.postback)));
-  await showPostbacksInOrders(tx, ordersOf(shownAnew));
+  // New orders show it from the start, unless there was one of theirs before them, or it is told of another order.
+  const shown = new Set(stored.map(({ postback }) => `${keyText(postback)}\t${postback.traceId}`));
+  const untold = live.filter(({ postback }) => !shown.has(`${keyText(postback)}\t${postback.traceId}`));
+  await showPostbacksInOrders(tx, [...earlier, ...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
 }
 
 async function judgeAgain(tx: pg.PoolClient, facts: Facts, moved: readonly UserAccount[]): Promise<Row[]> {
@@ -138,7 +147,10 @@ async function judgeAgain(tx: pg.PoolClient, facts: Facts, moved: readonly UserA
     const { book, calendar } = facts.app(appId);
     if (!book) continue;
     const users = moved.filter((user) => user.appId === appId);
-    for (const moment of await loadPastMoments(tx, users, { book, calendar })) rows.push(...rowsOf(facts, moment));
+    const moments = await loadPastMoments(tx, users, { book, calendar });
+    // In the order in which they came, as they were judged the first time.
+    moments.sort((left, right) => left.occurrence.receivedAtMs - right.occurrence.receivedAtMs);
+    for (const moment of moments) rows.push(...rowsOf(facts, moment));
   }
   return rows;
 }
@@ -153,8 +165,12 @@ function onePerKey(rows: readonly Row[]): Row[] {
   for (const row of rows) {
     const key = keyText(row.postback);
     const known = byKey.get(key);
+    if (!known) byKey.set(key, row);
     const isSame = known?.postback.traceId === row.postback.traceId;
-    if (!known || (isSame && known.postback.status > row.postback.status)) byKey.set(key, row);
+    // As in the table, where the first one may have been a batch earlier.
+    if (known && isSame && known.postback.status > row.postback.status) {
+      byKey.set(key, { ...row, postback: { ...row.postback, createdAtMs: known.postback.createdAtMs } });
+    }
   }
   return [...byKey.values()];
 }

@@ -65,6 +65,7 @@ function registered(facts: Facts, head: EntryHead, body: JsonObject, implicit: U
   const ip = textOf(head.kind === "attributed" ? body.active_ip : body.client_ip) || head.ip;
   Object.assign(user, {
     isRegistered: true,
+    registrationReceivedAtMs: head.at,
     name: textOf(body.name),
     channel: dimensionText(textOf(body.channel)),
     version: typeof body.version === "number" ? body.version : 0,

@@ -280,7 +280,7 @@ async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): 
 /** An id that somebody already has is not given away: the rename then changes nothing. */
 async function applyRename(tx: pg.PoolClient, facts: Facts, entry: DecodedEntry): Promise<void> {
   if (entry.kind !== "user" || facts.isErased(entry)) return;
-  const { app: appId, client: clientId } = entry.head;
+  const { app: appId, client: clientId, at: renamedAtMs } = entry.head;
   const newClientId = textOf(entry.body.new_client_id);
   const found = await loadUsers(
     tx,
@@ -289,7 +289,7 @@ async function applyRename(tx: pg.PoolClient, facts: Facts, entry: DecodedEntry)
   const user = found.find((one) => one.clientId === clientId);
   if (!user || found.some((one) => one.clientId === newClientId) || !isClientId(newClientId)) return;
   await storeUsers(tx, [{ ...user, clientId: newClientId }]);
-  await renameUser(tx, { appId, clientId, newClientId, keys: allKeysOf(user) });
+  await renameUser(tx, { appId, clientId, newClientId, renamedAtMs, keys: allKeysOf(user) });
 }
 
 /** The local days that the events of a batch fall on, each with the time of receipt of an entry that brings it. */

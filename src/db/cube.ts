@@ -97,10 +97,13 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
     left join lateral (
       select count(*) as postbacks, sum(p.back_cents) as postback_cents from postback p
-      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = 1) p on true
+      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = 1 and ${isToPlatform}) p on true
     where u.app_id = ${appId} and u.place_day >= ${fromDay}::date and u.place_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id`;
 }
+
+/** What the app's own systems were told is no postback. */
+const isToPlatform = sql`left(p.event_type, 1) <> '$'`;
 
 function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
   const sums = cohort({ placed: sql`u.registered_day`, span: sql`d.span_r` });
@@ -169,7 +172,7 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
     union all
     select u.client_id, p.accepted_day as day, ${userDimensions}, ${measures(postbacks)}, ${noGaps}
     from postback p join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
-    where p.app_id = ${appId} and p.status = 1 and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
+    where p.app_id = ${appId} and p.status = 1 and ${isToPlatform} and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
       and ${where}
     group by u.app_id, u.client_id, p.accepted_day`;
 }

@@ -35,6 +35,17 @@ export async function loadDaysOfUsers(tx: Executor, users: readonly UserKey[]): 
   );
 }
 
+/** The days on which platforms accepted what they were told of users. */
+export async function loadAcceptedDays(tx: Executor, users: readonly UserKey[]): Promise<DayOfApp[]> {
+  if (users.length === 0) return [];
+  return query<DayOfApp>(
+    tx,
+    sql`select distinct p.app_id as "appId", p.accepted_day as day
+      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as placed (app_id, client_id)
+      join postback p on p.app_id = placed.app_id and p.client_id = placed.client_id collate "C" and p.accepted_day is not null`,
+  );
+}
+
 /** The days on which users did something after these. */
 export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { day: string })[]): Promise<DayOfApp[]> {
   if (days.length === 0) return [];

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { inTransaction } from "./pool.ts";
+import { unrenamePostbacks } from "./postback.ts";
 import { execute, identifier, query, sql } from "./sql.ts";
 import { dropTouchWeeks } from "./touch-week.ts";
 
@@ -13,7 +14,10 @@ export const FACT_TABLES = [
 /** Tables that are counted from the facts. */
 const COUNTED_TABLES = ["cube", "dirty_day"] as const;
 
-/** Empties every fact and puts the cursor back to the beginning, so that the journal can be applied from there. */
+/**
+ * Empties every fact and puts the cursor back to the beginning, so that the journal can be applied from there. What
+ * others were told, or are still to be told, stays: nobody is told twice of what the journal says again.
+ */
 export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void> {
   await inTransaction(pool, async (tx) => {
     const days = await query<{ day: string }>(tx, sql`select day from event_day where state = 'open'`);
@@ -22,6 +26,7 @@ export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void
     await dropTouchWeeks(tx);
     for (const table of [...FACT_TABLES, ...COUNTED_TABLES])
       await execute(tx, sql`truncate ${identifier(table)} restart identity`);
+    await unrenamePostbacks(tx);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
     await execute(tx, sql`delete from journal_cursor where journal_id = ${journalId}`);

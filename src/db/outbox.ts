@@ -44,16 +44,20 @@ export async function findDueLanes(executor: Executor, lanes: readonly string[],
   return rows.map((row) => row.lane);
 }
 
-/** Takes rows that are due, and keeps them from others until `leaseUntilMs`; where that passes, they are due again. */
+/**
+ * Takes rows that are due, and keeps them from others until `leaseUntilMs`; where that passes, they are due again.
+ * `except`: rows that the caller still holds itself.
+ */
 export async function claimOutbox(
   executor: Executor,
-  options: { lane: string; nowMs: number; leaseUntilMs: number; limit: number },
+  options: { lane: string; nowMs: number; leaseUntilMs: number; limit: number; except?: readonly number[] },
 ): Promise<ClaimedRow[]> {
   return query<ClaimedRow>(
     executor,
     sql`update outbox set attempts = outbox.attempts + 1, due_at_ms = ${options.leaseUntilMs}, in_flight = true
       from (
         select outbox_id, in_flight from outbox where lane = ${options.lane} and due_at_ms <= ${options.nowMs}
+          and outbox_id <> all(${options.except ?? []}::bigint[])
         order by due_at_ms, outbox_id limit ${options.limit} for update skip locked) due
       where outbox.outbox_id = due.outbox_id
       returning outbox.outbox_id as "outboxId", outbox.app_id as "appId", outbox.client_id as "clientId",
@@ -63,28 +67,28 @@ export async function claimOutbox(
 
 export type Fence = { outboxId: number; attempts: number };
 
+/** A row whose attempt is the current one, and the id that its client has by now. */
+export type Current = { outboxId: number; clientId: string };
+
+const current = sql`outbox.outbox_id as "outboxId", outbox.client_id as "clientId"`;
+
 /** Ends rows whose attempt is still the current one; returns those. */
-export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise<number[]> {
+export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise<Current[]> {
   if (fences.length === 0) return [];
-  const rows = await query<{ outboxId: number }>(
-    tx,
-    sql`delete from outbox using ${fenced(fences)} where ${isFenced} returning outbox.outbox_id as "outboxId"`,
-  );
-  return rows.map((row) => row.outboxId);
+  return query<Current>(tx, sql`delete from outbox using ${fenced(fences)} where ${isFenced} returning ${current}`);
 }
 
 /** Puts rows off whose attempt is still the current one; returns those. */
-export async function postponeOutbox(tx: Executor, rows: readonly (Fence & { dueAtMs: number })[]): Promise<number[]> {
+export async function postponeOutbox(tx: Executor, rows: readonly (Fence & { dueAtMs: number })[]): Promise<Current[]> {
   if (rows.length === 0) return [];
-  const put = await query<{ outboxId: number }>(
+  return query<Current>(
     tx,
     sql`update outbox set due_at_ms = later.due_at_ms, in_flight = false
       from unnest(${rows.map((row) => row.outboxId)}::bigint[], ${rows.map((row) => row.attempts)}::int[],
         ${rows.map((row) => row.dueAtMs)}::bigint[]) as later (outbox_id, attempts, due_at_ms)
       where outbox.outbox_id = later.outbox_id and outbox.attempts = later.attempts
-      returning outbox.outbox_id as "outboxId"`,
+      returning ${current}`,
   );
-  return put.map((row) => row.outboxId);
 }
 
 function fenced(fences: readonly Fence[]) {

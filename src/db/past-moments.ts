@@ -51,7 +51,7 @@ export async function loadPastMoments(
 
 function arrivalMoments(user: UserAccount, calendar: Calendar): Occurrence[] {
   if (!user.isRegistered) return [];
-  const at = { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: user.registeredAtMs };
+  const at = { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: user.registrationReceivedAtMs };
   const { returned } = user;
   if (!returned || returned.number === 0) return registrationMoments(at);
   const { atMs } = returned;

@@ -39,7 +39,7 @@ export async function loadPastOrders(executor: Executor, users: readonly UserKey
 
 export type FirstActivity = UserKey & { day: string; atMs: number; receivedAtMs: number };
 
-/** The first event of each day, of users on some days after their registration. */
+/** The first event of each day to arrive, of users on some days after their registration. */
 export async function loadFirstActivities(
   executor: Executor,
   users: readonly UserKey[],
@@ -47,12 +47,13 @@ export async function loadFirstActivities(
 ): Promise<FirstActivity[]> {
   return query<FirstActivity>(
     executor,
-    sql`select e.app_id as "appId", e.client_id as "clientId", e.day, min(e.at_ms) as "atMs", min(e.received_at_ms) as "receivedAtMs"
+    sql`select distinct on (e.client_id, e.day) e.app_id as "appId", e.client_id as "clientId", e.day, e.at_ms as "atMs",
+        e.received_at_ms as "receivedAtMs"
       from ${wanted(users)}
       join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"
       join event e on e.app_id = u.app_id and e.client_id = u.client_id and e.type = 'track'
         and e.day - u.registered_day = any(${daysAfter}::int[]) and ${isWithin(days)}
-      group by e.app_id, e.client_id, e.day order by e.client_id, e.day`,
+      order by e.client_id, e.day, e.received_at_ms, e.at_ms`,
   );
 }
 

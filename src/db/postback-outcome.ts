@@ -23,12 +23,14 @@ export type PostbackOutcome = PostbackKey &
 export async function recordOutcomes(tx: Executor, outcomes: readonly PostbackOutcome[], nowMs: number): Promise<void> {
   const waits = outcomes.filter(({ status }) => status === 0);
   const ended = outcomes.filter(({ status }) => status !== 0);
-  const current = new Set([...(await postponeOutbox(tx, waits)), ...(await endOutbox(tx, ended))]);
-  await settlePostbacks(
-    tx,
-    outcomes.filter(({ outboxId }) => current.has(outboxId)),
-    nowMs,
-  );
+  const current = [...(await postponeOutbox(tx, waits)), ...(await endOutbox(tx, ended))];
+  // The client may have got another id since the row was claimed.
+  const clientIds = new Map(current.map(({ outboxId, clientId }) => [outboxId, clientId]));
+  const counting = outcomes.flatMap((outcome) => {
+    const clientId = clientIds.get(outcome.outboxId);
+    return clientId === undefined ? [] : [{ ...outcome, clientId }];
+  });
+  await settlePostbacks(tx, counting, nowMs);
 }
 
 export type Settled = Omit<PostbackOutcome, "outboxId" | "dueAtMs">;

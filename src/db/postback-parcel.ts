@@ -7,6 +7,11 @@ export type ParcelFacts = PostbackKey & {
   atMs: number;
   valueCents: number | null;
   traceId: string;
+  /** What it is known by, see dedupeIdOf. */
+  madeFor: string;
+  createdAtMs: number;
+  /** How often somebody has asked for it to be sent once more. */
+  resent: number;
   /** Of the touch that won the user; null where none did. */
   touchKind: TouchKind | null;
 };
@@ -17,6 +22,7 @@ export async function loadParcelFacts(executor: Executor, keys: readonly Postbac
     executor,
     sql`select p.app_id as "appId", p.client_id as "clientId", p.event_type as "eventType", p.subject, p.at_ms as "atMs",
         p.value_cents as "valueCents", p.trace_id as "traceId",
+        p.made_for as "madeFor", p.created_at_ms as "createdAtMs", p.resent,
         (select won -> 'touch' ->> 'kind' from jsonb_array_elements(d.candidates) won where won ->> 'outcome' = 'won' limit 1) as "touchKind"
       from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[],
           ${keys.map((key) => key.eventType)}::text[], ${keys.map((key) => key.subject)}::text[])

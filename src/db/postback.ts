@@ -17,11 +17,16 @@ export type NewPostback = PostbackKey & {
   isPassed: boolean;
   reason: string;
   createdAtMs: number;
+  /** Later, where the same happened before and was not told then. */
+  changedAtMs: number;
+  /** The client's id then; left out: it is the one that it has. */
+  madeFor?: string;
 };
 
 /**
- * Stores what is new; returns those that were stored. One that was skipped can still come to be told, when more is known
- * of the user or when the same happens again. What was sent, given up, or waits, stays.
+ * Stores what is new; returns those that were stored. One that was skipped can still come to be told when the same
+ * happens again. What was sent, given up, or waits, stays; so does, where the journal is applied anew, one whose client
+ * gets another id later on.
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
@@ -29,34 +34,52 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
   return query<PostbackKey>(
     tx,
     sql`insert into postback (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents,
-        status, is_passed, reason, created_at_ms, changed_at_ms, back_cents)
-      select *, created_at_ms, 0 from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[],
+        status, is_passed, reason, created_at_ms, changed_at_ms, made_for, back_cents)
+      select *, 0 from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[],
         ${list("subject")}::text[], ${list("adPlatform")}::text[], ${list("ruleId")}::int[], ${list("moment")}::text[],
         ${list("traceId")}::text[], ${list("atMs")}::bigint[], ${list("valueCents")}::bigint[], ${list("status")}::int[],
-        ${list("isPassed")}::boolean[], ${list("reason")}::text[], ${list("createdAtMs")}::bigint[])
+        ${list("isPassed")}::boolean[], ${list("reason")}::text[], ${list("createdAtMs")}::bigint[],
+        ${list("changedAtMs")}::bigint[], ${rows.map((row) => row.madeFor ?? row.clientId)}::text[])
         as new (app_id, client_id, event_type, subject, ad_platform, rule_id, moment, trace_id, at_ms, value_cents, status, is_passed,
-          reason, created_at_ms)
+          reason, created_at_ms, changed_at_ms, made_for)
+      where not exists (select 1 from postback renamed where renamed.made_for <> renamed.client_id and renamed.app_id = new.app_id
+        and renamed.made_for = new.made_for collate "C" and renamed.client_id <> new.client_id collate "C"
+        and renamed.event_type = new.event_type and renamed.subject = new.subject collate "C"
+        and renamed.created_at_ms = new.created_at_ms)
       on conflict (app_id, client_id, event_type, subject) do update set ad_platform = excluded.ad_platform,
         rule_id = excluded.rule_id, moment = excluded.moment, at_ms = excluded.at_ms, value_cents = excluded.value_cents,
-        status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.created_at_ms
-      where postback.status = 3 and postback.trace_id = excluded.trace_id and postback.attempts = 0
-        and (excluded.status = 0 or excluded.reason <> postback.reason)
+        status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.changed_at_ms
+      where postback.status = 3 and excluded.status = 0 and postback.trace_id = excluded.trace_id and postback.attempts = 0
       returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject`,
   );
 }
 
-/** Takes back postbacks that nobody has tried to send, so that they can be judged anew. */
-export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[]): Promise<void> {
-  if (users.length === 0) return;
+export type Withdrawn = PostbackKey & { traceId: string; madeFor: string };
+
+/** Takes back postbacks that nobody has tried to send, so that they can be judged anew; returns those. */
+export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[]): Promise<Withdrawn[]> {
+  if (users.length === 0) return [];
+  const moved = sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
+    as moved (app_id, client_id)`;
   const gone = await query<PostbackKey>(
     tx,
-    sql`delete from outbox using unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
-        as moved (app_id, client_id)
+    sql`delete from outbox using ${moved}
       where outbox.app_id = moved.app_id and outbox.client_id = moved.client_id collate "C" and outbox.attempts = 0
         and left(outbox.event_type, 1) <> '$'
       returning outbox.app_id as "appId", outbox.client_id as "clientId", outbox.event_type as "eventType", outbox.subject`,
   );
-  await execute(tx, sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = 0`);
+  const returning = sql`postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType",
+    postback.subject, postback.trace_id as "traceId", postback.made_for as "madeFor"`;
+  const waiting = await query<Withdrawn>(
+    tx,
+    sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = 0 returning ${returning}`,
+  );
+  const skipped = await query<Withdrawn>(
+    tx,
+    sql`delete from postback using ${moved} where postback.app_id = moved.app_id and postback.client_id = moved.client_id collate "C"
+      and postback.status = 3 and postback.attempts = 0 and left(postback.event_type, 1) <> '$' returning ${returning}`,
+  );
+  return [...waiting, ...skipped];
 }
 
 function wanted(keys: readonly PostbackKey[]) {
@@ -67,12 +90,29 @@ function wanted(keys: readonly PostbackKey[]) {
 const isWanted = sql`postback.app_id = wanted.app_id and postback.client_id = wanted.client_id collate "C"
   and postback.event_type = wanted.event_type and postback.subject = wanted.subject collate "C"`;
 
+/** Those of the orders that others were told of, or are to be told of, before the orders came into the table. */
+export async function findEarlierPostbacks(
+  tx: Executor,
+  orders: readonly OrderOfPostback[],
+): Promise<OrderOfPostback[]> {
+  if (orders.length === 0) return [];
+  return query<OrderOfPostback>(
+    tx,
+    sql`select distinct p.app_id as "appId", p.client_id as "clientId", p.trace_id as "traceId"
+      from unnest(${orders.map((order) => order.appId)}::int[], ${orders.map((order) => order.clientId)}::text[],
+          ${orders.map((order) => order.traceId)}::text[]) as wanted (app_id, client_id, trace_id)
+      join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
+        and p.trace_id = wanted.trace_id collate "C"`,
+  );
+}
+
 /** An order that postbacks are about. */
 export type OrderOfPostback = UserKey & { traceId: string };
 
 /**
  * Brings what orders show of their postbacks up to date. Of several, an accepted one speaks for the order, then one that
- * waits, one given up, one skipped; the money is the same under every name, so the greatest amount is what was told.
+ * waits, one given up, one skipped; the money is the same under every name, so the greatest amount is what was told. One
+ * that has none is not postbacked.
  */
 export async function showPostbacksInOrders(tx: Executor, orders: readonly OrderOfPostback[]): Promise<void> {
   if (orders.length === 0) return;
@@ -81,38 +121,85 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
     sql`update orders set postback_status = shown.status, back_cents = shown.back_cents, pass_status = shown.pass_status,
         postback_count = shown.resent, modified_at_ms = greatest(orders.modified_at_ms, shown.changed_at_ms)
       from (
-        select p.app_id, p.client_id, p.trace_id, case when bool_or(p.status = 1) then 1 when bool_or(p.status = 0) then 0
-            when bool_or(p.status = 2) then 2 else 3 end as status, max(p.back_cents) as back_cents,
-          max(p.is_passed::int) as pass_status, sum(p.resent)::int as resent,
+        select wanted.app_id, wanted.client_id, wanted.trace_id, case when bool_or(p.status = 1) then 1
+            when bool_or(p.status = 0) then 0 when bool_or(p.status = 2) then 2 when bool_or(p.status = 3) then 3 else 0 end as status,
+          coalesce(max(p.back_cents), 0) as back_cents, coalesce(max(p.is_passed::int), 0) as pass_status,
+          coalesce(sum(p.resent), 0)::int as resent,
           max(p.changed_at_ms) filter (where p.changed_at_ms > p.created_at_ms) as changed_at_ms
         from (select distinct * from unnest(${orders.map((order) => order.appId)}::int[],
             ${orders.map((order) => order.clientId)}::text[], ${orders.map((order) => order.traceId)}::text[])
           as wanted (app_id, client_id, trace_id)) wanted
-        join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
-          and p.trace_id = wanted.trace_id collate "C"
-        where p.ad_platform <> '' or p.status = 3
-        group by p.app_id, p.client_id, p.trace_id) shown
-      where orders.app_id = shown.app_id and orders.client_id = shown.client_id and orders.trace_id = shown.trace_id`,
+        left join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
+          and p.trace_id = wanted.trace_id collate "C" and (p.ad_platform <> '' or p.status = 3)
+        group by wanted.app_id, wanted.client_id, wanted.trace_id) shown
+      where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"`,
   );
 }
 
-/** Deleted and inserted where the client's id is what the table may be distributed by. */
+export type Rename = UserKey & { newClientId: string; renamedAtMs: number };
+
+/** So far the clock may have been set back between an entry and the next. */
+const CLOCK_STEP_MS = 60_000;
+
+/**
+ * Deleted and inserted where the client's id is what the table may be distributed by. First the outbox, as outcomes are
+ * recorded. Where the journal is applied anew, there are postbacks from later on: one that the new id has already is the
+ * same one, and one that was made after the rename is of another client, who came to have the old id.
+ */
 export async function renamePostbacks(
   tx: Executor,
-  { appId, clientId, newClientId }: UserKey & { newClientId: string },
+  { appId, clientId, newClientId, renamedAtMs }: Rename,
 ): Promise<void> {
+  const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and own.created_at_ms <= ${renamedAtMs + CLOCK_STEP_MS}
+    and ${isFree(newClientId)}`;
   await execute(
     tx,
-    sql`with moved as (delete from postback where app_id = ${appId} and client_id = ${clientId} returning *)
+    sql`update outbox set client_id = ${newClientId} from postback own
+      where ${isOwn} and outbox.app_id = own.app_id and outbox.client_id = own.client_id
+        and outbox.event_type = own.event_type and outbox.subject = own.subject`,
+  );
+  await execute(
+    tx,
+    sql`with moved as (delete from postback own where ${isOwn} returning *)
       insert into postback (app_id, client_id, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
-        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms)
+        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms, made_for)
       select app_id, ${newClientId}, event_type, subject, status, back_cents, accepted_day, ad_platform, rule_id, moment,
-        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms from moved`,
+        trace_id, at_ms, value_cents, is_passed, reason, attempts, resent, created_at_ms, changed_at_ms, made_for from moved`,
   );
-  await execute(
+  const orders = await query<OrderOfPostback>(
     tx,
-    sql`update outbox set client_id = ${newClientId} where app_id = ${appId} and client_id = ${clientId}`,
+    sql`select app_id as "appId", client_id as "clientId", trace_id as "traceId" from postback
+      where app_id = ${appId} and client_id = ${newClientId} and trace_id <> ''`,
   );
+  await showPostbacksInOrders(tx, orders);
+}
+
+/** Whether nothing stands where a postback would come to stand under another id. */
+function isFree(clientId: string) {
+  return sql`not exists (select 1 from postback other where other.app_id = own.app_id and other.client_id = ${clientId}
+    and other.event_type = own.event_type and other.subject = own.subject)`;
+}
+
+/**
+ * Puts postbacks back under the ids that they were made for, before the journal gives their clients the other ids once
+ * more. Where that id is taken, as by a client that came to have it later, a postback stays where it is.
+ */
+export async function unrenamePostbacks(tx: Executor): Promise<void> {
+  const names = await query<UserKey & { madeFor: string }>(
+    tx,
+    sql`select distinct app_id as "appId", client_id as "clientId", made_for as "madeFor" from postback
+      where made_for <> client_id and made_for <> '' order by 1, 2, 3`,
+  );
+  for (const { appId, clientId, madeFor } of names) {
+    const isOwn = sql`own.app_id = ${appId} and own.client_id = ${clientId} and own.made_for = ${madeFor} and ${isFree(madeFor)}`;
+    await execute(
+      tx,
+      sql`update outbox set client_id = ${madeFor} from postback own
+        where ${isOwn} and outbox.app_id = own.app_id and outbox.client_id = own.client_id
+          and outbox.event_type = own.event_type and outbox.subject = own.subject`,
+    );
+    await execute(tx, sql`update postback own set client_id = ${madeFor} where ${isOwn}`);
+  }
 }
 
 /** A postback that people want to be sent once more. */

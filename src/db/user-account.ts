@@ -5,7 +5,7 @@ import type { Launch, Return } from "../domain/launch.ts";
 import type { Figures } from "../domain/user-figures.ts";
 import { renameDecisions } from "./attribution-decision.ts";
 import { copyJson, copyNullable, copyRows, stageRows } from "./copy.ts";
-import { renamePostbacks } from "./postback.ts";
+import { type Rename, renamePostbacks } from "./postback.ts";
 import { compile, type Executor, execute, query, sql } from "./sql.ts";
 
 export type UserKey = { appId: number; clientId: string };
@@ -19,6 +19,8 @@ export type UserAccount = UserKey & {
   /** False for a client that only sent events, in an app that does not ask for a registration. */
   isRegistered: boolean;
   registeredAtMs: number;
+  /** Later than the registration itself where that is told after the fact. */
+  registrationReceivedAtMs: number;
   registeredDay: string;
   isHistory: boolean;
   touchedAtMs: number | null;
@@ -62,6 +64,7 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
   ["wx_unionid", "wxUnionid", "plain"],
   ["is_registered", "isRegistered", "plain"],
   ["registered_at_ms", "registeredAtMs", "plain"],
+  ["registration_received_at_ms", "registrationReceivedAtMs", "plain"],
   ["registered_day", "registeredDay", "plain"],
   ["is_history", "isHistory", "plain"],
   ["touched_at_ms", "touchedAtMs", "plain"],
@@ -193,10 +196,7 @@ export async function findRegistered(executor: Executor, keys: readonly UserKey[
  * Gives a user another client id, in every table. Rows are deleted and inserted because the id is what a distributed
  * table is distributed by, and that cannot be updated.
  */
-export async function renameUser(
-  tx: Executor,
-  user: UserKey & { newClientId: string; keys: readonly string[] },
-): Promise<void> {
+export async function renameUser(tx: Executor, user: Rename & { keys: readonly string[] }): Promise<void> {
   const { appId, clientId, newClientId } = user;
   await execute(
     tx,

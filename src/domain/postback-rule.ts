@@ -47,7 +47,7 @@ export type RuleConditions = {
   amountCents?: Bounds;
   /** The how-manieth payment of the user, or ad seen by the user. */
   count?: Bounds;
-  /** Whole days of 24 hours since the touch, or since the registration where the touch has no time. */
+  /** Whole days of 24 hours since the touch, or since the registration or return where the touch has no time. */
   daysSinceTouch?: Bounds;
   properties?: readonly PropertyTest[];
 };
@@ -89,6 +89,8 @@ export type Occurrence = {
   traceId: string;
   /** Of the event or order. */
   properties: JsonObject;
+  /** Of the user, as they were when it happened; where that is not known any more, as they are. */
+  userProperties?: JsonObject;
 };
 
 /** What a rule looks at of the user. */
@@ -99,6 +101,9 @@ export type JudgedUser = {
   advertiserId: string;
   touchedAtMs: number | null;
   registeredAtMs: number;
+  /** Over 1: a return has won the user for another source. */
+  decisionNumber: number;
+  returned: { atMs: number } | null;
   properties: JsonObject;
 };
 
@@ -117,7 +122,7 @@ export type SkipReason =
   | "share";
 
 /** What is told later than this after it happened is history, which platforms have no use for. */
-const LATE_MS = 3 * DAY_MS;
+export const LATE_MS = 3 * DAY_MS;
 
 /** What a moment comes to: told (status 0, waiting), or not (status 3, with the reason). */
 export type Judgement = {
@@ -220,14 +225,22 @@ export function subjectOf(eventType: PostbackEventType, { traceId, day }: Pick<O
 function obstacleOf(rule: PostbackRule, occurrence: Occurrence, user: JudgedUser): SkipReason | undefined {
   const { conditions } = rule;
   if (occurrence.receivedAtMs - occurrence.atMs >= LATE_MS) return "late";
-  const sinceTouchMs = occurrence.atMs - (user.touchedAtMs ?? user.registeredAtMs);
+  const sinceTouchMs = occurrence.atMs - sourceSinceMs(user);
   if (sinceTouchMs >= rule.windowDays * DAY_MS) return "window";
+  // What came before the touch that won a user back is not its doing. A first touch has no such before: what seems to
+  // lie there was told by a clock that is behind.
+  if (sinceTouchMs < 0 && user.decisionNumber > 1) return "window";
   if (!isWithin(occurrence.cents ?? 0, conditions.amountCents)) return "amount";
   if (!isWithin(occurrence.count ?? 0, conditions.count)) return "count";
   if (!isWithin(Math.floor(sinceTouchMs / DAY_MS), conditions.daysSinceTouch)) return "days_since_touch";
-  const holds = (test: PropertyTest) => matchesProperty(test, { user: user.properties, event: occurrence.properties });
+  const userProperties = occurrence.userProperties ?? user.properties;
+  const holds = (test: PropertyTest) => matchesProperty(test, { user: userProperties, event: occurrence.properties });
   if (!(conditions.properties ?? []).every(holds)) return "property";
   return isInShare(rule, occurrence, user) ? undefined : "share";
+}
+
+function sourceSinceMs({ touchedAtMs, registeredAtMs, decisionNumber, returned }: JudgedUser): number {
+  return touchedAtMs ?? (decisionNumber > 1 ? returned?.atMs : undefined) ?? registeredAtMs;
 }
 
 function isWithin(value: number, bounds: Bounds | undefined): boolean {

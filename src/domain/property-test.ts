@@ -11,11 +11,27 @@ export type PropertyTest = {
 
 const FIELD = /^(user|event)\$([A-Za-z][A-Za-z0-9_]{0,49})$/;
 
+/**
+ * Figures of users and orders, which the lists show under the same kind of name. They are no properties: what a user had
+ * paid when something happened is not kept, and conditions of their own ask for the amount and the how-manieth.
+ */
+export const FIGURE_FIELDS: ReadonlySet<string> = new Set(
+  [
+    ...["ad_24h_avg_ecpm", "ad_24h_count", "ad_24h_ltv", "ad_avg_ecpm", "ad_count", "ad_ltv", "ad_max_ecpm", "city"],
+    ...["country", "province", "first_pay_method", "first_pay_reason", "first_pay_time", "interstitial_ad_24_ltv"],
+    ...["interstitial_ad_count", "interstitial_ad_ltv", "interstitial_ad_max_ecpm", "pay_amount_sum", "pay_count"],
+    ...["pay_max_amount", "reward_ad_24h_ltv", "reward_ad_count", "reward_ad_ltv", "reward_ad_max_ecpm"],
+  ]
+    .map((name) => `user$${name}`)
+    .concat("event$is_first_pay"),
+);
+
 /** Undefined: it is one. Otherwise what is wrong with it. */
 export function propertyTestProblem(test: unknown): string | undefined {
   if (!isObject(test as JsonValue)) return "A property test is an object of field, operator and values.";
   const { field, operator, values } = test as Record<string, unknown>;
   if (typeof field !== "string" || !FIELD.test(field)) return "field must look like user$level or event$product.";
+  if (FIGURE_FIELDS.has(field)) return `${field} is a figure, not a property; use the rule's own conditions.`;
   if (!(PROPERTY_OPERATORS as readonly unknown[]).includes(operator))
     return `operator must be one of ${PROPERTY_OPERATORS.join(", ")}.`;
   if (!Array.isArray(values)) return "values must be a list.";
@@ -32,7 +48,8 @@ export function matchesProperty(test: PropertyTest, of: { user: JsonObject; even
   const [, kind, name] = FIELD.exec(test.field) ?? [];
   if (kind === undefined || name === undefined) return false;
   const properties = kind === "user" ? of.user : of.event;
-  const value = properties[`$${name}`] ?? properties[name];
+  const found = ownValue(properties, `$${name}`) ?? ownValue(properties, name);
+  const value = found?.value;
   const isSet = value !== undefined && value !== null && value !== "";
   switch (test.operator) {
     case "is_set":
@@ -48,13 +65,30 @@ export function matchesProperty(test: PropertyTest, of: { user: JsonObject; even
       const [from, to] = test.values;
       if (typeof value === "number" && typeof from === "number" && typeof to === "number")
         return value >= from && value <= to;
-      return (
-        typeof value === "string" && typeof from === "string" && typeof to === "string" && value >= from && value <= to
-      );
+      if (typeof value !== "string" || typeof from !== "string" || typeof to !== "string") return false;
+      return !isBefore(value, from) && !isBefore(to, value);
     }
   }
 }
 
+/** Undefined: there is none. A null that is there stands before the other name, as every other value does. */
+function ownValue(properties: JsonObject, name: string): { value: JsonValue } | undefined {
+  return Object.hasOwn(properties, name) ? { value: properties[name]! } : undefined;
+}
+
 function isSame(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
-  return JSON.stringify(left) === JSON.stringify(right);
+  return left !== undefined && right !== undefined && canonical(left) === canonical(right);
+}
+
+/** The keys of an object have no order. */
+function canonical(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name]!)}`).join()}}`;
+}
+
+/** By the bytes, as the database does: by the halves of pairs, as the language does, some characters come elsewhere. */
+function isBefore(left: string, right: string): boolean {
+  return Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0;
 }

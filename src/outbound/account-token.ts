@@ -50,10 +50,45 @@ export async function refreshToken(
     if (answer.kind !== "token") {
       return { kind: answer.kind === "retry" ? "later" : "unavailable", reason: answer.reason };
     }
-    const renewed = { ...withValues(account, options.fields, answer.values), tokenExpiresAtMs: answer.expiresAtMs };
+    const renewed = {
+      ...withValues(account, options.fields, answer.values),
+      ...{ tokenExpiresAtMs: answer.expiresAtMs, lastError: "", lastErrorAtMs: null },
+    };
     await storeAccount(tx, deps.vault, renewed, nowMs);
     return { kind: "refreshed", account: renewed };
   });
+}
+
+/** So many accounts get a token at the same time: each takes a connection to the database for as long as that lasts. */
+const AT_ONCE_MAX = 2;
+
+/**
+ * Gets tokens for many callers of one process: who needs the same one waits for it together. Else a platform that does
+ * not answer would hold a connection for each call that is under way, and with them everything else.
+ */
+export class TokenDesk {
+  readonly #deps: TokenDeps;
+  readonly #asked = new Map<string, Promise<Refreshed>>();
+
+  constructor(deps: TokenDeps) {
+    this.#deps = deps;
+  }
+
+  async refresh(
+    key: AccountKey,
+    options: { flow: TokenFlow; fields: readonly AccountField[]; used: string },
+  ): Promise<Refreshed> {
+    const name = JSON.stringify([key.appId, key.adPlatform, key.advertiserId, options.used]);
+    for (;;) {
+      const asked = this.#asked.get(name);
+      if (asked) return asked;
+      if (this.#asked.size < AT_ONCE_MAX) break;
+      await Promise.race([...this.#asked.values()].map((other) => other.catch(() => {})));
+    }
+    const asking = refreshToken(this.#deps, key, options).finally(() => this.#asked.delete(name));
+    this.#asked.set(name, asking);
+    return asking;
+  }
 }
 
 /** Each value goes where its field belongs: among the secrets, or beside them. */

@@ -78,6 +78,8 @@ export type PostbackConnector = {
   fields: readonly AccountField[];
   prepare(conversion: Conversion, context: CallContext): Prepared;
   read(reply: HttpReply): ReplyVerdict;
+  /** "no": it has no place for money, so that none of an order's amount counts as told. */
+  tellsMoney?: "no";
   /** Where tokens run out and can be had anew. */
   tokens?: TokenFlow;
 };

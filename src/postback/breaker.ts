@@ -32,7 +32,9 @@ export class Breaker {
 
   failed(nowMs: number): void {
     this.#failures += 1;
-    if (this.#failures < FAILURES_MAX) return;
+    // What was under way when it opened fails along with the rest: that tells nothing new.
+    const isOpen = this.#openMs > 0 && nowMs < this.#openUntilMs;
+    if (this.#failures < FAILURES_MAX || isOpen) return;
     this.#openMs = this.#openMs === 0 ? OPEN_MS_MIN : Math.min(this.#openMs * 2, OPEN_MS_MAX);
     this.#openUntilMs = nowMs + this.#openMs;
   }

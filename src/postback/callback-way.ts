@@ -6,8 +6,7 @@ import { isObject, type JsonObject } from "../domain/json.ts";
 import { callbackLaneOf } from "../domain/postback-book.ts";
 import type { Sender } from "../outbound/sender.ts";
 import type { HttpRequest } from "../platform/connector.ts";
-import { dedupeIdOf } from "./platform-way.ts";
-import type { Delivery, Parcel, Way } from "./way.ts";
+import { type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
 
 export type CallbackDeps = { sender: Sender; clock: Clock };
 
@@ -25,7 +24,9 @@ export class CallbackWay implements Way {
   }
 
   async deliver(parcel: Parcel): Promise<Delivery> {
-    const request = callbackRequest(this.#callback, parcel, this.#deps.clock());
+    const nowMs = this.#deps.clock();
+    if (isOfThePast(parcel, nowMs)) return { kind: "skipped", reason: "late" };
+    const request = callbackRequest(this.#callback, parcel, nowMs);
     const sent = await this.#deps.sender.send(request, "kept");
     if (sent.kind !== "reply") return { kind: "later", reason: sent.reason, isDown: true };
     const { status } = sent.reply;
@@ -36,8 +37,7 @@ export class CallbackWay implements Way {
   }
 }
 
-export function callbackRequest(callback: Callback, { row, user }: Parcel, nowMs: number): HttpRequest {
-  const id = dedupeIdOf(row);
+export function callbackRequest(callback: Callback, { row, user, dedupeId: id }: Parcel, nowMs: number): HttpRequest {
   const known: JsonObject = { app_id: row.appId, client_id: row.clientId, wx_openid: user?.wxOpenid ?? "", id };
   if (callback.kind === "attribution") {
     const values = { ...row.content, ...known };

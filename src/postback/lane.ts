@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { type Clock, elapsedMs } from "../clock.ts";
+import type { Clock } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
 import { inTransaction } from "../db/pool.ts";
 import type { PostbackKey } from "../db/postback.ts";
 import { type PostbackOutcome, recordOutcomes } from "../db/postback-outcome.ts";
 import { loadParcelFacts } from "../db/postback-parcel.ts";
+import type { Executor } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
+import { md5 } from "../domain/identity.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
@@ -18,6 +20,8 @@ export type LaneDeps = {
   pool: pg.Pool;
   log: Log;
   clock: Clock;
+  /** For durations. */
+  elapsed: Clock;
   /** How long to wait after each attempt that failed; after the last one it is given up. */
   backOffMs: readonly number[];
   /** Longer than any attempt takes: who has not recorded an outcome by then is dead. */
@@ -28,7 +32,10 @@ export type LaneDeps = {
 
 /** Outcomes wait this long at most for others, to be written down together. */
 const GATHER_MS = 20;
-const RECORD_AGAIN_MS = 500;
+const AGAIN_MS = 500;
+/** Who is asked to stop tries so often to write down what it knows: the database may be about to stop, too. */
+const LAST_TRIES = 20;
+const REASON_LENGTH_MAX = 500;
 
 /**
  * Sends what is due in one lane, many at a time, until nothing is. Lanes know nothing of one another: where one platform
@@ -39,6 +46,8 @@ const RECORD_AGAIN_MS = 500;
 export class Lane {
   readonly #deps: LaneDeps;
   readonly #breaker = new Breaker();
+  /** Claimed by this lane and not written down yet. It is alive: its rows are not taken for those of a dead one. */
+  readonly #held = new Set<number>();
   #way: Way;
   #pace: Pace;
   #flying = 0;
@@ -57,9 +66,10 @@ export class Lane {
   }
 
   isOpen(): boolean {
-    return !this.#breaker.isOpen(elapsedMs());
+    return !this.#breaker.isOpen(this.#deps.elapsed());
   }
 
+  /** Ends only when everything that was sent is written down, whatever becomes of the database meanwhile. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
       const claimed = signal.aborted ? 0 : await this.#claim();
@@ -70,26 +80,42 @@ export class Lane {
   }
 
   async #claim(): Promise<number> {
-    const nowMs = elapsedMs();
+    const nowMs = this.#deps.elapsed();
     const free = Math.max(0, this.#breaker.room(nowMs, LIMITS.postbacksInFlight) - this.#flying);
     const limit = this.#pace.room(nowMs, free);
     if (limit === 0) return 0;
+    try {
+      const parcels = await this.#take(limit);
+      this.#pace.took(parcels.length);
+      for (const parcel of parcels) void this.#fly(parcel);
+      return parcels.length;
+    } catch (error) {
+      if (this.#held.size === 0) throw error;
+      this.#warn(error, "Nothing more is claimed until the database is back.");
+      await sleep(AGAIN_MS);
+      return 0;
+    }
+  }
+
+  /** In one transaction: a row whose parcel could not be made up has not been claimed, and so was never under way. */
+  #take(limit: number): Promise<Parcel[]> {
     const { pool, clock, leaseMs } = this.#deps;
-    const at = clock();
-    const rows = await claimOutbox(pool, { lane: this.#way.lane, nowMs: at, leaseUntilMs: at + leaseMs, limit });
-    this.#pace.took(rows.length);
-    for (const parcel of await loadParcels(pool, rows)) void this.#fly(parcel);
-    return rows.length;
+    const nowMs = clock();
+    const lease = { nowMs, leaseUntilMs: nowMs + leaseMs, limit, except: [...this.#held] };
+    return inTransaction(pool, async (tx) =>
+      loadParcels(tx, await claimOutbox(tx, { lane: this.#way.lane, ...lease })),
+    );
   }
 
   async #fly(parcel: Parcel): Promise<void> {
     this.#flying += 1;
+    this.#held.add(parcel.row.outboxId);
     const delivery = await this.#way.deliver(parcel).catch((error: unknown): Delivery => {
       this.#deps.log.error({ lane: this.#way.lane, reason: messageOf(error) }, "A postback could not be prepared.");
-      return { kind: "later", reason: messageOf(error).slice(0, 200), isDown: false };
+      return { kind: "later", reason: messageOf(error), isDown: false };
     });
     this.#flying -= 1;
-    if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(elapsedMs());
+    if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(this.#deps.elapsed());
     else if (delivery.kind !== "skipped") this.#breaker.succeeded();
     this.#landed.push(this.#outcomeOf(parcel.row, delivery));
   }
@@ -114,16 +140,19 @@ export class Lane {
         return { ...base, ...told, status: POSTBACK_STATUS.accepted, reason: "" };
       }
       case "skipped":
-        return { ...base, status: POSTBACK_STATUS.skipped, reason: delivery.reason };
+        return { ...base, status: POSTBACK_STATUS.skipped, reason: storable(delivery.reason) };
       case "given_up":
-        return { ...base, status: POSTBACK_STATUS.givenUp, reason: delivery.reason };
+        return { ...base, status: POSTBACK_STATUS.givenUp, reason: storable(delivery.reason) };
       case "later": {
         const waitMs = backOffMs[attempts - 1];
+        const reason = storable(delivery.reason);
         if (waitMs !== undefined) {
-          return { ...base, status: POSTBACK_STATUS.waiting, reason: delivery.reason, dueAtMs: clock() + waitMs };
+          return { ...base, status: POSTBACK_STATUS.waiting, reason, dueAtMs: clock() + waitMs };
         }
-        const reason = `Given up after ${attempts} attempts. ${delivery.reason}`;
-        return { ...base, status: POSTBACK_STATUS.givenUp, reason };
+        return {
+          ...{ ...base, status: POSTBACK_STATUS.givenUp },
+          reason: `Given up after ${attempts} attempts. ${reason}`,
+        };
       }
     }
   }
@@ -132,25 +161,33 @@ export class Lane {
   async #record(signal: AbortSignal): Promise<void> {
     const outcomes = this.#landed;
     this.#landed = [];
-    while (outcomes.length > 0) {
+    for (let lastTries = 0; outcomes.length > 0; ) {
       try {
         await inTransaction(this.#deps.pool, (tx) => recordOutcomes(tx, outcomes, this.#deps.clock()));
-        return;
+        break;
       } catch (error) {
-        this.#deps.log.warn(
-          { lane: this.#way.lane, reason: messageOf(error) },
-          "Outcomes of postbacks wait for the database.",
-        );
-        if (signal.aborted) return;
-        await sleep(RECORD_AGAIN_MS);
+        this.#warn(error, "Outcomes of postbacks wait for the database.");
+        if (signal.aborted) lastTries += 1;
+        if (lastTries > LAST_TRIES) break;
+        await sleep(AGAIN_MS);
       }
     }
+    for (const { outboxId } of outcomes) this.#held.delete(outboxId);
+  }
+
+  #warn(error: unknown, message: string): void {
+    this.#deps.log.warn({ lane: this.#way.lane, reason: messageOf(error) }, message);
   }
 }
 
-async function loadParcels(pool: pg.Pool, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
+/** Reasons quote what others answer; no column holds a NUL, and one bad text would keep all outcomes waiting. */
+function storable(reason: string): string {
+  return reason.replaceAll("\u0000", "").slice(0, REASON_LENGTH_MAX).toWellFormed();
+}
+
+async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
   if (rows.length === 0) return [];
-  const [facts, users] = [await loadParcelFacts(pool, rows), await loadUsers(pool, oneOfEach(rows))];
+  const [facts, users] = [await loadParcelFacts(tx, rows), await loadUsers(tx, oneOfEach(rows))];
   const factsByKey = new Map(facts.map((one) => [keyText(one), one]));
   const usersByKey = new Map(users.map((user) => [`${user.appId}\t${user.clientId}`, user]));
   return rows.map((row) => {
@@ -158,8 +195,24 @@ async function loadParcels(pool: pg.Pool, rows: readonly ClaimedRow[]): Promise<
     return {
       ...{ row, user: usersByKey.get(`${row.appId}\t${row.clientId}`), touchKind: known?.touchKind ?? "click" },
       ...{ atMs: known?.atMs ?? 0, valueCents: known?.valueCents ?? null, traceId: known?.traceId ?? "" },
+      ...{ createdAtMs: known?.createdAtMs ?? 0, resent: known?.resent ?? 0 },
+      dedupeId: dedupeIdOf({ ...row, madeFor: known?.madeFor || row.clientId, createdAtMs: known?.createdAtMs ?? 0 }),
     };
   });
+}
+
+/**
+ * The same in every attempt, also in those that people ask for, and whatever the client is called by then. When it was
+ * made tells a client from another one that comes to have the same id.
+ */
+export function dedupeIdOf(of: {
+  appId: number;
+  madeFor: string;
+  eventType: string;
+  subject: string;
+  createdAtMs: number;
+}): string {
+  return md5(`${of.appId}\n${of.madeFor}\n${of.eventType}\n${of.subject}\n${of.createdAtMs}`);
 }
 
 function oneOfEach(rows: readonly ClaimedRow[]): ClaimedRow[] {

@@ -1,24 +1,25 @@
 import { noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
-import { md5 } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import type { PostbackEventType } from "../domain/postback.ts";
 import { laneOf } from "../domain/postback-book.ts";
-import { newNonce, refreshToken, settingsOfAccount, type TokenDeps } from "../outbound/account-token.ts";
+import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector.ts";
-import { ANSWER_LOST, type Delivery, type Parcel, type Way } from "./way.ts";
+import { ANSWER_LOST, type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
 
 /** Values that are not the account's own, such as the token that the app's server reports. */
 export type Lent = Readonly<Record<string, string>>;
 
+export type PlatformDeps = TokenDeps & { tokens: TokenDesk };
+
 /** The way to a platform through one of the app's accounts. */
 export class PlatformWay implements Way {
   readonly lane: string;
-  readonly #deps: TokenDeps;
+  readonly #deps: PlatformDeps;
   readonly #connector: PostbackConnector;
   readonly #lent: Lent;
   #account: PlatformAccount;
 
-  constructor(deps: TokenDeps, parts: { account: PlatformAccount; connector: PostbackConnector; lent: Lent }) {
+  constructor(deps: PlatformDeps, parts: { account: PlatformAccount; connector: PostbackConnector; lent: Lent }) {
     this.lane = laneOf(parts.account);
     this.#deps = deps;
     this.#connector = parts.connector;
@@ -32,14 +33,17 @@ export class PlatformWay implements Way {
 
   async deliver(parcel: Parcel): Promise<Delivery> {
     const conversion = conversionOf(parcel);
-    if (!conversion) return { kind: "given_up", reason: "The user is gone." };
+    // While the journal is applied anew, what is still to be told is there before its user.
+    if (!conversion) return { kind: "later", reason: "The user is not known yet.", isDown: false };
+    if (isOfThePast(parcel, this.#deps.clock())) return { kind: "skipped", reason: "late" };
     const used = this.#account.secrets.access_token ?? "";
     const first = await this.#try(conversion, parcel);
     if (first.kind !== "token") return first;
     const flow = this.#connector.tokens;
     // Nobody but the app's own server can bring another token: until it does, this waits.
     if (!flow) return { kind: "later", reason: first.reason, isDown: false };
-    const refreshed = await refreshToken(this.#deps, this.#account, { flow, fields: this.#connector.fields, used });
+    const { fields } = this.#connector;
+    const refreshed = await this.#deps.tokens.refresh(this.#account, { flow, fields, used });
     if (refreshed.kind !== "refreshed") return this.#withoutToken(first.reason, refreshed);
     this.#account = refreshed.account;
     const second = await this.#try(conversion, parcel);
@@ -69,7 +73,10 @@ export class PlatformWay implements Way {
           ? { kind: "later", reason: sent.reason, isDown: true }
           : { kind: "given_up", reason: `${sent.reason} ${ANSWER_LOST}` };
       case "reply":
-        return deliveryOf(this.#connector.read(sent.reply), { status: sent.reply.status, cents: valueCents ?? 0 });
+        return deliveryOf(this.#connector.read(sent.reply), {
+          status: sent.reply.status,
+          cents: this.#connector.tellsMoney === "no" ? 0 : (valueCents ?? 0),
+        });
     }
   }
 
@@ -95,19 +102,13 @@ function deliveryOf(
   }
 }
 
-function conversionOf({ row, user, touchKind, atMs, valueCents, traceId }: Parcel): Conversion | undefined {
+function conversionOf({ row, user, touchKind, atMs, valueCents, traceId, dedupeId }: Parcel): Conversion | undefined {
   if (!user) return undefined;
   const { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device } = user;
   return {
     eventType: row.eventType as PostbackEventType,
-    ...{ atMs, touchKind, cents: valueCents, orderId: traceId },
-    dedupeId: dedupeIdOf(row),
+    ...{ atMs, touchKind, cents: valueCents, orderId: traceId, dedupeId },
     adData: isObject(row.content.ad_data) ? row.content.ad_data : ({} satisfies JsonObject),
     user: { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device },
   };
-}
-
-/** The same in every attempt, also in those that people ask for. */
-export function dedupeIdOf(row: { appId: number; clientId: string; eventType: string; subject: string }): string {
-  return md5(`${row.appId}\n${row.clientId}\n${row.eventType}\n${row.subject}`);
 }

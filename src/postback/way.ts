@@ -1,5 +1,6 @@
 import type { ClaimedRow } from "../db/outbox.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import { LATE_MS } from "../domain/postback-rule.ts";
 import type { TouchKind } from "../domain/touch.ts";
 
 /** A claimed row with what the tables know of it. */
@@ -13,6 +14,10 @@ export type Parcel = {
   atMs: number;
   valueCents: number | null;
   traceId: string;
+  /** By which others know it again. */
+  dedupeId: string;
+  createdAtMs: number;
+  resent: number;
 };
 
 /**
@@ -36,3 +41,11 @@ export type Way = {
 /** What is said where it cannot be known whether the platform has counted. */
 export const ANSWER_LOST =
   "The answer was lost, and the platform may have counted it: it does not tell repeats apart, so it is not sent again by itself.";
+
+/**
+ * What nobody has tried to tell for so long is history, as when the journal of a time without accounts is applied anew.
+ * Who asks for it by hand still gets it.
+ */
+export function isOfThePast({ row, createdAtMs, resent }: Parcel, nowMs: number): boolean {
+  return row.attempts === 1 && resent === 0 && nowMs - createdAtMs >= LATE_MS;
+}

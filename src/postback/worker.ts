@@ -10,6 +10,7 @@ import { calendarOf } from "../domain/calendar.ts";
 import { isPublicAddress } from "../domain/network.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
+import { TokenDesk } from "../outbound/account-token.ts";
 import { Sender } from "../outbound/sender.ts";
 import { postbackConnectorOf } from "../platform/postback/registry.ts";
 import type { Vault } from "../vault.ts";
@@ -23,6 +24,8 @@ export type WorkerOptions = {
   vault: Vault;
   log: Log;
   clock: Clock;
+  /** For durations: how long a platform is left alone, and how many calls a second there are. */
+  elapsed?: Clock;
   backOffMs: readonly number[];
   deadlineMs: number;
   connectionsMax: number;
@@ -38,17 +41,21 @@ const LEASE_DEADLINES = 6;
 /** Sends what the outbox holds. Several processes can do so at the same time. */
 export class PostbackWorker {
   readonly #options: WorkerOptions;
+  readonly #elapsed: Clock;
   readonly #toPlatforms: Sender;
   readonly #toApps: Sender;
+  readonly #tokens: TokenDesk;
   readonly #lanes = new Map<string, Lane>();
   readonly #running = new Map<string, Promise<void>>();
   #timeZones = new Map<number, string>();
-  #settingsDueMs = 0;
+  #settingsDueMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: WorkerOptions) {
-    const { deadlineMs, connectionsMax, mayCallPrivate } = options;
+    const { pool, vault, clock, deadlineMs, connectionsMax, mayCallPrivate } = options;
     this.#options = options;
+    this.#elapsed = options.elapsed ?? elapsedMs;
     this.#toPlatforms = new Sender({ deadlineMs, connectionsMax });
+    this.#tokens = new TokenDesk({ pool, vault, clock, sender: this.#toPlatforms });
     this.#toApps = new Sender({ deadlineMs, connectionsMax, ...(!mayCallPrivate && { mayCall: isPublicAddress }) });
   }
 
@@ -65,7 +72,7 @@ export class PostbackWorker {
 
   /** Sets every lane going in which something is due. Returns at once: a lane takes as long as its platform does. */
   async turn(signal: AbortSignal): Promise<"idle"> {
-    if (elapsedMs() >= this.#settingsDueMs) await this.#loadSettings();
+    if (this.#elapsed() >= this.#settingsDueMs) await this.#loadSettings();
     const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
     const due = await findDueLanes(
       this.#options.pool,
@@ -84,8 +91,12 @@ export class PostbackWorker {
   }
 
   /** Until what is under way has ended. */
-  async finish(): Promise<void> {
+  async rest(): Promise<void> {
     await Promise.all(this.#running.values());
+  }
+
+  async finish(): Promise<void> {
+    await this.rest();
     this.#toPlatforms.close();
     this.#toApps.close();
   }
@@ -95,7 +106,7 @@ export class PostbackWorker {
     this.#timeZones = new Map((await loadAppRules(pool)).map((app) => [app.appId, app.timeZone]));
     const ways = await this.#loadWays();
     const dayOf = (appId: number, atMs: number) => calendarOf(this.#timeZones.get(appId) ?? "UTC").dayOf(atMs);
-    const deps = { pool, log, clock, backOffMs, dayOf, leaseMs: deadlineMs * LEASE_DEADLINES };
+    const deps = { pool, log, clock, elapsed: this.#elapsed, backOffMs, dayOf, leaseMs: deadlineMs * LEASE_DEADLINES };
     const names = new Set(ways.map((way) => way.lane));
     for (const name of this.#lanes.keys()) if (!names.has(name)) this.#lanes.delete(name);
     for (const way of ways) {
@@ -103,7 +114,7 @@ export class PostbackWorker {
       if (known) known.use(way);
       else this.#lanes.set(way.lane, new Lane(deps, way));
     }
-    this.#settingsDueMs = elapsedMs() + SETTINGS_MS;
+    this.#settingsDueMs = this.#elapsed() + SETTINGS_MS;
   }
 
   async #loadWays(): Promise<Way[]> {
@@ -116,7 +127,8 @@ export class PostbackWorker {
         wechat_access_token: tokens.get(account.appId)?.get("wechat") ?? "",
         akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
       };
-      return [new PlatformWay({ pool, vault, clock, sender: this.#toPlatforms }, { account, connector, lent })];
+      const deps = { pool, vault, clock, sender: this.#toPlatforms, tokens: this.#tokens };
+      return [new PlatformWay(deps, { account, connector, lent })];
     });
     const callbacks = (await loadCallbacks(pool, vault)).filter((callback) => callback.enabled);
     return [...platforms, ...callbacks.map((callback) => new CallbackWay({ sender: this.#toApps, clock }, callback))];

@@ -178,7 +178,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
       valueCents: 600,
       status: 0 as const,
     };
-    await storePostbacks(tx, [{ ...key, ...told, isPassed: true, reason: "why", createdAtMs: 4 }]);
+    await storePostbacks(tx, [{ ...key, ...told, isPassed: true, reason: "why", createdAtMs: 4, changedAtMs: 4 }]);
     await insertOutbox(tx, [{ ...key, lane: "l", dueAtMs: 5, content: { a: 1 } }]);
   });
 }
@@ -189,7 +189,7 @@ test("a renamed client takes its rows along in every table, and nobody else's", 
   const before = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf("new", { name: "to be renamed" })]);
-    await renameUser(tx, { appId: 1, clientId: "old", newClientId: "new", keys: ["0".repeat(32)] });
+    await renameUser(tx, { appId: 1, clientId: "old", newClientId: "new", renamedAtMs: 9, keys: ["0".repeat(32)] });
   });
   const after = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
   const renamed = before.map((rows) =>

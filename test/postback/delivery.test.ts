@@ -1,58 +1,136 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
-import { startKuaishou } from "../../sim/platforms/kuaishou.ts";
-import { startTencent } from "../../sim/platforms/tencent.ts";
+import { type KuaishouStandIn, startKuaishou } from "../../sim/platforms/kuaishou.ts";
+import type { App } from "../../src/db/app.ts";
+import { storeCallback } from "../../src/db/callback.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { openVault } from "../../src/vault.ts";
-import { TouchpointProcess } from "../support/touchpoint.ts";
+import type { Row } from "../http/fixture.ts";
+import { type List, ReportLists } from "../http/report-lists.ts";
+import { adReportOf, Reports } from "../http/reports.ts";
+import { sharedServer } from "../support/shared-server.ts";
+import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
+import { Gate } from "./gate.ts";
+import { until } from "./postback-stage.ts";
 
-let server: TouchpointProcess;
-let tencent: Awaited<ReturnType<typeof startTencent>>;
-let kuaishou: Awaited<ReturnType<typeof startKuaishou>>;
-
+const shared = sharedServer();
+const reports = new Reports(shared);
+const pages = new ReportLists(shared);
+let kuaishou: KuaishouStandIn;
 beforeAll(async () => {
-  [server, tencent, kuaishou] = await Promise.all([TouchpointProcess.start(), startTencent({}), startKuaishou({})]);
+  kuaishou = await startKuaishou();
 });
+afterAll(() => kuaishou.close());
 
-afterAll(async () => {
-  await tencent.close();
-  await kuaishou.close();
-  expect(await server.stop()).toBe(0);
-});
-
-test("an attributed payment reaches the platform that brought the user, and the order says so", async () => {
-  const app = await server.createApp();
+async function account(server: Touchpoint, app: App, url: string): Promise<void> {
   const pool = server.database();
   const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
-  const account = {
-    appId: app.appId,
-    postbacks: true,
-    costs: false,
-    ratePerS: 100,
-    secrets: {},
-    tokenExpiresAtMs: null,
-  };
-  const rest = { advertiserId: "", lastError: "", lastErrorAtMs: null };
-  const settings = { callback_hosts: "127.0.0.1" };
-  await storeAccount(pool, vault, { ...account, ...rest, adPlatform: "kuaishou", settings }, 0);
-  const click = new URLSearchParams({
-    app_id: String(app.appId),
-    company: "kuaishou",
-    callback: kuaishou.callbackUrl("token1"),
-  });
-  await server.get("/event_center/api/v1/event/click/", Object.fromEntries(click));
-  await server.register(app, "u", { ad_data: { callback: "token1", ksUnitId: "1" } });
-  await server.collect(app, "u", [
-    {
-      type: "track",
-      event: "$PayEvent",
-      time: Date.now(),
-      properties: { $pay_amount: 600, $order_id: "o1", $pay_type: "CNY" },
-    },
-  ]);
-  await vi.waitFor(() => expect(kuaishou.accepted).toHaveLength(3), { timeout: 10_000 });
-  await vi.waitFor(async () => {
-    const { rows } = await pool.query("select postback_status, back_cents, pass_status from orders");
-    expect(rows).toEqual([{ postback_status: 1, back_cents: "600", pass_status: 1 }]);
-  });
+  const key = { appId: app.appId, adPlatform: "kuaishou", advertiserId: "" };
+  const state = { secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  const settings = { url: `${url}/track/activate` };
+  const more = { postbacks: true, costs: false, ratePerS: 100, settings, ...state };
+  await storeAccount(pool, vault, { ...key, ...more }, 0);
+  // Told by nobody: a callback of the app's own that fails must not show anywhere.
+  const own = { appId: app.appId, kind: "event" as const, url: "http://127.0.0.1:9/", secret: "s" };
+  await storeCallback(pool, vault, { ...own, events: ["$PayEvent"], enabled: true }, 0);
   await pool.end();
+}
+
+/** A player whom an ad has brought, and who pays. */
+async function player(server: Touchpoint, app: App, client: string, orders: Record<string, number>): Promise<void> {
+  await server.register(app, client, { ad_data: { callback: `cb-${client}`, ksUnitId: "1" } });
+  const events = Object.entries(orders).map(([order, cents]) => ({
+    ...{ type: "track", event: "$PayEvent", time: Date.now() },
+    properties: { $pay_amount: cents, $order_id: order, $pay_type: "CNY" },
+  }));
+  await server.collect(app, client, events);
+}
+
+test("what platforms accept shows in the lists, their filters, and the ad report in both calibers", async () => {
+  const app = await shared.createApp();
+  await account(shared, app, kuaishou.url);
+  const developer = await reports.developer();
+  const lists = async (list: List, event_filtering: Row = {}) =>
+    (await pages.read(list, app, { event_filtering })).list;
+  await player(shared, app, "paid", { o1: 600, o2: 50 });
+  await shared.register(app, "natural");
+  await shared.collect(app, "natural", [
+    { type: "track", event: "$PayEvent", time: Date.now(), properties: { $pay_amount: 70, $order_id: "o3" } },
+  ]);
+  await vi.waitFor(() => expect(kuaishou.accepted).toHaveLength(4), { timeout: 10_000 });
+  const shown = (orders: Row[]) =>
+    orders
+      .map(({ TraceID, Status, PassStatus, BackAmount, PostbackCnt }) => [
+        TraceID,
+        Status,
+        PassStatus,
+        BackAmount,
+        PostbackCnt,
+      ])
+      .sort();
+  await vi.waitFor(
+    async () => {
+      expect(shown(await lists("order"))).toEqual([
+        ["o1", "succeeded", 1, 600, 0],
+        ["o2", "succeeded", 1, 50, 0],
+        ["o3", "skipped", 0, 0, 0],
+      ]);
+    },
+    { timeout: 10_000 },
+  );
+  const byTrace = new Map((await lists("order")).map((order: Row) => [order.TraceID, order]));
+  expect((byTrace.get("o1") as Row).ModifyTime).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/);
+  expect((byTrace.get("o3") as Row).ModifyTime).toBe("-");
+  expect(shown(await lists("order", { Status: "3" })).map(([order]) => order)).toEqual(["o3"]);
+  expect(shown(await lists("order", { Status: "1" })).map(([order]) => order)).toEqual(["o1", "o2"]);
+  const users = async (event_type: string, status: string) =>
+    (await lists("user", { postback_filtering: { event_type, status } })).map((user: Row) => user.ClientID);
+  expect(await users("pay", "1")).toEqual(["paid"]);
+  expect(await users("activate", "1")).toEqual(["paid"]);
+  expect(await users("activate", "3")).toEqual(["natural"]);
+  expect((await users("twice", "0")).sort()).toEqual(["natural", "paid"]);
+  for (const statistics_caliber of ["user_activated_time", "behavior_occurred_time"]) {
+    const metrics_list = ["AppPostbackCnt", "AppPostbackAmount"];
+    const body = adReportOf(app, { metrics_list, dims_list: ["ad_platform"], statistics_caliber });
+    await vi.waitFor(
+      async () => {
+        const { items } = (await reports.call(developer, "combo_sql", body)).data;
+        expect(items.filter((item: Row) => item.ad_platform === "kuaishou")).toEqual([
+          { ad_platform: "kuaishou", AppPostbackCnt: 4, AppPostbackAmount: 6.5 },
+        ]);
+        expect(items.filter((item: Row) => item.AppPostbackCnt > 0)).toHaveLength(1);
+      },
+      { timeout: 10_000, interval: 100 },
+    );
+  }
+});
+
+test("a server that is told to stop while it sends loses nothing, and the next one sends the rest", async () => {
+  const gate = await Gate.open();
+  let server = await TouchpointProcess.start();
+  const { dataDir } = server;
+  const app = await server.createApp();
+  await account(server, app, gate.url);
+  await Promise.all(
+    Array.from({ length: 40 }, (_, index) => player(server, app, `p${index}`, { [`o${index}`]: 100 + index })),
+  );
+  await until(() => gate.calls.length === 64);
+  const stopping = server.stop();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  gate.answer = { status: 200, body: '{"result":1}' };
+  for (let index = 0; index < 64; index += 1) gate.release(gate.answer);
+  expect(await stopping).toBe(0);
+  expect(gate.calls).toHaveLength(64);
+  server = await TouchpointProcess.start({ dataDir });
+  await until(() => gate.calls.length >= 120);
+  const pool = server.database();
+  await until(async () => (await pool.query("select 1 from outbox where lane like '%kuaishou%'")).rowCount === 0);
+  const { rows } = await pool.query(
+    "select status, max(attempts) as attempts, count(*)::int as count from postback where ad_platform <> '' group by 1",
+  );
+  expect(rows).toEqual([{ status: 1, attempts: 1, count: 120 }]);
+  expect(gate.calls).toHaveLength(120);
+  await pool.end();
+  expect(await server.stop()).toBe(0);
+  await cleanUp(dataDir);
+  gate.close();
 });

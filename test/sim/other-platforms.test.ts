@@ -1,7 +1,7 @@
-import { createCipheriv, createHash } from "node:crypto";
+import { createCipheriv, createHash, createHmac } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startBilibili } from "../../sim/platforms/bilibili.ts";
-import { startHuawei } from "../../sim/platforms/huawei.ts";
+import { type HuaweiStandIn, startHuawei } from "../../sim/platforms/huawei.ts";
 import { type OppoStandIn, startOppo } from "../../sim/platforms/oppo.ts";
 import type { StandIn } from "../../sim/platforms/stand-in.ts";
 import { startVivo, type VivoStandIn } from "../../sim/platforms/vivo.ts";
@@ -193,14 +193,41 @@ describe("Xiaomi", () => {
 });
 
 describe("Huawei", () => {
-  test.each([1, 2, 3, 4, 7, 18, 101, 102])("action %i is taken, whatever the path", async (actionType) => {
-    const { json } = await post(`${huawei!.url}/any/path`, { actionType, callback: "cb", actionTime: NOW_SECONDS });
-    expect(json.resultCode).toBe(0);
-    expect(huawei!.accepted).toMatchObject([{ key: "cb", code: String(actionType), atMs: NOW_MS }]);
+  const PAID = {
+    ...{ callback: "cb", conversion_type: "paid", conversion_time: String(NOW_SECONDS), timestamp: String(NOW_MS) },
+    conversion_price: "6.48",
+  };
+  const send = (body: object, change: { secretKey?: string; validTime?: number } = {}) => {
+    const { secretKey = (huawei as HuaweiStandIn).secretKey, validTime = NOW_MS } = change;
+    const text = JSON.stringify(body);
+    const response = createHmac("sha256", secretKey).update(text).digest("hex");
+    const authorization = `Digest validTime="${validTime}", response="${response}"`;
+    return post(`${huawei!.url}/any/path`, text, { authorization });
+  };
+
+  test("a payment is taken, whatever the path, its price in yuan", async () => {
+    expect((await send(PAID)).json.resultCode).toBe(0);
+    expect(huawei!.accepted).toMatchObject([{ key: "cb", code: "paid", cents: 648, atMs: NOW_MS }]);
   });
 
-  test.each([5, undefined, "pay"])("action %s is refused", async (actionType) => {
-    expect((await post(`${huawei!.url}/any/path`, { actionType })).json.resultCode).not.toBe(0);
-    expectRefused(huawei!, /actionType .* is unknown/);
+  test.each<[string, string, unknown, RegExp]>([
+    ["no callback", "callback", undefined, /callback is missing/],
+    ["an unknown type", "conversion_type", "4", /conversion_type 4 is unknown/],
+    ["the conversion's time in milliseconds", "conversion_time", String(NOW_MS), /conversion_time is not in seconds/],
+    ["a time that is no text", "conversion_time", NOW_SECONDS, /conversion_time is missing or not a text/],
+    ["the call's time in seconds", "timestamp", String(NOW_SECONDS), /timestamp is not in milliseconds/],
+    ["a price with three decimals", "conversion_price", "6.481", /conversion_price is malformed/],
+  ])("refused: %s", async (_, name, value, reason) => {
+    expect((await send(but(PAID, name, value))).json.resultCode).not.toBe(0);
+    expectRefused(huawei!, reason);
+  });
+
+  test("refused: no digest, another key, an old digest", async () => {
+    await post(`${huawei!.url}/any/path`, PAID);
+    expectRefused(huawei!, /authorization is missing/);
+    await send(PAID, { secretKey: "another" });
+    expectRefused(huawei!, /does not verify/);
+    await send(PAID, { validTime: NOW_MS - 301_000 });
+    expectRefused(huawei!, /validTime is more than 300 s off/);
   });
 });

@@ -48,6 +48,7 @@ export const oppoPostback: PostbackConnector = {
   ],
   prepare,
   read,
+  tellsMoney: "no",
 };
 
 const KEY_BYTES = 16;

@@ -141,7 +141,9 @@ function byWechat({ adData }: Conversion, context: CallContext, action: JsonObje
   if (lacking) return lacking;
   const clickId = fieldsOf(adData)("gdt_vid");
   if (clickId === "") return skip("The launch brought no gdt_vid.");
-  const setId = account("user_action_set_id");
+  // Those who call this interface send a number.
+  const setId = Number(account("user_action_set_id"));
+  if (!Number.isSafeInteger(setId)) return skip("The account's `user_action_set_id` is not a whole number.");
   const actions = [{ user_action_set_id: setId, ...action, ...page(context), trace: { click_id: clickId } }];
   const url = withQuery(account("wechat_url"), { version: "v1.0", access_token: account("wechat_access_token") });
   return { kind: "request", dedupes: true, request: jsonPost(url, { actions }) };

@@ -50,6 +50,7 @@ export const xiaomiPostback: PostbackConnector = {
   ],
   prepare,
   read,
+  tellsMoney: "no",
 };
 
 function prepare(conversion: Conversion, { account }: CallContext): Prepared {

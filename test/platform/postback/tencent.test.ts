@@ -206,7 +206,7 @@ test("WeChat is told with its own token, the data source and the launch's gdt_vi
   );
   expect(request.headers).toEqual({ "content-type": "application/json" });
   expect(bodyOf(request).actions).toMatchObject([
-    { user_action_set_id: "1110", action_type: "PURCHASE", action_param: { value: 600 }, trace: { click_id: "g" } },
+    { user_action_set_id: 1110, action_type: "PURCHASE", action_param: { value: 600 }, trace: { click_id: "g" } },
   ]);
 });
 

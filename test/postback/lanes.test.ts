@@ -1,0 +1,265 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type KuaishouStandIn, startKuaishou } from "../../sim/platforms/kuaishou.ts";
+import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
+import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
+import { loadAccount } from "../../src/db/platform-account.ts";
+import { pay } from "../db/apply-stage.ts";
+import { vault } from "../db/temp-database.ts";
+import { sharedServer } from "../support/shared-server.ts";
+import { Gate } from "./gate.ts";
+import { PostbackStage, until } from "./postback-stage.ts";
+
+let stage: PostbackStage;
+let engine: OceanEngineStandIn;
+let kuaishou: KuaishouStandIn;
+let tencent: TencentStandIn;
+let gate: Gate;
+beforeAll(async () => {
+  stage = await PostbackStage.open();
+  const { clock } = stage;
+  [engine, kuaishou] = [await startOceanEngine({ clock }), await startKuaishou({ clock })];
+  tencent = await startTencent({ clock });
+});
+beforeEach(async () => {
+  await stage.begin();
+  gate = await Gate.open();
+});
+afterEach(() => {
+  gate.close();
+  for (const standIn of [engine, kuaishou, tencent]) {
+    standIn.fail = () => undefined;
+    standIn.accepted.length = 0;
+  }
+});
+afterAll(async () => {
+  await stage.close();
+  await Promise.all([engine, kuaishou, tencent].map((standIn) => standIn.close()));
+});
+
+let people = 0;
+
+/** Users whom a platform's ads have brought, with an activation to tell of each. */
+async function users(platform: string, count: number): Promise<void> {
+  await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
+  for (let index = 0; index < count; index += 1) {
+    people += 1;
+    await stage.bring(platform, `p${people}`);
+  }
+  await stage.stage.applyAll();
+}
+
+const never = new AbortController().signal;
+
+describe("a platform that is down", () => {
+  test("is asked once from time to time, and told everything when it is back", async () => {
+    await stage.oceanEngine(engine.url);
+    await users("bytedance", 70);
+    const worker = stage.worker();
+    engine.fail = () => "server_error";
+    const turn = async (passedMs: number): Promise<number> => {
+      const before = engine.calls;
+      stage.elapsedMs += passedMs;
+      await worker.turn(never);
+      await worker.rest();
+      return engine.calls - before;
+    };
+    // Everything that was under way fails at once, and that is one failure of the platform, not sixty-four.
+    expect(await turn(0)).toBe(64);
+    stage.nowMs += 60_000;
+    expect(await turn(9_999)).toBe(0);
+    expect(await turn(1)).toBe(1);
+    expect(await turn(19_999)).toBe(0);
+    expect(await turn(1)).toBe(1);
+    expect(await turn(39_999)).toBe(0);
+    engine.fail = () => undefined;
+    expect(await turn(1)).toBe(70 - 2);
+    stage.nowMs += 300_000;
+    expect(await turn(0)).toBe(2);
+    expect(new Set(engine.accepted.map(({ key }) => key)).size).toBe(70);
+  });
+
+  test("and does not answer, keeps nobody else waiting", async () => {
+    await stage.oceanEngine(gate.url);
+    await stage.kuaishou(kuaishou.url);
+    await users("bytedance", 100);
+    await users("kuaishou", 20);
+    const worker = stage.worker({ deadlineMs: 5_000 });
+    const startedMs = performance.now();
+    await worker.turn(never);
+    await until(() => kuaishou.accepted.length === 20);
+    await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("bytedance")));
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+    expect(gate.calls).toHaveLength(64);
+    gate.answer = { status: 200, body: '{"code":0}' };
+    for (let index = 0; index < 64; index += 1) gate.release(gate.answer);
+    await worker.rest();
+    expect(gate.calls).toHaveLength(100);
+  });
+});
+
+describe("a token that has run out", () => {
+  const account = (change: Record<string, string> = {}) => ({
+    adPlatform: "tencent",
+    settings: {
+      ...{ url: `${tencent.url}/v3.0/user_actions/add`, token_url: `${tencent.url}/oauth/token` },
+      ...{ client_id: tencent.clientId, ...change },
+    },
+    secrets: {
+      ...{ access_token: tencent.tokens.accessToken, refresh_token: tencent.tokens.refreshToken },
+      client_secret: tencent.clientSecret,
+    },
+  });
+  const stored = async () => {
+    const key = { appId: stage.stage.app.appId, adPlatform: "tencent", advertiserId: "" };
+    return (await loadAccount(stage.pool, vault, key))!;
+  };
+  async function players(count: number): Promise<void> {
+    await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
+    for (let index = 0; index < count; index += 1) {
+      people += 1;
+      await stage.stage.register(`p${people}`, { ad_data: { gdt_vid: `g${people}` } });
+    }
+    await stage.stage.applyAll();
+  }
+
+  test("is had anew once, however many find it out, and stored encrypted", async () => {
+    tencent.tokens.renew();
+    await stage.account({ ...account(), lastError: "It did not work.", lastErrorAtMs: 1 });
+    await players(20);
+    tencent.tokens.expire();
+    const before = tencent.calls;
+    await stage.send(stage.worker());
+    expect(tencent.accepted).toHaveLength(20);
+    expect(tencent.calls - before).toBe(20 + 1 + 20);
+    const { secrets, lastError, lastErrorAtMs, tokenExpiresAtMs } = await stored();
+    expect(secrets.access_token).toBe(tencent.tokens.accessToken);
+    expect([lastError, lastErrorAtMs, tokenExpiresAtMs]).toEqual(["", null, stage.nowMs + 86_400_000]);
+    const { rows } = await stage.pool.query("select secrets_sealed, settings::text from platform_account");
+    expect(JSON.stringify(rows)).not.toContain(tencent.tokens.accessToken);
+    // The next ones know it from the start.
+    await players(1);
+    await stage.send(stage.worker());
+    expect(tencent.calls - before).toBe(42);
+  });
+
+  test("and no other to be had: given up, and the account says why", async () => {
+    tencent.tokens.renew();
+    await stage.account(account({ client_id: "somebody else" }));
+    await players(1);
+    tencent.tokens.expire();
+    await stage.send(stage.worker());
+    expect(await stage.postbacks("status")).toEqual([{ status: 2 }]);
+    expect((await stored()).lastError).toMatch(/No new token: No token came: HTTP 200, code 11001/);
+    expect(tencent.accepted).toEqual([]);
+  });
+
+  test("and refused with a new one, too: given up", async () => {
+    await stage.account(account());
+    await players(1);
+    tencent.fail = (call) => (call % 2 === before % 2 ? undefined : "bad_token");
+    const before = tencent.calls;
+    await stage.send(stage.worker());
+    expect(await stage.postbacks()).toMatchObject([{ status: 2, reason: expect.stringMatching(/^Also with a new/) }]);
+    expect(tencent.calls - before).toBe(3);
+  });
+
+  test("and nobody answers who gives another: only this account waits", async () => {
+    tencent.tokens.renew();
+    await stage.account(account({ token_url: `${gate.url}/oauth/token` }));
+    await stage.kuaishou(kuaishou.url);
+    await players(20);
+    await users("kuaishou", 20);
+    tencent.tokens.expire();
+    const worker = stage.worker({ deadlineMs: 2_000 });
+    const startedMs = performance.now();
+    await worker.turn(never);
+    await until(() => gate.calls.length > 0);
+    await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("tencent")));
+    expect(performance.now() - startedMs).toBeLessThan(1_500);
+    expect(kuaishou.accepted).toHaveLength(20);
+    await worker.rest();
+    expect(gate.calls).toHaveLength(1);
+    expect(new Set((await stage.postbacks("status")).map(({ status }) => status))).toEqual(new Set([0, 1]));
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+  });
+});
+
+describe("a database that is away", () => {
+  /** Nobody gets a new connection to the stage's database, and all but the stage's own end. */
+  async function outage(): Promise<() => Promise<void>> {
+    const admin = stage.ownPool(sharedServer().database());
+    const { name } = stage.stage.database;
+    await admin.query(`alter database ${name} allow_connections false`);
+    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
+    return async () => {
+      await admin.query(`alter database ${name} allow_connections true`);
+    };
+  }
+
+  test("keeps outcomes waiting, and none is lost, though leases pass meanwhile", async () => {
+    await stage.kuaishou(gate.url);
+    await users("kuaishou", 3);
+    const worker = stage.worker({ deadlineMs: 5_000 });
+    await worker.turn(never);
+    await until(() => gate.calls.length === 3);
+    const back = await outage();
+    gate.release({ status: 200, body: '{"result":1}' });
+    await sleep(600);
+    gate.release({ status: 200, body: '{"result":1}' });
+    stage.nowMs += 60_000;
+    gate.release({ status: 200, body: '{"result":0,"error_msg":"callbackinfo decoded failure"}' });
+    await sleep(600);
+    await back();
+    await worker.rest();
+    expect((await stage.postbacks("status, attempts")).map(({ status, attempts }) => [status, attempts])).toEqual([
+      [1, 1],
+      [1, 1],
+      [2, 1],
+    ]);
+    expect(gate.calls).toHaveLength(3);
+    expect(await stage.outbox()).toEqual([]);
+  });
+
+  test("and comes back while the worker stops: what was accepted is still written down", async () => {
+    await stage.kuaishou(gate.url);
+    await users("kuaishou", 1);
+    const stopping = new AbortController();
+    const worker = stage.worker();
+    await worker.turn(stopping.signal);
+    await until(() => gate.calls.length === 1);
+    const back = await outage();
+    stopping.abort();
+    gate.release({ status: 200, body: '{"result":1}' });
+    await sleep(1_200);
+    await back();
+    await worker.rest();
+    expect(await stage.postbacks("status")).toEqual([{ status: 1 }]);
+  });
+});
+
+test("a client that gets another id while it is told of keeps its outcome, and its name at the platform", async () => {
+  await stage.oceanEngine(gate.url);
+  await stage.pool.query("update postback_rule set enabled = moment = 'pay'");
+  await stage.bring("bytedance", "before");
+  await stage.stage.collect("before", [pay("o1", 600)]);
+  await stage.stage.applyAll();
+  const worker = stage.worker();
+  await worker.turn(never);
+  await until(() => gate.calls.length === 1);
+  await stage.stage.append("reset_client_id", "before", { new_client_id: "after" });
+  await stage.stage.applyAll();
+  gate.release({ status: 500 });
+  await worker.rest();
+  gate.answer = { status: 200, body: '{"code":0}' };
+  await stage.sendAll(worker);
+  const ids = gate.calls.map(({ body }) => JSON.parse(body).outer_event_id);
+  expect(ids).toHaveLength(2);
+  expect(ids[1]).toBe(ids[0]);
+  expect(await stage.postbacks("client_id, status, attempts")).toEqual([
+    { client_id: "after", status: 1, attempts: 2 },
+  ]);
+  expect(await stage.orders("client_id, postback_status, back_cents")).toEqual([
+    { client_id: "after", postback_status: 1, back_cents: 600 },
+  ]);
+});

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
+import { PostbackWorker, type WorkerOptions } from "../../src/postback/worker.ts";
+import { ApplyStage, NOW_MS } from "../db/apply-stage.ts";
+import { log, vault } from "../db/temp-database.ts";
+
+export const BACK_OFF_MS = [60_000, 300_000, 900_000];
+
+/** More than every pause of a breaker, and than the time after which settings are read again. */
+const LONG_MS = 3_600_000;
+
+/** What apply made, and workers that send it by a clock of the test's own. */
+export class PostbackStage {
+  readonly stage: ApplyStage;
+  nowMs = NOW_MS;
+  /** What passes for the time that has gone by. */
+  elapsedMs = 0;
+  #workers: PostbackWorker[] = [];
+  #pools: pg.Pool[] = [];
+
+  private constructor(stage: ApplyStage) {
+    this.stage = stage;
+  }
+
+  static async open(): Promise<PostbackStage> {
+    return new PostbackStage(await ApplyStage.open());
+  }
+
+  readonly clock = (): number => this.nowMs;
+
+  get pool(): pg.Pool {
+    return this.stage.pool;
+  }
+
+  /** Nothing is left of the test before. */
+  async begin(): Promise<void> {
+    await this.#finish();
+    await this.stage.begin();
+    await this.pool.query("truncate postback, outbox, platform_account, callback");
+    this.nowMs = NOW_MS;
+  }
+
+  async account(account: Partial<PlatformAccount> & Pick<PlatformAccount, "adPlatform">): Promise<void> {
+    const { appId } = this.stage.app;
+    const nothing = { settings: {}, secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+    const plain = { appId, advertiserId: "", postbacks: true, costs: false, ratePerS: 0, ...nothing };
+    await storeAccount(this.pool, vault, { ...plain, ...account }, this.nowMs);
+    this.elapsedMs += LONG_MS;
+  }
+
+  /** A user whom an ad of the platform has brought; the key is what ties conversions to that ad. */
+  async bring(adPlatform: string, client: string, key = `cb-${client}`): Promise<void> {
+    const at = NOW_MS - 60_000;
+    const link = new URLSearchParams({ company: adPlatform, ts: String(at), oaid: `o-${client}`, callback: key });
+    await this.stage.append("click", "", link.toString(), { at });
+    await this.stage.register(client, { device_info: { os_name: "Android 14", oaid: `o-${client}` } });
+  }
+
+  /** An account at Ocean Engine, which knows repeats. */
+  async oceanEngine(url: string, change: Partial<PlatformAccount> = {}): Promise<void> {
+    await this.account({ adPlatform: "bytedance", settings: { url: `${url}/api/v2/conversion` }, ...change });
+  }
+
+  /** An account at Kuaishou, which does not. */
+  async kuaishou(url: string, change: Partial<PlatformAccount> = {}): Promise<void> {
+    await this.account({ adPlatform: "kuaishou", settings: { url: `${url}/track/activate` }, ...change });
+  }
+
+  worker(change: Partial<WorkerOptions> = {}): PostbackWorker {
+    const { pool, clock } = this;
+    const worker = new PostbackWorker({
+      ...{ pool, vault, log, clock, elapsed: () => this.elapsedMs, backOffMs: BACK_OFF_MS },
+      ...{ deadlineMs: 1_000, connectionsMax: 64, mayCallPrivate: false, ...change },
+    });
+    this.#workers.push(worker);
+    return worker;
+  }
+
+  /** A worker that has died is not waited for. */
+  forget(worker: PostbackWorker): void {
+    this.#workers = this.#workers.filter((one) => one !== worker);
+  }
+
+  /** Another pool on the same database, as another process has one. */
+  ownPool(pool: pg.Pool): pg.Pool {
+    this.#pools.push(pool);
+    return pool;
+  }
+
+  /** Sends what is due now, and waits for what becomes of it. */
+  async send(worker: PostbackWorker, signal = new AbortController().signal): Promise<void> {
+    this.elapsedMs += LONG_MS;
+    await worker.turn(signal);
+    await worker.rest();
+  }
+
+  /** As often as it takes: the clock is moved on to whatever is due next. */
+  async sendAll(worker: PostbackWorker): Promise<void> {
+    for (let turns = 0; ; turns += 1) {
+      if (turns > 200) throw new Error("The outbox does not get empty.");
+      const { rows } = await this.pool.query("select min(due_at_ms) as due from outbox");
+      if (rows[0].due === null) return;
+      this.nowMs = Math.max(this.nowMs, rows[0].due);
+      await this.send(worker);
+    }
+  }
+
+  /** Of every postback, ordered: what it is about and what became of it. */
+  async postbacks(columns = "event_type, subject, status, reason"): Promise<Record<string, unknown>[]> {
+    const { rows } = await this.pool.query(
+      `select ${columns} from postback order by client_id, event_type, subject, ad_platform`,
+    );
+    return rows;
+  }
+
+  async outbox(columns = "event_type, attempts, in_flight, due_at_ms"): Promise<Record<string, unknown>[]> {
+    const { rows } = await this.pool.query(`select ${columns} from outbox order by client_id, event_type, subject`);
+    return rows;
+  }
+
+  async orders(columns = "trace_id, postback_status, back_cents"): Promise<Record<string, unknown>[]> {
+    return (await this.pool.query(`select ${columns} from orders order by trace_id`)).rows;
+  }
+
+  async close(): Promise<void> {
+    await this.#finish();
+    await this.stage.close();
+  }
+
+  async #finish(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.finish()));
+    await Promise.all(this.#pools.map((pool) => pool.end()));
+    [this.#workers, this.#pools] = [[], []];
+  }
+}
+
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isSo()); tries += 1) {
+    if (tries > 1_000) throw new Error("It never came to that.");
+    await sleep(5);
+  }
+}
