@@ -1,19 +1,21 @@
-// `npm test`: types, style, then every test, on a real PostgreSQL. Stops at the first stage that fails.
+// `npm test`: types, style, known holes in what we depend on, then every test, on a real PostgreSQL. Stops at the first
+// stage that fails.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stages = [
-  ["types", ["typescript/bin/tsc", "-p", "tsconfig.json"]],
-  ["style", ["@biomejs/biome/bin/biome", "check", "."]],
-  ["tests", ["vitest/vitest.mjs", "run", ...process.argv.slice(2)]],
+  ["types", ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]],
+  ["style", ["node_modules/@biomejs/biome/bin/biome", "check", "."]],
+  ["dependencies", ["bin/audit.mjs"]],
+  ["tests", ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)]],
 ];
 
 for (const [name, [script, ...args]] of stages) {
   console.log(`\n── ${name}`);
   const started = Date.now();
-  const result = spawnSync(process.execPath, [join(root, "node_modules", script), ...args], {
+  const result = spawnSync(process.execPath, [join(root, script), ...args], {
     cwd: root,
     stdio: "inherit",
   });

@@ -14,6 +14,7 @@ import { importCommand } from "./cli/import-command.ts";
 import { journalCommands } from "./cli/journal-commands.ts";
 import { ledgerCommand } from "./cli/ledger-command.ts";
 import { metadataCommands } from "./cli/metadata-commands.ts";
+import { visible } from "./cli/output.ts";
 import { postbackCommands } from "./cli/postback-commands.ts";
 import { reportCommands } from "./cli/report-commands.ts";
 import { settleCommand } from "./cli/settle-command.ts";
@@ -56,6 +57,6 @@ try {
   // What is refused in the interface is refused here with the same sentence.
   const isSaid = error instanceof UsageError || error instanceof ApiError;
   const sentence = isSaid ? error.message : `It failed: ${messageOf(error)}`;
-  process.stderr.write(`${sentence}\n`);
+  process.stderr.write(`${visible(sentence)}\n`);
   process.exitCode = 1;
 }

@@ -36,6 +36,7 @@ export const LIMITS = {
   clientLookupBatch: 500,
   clientLookupQueue: 20_000,
   registerWaitMs: 3_000,
+  eraseWaitMs: 60_000,
   setAsideListed: 1_000,
   asaTokenLength: 4_096,
   touchesPerKey: 50,

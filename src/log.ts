@@ -13,7 +13,17 @@ const SECRET_KEYS = [
   "sign",
   "authorization",
   "wx_access_token",
+  "secret",
+  "asa_token",
+  "cookie",
 ];
+
+type Failure = Partial<Record<"name" | "message" | "stack" | "code", unknown>>;
+
+/** Errors of libraries carry more than they say: the row that was refused, the claims of a token, a whole request. */
+function plainError({ name, message, stack, code }: Failure): Failure {
+  return { name, message, stack, code };
+}
 
 export function createLog(level: LogLevel): Log {
   return pino({
@@ -21,6 +31,7 @@ export function createLog(level: LogLevel): Log {
     base: undefined,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
+    serializers: { err: plainError },
     redact: { paths: [...SECRET_KEYS, ...SECRET_KEYS.map((key) => `*.${key}`)], censor: "(secret)" },
   });
 }

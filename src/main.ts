@@ -49,6 +49,7 @@ async function makeDemoApp({ database, vault }: Running): Promise<App | undefine
   });
 }
 
+/** Without its secret keys: what is printed here ends in the log of whatever runs the server. */
 function greet(app: App, address: string): void {
   const base = `${address}/event_center/api/v1`;
   const registration = `{"client_id":"player-1","name":"Player One","channel":"demo","version":1}`;
@@ -57,8 +58,7 @@ function greet(app: App, address: string): void {
 A demo app is ready:
   app_id        ${app.appId}
   access_token  ${app.accessToken}
-  app_key       ${app.appKey}
-  aes_key       ${app.aesKey}
+  its keys      npm run -s cli -- app list --keys
 
 Register a player, send a payment, look the player up:
   curl '${base}/user/register/?access_token=${app.accessToken}' -d '${registration}'

@@ -108,6 +108,10 @@ const inSrc = (path: string) => path.startsWith("src/");
 const STATEMENT =
   /(?:["'`]\s*(?:select\s|insert into\s|update\s+\w+\s+set\s|delete from\s|(?:create|alter|drop)\s+(?:temporary\s+|unique\s+)?(?:table|index|database)\s|truncate\s|set local\s|listen\s|notify\s|copy\s+\w+|with\s+\w+\s+as\s*\(|begin["'`]|commit["'`]|rollback["'`])|\bsql`|\.query\(\s*["'`])/i;
 
+/** How the name of a secret ends. */
+const SECRET =
+  "[tT]oken|[sS]ign(?:ature)?|[sS]ecret|[pP]assword|[aA]pp_?[kK]ey|[aA]es_?[kK]ey|\\bakey|[hH]mac|[sS]ealed";
+
 const BANS: readonly Ban[] = [
   {
     rule: "settings are read in config.ts alone",
@@ -143,6 +147,15 @@ const BANS: readonly Ban[] = [
     offence: "const id = randomUUID();",
   },
   {
+    rule: "secrets are compared in constant time",
+    where: inSrc,
+    // With a literal, with undefined or by a look-up nothing is learnt about the secret from the time that it takes.
+    pattern: new RegExp(
+      `(?:${SECRET})\\s*[!=]==?(?!=)\\s*(?!\\s|undefined\\b|null\\b|true\\b|false\\b|["'\`])|[!=]==?(?!=)\\s*(?:\\w+\\.)*\\w*(?:${SECRET})\\b(?!\\s*[(.])`,
+    ),
+    offence: "if (request.sign === expected) return;",
+  },
+  {
     rule: "there are no default exports",
     where: () => true,
     pattern: /^\s*export\s+default\b|\bas\s+default\b/m,
@@ -164,6 +177,21 @@ for (const { rule, where, pattern, offence } of BANS) {
     expect(offenders.flatMap(({ path, code }) => offencesIn(path, code, pattern))).toEqual([]);
   });
 }
+
+test.each<[string, boolean]>([
+  ["given.appKey !== app.appKey", true],
+  ["expected == token", true],
+  ["a === user.password", true],
+  ["sealed===other", true],
+  ['token === ""', false],
+  ["sign !== undefined", false],
+  ["isSecret === true", false],
+  ['typeof token !== "string"', false],
+  ["length !== token.length", false],
+])("whether %s compares a secret: %s", (code, isBanned) => {
+  const { pattern } = BANS.find(({ rule }) => rule === "secrets are compared in constant time")!;
+  expect(pattern.test(code)).toBe(isBanned);
+});
 
 test("nothing is left for later in a comment", () => {
   const pattern = /\bTO[D]O\b|\bFIX[M]E\b|\bXX[X]\b|\bHA[C]K\b/;

@@ -18,6 +18,7 @@ import { IntakePace } from "../intake-pace.ts";
 import { JournalReader } from "../journal/reader.ts";
 import type { Log } from "../log.ts";
 import { type DecodedEntry, decodeItem } from "./decode.ts";
+import { isErasure } from "./erasure.ts";
 import { Facts } from "./facts.ts";
 import { ObservedNames } from "./observed-names.ts";
 import { LOOK_BACK_MS_MIN } from "./touches.ts";
@@ -272,7 +273,7 @@ function receivedAtOf(batch: Batch): number {
 }
 
 /**
- * Where the end of a batch must lie, wherever else it may lie: after a rename, and before a client registers for another
+ * Where the end of a batch must lie, wherever else it may lie: after a rename or an erasure, and before a client registers for another
  * time a day or more after the last one. That is a return, and is judged by what came of everything before it.
  */
 function splitWhereOrderMatters(batch: Batch): Batch[] {
@@ -291,7 +292,7 @@ function splitWhereOrderMatters(batch: Batch): Batch[] {
       if (lastMs !== undefined && entry.head.at >= lastMs + DAY_MS) endBefore(index);
       if (!registeredAtMs.has(client)) registeredAtMs.set(client, entry.head.at);
     }
-    if (isRename(entry)) endBefore(index + 1);
+    if (isRename(entry) || isErasure(entry)) endBefore(index + 1);
   });
   endBefore(batch.entries.length);
   return parts;

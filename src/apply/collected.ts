@@ -80,6 +80,7 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
 function userOf(facts: Facts, entry: EventsEntry, app: AppContext): UserAccount | undefined {
   const key = { appId: entry.head.app, clientId: entry.head.client };
   const known = facts.user(key);
+  if (facts.isErased(entry)) return undefined;
   if (entry.events.length === 0) return known ?? newUser(key, entry.head.at, app);
   if (entry.head.registered === "unknown" && !known?.isRegistered) return undefined;
   if (known) return known;

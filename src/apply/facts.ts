@@ -1,5 +1,6 @@
 import type { AppRules } from "../db/app.ts";
 import type { AsaTokenChange } from "../db/asa-token.ts";
+import { digestOf, type Erasure } from "../db/erased-user.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import type { ObservedName } from "../db/metadata.ts";
 import type { Order } from "../db/orders.ts";
@@ -13,6 +14,7 @@ import type { PostbackBook } from "../domain/postback-book.ts";
 import { retentionMoment } from "../domain/postback-moment.ts";
 import type { Occurrence } from "../domain/postback-rule.ts";
 import { addActivity } from "../domain/user-figures.ts";
+import type { EntryHead } from "../journal/entry.ts";
 import { addCounters } from "./day-counters.ts";
 import type { SentEvent } from "./decode.ts";
 import { standingOf } from "./dirty-slices.ts";
@@ -30,6 +32,11 @@ export type Rulings = {
   settings?: readonly (RuleSettings & { appId: number })[];
   books?: ReadonlyMap<number, PostbackBook>;
 };
+
+/** `journalId`: the journal that the batch is of; undefined for what is taken in out of turn. */
+export type Erasures = { journalId: string | undefined; byDigest: ReadonlyMap<string, readonly Erasure[]> };
+
+const NO_ERASURES: Erasures = { journalId: undefined, byDigest: new Map() };
 
 export type Before = { placeDay: string; standing: string; latestDay: string };
 
@@ -57,6 +64,8 @@ export class Facts {
   receivedAtMs = 0;
   /** Touches that were not stored before. */
   freshTouches: readonly FreshTouch[] = [];
+  /** Erasures of users of whom the batch brings something. */
+  erasures: Erasures = NO_ERASURES;
   /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
   readonly toDecide = new Set<string>();
   readonly #users: Map<string, UserAccount>;
@@ -104,6 +113,32 @@ export class Facts {
   putUser(user: UserAccount): void {
     this.#users.set(userKey(user), user);
     this.#changed.add(userKey(user));
+  }
+
+  /**
+   * Whether an entry comes from before its user was erased, by another way than the one that leads to the erasure. Or
+   * from after it, by a process that has not heard of it yet and takes the client for registered.
+   */
+  isErased({ head, from }: { head: EntryHead; from: number }): boolean {
+    const user = { appId: head.app, clientId: head.client };
+    let isAfter = false;
+    for (const erasure of this.#erasuresOf(user)) {
+      const isInTurn = erasure.journalId === this.erasures.journalId;
+      const isBefore = isInTurn ? from < erasure.position : head.at < erasure.erasedAtMs;
+      if (isBefore && !isInTurn) return true;
+      if (!isBefore) isAfter = true;
+    }
+    const isRegistration = head.kind === "register" || head.kind === "initialize" || head.kind === "attributed";
+    return isAfter && head.registered === "yes" && !isRegistration && !this.user(user);
+  }
+
+  /** In a replay: of whom nobody may be told any more, because further on in the journal the user is erased. */
+  isErasedLater(user: UserKey): boolean {
+    return this.#erasuresOf(user).some(({ erasedAtMs }) => erasedAtMs > this.receivedAtMs);
+  }
+
+  #erasuresOf(user: UserKey): readonly Erasure[] {
+    return this.erasures.byDigest.size === 0 ? [] : (this.erasures.byDigest.get(digestOf(user)) ?? []);
   }
 
   /** Only who is registered has a source. */

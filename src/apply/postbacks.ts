@@ -120,7 +120,9 @@ export async function writePostbacks(
   });
   const movedKeys = new Set(moved.map(userKey));
   const live = rows.filter(({ postback }) => !movedKeys.has(userKey(postback)));
-  const all = onePerKey([...again, ...live, ...callbackRows(facts, placed)]);
+  const all = onePerKey([...again, ...live, ...callbackRows(facts, placed)]).filter(
+    ({ postback }) => !facts.isErasedLater(postback),
+  );
   const keys = await storePostbacks(
     tx,
     all.map(({ postback }) => postback),

@@ -51,6 +51,7 @@ export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject):
     case "consumer_event":
     case "handle_event":
     case "reset_client_id":
+    case "erase":
       throw new Error(`A ${head.kind} entry is not about the user itself.`);
   }
 }

@@ -5,6 +5,7 @@ import { changeAsaTokens } from "../db/asa-token.ts";
 import { insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ROWS_PER_CHUNK } from "../db/copy.ts";
+import { type Erasure, loadErasures } from "../db/erased-user.ts";
 import { type EventKey, eventCopy, findStoredEvents } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
@@ -23,7 +24,8 @@ import { type Decided, decideUsers } from "./attribution.ts";
 import { applyEventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
 import { type DecodedEntry, textOf } from "./decode.ts";
 import { markDirty } from "./dirty-slices.ts";
-import { Facts, userKey } from "./facts.ts";
+import { applyErasure, isErasure } from "./erasure.ts";
+import { type Erasures, Facts, userKey } from "./facts.ts";
 import type { ObservedNames } from "./observed-names.ts";
 import { judgeMoments, loadBooks, writePostbacks } from "./postbacks.ts";
 import { applyUserEntry } from "./registration.ts";
@@ -45,6 +47,9 @@ type Context = {
   names: ObservedNames;
 };
 
+/** Which journal the entries stand in; absent for what is taken in out of turn. */
+type Origin = { journalId?: string };
+
 /**
  * Facts and cursor commit together. The commit does not wait for the disk: after a crash of the database the facts and
  * the cursor are gone together, and the journal, which is on the disk, gives them again. Segments are only deleted
@@ -57,12 +62,13 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
       const position = await lockCursor(tx, batch.journalId);
       if (position >= batch.until) return { kind: "already_applied", position };
       if (position !== batch.from) return { kind: "elsewhere", position };
-      const facts = await applyEntries(tx, batch.entries, context);
       const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable");
+      // Before the entries: an erasure among them takes away what is set aside, too.
       await setAside(
         tx,
         unreadable.map((entry) => asSetAside(batch.journalId, entry, entry.reason)),
       );
+      const facts = await applyEntries(tx, batch.entries, { ...context, journalId: batch.journalId });
       await moveCursor(tx, batch.journalId, batch.until);
       return { kind: "applied", facts, setAside: unreadable.length };
     },
@@ -84,7 +90,11 @@ export async function applySetAside(
   });
 }
 
-async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
+async function applyEntries(
+  tx: pg.PoolClient,
+  entries: readonly DecodedEntry[],
+  context: Context & Origin,
+): Promise<Facts> {
   await preferIndexes(tx);
   const facts = await gatherFacts(tx, entries, context);
   const decided = await decideUsers(tx, facts);
@@ -103,7 +113,10 @@ async function applyEntries(tx: pg.PoolClient, entries: readonly DecodedEntry[],
     { facts, placed },
     Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER)),
   );
-  for (const entry of entries) if (isRename(entry)) await applyRename(tx, entry);
+  for (const entry of entries) {
+    if (isRename(entry)) await applyRename(tx, facts, entry);
+    if (isErasure(entry)) await applyErasure(tx, entry, context.journalId ?? "");
+  }
   return facts;
 }
 
@@ -130,7 +143,11 @@ export function isRename(entry: DecodedEntry): boolean {
   return entry.kind === "user" && entry.head.kind === "reset_client_id";
 }
 
-async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
+async function gatherFacts(
+  tx: pg.PoolClient,
+  entries: readonly DecodedEntry[],
+  context: Context & Origin,
+): Promise<Facts> {
   const facts = await startFacts(tx, entries, context);
   const stored: Stored = {
     ...context,
@@ -142,7 +159,7 @@ async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], 
     for (const entry of entries) {
       facts.receivedAtMs = entry.head?.at ?? facts.receivedAtMs;
       if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
-      else if (entry.kind === "user" && !isRename(entry)) applyUserEntry(facts, entry.head, entry.body);
+      else if (isAboutUser(entry) && !facts.isErased(entry)) applyUserEntry(facts, entry.head, entry.body);
       // The database stores the first events while the facts of the others are still being gathered.
       if (facts.eventRows.length >= ROWS_PER_CHUNK) await events.write(facts.eventRows.splice(0));
     }
@@ -154,7 +171,11 @@ async function gatherFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], 
 }
 
 /** The touches come first: a registration of the same batch finds them in the tables, whichever of the two was earlier. */
-async function startFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], context: Context): Promise<Facts> {
+async function startFacts(
+  tx: pg.PoolClient,
+  entries: readonly DecodedEntry[],
+  context: Context & Origin,
+): Promise<Facts> {
   const apps = await loadAppRules(tx);
   const rulings = { settings: await loadRuleSettings(tx), books: await loadBooks(tx) };
   const touches = await storeTouches(tx, entries, context.weeks);
@@ -165,11 +186,32 @@ async function startFacts(tx: pg.PoolClient, entries: readonly DecodedEntry[], c
   const keys = new Map([...usersOf(entries), ...late].map((key) => [userKey(key), key]));
   const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), rulings);
   facts.freshTouches = touches.fresh;
+  facts.erasures = await findErasures(tx, entries, {
+    users: [...keys.values()].filter((key) => !facts.isStored(key)),
+    ...context,
+  });
   for (const key of late) facts.toDecide.add(userKey(key));
   for (const { entry, outcome } of touches.outcomes) {
     facts.countTouch(entry.head.app, entry.head.at, outcome);
   }
   return facts;
+}
+
+function isAboutUser(entry: DecodedEntry): entry is Extract<DecodedEntry, { kind: "user" }> {
+  return entry.kind === "user" && !isRename(entry) && !isErasure(entry);
+}
+
+/** Nearly always none: only of who is new to the tables, and of what was received before somebody was erased. */
+async function findErasures(
+  tx: pg.PoolClient,
+  entries: readonly DecodedEntry[],
+  { users, journalId }: { users: readonly UserKey[] } & Origin,
+): Promise<Erasures> {
+  const afterMs = Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER));
+  const erasures = await loadErasures(tx, { users, afterMs });
+  const byDigest = new Map<string, Erasure[]>();
+  for (const erasure of erasures) byDigest.set(erasure.digest, [...(byDigest.get(erasure.digest) ?? []), erasure]);
+  return { journalId, byDigest };
 }
 
 async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Promise<void> {
@@ -236,8 +278,8 @@ async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): 
 }
 
 /** An id that somebody already has is not given away: the rename then changes nothing. */
-async function applyRename(tx: pg.PoolClient, entry: DecodedEntry): Promise<void> {
-  if (entry.kind !== "user") return;
+async function applyRename(tx: pg.PoolClient, facts: Facts, entry: DecodedEntry): Promise<void> {
+  if (entry.kind !== "user" || facts.isErased(entry)) return;
   const { app: appId, client: clientId, at: renamedAtMs } = entry.head;
   const newClientId = textOf(entry.body.new_client_id);
   const found = await loadUsers(

@@ -4,7 +4,18 @@ import { platformOfLink } from "../platform/registry.ts";
 
 /** How every command prints: a table for people, JSON for programs. */
 export function print(value: unknown, options: { json?: boolean | undefined }, table: () => string): void {
-  process.stdout.write(`${options.json ? JSON.stringify(value) : table()}\n`);
+  process.stdout.write(`${visible(options.json ? JSON.stringify(value) : table())}\n`);
+}
+
+/** What a terminal acts upon instead of showing it: control characters, and those that turn the direction of writing. */
+const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * Names and ids come from outside, and printing them must not steer the terminal of whoever looks at them. Written as
+ * JSON writes them, so that JSON stays the same value.
+ */
+export function visible(text: string): string {
+  return text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Columns as wide as their widest cell; numbers to the right. */
@@ -24,7 +35,9 @@ export function tableOf(rows: readonly Record<string, unknown>[]): string {
 }
 
 function cellOf(value: unknown): string {
-  return typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+  const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
+  // A line break would make a row of its own, which looks like any other.
+  return visible(text).replaceAll("\n", "\\n");
 }
 
 /** Name and value, one a line. */

@@ -1,6 +1,7 @@
 import { Type } from "typebox";
 import { LIMITS } from "../config.ts";
 import { CALLBACK_KINDS } from "../domain/callback.ts";
+import { TABLE_INTEGER_MAX } from "./fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const platform = Type.String({ description: "Ad platform", minLength: 1, maxLength: 40 });
@@ -27,7 +28,9 @@ export const accountSetBody = Type.Object({
   secrets: values("Values by name, of fields that are secrets; encrypted at rest and never shown"),
   postbacks: Type.Optional(choice(["on", "off"], "Whether postbacks are sent by it; on for a new account")),
   costs: Type.Optional(choice(["on", "off"], "Whether costs are pulled by it; off for a new account")),
-  rate: Type.Optional(Type.Integer({ minimum: 0, description: "Calls a second at most; 0: no limit" })),
+  rate: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: TABLE_INTEGER_MAX, description: "Calls a second at most; 0: no limit" }),
+  ),
 });
 
 export const accountRemoveBody = Type.Object({ app_id: appId, ad_platform: platform, advertiser_id: advertiserId });

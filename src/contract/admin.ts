@@ -1,5 +1,6 @@
 import { Type } from "typebox";
 import { envelopeSchema } from "./envelope.ts";
+import { clientId } from "./fields.ts";
 
 const text = (description: string) => Type.String({ description, maxLength: 200 });
 const optional = (description: string) => Type.Optional(text(description));
@@ -71,6 +72,11 @@ export const fraudQuery = Type.Object({
   app_id: Type.String({ pattern: "^\\d{1,10}$", description: "Application id" }),
   from: day("First local day"),
   to: day("Last local day"),
+});
+
+export const eraseBody = Type.Object({
+  app_id: appId,
+  client_id: clientId({ description: "The id used at registration" }),
 });
 
 export const adminAnswer = envelopeSchema(Type.Object({}, { description: "See docs/API.md" }));

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { TABLE_INTEGER_MAX } from "./fields.ts";
 
 const short = (description: string) => Type.String({ description, maxLength: 200 });
 
@@ -19,7 +20,7 @@ export const developerBody = Type.Object({
 });
 
 export const developerDecisionBody = Type.Object({
-  id: Type.Integer({ description: "Id of the developer application" }),
+  id: Type.Integer({ description: "Id of the developer application", minimum: 1, maximum: TABLE_INTEGER_MAX }),
   state: Type.Unsafe<string>({ type: "string", enum: ["approved", "refused", "disabled"] }),
   reason: Type.Optional(short("Why")),
 });

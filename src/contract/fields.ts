@@ -7,6 +7,9 @@ export const text = (description: string) => Type.String({ description });
 
 export const nonEmptyText = (description: string) => Type.String({ description, minLength: 1 });
 
+/** The greatest whole number that a column of the tables holds, unless it is one for times or money. */
+export const TABLE_INTEGER_MAX = 2 ** 31 - 1;
+
 /** Optional, and null means the same as absent: clients write both. */
 export const optionalText = (description: string) =>
   Type.Optional(Type.Unsafe<string | number | null>({ type: ["string", "number", "null"], description }));

@@ -1,11 +1,11 @@
 import { Type } from "typebox";
 import { LIMITS } from "../config.ts";
 import { POSTBACK_RULE_FIELDS } from "../domain/postback-rule-fields.ts";
-import { clientId } from "./fields.ts";
+import { clientId, TABLE_INTEGER_MAX } from "./fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const appIdText = Type.String({ pattern: "^\\d{1,10}$", description: "Application id" });
-const ruleId = Type.Integer({ description: "The rule", minimum: 1 });
+const ruleId = Type.Integer({ description: "The rule", minimum: 1, maximum: TABLE_INTEGER_MAX });
 const text = (description: string) => Type.Optional(Type.String({ description, maxLength: 200 }));
 const day = (description: string) => Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description });
 

@@ -24,7 +24,7 @@ export async function loadAudit(
   executor: Executor,
   page: { appId: number | undefined; beforeId: number; limit: number },
 ): Promise<(AuditEntry & { auditId: number })[]> {
-  const ofApp = page.appId === undefined ? sql`true` : sql`app_id = ${page.appId}`;
+  const ofApp = page.appId === undefined ? sql`true` : sql`app_id = ${page.appId}::bigint`;
   return query(
     executor,
     sql`select audit_id as "auditId", at_ms as "atMs", actor, address, action, app_id as "appId", details

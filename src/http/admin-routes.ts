@@ -42,6 +42,7 @@ import { developerRoutes } from "./developer-routes.ts";
 import { postbackRoutes } from "./postback-routes.ts";
 import { postbackRuleRoutes } from "./postback-rule-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
+import { userRoutes } from "./user-routes.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
@@ -59,6 +60,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     adminReportRoutes(routes, context);
     adminCostRoutes(routes, context);
     developerRoutes(routes, context);
+    userRoutes(routes, context);
     consoleUserRoutes(routes, context);
     postbackRuleRoutes(routes, context);
     postbackRoutes(routes, context);

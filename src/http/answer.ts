@@ -20,7 +20,8 @@ export function answerOfError(
   const { reason, message, retryAfterS } = understand(context, error);
   const fields = { request_id: request.id, url: request.url };
   if (reason === "internal") context.log.error({ ...fields, err: error }, "A request failed.");
-  else context.log.debug({ ...fields, reason, message }, "A request was refused.");
+  // Without the sentence: it quotes what was sent, and that may be a secret in the wrong place.
+  else context.log.debug({ ...fields, reason }, "A request was refused.");
   const headers: Record<string, string> = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
   return failedAnswer(reason, message, headers, request.requestId);
 }
@@ -39,8 +40,9 @@ export function failedAnswer(
 
 function understand(context: HttpContext, error: unknown): Failure {
   if (error instanceof ApiError) return error;
-  const { code, validation, validationContext } = error as {
+  const { code, statusCode, validation, validationContext } = error as {
     code?: string;
+    statusCode?: number;
     validation?: unknown[];
     validationContext?: string;
   };
@@ -59,6 +61,9 @@ function understand(context: HttpContext, error: unknown): Failure {
     case "FST_ERR_BAD_URL":
       return { reason: "unknownPath", message: "The address cannot be read." };
   }
+  // Whatever else the framework has against a request is the request's fault.
+  if (code?.startsWith("FST_ERR_") && statusCode !== undefined && statusCode < 500)
+    return { reason: "badParameter", message: "The request cannot be read." };
   if (isDatabaseAway(error))
     return { reason: "overloaded", message: "The database is away; try again.", retryAfterS: 5 };
   return { reason: "internal", message: "Something went wrong on our side." };

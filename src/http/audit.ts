@@ -26,16 +26,16 @@ export async function noteChange(
     address: callerOf(context, request),
     action: (request.routeOptions.url ?? "").replace("/admin/api/v1/", ""),
     appId: typeof body.app_id === "number" ? body.app_id : null,
-    details: shown(body),
+    details: shown(body, request.routeOptions.config.auditHides ?? []),
   });
 }
 
 /** Secrets never get there, and long texts only as far as they help. */
 const SECRET = /secret|password|token|key|sign/i;
 
-function shown(body: JsonObject): JsonObject {
+function shown(body: JsonObject, hidden: readonly string[]): JsonObject {
   const entries = Object.entries(body).map(([name, value]) => {
-    if (SECRET.test(name)) return [name, "…"];
+    if (SECRET.test(name) || hidden.includes(name)) return [name, "…"];
     const text = JSON.stringify(value);
     return [name, text.length > LIMITS.auditDetailBytes ? `${text.slice(0, LIMITS.auditDetailBytes)} …` : value];
   });

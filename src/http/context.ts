@@ -65,6 +65,8 @@ declare module "fastify" {
     access?: Access;
     /** Answers carry a request_id, refusals too. */
     hasRequestId?: boolean;
+    /** Fields of the body that the audit log does not keep. */
+    auditHides?: readonly string[];
     /** The name in /metrics. */
     endpoint?: string;
   }

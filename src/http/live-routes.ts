@@ -9,6 +9,8 @@ import type { LiveRequest } from "./live.ts";
 /** The live event stream of debug traffic, for whoever holds the app's secret key. */
 export function liveRoutes(server: FastifyInstance, context: HttpContext): void {
   server.get("/event_center/api/v1/event/stream", {
+    // A HEAD would wait for the end of a stream that has none, and take the place of somebody who watches.
+    exposeHeadRoute: false,
     schema: {
       summary: "Live event stream",
       description: "Server-sent events of an app's debug traffic. `Authorization: Bearer <app_key>`.",

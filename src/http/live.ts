@@ -28,6 +28,12 @@ export class Live {
     }
   }
 
+  /** What is remembered of a client who was erased goes too. */
+  forget(appId: number, clientId: string): void {
+    this.#recent = this.#recent.filter(({ request }) => request.appId !== appId || request.clientId !== clientId);
+    this.#recentBytes = this.#recent.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
   /** Tells what is remembered of the app, then what arrives. Returns the way to stop, or undefined when too many watch. */
   watch(appId: number, listener: (request: LiveRequest) => void): (() => void) | undefined {
     if (this.#emitter.listenerCount("request") >= LIMITS.liveListeners) return undefined;

@@ -6,6 +6,13 @@ import { ApiError } from "../errors.ts";
 import type { HttpContext } from "./context.ts";
 import { docsPage, type OpenApi } from "./docs-page.ts";
 
+/** The page has its style in it and needs nothing else: no script runs, nobody frames it. */
+const PAGE_HEADERS = {
+  "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+};
+
 /** For operators and machines: none of these needs an access token, and none of them tells a secret. */
 export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
   server.get("/healthz", {
@@ -58,7 +65,10 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
   server.get("/docs", {
     schema: { hide: true },
     handler: async (_request, reply) =>
-      reply.type("text/html; charset=utf-8").send(docsPage(server.swagger() as OpenApi)),
+      reply
+        .type("text/html; charset=utf-8")
+        .headers(PAGE_HEADERS)
+        .send(docsPage(server.swagger() as OpenApi)),
   });
 
   server.get("/", { schema: { hide: true }, handler: async (_request, reply) => reply.redirect("/docs") });

@@ -101,7 +101,13 @@ function httpServer(
   const { connectionsMax, requestTimeoutS } = context.config;
   const server = createHttpServer(
     // Slow clients are cut off by the runtime: the whole request has to be there in time.
-    { requestTimeout: requestTimeoutS * 1000, headersTimeout: requestTimeoutS * 1000, keepAliveTimeout: 75_000 },
+    {
+      requestTimeout: requestTimeoutS * 1000,
+      headersTimeout: requestTimeoutS * 1000,
+      // It looks every 30 s unless told otherwise, and a timeout of 10 s would be one of up to 40 s.
+      connectionsCheckingInterval: Math.min(5_000, requestTimeoutS * 250),
+      keepAliveTimeout: 75_000,
+    },
     collectDoor(context, touchDoor(context, framework)),
   );
   server.maxConnections = connectionsMax;
@@ -185,24 +191,40 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
   });
 }
 
+type RoutesByPath = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** The framework could be asked too, but takes what it is given for a pattern: an address with a `*` or a `(` makes it throw. */
+function routesByPath(server: FastifyInstance): RoutesByPath {
+  const routes = new Map<string, Set<string>>();
+  server.addHook("onRoute", ({ url, method }) => {
+    routes.set(url, new Set([...(routes.get(url) ?? []), ...[method].flat()]));
+  });
+  return routes;
+}
+
 function answerErrors(server: FastifyInstance, context: HttpContext): void {
+  const routes = routesByPath(server);
   server.setErrorHandler((error: FastifyError, request, reply) => {
+    // No route of ours takes QUERY; the framework asks for its Content-Type before it looks for one.
+    if (error.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") return refuseRoute(routes, request, reply);
     const { hasRequestId } = request.routeOptions.config ?? {};
     const requestId = hasRequestId ? (request.requestId ?? randomUUID()) : undefined;
     const about = { id: request.id, url: request.routeOptions.url, requestId };
     send(request, reply, answerOfError(context, error, about));
   });
 
-  server.setNotFoundHandler((request, reply) => {
-    const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
-    const allowed = (["GET", "POST"] as const).filter((method) => server.hasRoute({ url: path, method }));
-    const isUnknown = allowed.length === 0;
-    const message = isUnknown
-      ? `There is nothing at ${path.slice(0, 200)}.`
-      : `${path} takes ${allowed.join(" or ")}, not ${request.method}.`;
-    const headers: Record<string, string> = isUnknown ? {} : { allow: allowed.join(", ") };
-    send(request, reply, failedAnswer(isUnknown ? "unknownPath" : "wrongMethod", message, headers));
-  });
+  server.setNotFoundHandler((request, reply) => refuseRoute(routes, request, reply));
+}
+
+function refuseRoute(routes: RoutesByPath, request: FastifyRequest, reply: FastifyReply): void {
+  const path = request.url.split("?")[0]!.replace(/\/$/, "") || "/";
+  const allowed = (["GET", "POST"] as const).filter((method) => routes.get(path)?.has(method));
+  const isUnknown = allowed.length === 0;
+  const message = isUnknown
+    ? `There is nothing at ${path.slice(0, 200)}.`
+    : `${path} takes ${allowed.join(" or ")}, not ${request.method}.`;
+  const headers: Record<string, string> = isUnknown ? {} : { allow: allowed.join(", ") };
+  send(request, reply, failedAnswer(isUnknown ? "unknownPath" : "wrongMethod", message, headers));
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: FailedAnswer): void {

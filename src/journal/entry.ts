@@ -13,6 +13,7 @@ export const ENTRY_KINDS = [
   "click",
   "impression",
   "apple_attribution",
+  "erase",
 ] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 

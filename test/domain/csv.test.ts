@@ -26,7 +26,7 @@ test.each<[what: string, value: unknown, cell: string]>([
   expect(csvLine([value])).toBe(`${cell}\r\n`);
 });
 
-test.each(["=1+1", "+1", "-1", "@sum", "\tx", "=", "+", "@", "--", "-2+3"])(
+test.each(["=1+1", "+1", "-1", "@sum", "\tx", "=", "+", "@", "--", "-2+3", "＝1", "＋1", "－1", "＠a"])(
   "a text that a spreadsheet would run gets an apostrophe: %j",
   (text) => {
     expect(csvLine([text])).toBe(`'${text}\r\n`);
@@ -37,6 +37,7 @@ test.each([
   ["=a,b", '"\'=a,b"\r\n'],
   ['=HYPERLINK("x")', '"\'=HYPERLINK(""x"")"\r\n'],
   ["\rx", '"\'\rx"\r\n'],
+  ["\n=1", '"\'\n=1"\r\n'],
   ["a=b", "a=b\r\n"],
   [" =1", " =1\r\n"],
 ])("the apostrophe stands inside the quotes, and only at the beginning: %j", (text, line) => {
@@ -52,7 +53,9 @@ test("any table of texts is read back as it was, but for the apostrophes", () =>
   fc.assert(
     fc.property(cells, (values) => {
       const [read] = parse(csvLine(values)) as string[][];
-      const expected = values.map((value) => (/^[=+\-@\t\r]/.test(value) && value !== "-" ? `'${value}` : value));
+      const expected = values.map((value) =>
+        /^[=+\-@\t\r\n＝＋－＠]/.test(value) && value !== "-" ? `'${value}` : value,
+      );
       expect(read).toEqual(expected);
     }),
   );

@@ -1,0 +1,116 @@
+import { md5 } from "../domain/identity.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+import type { UserKey } from "./user-account.ts";
+
+/** That a user was erased, when, and by which entry of which journal. */
+export type Erasure = { appId: number; digest: string; journalId: string; position: number; erasedAtMs: number };
+
+export function digestOf({ appId, clientId }: UserKey): string {
+  return md5(`${appId}\n${clientId}`);
+}
+
+/** The erasures of these users, and all that came after an instant. */
+export async function loadErasures(
+  tx: Executor,
+  wanted: { users: readonly UserKey[]; afterMs: number },
+): Promise<Erasure[]> {
+  const { users, afterMs } = wanted;
+  return query<Erasure>(
+    tx,
+    sql`select app_id as "appId", client_digest as digest, journal_id as "journalId", position, erased_at_ms as "erasedAtMs"
+      from erased_user where erased_at_ms > ${afterMs}
+      union
+      select e.app_id, e.client_digest, e.journal_id, e.position, e.erased_at_ms
+      from unnest(${users.map((user) => user.appId)}::int[], ${users.map(digestOf)}::text[]) as wanted (app_id, digest)
+      join erased_user e on e.app_id = wanted.app_id and e.client_digest = wanted.digest collate "C"`,
+  );
+}
+
+export async function noteErasure(
+  tx: Executor,
+  user: UserKey,
+  { journalId, position, erasedAtMs }: Pick<Erasure, "journalId" | "position" | "erasedAtMs">,
+): Promise<void> {
+  await execute(
+    tx,
+    sql`insert into erased_user (app_id, client_digest, journal_id, position, erased_at_ms)
+      values (${user.appId}, ${digestOf(user)}, ${journalId}, ${position}, ${erasedAtMs}) on conflict do nothing`,
+  );
+}
+
+/** Tables in which a row is one client's. Where one is added, the erasure must know of it: a test compares. */
+export const TABLES_OF_CLIENTS = [
+  ...["user_account", "user_day", "user_key", "event", "orders", "order_key", "attribution_decision", "asa_token"],
+  ...["postback", "outbox"],
+] as const;
+
+/** The days on which postbacks of the user were accepted: the cube counts them there. */
+export async function loadAcceptedDays(tx: Executor, { appId, clientId }: UserKey): Promise<string[]> {
+  const rows = await query<{ day: string }>(
+    tx,
+    sql`select distinct accepted_day as day from postback
+      where app_id = ${appId} and client_id = ${clientId} and accepted_day is not null`,
+  );
+  return rows.map(({ day }) => day);
+}
+
+/**
+ * Takes a user out of every table. Two of the statements read more than the user's own rows (user_key and touch_key have
+ * no index by client or touch, which would cost every registration more than it saves an erasure).
+ */
+export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
+  const { appId, clientId } = user;
+  const own = sql`app_id = ${appId} and client_id = ${clientId}`;
+  await eraseTouches(tx, user);
+  await execute(
+    tx,
+    sql`delete from order_key where app_id = ${appId} and client_id = ${clientId}
+      and trace_id in (select trace_id from orders where ${own})`,
+  );
+  await execute(tx, sql`delete from orders where ${own}`);
+  await execute(tx, sql`delete from event where ${own}`);
+  await execute(tx, sql`delete from user_day where ${own}`);
+  await execute(tx, sql`delete from user_key where ${own}`);
+  await execute(tx, sql`delete from attribution_decision where ${own}`);
+  await execute(tx, sql`delete from asa_token where ${own}`);
+  await execute(tx, sql`delete from outbox where ${own}`);
+  await execute(tx, sql`delete from postback where ${own}`);
+  await execute(tx, sql`delete from user_account where ${own}`);
+  // That somebody did something about the user stays; about whom does not.
+  await execute(
+    tx,
+    sql`update audit_log set details = details - 'client_id' - 'trace_id'
+      where app_id = ${appId} and details ->> 'client_id' = ${clientId}`,
+  );
+  // The head of an entry names its client in this form; what has no readable head has no app either.
+  const named = Buffer.from(`"client":${JSON.stringify(clientId)}`);
+  await execute(
+    tx,
+    sql`delete from set_aside where (app_id = ${appId} or app_id is null) and position(${named}::bytea in payload) > 0`,
+  );
+}
+
+/**
+ * Clicks and impressions that only this user can have made: they share a click id, a device or an open id with the user
+ * and with nobody else. An address and a phone's model are shared by too many to be anybody's own.
+ */
+async function eraseTouches(tx: Executor, { appId, clientId }: UserKey): Promise<void> {
+  const touches = await query<{ touchId: string; week: string }>(
+    tx,
+    sql`select distinct t.touch_id as "touchId", t.week from touch_key t
+      where t.app_id = ${appId} and t.key_value in (
+        select k.key_value from user_key k
+        where k.app_id = ${appId} and k.client_id = ${clientId} and k.method <> 'ip_ua' and not exists (
+          select 1 from user_key other
+          where other.app_id = k.app_id and other.key_value = k.key_value and other.client_id <> k.client_id))`,
+  );
+  if (touches.length === 0) return;
+  const ids = touches.map(({ touchId }) => touchId);
+  const weeks = [...new Set(touches.map(({ week }) => week))];
+  for (const table of [sql`touch`, sql`touch_key`]) {
+    await execute(
+      tx,
+      sql`delete from ${table} where app_id = ${appId} and week = any(${weeks}::date[]) and touch_id = any(${ids}::uuid[])`,
+    );
+  }
+}

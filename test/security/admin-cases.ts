@@ -1,0 +1,108 @@
+import type { App } from "../../src/db/app.ts";
+import type { Row } from "../http/fixture.ts";
+import { dayOf, recentDays } from "../http/reports.ts";
+
+/** What belongs to the other app, and must neither be seen nor changed. */
+export const THEIRS = {
+  ...{ client: "their-client", order: "their-order", channel: "their-channel", openid: "their-openid" },
+  campaign: "theirs0123456789",
+  /** Known once it is made. */
+  ruleId: 0,
+};
+
+/** A call that is right but for the app, and what becomes of it there. */
+export type AdminCase = { kind: "admin"; call: (app: Pick<App, "appId">) => Row; code: number };
+
+const ofAdmin = (code: number, call: AdminCase["call"]): AdminCase => ({ kind: "admin", code, call });
+const range = () => ({ from: dayOf(Date.now()), to: dayOf(Date.now()) });
+const cell = () => ({ date_list: recentDays(), statistics_caliber: "user_activated_time", decimal_point: 2 });
+
+/** Every endpoint of the admin interface. */
+export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
+  // With the right token, but our app: what is theirs is not found there.
+  "GET /admin/api/v1/campaigns": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/campaigns/create": ofAdmin(0, ({ appId }) => ({ app_id: appId, name: "ours" })),
+  "POST /admin/api/v1/campaigns/edit": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    turbo_promoted_object_id: THEIRS.campaign,
+    name: "x",
+  })),
+  "GET /admin/api/v1/campaigns/links": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    turbo_promoted_object_id: THEIRS.campaign,
+  })),
+  "GET /admin/api/v1/attribution/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/attribution/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId, rules: { click_window: "3d" } })),
+  "GET /admin/api/v1/attribution/why": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  "POST /admin/api/v1/attribution/what-if": ofAdmin(0, ({ appId }) => ({
+    app_id: appId,
+    ...range(),
+    rules: { click_window: "1d" },
+  })),
+  "GET /admin/api/v1/attribution/fraud": ofAdmin(0, ({ appId }) => ({ app_id: appId, ...range() })),
+  "POST /admin/api/v1/cost/import": ofAdmin(0, ({ appId }) => ({
+    app_id: appId,
+    csv: `date,cost\n${dayOf(Date.now())},1\n`,
+  })),
+  "POST /admin/api/v1/advertiser/import": ofAdmin(0, () => ({
+    csv: "ad_platform,advertiser_id,name\ntencent,cross-app,x\n",
+  })),
+  "POST /admin/api/v1/ad-object/import": ofAdmin(0, () => ({
+    csv: "ad_platform,level,id,name\ntencent,ad,cross-app,x\n",
+  })),
+  "POST /admin/api/v1/report/explain": ofAdmin(0, ({ appId }) => ({
+    ...{ ...cell(), app_id: appId, metric: "AppROI", row: { channel: THEIRS.channel } },
+  })),
+  "POST /admin/api/v1/export": ofAdmin(0, ({ appId }) => ({
+    app_id: appId,
+    kind: "users",
+    user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] },
+  })),
+  "GET /admin/api/v1/developers": ofAdmin(0, () => ({})),
+  "POST /admin/api/v1/developers/create": ofAdmin(0, ({ appId }) => ({ name: "cross-app", apps: [appId] })),
+  "POST /admin/api/v1/developers/decide": ofAdmin(1004, () => ({ id: 2_000_000_000, state: "refused" })),
+  "POST /admin/api/v1/cost/pull": ofAdmin(1004, ({ appId }) => ({ app_id: appId })),
+  "GET /admin/api/v1/cost/status": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "GET /admin/api/v1/audit": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "GET /admin/api/v1/console-users": ofAdmin(0, () => ({})),
+  "POST /admin/api/v1/console-users/create": ofAdmin(1004, () => ({ name: "", role: "analyst" })),
+  "POST /admin/api/v1/console-users/link": ofAdmin(1004, () => ({ name: "nobody-at-all" })),
+  "POST /admin/api/v1/console-users/role": ofAdmin(1004, () => ({ name: "nobody-at-all", role: "admin" })),
+  "POST /admin/api/v1/console-users/remove": ofAdmin(1004, () => ({ name: "nobody-at-all" })),
+  "GET /admin/api/v1/postback/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/postback/rules/create": ofAdmin(0, ({ appId }) => ({
+    app_id: appId,
+    moment: "pay",
+    event_type: "pay",
+  })),
+  "POST /admin/api/v1/postback/rules/edit": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    rule_id: THEIRS.ruleId,
+    share: "1%",
+  })),
+  "POST /admin/api/v1/postback/rules/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, rule_id: THEIRS.ruleId })),
+  "POST /admin/api/v1/postback/dry-run": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    ...range(),
+    rule_id: THEIRS.ruleId,
+  })),
+  "GET /admin/api/v1/postbacks": ofAdmin(0, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  "GET /admin/api/v1/postback/status": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/postback/resend": ofAdmin(1004, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  "GET /admin/api/v1/accounts": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "GET /admin/api/v1/accounts/fields": ofAdmin(0, () => ({ ad_platform: "tencent" })),
+  "POST /admin/api/v1/accounts/set": ofAdmin(0, ({ appId }) => ({
+    app_id: appId,
+    ad_platform: "kuaishou",
+    postbacks: "off",
+  })),
+  "POST /admin/api/v1/accounts/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, ad_platform: "oppo" })),
+  "GET /admin/api/v1/callbacks": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/callbacks/set": ofAdmin(0, ({ appId }) => ({
+    app_id: appId,
+    kind: "attribution",
+    url: "https://8.8.8.8/",
+  })),
+  "POST /admin/api/v1/callbacks/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, kind: "event" })),
+  "POST /admin/api/v1/users/erase": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+};

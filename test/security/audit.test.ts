@@ -1,0 +1,52 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Attempt, environment, ROOT } from "../process/launch.ts";
+
+/** What is made of what npm says. */
+async function auditOf(said: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const folder = mkdtempSync(join(tmpdir(), "touchpoint-audit-"));
+  try {
+    const npm = join(folder, "npm.mjs");
+    writeFileSync(npm, `process.stdout.write(${JSON.stringify(said)}); process.exitCode = 1;`);
+    const attempt = new Attempt(process.execPath, [join(ROOT, "bin/audit.mjs")], {
+      env: environment({ npm_execpath: npm }),
+    });
+    const code = await attempt.ended();
+    return { code, stdout: attempt.stdout, stderr: attempt.stderr };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+const reportOf = (severity: string) =>
+  JSON.stringify({
+    vulnerabilities: { left: { name: "left", severity, range: "<2.0.0" } },
+    metadata: { vulnerabilities: { [severity]: 1 }, dependencies: { prod: 90 } },
+  });
+
+test.each(["high", "critical"])("a vulnerability that is %s fails, and is named", async (severity) => {
+  const result = await auditOf(reportOf(severity));
+  expect(result).toMatchObject({ code: 1, stdout: "" });
+  expect(result.stderr).toBe(`left <2.0.0: a vulnerability, ${severity}.\n`);
+});
+
+test.each(["moderate", "low"])("one that is %s does not fail", async (severity) => {
+  expect(await auditOf(reportOf(severity))).toMatchObject({ code: 0, stdout: expect.stringContaining("No known") });
+});
+
+test.each([
+  [
+    "is away",
+    JSON.stringify({ message: "request to https://registry.npmjs.org failed", error: {} }),
+    /registry\.npmjs\.org failed/,
+  ],
+  ["says nothing", "", /no answer/],
+  ["says something else", "<html>", /no answer/],
+])("a registry that %s fails nothing, but it is said that nothing was checked", async (_, said, words) => {
+  const { code, stdout } = await auditOf(said);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/nothing was checked/);
+  expect(stdout).toMatch(words);
+});

@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createAdminUser } from "../../src/db/admin-user.ts";
+import type { App } from "../../src/db/app.ts";
+import { createSession } from "../../src/db/console-session.ts";
+import type { DeveloperApp } from "../../src/db/developer-app.ts";
+import { adminToken, CSRF_HEADER, csrfTokenOf } from "../../src/http/admin.ts";
+import { openVault } from "../../src/vault.ts";
+import { ENDPOINTS, refresh } from "../http/endpoints.ts";
+import { ask, BASE, type Row, Tables, track } from "../http/fixture.ts";
+import { adReportOf, listOf, Reports } from "../http/reports.ts";
+import { sharedServer } from "../support/shared-server.ts";
+import { type Answer, answerOf } from "../support/touchpoint.ts";
+import { ADMIN_CASES, type AdminCase, THEIRS } from "./admin-cases.ts";
+
+const server = sharedServer();
+const tables = new Tables(server);
+const reports = new Reports(server);
+const CAMPAIGN = THEIRS.campaign;
+
+/** Ours, whose credentials are at hand, and theirs, which must neither be seen nor changed. */
+let ours: App;
+let theirs: App;
+let developer: DeveloperApp;
+let theirUserToken: string;
+const admin = `Bearer ${adminToken(openVault({ dataDir: server.dataDir, secretKey: "" }))}`;
+beforeAll(async () => {
+  [ours, theirs] = [await server.createApp(), await server.createApp({ name: "their-name" })];
+  developer = await reports.developer({ apps: [ours.appId] });
+  await reports.admin("campaigns/create", {
+    app_id: theirs.appId,
+    turbo_promoted_object_id: CAMPAIGN,
+    name: "their-campaign",
+  });
+  const registration = {
+    channel: THEIRS.channel,
+    wx_openid: THEIRS.openid,
+    device_info: { os_name: "android", oaid: "their-oaid" },
+  };
+  theirUserToken = (await server.register(theirs, THEIRS.client, registration)).data.token;
+  const order = { $order_id: THEIRS.order, $pay_amount: 600, $pay_type: "CNY" };
+  await server.collect(theirs, THEIRS.client, [track("$PayEvent", order), track("their_event")]);
+  await server.register(ours, "our-client");
+  const rule = { app_id: theirs.appId, moment: "pay", event_type: "pay" };
+  THEIRS.ruleId = (await reports.admin("postback/rules/create", rule)).data.rule_id;
+  await reports.admin("accounts/set", { app_id: theirs.appId, ad_platform: "oppo", postbacks: "off" });
+  const callback = { app_id: theirs.appId, kind: "event", url: "https://8.8.8.8/", events: ["their_event"] };
+  await reports.admin("callbacks/set", callback);
+  await server.settle();
+});
+
+/** Everything of their app, in every table that knows apps. */
+async function theirRows(): Promise<Row[]> {
+  await server.settle();
+  const named = await tables.query(
+    `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'app_id'
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname not in ('cube', 'dirty_day') order by 1`,
+  );
+  const rows: Row[] = [];
+  for (const { name } of named) {
+    const found = await tables.query(
+      `select to_jsonb(t) as row from ${name} t where app_id = $1 order by to_jsonb(t)::text`,
+      [theirs.appId],
+    );
+    rows.push({ name, rows: found });
+  }
+  return rows;
+}
+
+/** Nothing of theirs may stand in an answer to us. What we have sent ourselves, an answer may repeat. */
+function expectNothingOfTheirs(answer: Answer): void {
+  const { headers: _, ...rest } = answer;
+  expect(JSON.stringify(rest)).not.toMatch(/their-(?:client|order|channel|openid|oaid|campaign|name)|their_event/);
+}
+
+type Case =
+  | { kind: "open" }
+  | { kind: "collection"; code: number; call: () => { query?: Record<string, string>; body?: Row } }
+  | { kind: "link" }
+  | { kind: "session" }
+  | { kind: "stream" }
+  | { kind: "report"; body: (app: Pick<App, "appId">) => Row; filtered?: Row }
+  | AdminCase;
+
+/** As the endpoint is called by us, naming their client. */
+const naming =
+  (method: string, path: string): Extract<Case, { kind: "collection" }>["call"] =>
+  () =>
+    ENDPOINTS.find((one) => one.method === method && one.path === path)!.call(theirs, THEIRS.client);
+
+const CODES_OF_COLLECTION: Readonly<Record<string, number>> = {
+  ...{
+    "POST event/collect": 2000,
+    "POST eventv2/collect": 2000,
+    "POST user/device_info": 2000,
+    "POST user/update_data": 2000,
+  },
+  ...{ "POST user/reset_client_id": 2000, "POST event/consumer_event": 2000, "POST event/handle_event": 2000 },
+  ...{ "POST user/get": 0, "GET user/get": 0, "GET event/postback_info": 0, "POST event/postback_info": 0 },
+  // Whoever registers under an id that is taken elsewhere is another user.
+  ...{ "POST user/register": 0, "POST user/register/attributed": 0, "POST user/initialize": 0 },
+  // Signed with their key.
+  ...{ "POST base/wx/access_token/refresh": 2002, "POST base/media/access_token/refresh": 2002 },
+};
+
+const filters = { user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] } };
+
+/** Every endpoint there is, and what becomes of a call that reaches for another app. */
+const CASES: Readonly<Record<string, Case>> = {
+  ...Object.fromEntries(
+    ["/healthz", "/readyz", "/metrics", "/progress"].map((path) => [`GET ${path}`, { kind: "open" }]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(CODES_OF_COLLECTION).map(([name, code]): [string, Case] => {
+      const [method, path] = name.split(" ") as [string, string];
+      return [`${method} ${BASE}/${path}`, { kind: "collection", code, call: naming(method, path) }];
+    }),
+  ),
+  [`GET ${BASE}/event/click`]: { kind: "link" },
+  [`GET ${BASE}/event/impression`]: { kind: "link" },
+  [`GET ${BASE}/event/stream`]: { kind: "stream" },
+  "POST /openapi/api/v1/report/combo_sql": {
+    kind: "report",
+    body: (app) => adReportOf(app, { dims_list: ["channel"] }),
+    filtered: { filtering: { channel_list: [THEIRS.channel], turbo_promoted_object_id_list: [CAMPAIGN] } },
+  },
+  "POST /openapi/api/v1/report/order/list": {
+    kind: "report",
+    body: (app) => listOf(app),
+    filtered: { ...filters, event_filtering: { TraceID: [THEIRS.order] } },
+  },
+  "POST /openapi/api/v1/report/user/list": { kind: "report", body: (app) => listOf(app), filtered: filters },
+  "POST /openapi/api/v1/report/metrics/list": { kind: "report", body: () => ({}) },
+  ...ADMIN_CASES,
+  ...Object.fromEntries(
+    ["GET", "POST sign-in", "POST setup", "POST sign-out", "POST password"].map((name): [string, Case] => {
+      const [method, path] = name.split(" ");
+      return [`${method} /admin/api/v1/session${path ? `/${path}` : ""}`, { kind: "session" }];
+    }),
+  ),
+};
+
+async function adminCall(name: string, sent: Row, headers: Record<string, string>): Promise<Answer> {
+  const [method, path] = name.split(" ") as [string, string];
+  const query = method === "GET" ? `?${new URLSearchParams(sent)}` : "";
+  const init = method === "GET" ? { method, headers } : { method, headers, body: JSON.stringify(sent) };
+  const response = await fetch(`${server.url}${path}${query}`, init);
+  if (response.headers.get("content-type")?.startsWith("application/json")) return answerOf(response);
+  return {
+    status: response.status,
+    headers: response.headers,
+    code: 0,
+    msg: await response.text(),
+    data: {},
+    extra: {},
+  };
+}
+
+test("every endpoint that the server describes has its case here", async () => {
+  const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Record<string, Row> };
+  const described = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  expect(Object.keys(CASES).sort()).toEqual(described.sort());
+});
+
+/** What is asked for with a POST, but changes nothing. */
+const LOOKS = ["attribution/what-if", "report/explain", "export", "postback/dry-run"];
+
+const of = <Kind extends Case["kind"]>(kind: Kind) =>
+  Object.entries(CASES).filter((entry): entry is [string, Extract<Case, { kind: Kind }>] => entry[1].kind === kind);
+
+describe("with the access token of one app, the client of another is not reached by", () => {
+  test.each(of("collection"))("%s", async (name, { code, call }) => {
+    const before = await theirRows();
+    const [method, path] = name.split(" ") as [string, string];
+    const { query, body } = path.includes("refresh") ? { body: refresh(theirs, "t"), query: {} } : call();
+    const answer = await ask(server, method, path, {
+      query: { ...query, access_token: ours.accessToken },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    expect(answer).toMatchObject({ status: 200, code });
+    expectNothingOfTheirs(path.includes("attributed") ? { ...answer, data: {} } : answer);
+    expect(await theirRows()).toEqual(before);
+    await reports.admin("users/erase", { app_id: ours.appId, client_id: THEIRS.client }).catch(() => {});
+  });
+
+  test("the consumer event by the token of their user", async () => {
+    const before = await theirRows();
+    const body = { event_type: "PAY", ts: Date.now(), amount: 1 };
+    const answer = await server.post("event/consumer_event/", ours, body, { query: { token: theirUserToken } });
+    expect(answer).toMatchObject({ code: 1004, data: {} });
+    expect(await theirRows()).toEqual(before);
+  });
+
+  test("an order of the same id: each app has its own", async () => {
+    const before = await theirRows();
+    const order = { $order_id: THEIRS.order, $pay_amount: 1, $pay_type: "CNY" };
+    expect(await server.collect(ours, "our-client", [track("$PayEvent", order)])).toMatchObject({ code: 0 });
+    expect(await tables.orders(ours)).toMatchObject([{ trace_id: THEIRS.order, cents: 1, client_id: "our-client" }]);
+    expect(await theirRows()).toEqual(before);
+  });
+});
+
+describe("a touch goes to the app that it names, whatever else it names:", () => {
+  test.each(of("link"))("%s", async (name) => {
+    const before = await theirRows();
+    const path = name.split(" ")[1]!;
+    const query = { company: "vivo", track_id: CAMPAIGN, oaid: "their-oaid", channel: THEIRS.channel };
+    expect(await server.get(path, { app_id: String(ours.appId), ...query })).toMatchObject({ code: 0, data: {} });
+    // The second of two is nobody's.
+    const twice = new URLSearchParams([
+      ["app_id", String(ours.appId)],
+      ["app_id", String(theirs.appId)],
+      ...Object.entries(query),
+    ]);
+    await fetch(`${server.url}${path}?${twice}`);
+    expect(await theirRows()).toEqual(before);
+  });
+});
+
+test("the live stream of an app opens with its own key only", async () => {
+  const [[name]] = of("stream") as [[string, Case]];
+  const url = `${server.url}${name.split(" ")[1]}?app_id=${theirs.appId}`;
+  const wrong = [
+    ours.appKey,
+    theirs.accessToken,
+    ours.accessToken,
+    developer.appKey,
+    "",
+    `${theirs.appKey}0`,
+    admin.slice(7),
+  ];
+  for (const key of wrong) {
+    const answer = await answerOf(await fetch(url, { headers: { authorization: `Bearer ${key}` } }));
+    expect(answer).toMatchObject({ status: 200, code: 2002, data: {} });
+  }
+  expect(await answerOf(await fetch(url))).toMatchObject({ code: 2002 });
+});
+
+describe("a developer application that was granted one app gets nothing of another from", () => {
+  test.each(of("report"))("%s", async (name, { body, filtered }) => {
+    const path = name.split("/report/")[1]!;
+    if (!filtered) return expectNothingOfTheirs(await reports.call(developer, path, body(ours)));
+    const refused = await reports.call(developer, path, body(theirs));
+    expect(refused).toMatchObject({ status: 200, code: 2004, data: {} });
+    expectNothingOfTheirs(refused);
+    expect(await reports.call(developer, path, { ...body(theirs), app_id: [ours.appId, theirs.appId] })).toMatchObject({
+      code: 1004,
+    });
+    const own = await reports.call(developer, path, { ...body(ours), ...filtered });
+    expect(own).toMatchObject({ code: 0 });
+    expect(own.data.list ?? own.data.items).toEqual([]);
+    const all = await reports.call(developer, path, body(ours));
+    expect(JSON.stringify(all.data)).not.toMatch(/their-(?:client|openid|campaign)/);
+  });
+});
+
+describe("the admin interface", () => {
+  test.each(of("admin"))("%s opens with the admin token only", async (name, { call }) => {
+    const before = await theirRows();
+    const wrong = [undefined, "", "Bearer", ours.appKey, ours.accessToken, developer.appKey, theirUserToken];
+    for (const token of wrong) {
+      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+      const answer = await adminCall(name, call(theirs), headers as Record<string, string>);
+      expect(answer).toMatchObject({ status: 200, code: 2002, data: {} });
+      expectNothingOfTheirs(answer);
+    }
+    const elsewhere = await fetch(
+      `${server.url}${name.split(" ")[1]}?access_token=${admin.slice(7)}&token=${admin.slice(7)}`,
+      {
+        method: name.split(" ")[0]!,
+      },
+    );
+    expect(await elsewhere.json()).toMatchObject({ code: 2002 });
+    expect(await theirRows()).toEqual(before);
+  });
+
+  test.each(of("admin"))(
+    "%s takes no number that the tables cannot hold for a fault of its own",
+    async (name, { call }) => {
+      for (const huge of [2 ** 31, 9_999_999_999]) {
+        const sent = Object.entries(call({ appId: huge })).map(([key, value]) => [
+          key,
+          typeof value === "number" ? huge : value,
+        ]);
+        const answer = await adminCall(name, Object.fromEntries(sent), { authorization: admin });
+        expect(answer.status, answer.msg).toBe(200);
+      }
+    },
+  );
+
+  test.each(of("admin"))("%s of one app does not reach what is another's", async (name, { call, code }) => {
+    const before = await theirRows();
+    const answer = await adminCall(name, call(ours), { authorization: admin });
+    expect(answer).toMatchObject({ status: 200, code });
+    // The caller's own words may come back, their data may not.
+    expect(JSON.stringify({ ...answer, headers: {} })).not.toMatch(/their-(?:order|openid|oaid|campaign)|their_event/);
+    expect(await theirRows()).toEqual(before);
+  });
+});
+
+describe("the console", () => {
+  const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
+  let session: string;
+  beforeAll(async () => {
+    const pool = server.database();
+    const name = `analyst of ${ours.appId}`;
+    const user = await createAdminUser(pool, { name, role: "analyst", passwordHash: "x", nowMs: Date.now() });
+    session = await createSession(pool, user!, Date.now());
+    await pool.end();
+  });
+  afterAll(async () => {
+    await tables.query("delete from admin_user where name = $1", [`analyst of ${ours.appId}`]);
+  });
+  const cookie = () => `touchpoint_session=${session}`;
+
+  test.each(of("admin"))(
+    "%s: an analyst looks, changes nothing, and only from the console's own pages",
+    async (name, { call }) => {
+      const before = await theirRows();
+      const csrf = { [CSRF_HEADER]: csrfTokenOf(vault, session) };
+      const answer = await adminCall(name, call(theirs), { cookie: cookie(), ...csrf });
+      if (name.startsWith("GET") || LOOKS.includes(name.split("/v1/")[1]!))
+        expect([0, 1004, 2000]).toContain(answer.code);
+      else expect(answer).toMatchObject({ status: 200, code: 2004, data: {} });
+      if (name.startsWith("POST")) {
+        for (const wrong of [{} as Row, { [CSRF_HEADER]: "" }, { [CSRF_HEADER]: csrfTokenOf(vault, `${session}0`) }]) {
+          expect(await adminCall(name, call(theirs), { cookie: cookie(), ...wrong })).toMatchObject({
+            code: 2002,
+            data: {},
+          });
+        }
+      }
+      expect(await theirRows()).toEqual(before);
+    },
+  );
+
+  test.each(of("session"))("%s tells nothing to who is not signed in", async (name) => {
+    const answer = await adminCall(name, {}, {});
+    // Wrong names and passwords are tried elsewhere: they count against the address.
+    const code = name.endsWith("sign-out")
+      ? 0
+      : /sign-in|setup/.test(name)
+        ? 1004
+        : name.endsWith("password")
+          ? 1004
+          : 2002;
+    expect(answer).toMatchObject({ status: 200, code, data: {} });
+    const forged = await adminCall(name, {}, { cookie: "touchpoint_session=0123456789abcdef" });
+    expect(forged).toMatchObject({ status: 200, code, data: {} });
+  });
+});
+
+test.each(of("open"))("%s is for everybody, and names no client and no key", async (name) => {
+  const text = await (await fetch(`${server.url}${name.split(" ")[1]}`)).text();
+  for (const app of [ours, theirs]) {
+    for (const known of [app.accessToken, app.appKey, app.aesKey]) expect(text).not.toContain(known);
+  }
+  expect(text).not.toMatch(/their-|our-client/);
+});

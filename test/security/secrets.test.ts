@@ -1,0 +1,243 @@
+import { createCipheriv } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { signedRequest } from "../../src/client/report-client.ts";
+import { createAdminUser } from "../../src/db/admin-user.ts";
+import type { App } from "../../src/db/app.ts";
+import { storeCallback } from "../../src/db/callback.ts";
+import { type DeveloperApp, decideDeveloperApp } from "../../src/db/developer-app.ts";
+import { storeAccount } from "../../src/db/platform-account.ts";
+import { storePlatformSecret } from "../../src/db/platform-secret.ts";
+import { adminToken } from "../../src/http/admin.ts";
+import { createLog } from "../../src/log.ts";
+import { hashPassword } from "../../src/password.ts";
+import { openVault, type Vault } from "../../src/vault.ts";
+import { ENDPOINTS, refresh } from "../http/endpoints.ts";
+import { ask, BASE, track } from "../http/fixture.ts";
+import { adReportOf, listOf, Reports } from "../http/reports.ts";
+import { Attempt, environment, ROOT } from "../process/launch.ts";
+import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+
+const MARK = "hush-3f9c";
+const ACCOUNT_SECRETS = {
+  access_token: `${MARK}-account`,
+  client_secret: `${MARK}-client`,
+  private_key: `${MARK}-pem`,
+};
+const CALLBACK_SECRET = `${MARK}-callback`;
+const AKEY = `${MARK}-akey`;
+const PASSWORD = `${MARK} is what the keeper says`;
+const MEDIA_TOKEN = `${MARK}-media`;
+
+/** One server that talks as much as it can, with every kind of secret in it. */
+let server: TouchpointProcess;
+let vault: Vault;
+let reports: Reports;
+let app: App;
+let developer: DeveloperApp;
+let session: string;
+beforeAll(async () => {
+  server = await TouchpointProcess.start({ env: { LOG_LEVEL: "trace", CALLBACK_PRIVATE_NETWORKS: "allow" } });
+  vault = openVault({ dataDir: server.dataDir, secretKey: "" });
+  reports = new Reports(server);
+  app = await server.createApp();
+  developer = await reports.developer();
+  const pool = server.database();
+  const { appId } = app;
+  const account = { appId, advertiserId: "", postbacks: true, costs: true, ratePerS: 100, lastError: "" };
+  const rest = { settings: {}, secrets: ACCOUNT_SECRETS, tokenExpiresAtMs: null, lastErrorAtMs: null };
+  for (const adPlatform of ["tencent", "kuaishou"])
+    await storeAccount(pool, vault, { ...account, ...rest, adPlatform }, 1);
+  // Nobody listens there: what is said about a failure is looked at too.
+  const callback = { appId, url: "http://127.0.0.1:9/told", secret: CALLBACK_SECRET, enabled: true };
+  await storeCallback(pool, vault, { ...callback, kind: "event", events: ["level_up"] }, 1);
+  await storePlatformSecret(pool, vault, { appId, platform: "baidu", name: "akey", value: AKEY });
+  const passwordHash = await hashPassword(PASSWORD);
+  await createAdminUser(pool, { name: "keeper", role: "admin", passwordHash, nowMs: 1 });
+  await pool.end();
+  session = await signIn();
+  await callEverything();
+});
+afterAll(async () => {
+  await server.stop();
+  await cleanUp(server.dataDir);
+});
+
+async function signIn(): Promise<string> {
+  const body = JSON.stringify({ name: "keeper", password: PASSWORD });
+  const answer = await fetch(`${server.url}/admin/api/v1/session/sign-in`, { method: "POST", body });
+  const cookie = answer.headers.get("set-cookie") ?? "";
+  expect(cookie).toMatch(/; HttpOnly; SameSite=Strict/);
+  return /^touchpoint_session=([^;]+)/.exec(cookie)![1]!;
+}
+
+/** Every endpoint, rightly and wrongly, with secrets wherever they belong and where they do not. */
+async function callEverything(): Promise<void> {
+  await server.register(app, "u", { ad_data: { gdt_vid: "v" }, wx_openid: "openid" });
+  for (const { method, path, call } of ENDPOINTS) {
+    const { query, body } = path.includes("refresh") ? { body: refresh(app, MEDIA_TOKEN) } : call(app, "u");
+    for (const access_token of [app.accessToken, app.appKey]) {
+      await ask(server, method, `${BASE}/${path}/`, {
+        query: { access_token, ...query },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+    }
+  }
+  await server.register(app, "u");
+  const cipher = createCipheriv("aes-128-ecb", Buffer.from(app.aesKey, "base64"), null);
+  const data = `${cipher.update('{"os_name":"android"}', "utf8", "base64")}${cipher.final("base64")}`;
+  await server.post("user/device_info/", app, { data }, { query: { client_id: "u" } });
+  await server.collect(app, "u", [track("level_up"), track("$PayEvent", { $order_id: "o", $pay_amount: 1 })]);
+  await server.get(`${BASE}/event/click/`, { app_id: String(app.appId), company: "baidu", sign: AKEY, bd_vid: "b" });
+  for (const [path, body] of [
+    ["user/list", listOf(app)],
+    ["order/list", listOf(app)],
+    ["combo_sql", adReportOf(app)],
+    ["combo_sql", adReportOf(app, { dims_list: [developer.appKey] })],
+    ["user/list", listOf(app, { sign: app.appKey })],
+  ] as const) {
+    await reports.call(developer, path, body);
+    const { authorization } = signedRequest(body, developer.appKey);
+    await reports.send(path, `{"broken":"${app.appKey}`, { authorization });
+  }
+  const admin = { authorization: `Bearer ${adminToken(vault)}` };
+  await ask(server, "GET", "/admin/api/v1/developers", { headers: admin });
+  const account = { app_id: app.appId, ad_platform: "huawei", secrets: { secret_key: `${MARK}-huawei` } };
+  const set = await ask(server, "POST", "/admin/api/v1/accounts/set", {
+    headers: admin,
+    body: JSON.stringify(account),
+  });
+  expect(set).toMatchObject({ code: 0 });
+  await ask(server, "POST", "/admin/api/v1/session/sign-in", {
+    body: JSON.stringify({ name: PASSWORD, password: `${PASSWORD}x` }),
+  });
+  for (const path of ["developers/decide", "users/erase", "nowhere"]) {
+    await ask(server, "POST", `/admin/api/v1/${path}`, { headers: admin, body: "{" });
+  }
+  await fetch(`${server.url}${BASE}/event/stream?app_id=0`, { headers: { authorization: `Bearer ${app.appKey}` } });
+  await fetch(`${server.url}/${developer.appKey}?app_key=${app.appKey}`);
+  await server.settle();
+}
+
+function secrets(): [string, string][] {
+  return [
+    ["app_key", app.appKey],
+    ["aes_key", app.aesKey],
+    ["the key of a developer application", developer.appKey],
+    ["secrets of accounts, callbacks and platforms, media tokens", MARK],
+    ["the admin token", adminToken(vault)],
+    ["the token of a session", session],
+    ["the key of the installation", readFileSync(join(server.dataDir, "secret.key"), "utf8").trim()],
+  ];
+}
+
+/** Those who can read these can read everything anyway. */
+const OWN_FILES = ["secret.key", "postgres-connection.json"];
+
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+describe("at rest", () => {
+  test("no table holds a secret in the clear, and each holds it sealed", async () => {
+    const pool = server.database();
+    const { rows } = await pool.query<{ name: string }>(
+      "select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p')",
+    );
+    let dump = "";
+    for (const { name } of rows) {
+      const table = await pool.query<{ row: string }>(`select to_jsonb(t)::text as row from "${name}" t`);
+      dump += table.rows.map(({ row }) => row).join("\n");
+    }
+    await pool.end();
+    for (const [what, secret] of secrets()) expect(dump.includes(secret), what).toBe(false);
+    for (const table of ["app", "developer_app", "platform_account", "callback", "platform_secret", "media_token"]) {
+      expect(rows.map(({ name }) => name)).toContain(table);
+    }
+    // App and aes keys of two apps, the developer application, two accounts, the callback, the akey, the media token.
+    expect(dump.match(/"v1\.[\w-]{38,}"/g)?.length).toBeGreaterThanOrEqual(10);
+  });
+
+  test("no file holds a secret in the clear, neither the journal nor the database's own", () => {
+    const pointer = join(server.dataDir, "postgres-folder");
+    const folders = [server.dataDir, ...(existsSync(pointer) ? [readFileSync(pointer, "utf8").trim()] : [])];
+    const files = folders.flatMap(filesOf).filter((path) => !OWN_FILES.some((name) => path.endsWith(name)));
+    expect(files.some((path) => path.endsWith(".journal"))).toBe(true);
+    expect(files.some((path) => path.includes("pg_wal"))).toBe(true);
+    for (const path of files) {
+      if (!existsSync(path)) continue;
+      const bytes = readFileSync(path);
+      for (const [what, secret] of secrets()) expect(bytes.includes(secret), `${what} in ${path}`).toBe(false);
+    }
+  });
+
+  test("whatever lies in the data folder is for its owner alone", () => {
+    for (const path of filesOf(server.dataDir)) {
+      if (path.endsWith("postgres-folder")) continue;
+      expect(statSync(path).mode & 0o077, path).toBe(0);
+    }
+    expect(statSync(join(server.dataDir, "secret.key")).mode & 0o777).toBe(0o600);
+    expect(statSync(join(server.dataDir, "journal")).mode & 0o077).toBe(0);
+  });
+});
+
+describe("in the log", () => {
+  test("of a server that was called in every way, at the finest level, no secret turns up", async () => {
+    const { output } = server;
+    const lines = output.split("\n").filter((line) => line.startsWith("{"));
+    expect(lines.length).toBeGreaterThan(20);
+    expect(output).toContain("A request was refused.");
+    for (const [what, secret] of secrets()) expect(output.includes(secret), what).toBe(false);
+    expect(output.includes(app.accessToken), "not even what every client has").toBe(false);
+  });
+
+  test("the greeting of the first start names no key", async () => {
+    const pool = server.database();
+    const { rows } = await pool.query("select access_token from app order by app_id limit 1");
+    await pool.end();
+    expect(server.output).toContain(`access_token  ${rows[0].access_token}`);
+    expect(server.output).not.toMatch(/app_key +[0-9a-f]{8}|aes_key +\S{8}/);
+  });
+
+  test("a value under a secret's name is left out, and of an error only what it says", async () => {
+    const script = `
+      import { createLog } from "${ROOT}dist/src/log.js";
+      const secret = "${MARK}";
+      const error = Object.assign(new Error("It failed."), { code: "23505", detail: secret, payload: { app_key: secret } });
+      createLog("info").info({ app_key: secret, inner: { password: secret, sign: secret }, secret }, "a");
+      createLog("info").error({ err: error }, "b");`;
+    const attempt = new Attempt(process.execPath, ["--input-type=module", "-e", script], { env: environment({}) });
+    expect(await attempt.ended()).toBe(0);
+    expect(attempt.stdout).not.toContain(MARK);
+    const [, failed] = attempt.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(failed.err).toEqual({ name: "Error", message: "It failed.", stack: expect.any(String), code: "23505" });
+    expect(createLog("silent").level).toBe("silent");
+  });
+});
+
+test("no answer to an admin holds a key but the one to an approval", async () => {
+  const headers = { authorization: `Bearer ${adminToken(vault)}` };
+  const listed = await ask(server, "GET", "/admin/api/v1/developers", { headers });
+  expect(JSON.stringify(listed.data)).not.toContain(developer.appKey);
+  const approval = { id: developer.developerId, state: "approved" };
+  const approved = await ask(server, "POST", "/admin/api/v1/developers/decide", {
+    headers,
+    body: JSON.stringify(approval),
+  });
+  expect(approved.data.app_key).toBe(developer.appKey);
+});
+
+test("a developer application that is disabled is shut out with its next call", async () => {
+  const pool = server.database();
+  const other = await reports.developer();
+  expect(await reports.call(other, "user/list", listOf(app))).toMatchObject({ code: 0 });
+  await decideDeveloperApp(pool, { ...other, state: "disabled", reason: "", decidedAtMs: 1 });
+  await pool.end();
+  expect(await reports.call(other, "user/list", listOf(app))).toMatchObject({ code: 2004 });
+});
