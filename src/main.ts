@@ -49,7 +49,6 @@ async function makeDemoApp({ database, vault }: Running): Promise<App | undefine
   });
 }
 
-/** Without its secret keys: what is printed here ends in the log of whatever runs the server. */
 function greet(app: App, address: string): void {
   const base = `${address}/event_center/api/v1`;
   const registration = `{"client_id":"player-1","name":"Player One","channel":"demo","version":1}`;
@@ -58,7 +57,8 @@ function greet(app: App, address: string): void {
 A demo app is ready:
   app_id        ${app.appId}
   access_token  ${app.accessToken}
-  its keys      npm run -s cli -- app list --keys
+  app_key       ${app.appKey}
+  aes_key       ${app.aesKey}
 
 Register a player, send a payment, look the player up:
   curl '${base}/user/register/?access_token=${app.accessToken}' -d '${registration}'

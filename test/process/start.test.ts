@@ -76,7 +76,7 @@ test("the first start prints a demo app and commands that work as they are; the 
   try {
     const printed = await attempt.prints(/access_token {2}(\w+)[\s\S]+client_id=player-1'\n/);
     expect(attempt.stdout).toMatch(
-      /app_id {8}\d+\n {2}access_token {2}\w{32}\n {2}its keys {6}npm run -s cli -- app list --keys\n/,
+      /app_id {8}\d+\n {2}access_token {2}\w{32}\n {2}app_key {7}\w+\n {2}aes_key {7}\S+\n/,
     );
     const commands = attempt.stdout.split("\n").flatMap((line) => /^ {2}(curl .+)$/.exec(line)?.[1] ?? []);
     expect(commands).toHaveLength(3);
