@@ -171,17 +171,17 @@ describe("a token that has run out", () => {
     await players(20);
     await users("kuaishou", 20);
     tencent.tokens.expire();
-    const worker = stage.worker({ deadlineMs: 2_000 });
+    const worker = stage.worker({ deadlineMs: 3_000 });
     const startedMs = performance.now();
     await worker.turn(never);
     await until(() => gate.calls.length > 0);
     await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("tencent")));
-    expect(performance.now() - startedMs).toBeLessThan(1_500);
+    expect(performance.now() - startedMs).toBeLessThan(2_500);
     expect(kuaishou.accepted).toHaveLength(20);
     await worker.rest();
     expect(gate.calls).toHaveLength(1);
     expect(new Set((await stage.postbacks("status")).map(({ status }) => status))).toEqual(new Set([0, 1]));
-    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });
 
@@ -236,6 +236,31 @@ describe("a database that is away", () => {
     await worker.rest();
     expect(await stage.postbacks("status")).toEqual([{ status: 1 }]);
   });
+});
+
+test.each([
+  ["a refusal for good", { status: 400 }],
+  ["a failure", { status: 500 }],
+  ["an acceptance", { status: 200, body: '{"code":0}' }],
+])("%s of an attempt whose lease has ended does not touch the attempt after it", async (_, late) => {
+  await stage.oceanEngine(gate.url);
+  await users("bytedance", 1);
+  const [slow, quick] = [stage.worker({ deadlineMs: 5_000 }), stage.worker({ deadlineMs: 5_000 })];
+  await slow.turn(never);
+  await until(() => gate.calls.length === 1);
+  stage.nowMs += 30_000;
+  await quick.turn(never);
+  await until(() => gate.calls.length === 2);
+  gate.release(late);
+  await slow.rest();
+  const lease = stage.nowMs + 30_000;
+  expect(await stage.outbox("attempts, in_flight, due_at_ms")).toEqual([
+    { attempts: 2, in_flight: true, due_at_ms: lease },
+  ]);
+  expect(await stage.postbacks("status, attempts, reason")).toEqual([{ status: 0, attempts: 0, reason: "" }]);
+  gate.release({ status: 200, body: '{"code":0}' });
+  await quick.rest();
+  expect(await stage.postbacks("status, attempts")).toEqual([{ status: 1, attempts: 2 }]);
 });
 
 test("a client that gets another id while it is told of keeps its outcome, and its name at the platform", async () => {

@@ -137,7 +137,7 @@ export class PostbackStage {
 
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; !(await isSo()); tries += 1) {
-    if (tries > 1_000) throw new Error("It never came to that.");
+    if (tries > 4_000) throw new Error("It never came to that.");
     await sleep(5);
   }
 }
