@@ -1,0 +1,107 @@
+import type { Account, Campaign } from "../../test/report/oracle.ts";
+import { Random } from "./random.ts";
+
+/** What an ad leads to. */
+export type Offer = "mini_game" | "app";
+
+export type Ad = {
+  platform: string;
+  /** Of Ocean Engine, whose two versions name things differently. */
+  version: "1.0" | "2.0";
+  offer: Offer;
+  os: "any" | "android" | "ios";
+  advertiserId: string;
+  campaignId: string;
+  channel: string;
+  gid: string;
+  gidName: string;
+  aid: string;
+  aidName: string;
+  cid: string;
+  csite: string;
+  /** How many people it brings, beside the others. */
+  weight: number;
+  costPerClickCents: number;
+  clicksPerInstall: number;
+  /** Of its people, who is there on the next day, and how fast that share falls from day to day. */
+  nextDayShare: number;
+  decay: number;
+  payShare: number;
+  ecpmMicros: number;
+};
+
+export type Catalogue = {
+  ads: Ad[];
+  campaigns: (Campaign & { name: string; platform: string })[];
+  accounts: Account[];
+};
+
+type Line = Pick<Ad, "platform" | "version" | "offer" | "os" | "csite"> & { weight: number };
+
+const LINES: readonly Line[] = [
+  line("tencent", "mini_game", { weight: 20, csite: "SITE_SET_MOMENTS" }),
+  line("tencent", "app", { weight: 10, csite: "SITE_SET_TENCENT_NEWS" }),
+  line("bytedance", "mini_game", { weight: 10, csite: "10001" }),
+  line("bytedance", "app", { weight: 12, csite: "30001" }),
+  line("bytedance", "mini_game", { weight: 4, version: "1.0", csite: "1" }),
+  line("bytedance", "app", { weight: 4, version: "1.0", csite: "3" }),
+  line("kuaishou", "mini_game", { weight: 9, csite: "2" }),
+  line("kuaishou", "app", { weight: 9, csite: "7" }),
+  line("baidu", "mini_game", { weight: 4 }),
+  line("baidu", "app", { weight: 4 }),
+  line("asa", "app", { weight: 6, os: "ios" }),
+  line("bilibili", "app", { weight: 5 }),
+  line("vivo", "app", { weight: 5, os: "android" }),
+];
+
+function line(platform: string, offer: Offer, rest: Partial<Line> & { weight: number }): Line {
+  return { platform, offer, version: "2.0", os: "any", csite: "", ...rest };
+}
+
+const PLANS = 2;
+const ADS_PER_PLAN = 3;
+const OPERATORS = ["team-a", "team-b", "team-c"];
+
+/** Accounts, campaigns, plans and ads: one account and one campaign for each line, plans and ads below. */
+export function makeCatalogue(seed: number): Catalogue {
+  const ads: Ad[] = [];
+  const campaigns: Catalogue["campaigns"] = [];
+  const accounts: Account[] = [];
+  LINES.forEach((row, place) => {
+    const random = new Random(seed, "ads", place);
+    const advertiserId = `${10 + place}${random.digits(6)}`;
+    const campaignId = `camp${String(place).padStart(2, "0")}${random.hex(10)}`;
+    const channel = row.offer === "app" ? `${row.platform}_store` : "base_channel";
+    const operator = OPERATORS[place % OPERATORS.length]!;
+    accounts.push({ ad_platform: row.platform, advertiser_id: advertiserId, operator, dept: "growth" });
+    const name = `${row.platform} ${row.offer}${row.platform === "bytedance" ? ` ${row.version}` : ""}`;
+    const named = { id: campaignId, name, platform: row.platform, channel };
+    campaigns.push({ ...named, os_platform: row.os === "any" ? "" : row.os, operator: "", dept: "growth" });
+    for (let plan = 0; plan < PLANS; plan += 1) {
+      const gid = `${20 + place}${random.digits(7)}`;
+      for (let ad = 0; ad < ADS_PER_PLAN; ad += 1) {
+        ads.push({
+          ...{ ...row, advertiserId, campaignId, channel, gid, gidName: `${name} plan ${plan + 1}` },
+          ...{ aid: `${30 + place}${random.digits(8)}`, aidName: `${name} ad ${plan + 1}.${ad + 1}` },
+          ...{
+            cid: `${40 + place}${random.digits(8)}`,
+            ...quality(random),
+            weight: row.weight * random.between(0.5, 2),
+          },
+        });
+      }
+    }
+  });
+  return { ads, campaigns, accounts };
+}
+
+function quality(random: Random) {
+  return {
+    costPerClickCents: random.whole(60, 260),
+    clicksPerInstall: random.whole(2, 4),
+    nextDayShare: random.between(0.2, 0.5),
+    decay: random.between(0.5, 0.9),
+    payShare: random.between(0.01, 0.12),
+    ecpmMicros: random.whole(20_000, 90_000),
+  };
+}

@@ -1,0 +1,85 @@
+import type { Clock } from "../../src/clock.ts";
+import type { PlatformAccount } from "../../src/db/platform-account.ts";
+import { startBaidu } from "../platforms/baidu.ts";
+import { startBilibili } from "../platforms/bilibili.ts";
+import { startKuaishou } from "../platforms/kuaishou.ts";
+import { startOceanEngine } from "../platforms/ocean-engine.ts";
+import type { StandIn } from "../platforms/stand-in.ts";
+import { startTencent } from "../platforms/tencent.ts";
+import { startVivo } from "../platforms/vivo.ts";
+import { startAppleTokens } from "./apple-tokens.ts";
+
+/** Everybody whom the server calls: the ad platforms, and Apple. */
+export type Counterparts = {
+  byPlatform: Readonly<Record<string, StandIn>>;
+  appleUrl: string;
+  /** The address that a platform delivers with a click. */
+  callbackUrl: (platform: string, token: string) => string;
+  /** The app's accounts there. */
+  accounts: (appId: number) => PlatformAccount[];
+  close(): Promise<void>;
+};
+
+const HERE = "127.0.0.1";
+
+export async function startCounterparts(clock: Clock): Promise<Counterparts> {
+  const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, apple] = await Promise.all([
+    // Over an open line the server sends no token, so the callbacks ask for none.
+    startTencent({ clock, callbacks: "open" }),
+    startKuaishou({ clock }),
+    startOceanEngine({ clock }),
+    startBaidu({ clock }),
+    startBilibili({ clock }),
+    startVivo({ clock }),
+    startAppleTokens(),
+  ]);
+  const byPlatform = { tencent, kuaishou, bytedance, baidu, bilibili, vivo };
+  const callbackUrls: Readonly<Record<string, (token: string) => string>> = {
+    tencent: tencent.callbackUrl,
+    kuaishou: kuaishou.callbackUrl,
+    baidu: baidu.callbackUrl,
+  };
+  const accounts = (appId: number): PlatformAccount[] => {
+    const account = (adPlatform: string, settings: Record<string, string>, secrets: Record<string, string> = {}) => ({
+      ...{ appId, adPlatform, advertiserId: "", postbacks: true, costs: false, ratePerS: 0, settings, secrets },
+      ...{ tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null },
+    });
+    const tokensOf = ({ tokens, clientSecret }: { tokens: typeof tencent.tokens; clientSecret: string }) => ({
+      ...{ access_token: tokens.accessToken, refresh_token: tokens.refreshToken, client_secret: clientSecret },
+    });
+    const tencentUrls = { url: `${tencent.url}/v3.0/user_actions/add`, token_url: `${tencent.url}/oauth/token` };
+    const vivoUrl = `${vivo.url}/openapi/v1`;
+    return [
+      account(
+        "tencent",
+        { ...tencentUrls, callback_hosts: HERE, client_id: tencent.clientId, wechat_app_id: "wx0001" },
+        tokensOf(tencent),
+      ),
+      account("kuaishou", { url: `${kuaishou.url}/track/activate`, callback_hosts: HERE }),
+      account("bytedance", { url: `${bytedance.url}/api/v2/conversion`, v1_url: `${bytedance.url}/track/activate/` }),
+      account(
+        "baidu",
+        { url: `${baidu.url}/ocpcapi/api/uploadConvertData`, page: "https://game.example/", callback_hosts: HERE },
+        { token: baidu.token, akey: baidu.akey },
+      ),
+      account("bilibili", { url: `${bilibili.url}/conv/api/conversion/ad/cb/v1` }),
+      account(
+        "vivo",
+        {
+          ...{ url: `${vivoUrl}/advertiser/behavior/upload`, token_url: `${vivoUrl}/oauth2/refreshToken` },
+          ...{ client_id: vivo.clientId, src_id: vivo.srcId, pkg_name: "com.example.game" },
+        },
+        tokensOf(vivo),
+      ),
+    ];
+  };
+  return {
+    byPlatform,
+    appleUrl: apple.url,
+    callbackUrl: (platform, token) => callbackUrls[platform]?.(token) ?? token,
+    accounts,
+    close: async () => {
+      await Promise.all([...Object.values(byPlatform), apple].map((one) => one.close()));
+    },
+  };
+}

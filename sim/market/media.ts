@@ -1,0 +1,181 @@
+import { md5 } from "../../src/domain/identity.ts";
+import type { Ad } from "./ads.ts";
+import { browserAgent, type Phone } from "./device.ts";
+
+/** Somebody clicks an ad, or sees it. */
+export type Touch = {
+  ad: Ad;
+  /** A whole second: platforms tell no more. */
+  atMs: number;
+  /** The platform's own name for it: click id, callback token, track id. */
+  token: string;
+  phone: Phone;
+  openId: string;
+  callbackUrl: (platform: string, token: string) => string;
+};
+
+type Macros = Record<string, string>;
+
+const seconds = (ms: number) => String(Math.floor(ms / 1000));
+const hashed = (id: string) => (id === "" ? "" : md5(id));
+/** A mini-game is told of by the click's own id; only an app's click brings an address. */
+const callbackOf = ({ ad, token, callbackUrl }: Touch) => (ad.offer === "app" ? callbackUrl(ad.platform, token) : "");
+
+/** What each platform puts in place of its macros. Mini-games see no ids of phones. */
+export function macrosOf(touch: Touch): Macros {
+  const shown = touch.ad.offer === "app" ? touch : { ...touch, phone: hidden(touch.phone) };
+  switch (touch.ad.platform) {
+    case "tencent":
+      return tencent(shown);
+    case "kuaishou":
+      return kuaishou(shown);
+    case "bytedance":
+      return bytedance(shown);
+    case "baidu":
+      return baidu(shown);
+    case "bilibili":
+      return bilibili(shown);
+    case "vivo":
+      return vivo(shown);
+    default:
+      throw new Error(`${touch.ad.platform} calls no links.`);
+  }
+}
+
+function hidden(phone: Phone): Phone {
+  return { ...phone, oaid: "", imei: "", androidId: "", idfa: "", idfv: "", caid: "" };
+}
+
+function tencent(touch: Touch): Macros {
+  const { ad, phone, token } = touch;
+  return {
+    ...{ __ACCOUNT_ID__: ad.advertiserId, __CAMPAIGN_ID__: ad.gid, __CAMPAIGN_NAME__: ad.gidName },
+    ...{
+      __ADGROUP_ID__: ad.aid,
+      __ADGROUP_NAME__: ad.aidName,
+      __AD_ID__: ad.cid,
+      __AD_NAME__: `${ad.aidName} picture`,
+    },
+    ...{ __SITE_SET_NAME__: ad.csite, __CLICK_TIME__: seconds(touch.atMs), __IMPRESSION_TIME__: seconds(touch.atMs) },
+    ...{
+      __CLICK_ID__: token,
+      __IMPRESSION_ID__: token,
+      __REQUEST_ID__: `req${token}`,
+      __CALLBACK__: callbackOf(touch),
+    },
+    ...{ __WECHAT_OPEN_ID__: touch.openId, __DEVICE_OS_TYPE__: phone.os, __MODEL__: phone.model },
+    ...{ __MUID__: hashed(phone.os === "ios" ? phone.idfa : phone.imei), __HASH_OAID__: hashed(phone.oaid) },
+    __HASH_ANDROID_ID__: hashed(phone.androidId),
+    __CAID__: phone.caid === "" ? "" : JSON.stringify([{ caid: phone.caid, version: "20220111" }]),
+    ...{ __IP__: phone.ip, __USER_AGENT__: browserAgent(phone) },
+  };
+}
+
+function kuaishou(touch: Touch): Macros {
+  const { ad, phone, token } = touch;
+  return {
+    ...{ __ACCOUNTID__: ad.advertiserId, __DID__: ad.gid, __DNAME__: ad.gidName, __AID__: ad.aid, __CID__: ad.cid },
+    ...{ __CSITE__: ad.csite, __TS__: String(touch.atMs), __LLSID__: `ll${token}` },
+    __CALLBACK__: touch.callbackUrl("kuaishou", token),
+    ...{ __IMEI2__: hashed(phone.imei), __OAID__: phone.oaid, __OAID2__: hashed(phone.oaid) },
+    ...{ __IDFA2__: hashed(phone.idfa), __ANDROIDID2__: hashed(phone.androidId), __MAC2__: "" },
+    __KENYID_CAA__:
+      phone.caid === ""
+        ? ""
+        : JSON.stringify([{ kenyId: phone.caid, kenyId_MD5: md5(phone.caid), version: "20220111" }]),
+    ...{ __MODEL__: phone.model, __IP__: phone.ip, __UA__: browserAgent(phone) },
+  };
+}
+
+function bytedance(touch: Touch): Macros {
+  const { ad, phone, token } = touch;
+  const version2 = { __PROJECT_ID__: ad.gid, __PROJECT_NAME__: ad.gidName, __PROMOTION_ID__: ad.aid };
+  const ids =
+    ad.version === "2.0"
+      ? { ...version2, __PROMOTION_NAME__: ad.aidName, __MID1__: `7${ad.cid}`, __CAMPAIGN_ID__: "0", __AID__: "0" }
+      : { __PROJECT_ID__: "0", __PROMOTION_ID__: "0", __CAMPAIGN_ID__: ad.gid, __AID__: ad.aid };
+  return {
+    ...{ ...ids, __ADVERTISER_ID__: ad.advertiserId, __CID__: ad.cid, __CSITE__: ad.csite },
+    ...{ __TS__: String(touch.atMs), __REQUEST_ID__: `rq${token}`, __CALLBACK_PARAM__: token },
+    ...{ __OS__: phone.os === "ios" ? "1" : "0", __IMEI__: hashed(phone.imei), __IDFA__: phone.idfa },
+    ...{ __IDFA_MD5__: hashed(phone.idfa), __OAID__: phone.oaid, __OAID_MD5__: hashed(phone.oaid) },
+    ...{ __ANDROIDID__: hashed(phone.androidId), __MAC1__: "" },
+    __CAID_MD5__: phone.caid === "" ? "" : JSON.stringify([{ caid_md5: md5(phone.caid), version: "20220111" }]),
+    ...{ __MODEL__: phone.model, __IP__: phone.ip, __UA__: browserAgent(phone) },
+  };
+}
+
+function baidu(touch: Touch): Macros {
+  const { ad, phone, token } = touch;
+  return {
+    ...{ __USER_ID__: ad.advertiserId, __PLAN_ID__: ad.gid, __UNIT_ID__: ad.aid, __IDEA_ID__: ad.cid },
+    ...{ __CLICK_ID__: token, __BD_VID__: ad.offer === "mini_game" ? token : "", __CALLBACK_URL__: callbackOf(touch) },
+    ...{ __EXT_INFO__: "", __TS__: String(touch.atMs), __OS_TYPE__: phone.os === "ios" ? "1" : "0" },
+    ...{ __IMEI__: hashed(phone.imei), __IDFA__: phone.idfa, __OAID__: phone.oaid, __OAID_MD5__: hashed(phone.oaid) },
+    __ANDROIDID__: hashed(phone.androidId),
+    __CAID__: phone.caid === "" ? "" : JSON.stringify([{ caid: [{ caid: phone.caid, version: "20220111" }] }]),
+    ...{ __DEVICE_INFO__: phone.model, __IP__: phone.ip, __UA__: browserAgent(phone) },
+  };
+}
+
+function bilibili(touch: Touch): Macros {
+  const { ad, phone, token } = touch;
+  return {
+    ...{ __ACCOUNTID__: ad.advertiserId, __CAMPAIGNID__: ad.gid, __UNITID__: ad.aid, __CREATIVEID__: ad.cid },
+    ...{ __TRACKID__: token, __CALLBACKURL__: "", __TS__: String(touch.atMs), __OS__: phone.os === "ios" ? "1" : "0" },
+    ...{ __IMEI__: hashed(phone.imei), __IDFA__: phone.idfa, __OAID__: phone.oaid },
+    ...{ __ANDROIDID__: hashed(phone.androidId), __MAC1__: "" },
+    __CAID__: phone.caid === "" ? "" : `20220111_${phone.caid}`,
+    ...{ __MODEL__: phone.model, __IP__: phone.ip, __UA__: browserAgent(phone) },
+  };
+}
+
+function vivo(touch: Touch): Macros {
+  const { ad, phone, token } = touch;
+  return {
+    ...{ __REQUESTID__: token, __CREATIVEID__: ad.cid, __ADID__: ad.aid, __ADVERTISERID__: ad.advertiserId },
+    ...{ __TS__: String(touch.atMs), __OS__: "0", __IMEI__: hashed(phone.imei), __OAID__: hashed(phone.oaid) },
+    __UA__: browserAgent(phone),
+  };
+}
+
+/** Those that say what the touch is, and whose. */
+const ID_MACROS =
+  /^__(?:CLICK_ID|REQUEST_ID|CALLBACK|CALLBACK_PARAM|CALLBACK_URL|BD_VID|TRACKID|REQUESTID|WECHAT_OPEN_ID|MUID|HASH_\w+|CAID\w*|IMEI\w*|OAID\w*|IDFA\w*|ANDROIDID\w*|KENYID_CAA|LLSID)__$/;
+const NAME_MACROS = /^__(?:\w+_NAME|DNAME|MODEL|DEVICE_INFO|MID1|MAC1|MAC2)__$/;
+
+/** As if the platform had not replaced them. */
+export function unreplaced(macros: Macros, which: "names" | "ids"): Macros {
+  const pattern = which === "ids" ? ID_MACROS : NAME_MACROS;
+  return Object.fromEntries(Object.entries(macros).filter(([name]) => !pattern.test(name)));
+}
+
+/** What a mini-game is opened with. */
+export function launchQuery({ ad, token }: Touch): Record<string, string> {
+  switch (ad.platform) {
+    case "tencent":
+      return { gdt_vid: token, weixinadinfo: `${ad.aid}.${token}.1.1` };
+    case "kuaishou":
+      return { callback: token, ksCampaignId: ad.gid, ksUnitId: ad.aid, ksCreativeId: ad.cid, ksChannel: "kuaishou" };
+    case "bytedance":
+      return ad.version === "2.0"
+        ? {
+            clue_token: token,
+            advertiser_id: ad.advertiserId,
+            project_id: ad.gid,
+            promotion_id: ad.aid,
+            mid1: `7${ad.cid}`,
+          }
+        : {
+            clue_token: token,
+            advertiser_id: ad.advertiserId,
+            ad_id: ad.aid,
+            creative_id: ad.cid,
+            request_id: `rq${token}`,
+          };
+    case "baidu":
+      return { bd_vid: token };
+    default:
+      throw new Error(`${ad.platform} opens no mini-games.`);
+  }
+}

@@ -1,0 +1,168 @@
+import { spawn } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { elapsedMs } from "../../src/clock.ts";
+import { embeddedConnection } from "../../src/db/embedded.ts";
+import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
+import { openPool } from "../../src/db/pool.ts";
+import { createLog } from "../../src/log.ts";
+import { openVault } from "../../src/vault.ts";
+import type { CostRow } from "../../test/report/oracle.ts";
+import type { Catalogue } from "./ads.ts";
+import { DATACENTRES } from "./device.ts";
+import { plainEnvironment } from "./simulated-server.ts";
+
+export type OperatedApp = { appId: number; accessToken: string };
+type Place = { url: string; dataDir: string };
+
+/** Does what an operator does, by the command line and the admin interface. */
+export class Operator {
+  readonly #place: Place;
+  readonly #adminToken: string;
+  readonly app: OperatedApp;
+
+  private constructor(place: Place, parts: { app: OperatedApp; adminToken: string }) {
+    this.#place = place;
+    this.#adminToken = parts.adminToken;
+    this.app = parts.app;
+  }
+
+  /** Makes an app for the market. */
+  static async begin(place: Place, options: { name: string; timeZone: string }): Promise<Operator> {
+    const [made, token] = await Promise.all([
+      cli(place, ["app", "create", "--name", options.name, "--time-zone", options.timeZone, "--json"]),
+      cli(place, ["admin", "token"]),
+    ]);
+    const { app_id: appId, access_token: accessToken } = JSON.parse(made) as { app_id: number; access_token: string };
+    return new Operator(place, { app: { appId, accessToken }, adminToken: token.trim() });
+  }
+
+  /** Campaigns, accounts with their people, names, and rules: touches that look like fraud do not win here. */
+  async settle(catalogue: Catalogue): Promise<void> {
+    const app_id = this.app.appId;
+    for (const { id, name, platform, channel, os_platform, dept } of catalogue.campaigns) {
+      const campaign = {
+        app_id,
+        turbo_promoted_object_id: id,
+        name,
+        ad_platform: platform,
+        channel,
+        os_platform,
+        dept,
+      };
+      await this.post("campaigns/create", campaign);
+    }
+    const accounts = catalogue.accounts.map((one) => [one.ad_platform, one.advertiser_id, one.operator, one.dept]);
+    await this.post("advertiser/import", { csv: csv(["ad_platform", "advertiser_id", "operator", "dept"], accounts) });
+    const ads = catalogue.ads.map((ad) => [ad.platform, "ad", ad.aid, ad.aidName]);
+    const plans = new Map(catalogue.ads.map((ad) => [ad.gid, [ad.platform, "plan", ad.gid, ad.gidName]]));
+    const named = [...ads, ...plans.values()];
+    await this.post("ad-object/import", { csv: csv(["ad_platform", "level", "id", "name"], named) });
+    const rules = { flagged_may_win: "off", datacentres: DATACENTRES.join(",") };
+    await this.post("attribution/rules", { app_id, rules });
+  }
+
+  async importCosts(costs: readonly CostRow[]): Promise<void> {
+    const rows = costs.map((row) => [
+      ...[row.day, row.ad_platform, row.advertiser_id, row.gid, row.aid, row.channel, row.turbo_promoted_object_id],
+      ...[row.impressions, row.clicks, (row.costE4 / 10_000).toFixed(4)],
+    ]);
+    const columns = ["date", "ad_platform", "advertiser_id", "gid", "aid", "channel", "turbo_promoted_object_id"];
+    await this.post("cost/import", {
+      app_id: this.app.appId,
+      csv: csv([...columns, "impressions", "clicks", "cost"], rows),
+    });
+  }
+
+  /** Accounts have no command yet: they are put where the server looks for them. */
+  async storeAccounts(accounts: readonly PlatformAccount[], atMs: number): Promise<void> {
+    const { dataDir } = this.#place;
+    const connection = embeddedConnection(dataDir);
+    if (!connection) throw new Error(`${dataDir} has no database of its own.`);
+    const pool = openPool(connection, { log: createLog("error"), connectionsMax: 1, name: "market" });
+    const vault = openVault({ dataDir, secretKey: "" });
+    try {
+      for (const account of accounts) await storeAccount(pool, vault, account, atMs);
+    } finally {
+      await pool.end();
+    }
+  }
+
+  /** The key of a developer application that may pull as often as it likes. */
+  async developerKey(): Promise<string> {
+    const rate = { rate_calls: 1_000, rate_window_s: 1 };
+    const { id } = await this.post<{ id: number }>("developers/create", {
+      name: "Market",
+      apps: [this.app.appId],
+      ...rate,
+    });
+    return (await this.post<{ app_key: string }>("developers/decide", { id, state: "approved" })).app_key;
+  }
+
+  async post<T>(path: string, body: object): Promise<T> {
+    return this.#call<T>(path, { method: "POST", body: JSON.stringify(body) });
+  }
+
+  async get<T>(path: string, query: Record<string, string>): Promise<T> {
+    return this.#call<T>(`${path}?${new URLSearchParams(query)}`, { method: "GET" });
+  }
+
+  /** All events that are stored, a line each. */
+  async exportEvents(days: { from: string; to: string }): Promise<string[]> {
+    const body = JSON.stringify({ app_id: this.app.appId, kind: "events", ...days });
+    const response = await this.#fetch("export", { method: "POST", body });
+    return (await response.text()).split("\n").filter((line) => line !== "");
+  }
+
+  async #call<T>(path: string, init: { method: string; body?: string }): Promise<T> {
+    const answer = (await (await this.#fetch(path, init)).json()) as { code: number; msg: string; data: T };
+    if (answer.code !== 0) throw new Error(`${path} was answered ${answer.code}: ${answer.msg}`);
+    return answer.data;
+  }
+
+  #fetch(path: string, init: { method: string; body?: string }): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.#adminToken}`, "content-type": "application/json" };
+    const whole = init.body === undefined ? { authorization: headers.authorization } : headers;
+    return fetch(`${this.#place.url}/admin/api/v1/${path}`, { ...init, headers: whole });
+  }
+}
+
+const APPLY_MS_MAX = 300_000;
+
+/** Until everything acknowledged is in the tables. */
+export async function applied(url: string): Promise<void> {
+  const startedMs = elapsedMs();
+  const position = async () =>
+    ((await (await fetch(`${url}/progress`)).json()) as { data: { durable: number; applied: number } }).data;
+  const { durable } = await position();
+  while ((await position()).applied < durable) {
+    if (elapsedMs() - startedMs > APPLY_MS_MAX) throw new Error("The server does not come to rest.");
+    await sleep(20);
+  }
+}
+
+function csv(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  return [columns, ...rows].map((cells) => `${cells.join(",")}\n`).join("");
+}
+
+function cli({ dataDir }: Place, args: readonly string[]): Promise<string> {
+  const script = fileURLToPath(new URL(distance("src/cli.js"), import.meta.url));
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...plainEnvironment(), DATA_DIR: dataDir },
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    output += String(chunk);
+  });
+  return new Promise((resolve, reject) => {
+    child.once("exit", (code) =>
+      code === 0 ? resolve(output) : reject(new Error(`${args.join(" ")} ended with ${code}.`)),
+    );
+  });
+}
+
+/** From the sources, as tests run it, there is only the build to start. */
+function distance(path: string): string {
+  return import.meta.url.endsWith(".ts") ? `../../dist/${path}` : `../../${path}`;
+}

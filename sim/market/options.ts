@@ -1,0 +1,135 @@
+import { DAY_MS } from "../../src/domain/calendar.ts";
+
+/** How often things happen, as shares of 1. */
+export type Rates = {
+  /** Of all people: nobody's ad brought them. */
+  organic: number;
+  /** Of organic people: clicked an ad longer ago than the window. */
+  clickedLongAgo: number;
+  /** Of all people: brought over from another system, with their past. */
+  migrated: number;
+  /** Of those whom an ad for the app brought: their phone shows no id. */
+  withoutIds: number;
+  /** Of those without an id: they are on another network when they open the app. */
+  networkChanged: number;
+  /** Of all people: behind an address that they share with many. */
+  sharedAddress: number;
+  /** Of clicks: the platform never calls the link; calls it hours late; calls it twice. */
+  touchLost: number;
+  touchLate: number;
+  touchTwice: number;
+  /** Of clicks: macros of names stay unreplaced; those of ids do. */
+  macroNames: number;
+  macroIds: number;
+  /** Of clients: their clock is wrong. */
+  wrongClock: number;
+  /** Of calls: the answer is lost, and the same body is sent again; the connection breaks in the middle. */
+  answerLost: number;
+  connectionLost: number;
+  /** Of calls: sent once more together with what came later. */
+  sentAgainWithMore: number;
+  /** Of visits: without a network, so that the events arrive hours later. */
+  offline: number;
+  /** Of orders: the game's server reports them too. */
+  reportedTwice: number;
+  /** Of people: a victim of each kind of fraud. */
+  spam: number;
+  quietSpam: number;
+  injection: number;
+  /** Of people: made by a farm of devices, by way of clicks from data centres. */
+  farm: number;
+  /** Floods of clicks a day. */
+  floodsPerDay: number;
+};
+
+export const DEFAULT_RATES: Rates = {
+  organic: 0.3,
+  clickedLongAgo: 0.15,
+  migrated: 0.01,
+  withoutIds: 0.15,
+  networkChanged: 0.15,
+  sharedAddress: 0.08,
+  touchLost: 0.02,
+  touchLate: 0.05,
+  touchTwice: 0.06,
+  macroNames: 0.05,
+  macroIds: 0.01,
+  wrongClock: 0.04,
+  answerLost: 0.02,
+  connectionLost: 0.005,
+  sentAgainWithMore: 0.02,
+  offline: 0.05,
+  reportedTwice: 0.05,
+  spam: 0.01,
+  quietSpam: 0.001,
+  injection: 0.01,
+  farm: 0.01,
+  floodsPerDay: 0.1,
+};
+
+/** Nothing is lost, hidden, late or forged: what is left has to be counted without any error. */
+export const COMPLETE_RATES: Rates = {
+  ...DEFAULT_RATES,
+  withoutIds: 0,
+  networkChanged: 0,
+  sharedAddress: 0,
+  touchLost: 0,
+  macroIds: 0,
+  spam: 0,
+  quietSpam: 0,
+  injection: 0,
+  farm: 0,
+  floodsPerDay: 0,
+};
+
+export type MarketOptions = {
+  seed: number;
+  days: number;
+  people: number;
+  /** The market ends here, at the last tick before it. */
+  endMs: number;
+  /** Calls are sent at ticks: the server's clock stands still within one. */
+  tickMs: number;
+  timeZone: string;
+  rates: Rates;
+  /** Days and hours of people's lives pass so many times faster: 1 on simulated time. */
+  haste: number;
+  /** The address that a platform delivers with a click, for a token of its own. */
+  callbackUrl: (platform: string, token: string) => string;
+};
+
+const MINUTE_MS = 60_000;
+const NOBODY = (platform: string, token: string) => `https://${platform}.example/callback?callback=${token}`;
+
+export function marketOptions(given: Partial<MarketOptions> & { endMs: number }): MarketOptions {
+  const options: MarketOptions = {
+    seed: 1,
+    days: 60,
+    people: 3000,
+    tickMs: 30 * MINUTE_MS,
+    timeZone: "Asia/Shanghai",
+    rates: DEFAULT_RATES,
+    haste: 1,
+    callbackUrl: NOBODY,
+    ...given,
+  };
+  const number = Math.floor(options.endMs / options.tickMs);
+  return { ...options, endMs: tickAt(options.tickMs, number) };
+}
+
+/** Ticks come a little before their even time, each by its own: else everything would happen on the hour. */
+function tickAt(tickMs: number, number: number): number {
+  const early = Math.imul(number, 0x9e3779b1) >>> 0;
+  return number * tickMs - Math.floor((early / 0x1_0000_0000) * 0.6 * tickMs);
+}
+
+/** The tick at which something that is due at an instant is sent. */
+export function tickAfter({ tickMs }: Pick<MarketOptions, "tickMs">, ms: number): number {
+  const number = Math.ceil(ms / tickMs);
+  const atMs = tickAt(tickMs, number);
+  return atMs >= ms ? atMs : tickAt(tickMs, number + 1);
+}
+
+export function startOf({ endMs, days }: Pick<MarketOptions, "endMs" | "days">): number {
+  return endMs - days * DAY_MS;
+}

@@ -1,0 +1,64 @@
+import type { RegisterCall } from "./call.ts";
+import { appAgent, browserAgent, deviceInfo } from "./device.ts";
+import { launchQuery, type Touch } from "./media.ts";
+import type { Someone } from "./someone.ts";
+
+export type Registering = {
+  atMs: number;
+  /** The ad by which it was opened, where that shows. */
+  launch: Touch | undefined;
+  past: { createdMs: number; company: string } | undefined;
+  endMs: number;
+};
+
+const AGAIN_SHARE = 0.15;
+
+/** The first start, and for some a second one with the same words: clients register whenever they are opened anew. */
+export function registrationCalls(person: Someone, registering: Registering): RegisterCall[] {
+  const first = registrationCall(person, registering);
+  const isAgain = person.random.chance(AGAIN_SHARE);
+  const againMs = registering.atMs + person.random.between(1, 72) * 3_600_000;
+  if (!isAgain || registering.past) return [first];
+  const again = registrationCall(person, { ...registering, atMs: againMs, launch: undefined });
+  return [first, again];
+}
+
+function registrationCall(person: Someone, { atMs, launch, past }: Registering): RegisterCall {
+  const { clientId, phone, channel, version, offer } = person;
+  const named = { client_id: clientId, name: `Player ${person.index}`, channel, version };
+  const sending = { kind: "register", dueMs: atMs, ip: phone.ip, mishap: "none" } as const;
+  if (past) {
+    const history_info = { create_time: past.createdMs, company: past.company };
+    const body = JSON.stringify({ ...named, wx_openid: person.openId, history_info });
+    return { ...sending, ua: browserAgent(phone), path: "user/initialize/", body };
+  }
+  if (offer === "app") {
+    const token = launch ? { asa_token: appleToken(launch) } : {};
+    const body = JSON.stringify({ ...named, device_info: deviceInfo(phone), need_return_attribution: false, ...token });
+    return { ...sending, ua: appAgent(phone), path: "user/initialize/", body };
+  }
+  const ad_data = launch ? launchQuery(launch) : {};
+  // Older clients call the older operation.
+  const path = person.index % 4 === 0 ? "user/register/" : "user/initialize/";
+  return {
+    ...sending,
+    ua: browserAgent(phone),
+    path,
+    body: JSON.stringify({ ...named, wx_openid: person.openId, ad_data }),
+  };
+}
+
+/** Whoever resolves the token finds in it what Apple would know. */
+export function appleToken({ ad, atMs }: Touch): string {
+  const attribution = {
+    ...{
+      attribution: true,
+      orgId: Number(ad.advertiserId),
+      campaignId: Number(ad.gid),
+      adGroupId: Number(`${ad.gid}1`),
+    },
+    ...{ adId: Number(ad.aid), keywordId: Number(ad.cid), conversionType: "Download", countryOrRegion: "CN" },
+    clickDate: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
+  };
+  return Buffer.from(JSON.stringify(attribution)).toString("base64url");
+}

@@ -1,0 +1,64 @@
+import { configFromEnvironment, LIMITS } from "../../src/config.ts";
+import { openPool } from "../../src/db/pool.ts";
+import { createLog } from "../../src/log.ts";
+import { PostbackWorker } from "../../src/postback/worker.ts";
+import { refreshOnce } from "../../src/refresh/refresh.ts";
+import { serve } from "../../src/serve.ts";
+
+/** What the market asks of its server, and what comes back when it is done. */
+export type Order = { kind: "clock"; atMs: number } | { kind: "postbacks" } | { kind: "reports" } | { kind: "stop" };
+export type Report = { kind: "ready"; url: string } | { kind: "done" };
+
+/**
+ * The server as it is, but on a clock that the market sets. Postbacks are sent when the market says so, and while they
+ * are, time stands still: with days passing in seconds, each lease would end in the middle of its call. The cube is
+ * counted when the market says so, too: else every day would be counted again with each of the hours that fly past.
+ */
+const config = configFromEnvironment();
+const log = createLog(config.logLevel);
+let nowMs = 0;
+const clock = () => nowMs;
+
+const report = (message: Report) => process.send!(message);
+const started = await new Promise<number>((resolve) =>
+  process.once("message", (order: Order) => resolve(order.kind === "clock" ? order.atMs : 0)),
+);
+nowMs = started;
+const roles = new Set(["http", "apply"] as const);
+const running = await serve({ ...config, roles }, log, clock);
+const pool = openPool(running.database.connection, { log, connectionsMax: 4, name: "postback" });
+report({ kind: "ready", url: running.address });
+
+process.on("message", async (order: Order) => {
+  switch (order.kind) {
+    case "clock":
+      nowMs = order.atMs;
+      return report({ kind: "done" });
+    case "postbacks":
+      await sendPostbacks();
+      return report({ kind: "done" });
+    case "reports":
+      while ((await refreshOnce(pool)) > 0);
+      return report({ kind: "done" });
+    case "stop":
+      return end();
+  }
+});
+// Ctrl-C is meant for the market, which then says what is to be done.
+process.on("SIGINT", () => {});
+process.once("disconnect", () => void end());
+
+async function sendPostbacks(): Promise<void> {
+  const worker = new PostbackWorker({
+    ...{ pool, vault: running.vault, log, clock, connectionsMax: LIMITS.postbacksInFlight },
+    ...{ backOffMs: config.postbackRetryMs, deadlineMs: config.postbackDeadlineMs, mayCallPrivate: false },
+  });
+  await worker.turn(new AbortController().signal);
+  await worker.finish();
+}
+
+async function end(): Promise<void> {
+  await pool.end();
+  await running.stop();
+  process.exit(0);
+}

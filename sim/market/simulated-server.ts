@@ -1,0 +1,85 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { Order, Report } from "./server-process.ts";
+
+/** A server in a process of its own, whose clock the market sets. */
+export class SimulatedServer {
+  readonly url: string;
+  readonly dataDir: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, place: { url: string; dataDir: string }) {
+    this.#child = child;
+    this.url = place.url;
+    this.dataDir = place.dataDir;
+  }
+
+  static async start(options: {
+    dataDir: string;
+    env: Record<string, string>;
+    atMs: number;
+  }): Promise<SimulatedServer> {
+    const { dataDir, atMs } = options;
+    const child = fork(scriptOf("server-process"), [], {
+      env: { ...plainEnvironment(), ...options.env, DATA_DIR: dataDir },
+      execArgv: [],
+    });
+    const ready = nextReport(child);
+    child.send({ kind: "clock", atMs } satisfies Order);
+    const report = await ready;
+    if (report.kind !== "ready") throw new Error("The server answered before it was ready.");
+    return new SimulatedServer(child, { url: report.url, dataDir });
+  }
+
+  setClock(atMs: number): Promise<void> {
+    return this.#ask({ kind: "clock", atMs });
+  }
+
+  /** Sends everything that is due, while the clock stands. */
+  sendPostbacks(): Promise<void> {
+    return this.#ask({ kind: "postbacks" });
+  }
+
+  /** Counts everything that the reports are read from. */
+  refresh(): Promise<void> {
+    return this.#ask({ kind: "reports" });
+  }
+
+  async stop(): Promise<void> {
+    const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
+    this.#child.send({ kind: "stop" } satisfies Order);
+    await exited;
+  }
+
+  async #ask(order: Order): Promise<void> {
+    const done = nextReport(this.#child);
+    this.#child.send(order);
+    await done;
+  }
+}
+
+function nextReport(child: ChildProcess): Promise<Report> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`The server ended with ${code}.`));
+    child.once("exit", ended);
+    child.once("message", (message) => {
+      child.off("exit", ended);
+      resolve(message as Report);
+    });
+  });
+}
+
+/** From the sources, as tests run it, there is only the build to start. */
+function scriptOf(name: string): string {
+  const here = fileURLToPath(import.meta.url);
+  const folder = here.endsWith(".ts")
+    ? new URL("../../dist/sim/market/", import.meta.url)
+    : new URL("./", import.meta.url);
+  return fileURLToPath(new URL(`${name}.js`, folder));
+}
+
+/** The settings of whoever runs the market must not leak into its server. */
+export function plainEnvironment(): Record<string, string> {
+  const { PATH = "", HOME = "" } = process.env;
+  return { PATH, HOME };
+}

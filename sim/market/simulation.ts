@@ -1,0 +1,101 @@
+import { DAY_MS } from "../../src/domain/calendar.ts";
+import { type Counterparts, startCounterparts } from "./counterparts.ts";
+import { Market } from "./market.ts";
+import { applied, Operator } from "./operator.ts";
+import { type MarketOptions, marketOptions, startOf } from "./options.ts";
+import { Player } from "./player.ts";
+import { SimulatedServer } from "./simulated-server.ts";
+import { Truth } from "./truth.ts";
+
+/** A market that has been played: the server still runs, at the end of its time. */
+export type Played = {
+  market: Market;
+  truth: Truth;
+  server: SimulatedServer;
+  operator: Operator;
+  counterparts: Counterparts;
+  /** From now on the counterparts' clock is that of everybody. */
+  release(): void;
+  stop(): Promise<void>;
+};
+
+export type SimulationOptions = Partial<MarketOptions> & {
+  endMs: number;
+  dataDir: string;
+  port?: number;
+  /** What is being done, and how far it has come, from 0 to 1. */
+  onStep?: (what: string, share: number) => void;
+};
+
+const CONNECTIONS = 24;
+/** How often, in simulated time, everything that is due is sent to the platforms. */
+const POSTBACKS_EVERY_MS = 8 * 3_600_000;
+
+/** Plays a market from its first day to its last on a server whose clock it sets. */
+export async function simulate(given: SimulationOptions): Promise<Played> {
+  const { dataDir, port = 0, onStep = () => {}, ...wanted } = given;
+  const { endMs } = marketOptions(wanted);
+  let nowMs = startOf(marketOptions(wanted));
+  let clock = () => nowMs;
+  const counterparts = await startCounterparts(() => clock());
+  const market = new Market(marketOptions({ ...wanted, callbackUrl: counterparts.callbackUrl }));
+  const server = await SimulatedServer.start({ dataDir, env: settingsOf(counterparts, port), atMs: nowMs });
+  const operator = await Operator.begin(server, { name: "Market", timeZone: market.options.timeZone });
+  await operator.settle(market.catalogue);
+  await operator.storeAccounts(counterparts.accounts(operator.app.appId), nowMs);
+  const truth = new Truth();
+  const player = new Player({
+    url: server.url,
+    app: operator.app,
+    clock: () => nowMs,
+    truth,
+    connections: CONNECTIONS,
+  });
+  let postbacksDueMs = nowMs + POSTBACKS_EVERY_MS;
+  for (const { atMs, turns } of market.ticks()) {
+    nowMs = atMs;
+    if (turns.length === 0 && atMs < postbacksDueMs) continue;
+    await server.setClock(atMs);
+    await player.play(turns);
+    if (atMs < postbacksDueMs) continue;
+    postbacksDueMs = atMs + POSTBACKS_EVERY_MS;
+    await server.sendPostbacks();
+    onStep("days", 1 - (endMs - atMs) / (market.options.days * DAY_MS));
+  }
+  player.close();
+  await finish({ server, operator, market }, (atMs) => {
+    nowMs = atMs;
+  });
+  const release = () => {
+    clock = Date.now;
+  };
+  const stop = async () => {
+    await server.stop();
+    await counterparts.close();
+  };
+  return { market, truth, server, operator, counterparts, release, stop };
+}
+
+type Parts = Pick<Played, "server" | "operator" | "market">;
+
+/** Everything is applied, told and counted before anybody looks. */
+async function finish({ server, operator, market }: Parts, setClock: (atMs: number) => void): Promise<void> {
+  const { endMs, tickMs } = market.options;
+  await operator.importCosts(market.costs());
+  await applied(server.url);
+  // What failed for a moment is due again a little later.
+  for (const laterMs of [0, tickMs, 2 * tickMs]) {
+    setClock(endMs + laterMs);
+    await server.setClock(endMs + laterMs);
+    await server.sendPostbacks();
+  }
+  await server.refresh();
+}
+
+function settingsOf({ appleUrl }: Counterparts, port: number): Record<string, string> {
+  return {
+    ...{ PORT: String(port), HOST: "127.0.0.1", LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" },
+    // The people of the market all call from this machine, each by way of a proxy that names the address.
+    ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: appleUrl },
+  };
+}

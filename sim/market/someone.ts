@@ -1,0 +1,81 @@
+import { DAY_MS } from "../../src/domain/calendar.ts";
+import type { Ad, Catalogue, Offer } from "./ads.ts";
+import type { Mishap } from "./call.ts";
+import { homeAddress, makePhone, type Phone, SHARED_ADDRESSES } from "./device.ts";
+import type { Touch } from "./media.ts";
+import { type MarketOptions, tickAfter } from "./options.ts";
+import type { Random } from "./random.ts";
+
+export const HOUR_MS = 3_600_000;
+export const MINUTE_MS = 60_000;
+
+/** The market, as far as a person's life depends on it. */
+export type Scene = { options: MarketOptions; catalogue: Catalogue };
+
+/** A person on the way through the market: what is known before anything is sent. */
+export type Someone = {
+  index: number;
+  clientId: string;
+  random: Random;
+  offer: Offer;
+  phone: Phone;
+  openId: string;
+  channel: string;
+  version: number;
+  /** What is added to the true time by the client's clock. */
+  clockErrorMs: number;
+  /** How often such a person comes back, and what is earned by that. */
+  habits: Pick<Ad, "nextDayShare" | "decay" | "payShare" | "ecpmMicros">;
+};
+
+const HABITS: Someone["habits"] = { nextDayShare: 0.4, decay: 0.6, payShare: 0.06, ecpmMicros: 45_000 };
+const CLOCK_ERRORS_MS = [-12 * DAY_MS, -3 * DAY_MS, -26 * HOUR_MS, -2 * HOUR_MS, 30 * MINUTE_MS, 5 * HOUR_MS];
+
+export function makeSomeone(
+  scene: Scene,
+  { index, random, ad }: { index: number; random: Random; ad: Ad | undefined },
+): Someone {
+  const { rates } = scene.options;
+  const offer: Offer = ad?.offer ?? (random.chance(0.6) ? "mini_game" : "app");
+  const os = ad && ad.os !== "any" ? ad.os : random.chance(0.65) ? "android" : "ios";
+  const ip = random.chance(rates.sharedAddress) ? random.pick(SHARED_ADDRESSES) : homeAddress(random);
+  return {
+    ...{ index, random, offer, clientId: `p${String(index).padStart(6, "0")}${random.hex(6)}` },
+    phone: makePhone(random, os, ip),
+    openId: offer === "mini_game" ? `o${random.hex(27)}` : "",
+    channel: offer === "app" ? (ad?.channel ?? random.pick(["official", "huawei_store"])) : "base_channel",
+    version: random.whole(101, 104),
+    clockErrorMs: random.chance(rates.wrongClock) ? random.pick(CLOCK_ERRORS_MS) : 0,
+    habits: ad ?? HABITS,
+  };
+}
+
+export function touchAt(
+  scene: Scene,
+  person: Pick<Someone, "clientId" | "phone" | "openId">,
+  { ad, atMs, name }: { ad: Ad; atMs: number; name: string },
+): Touch {
+  const { callbackUrl } = scene.options;
+  return { ad, atMs, token: `${name}${person.clientId}`, phone: person.phone, openId: person.openId, callbackUrl };
+}
+
+/** Ads that this person can be shown: whoever has the app never sees the mini-game's. */
+export function adsFor({ catalogue }: Scene, { offer, phone }: Pick<Someone, "offer" | "phone">): Ad[] {
+  return catalogue.ads.filter(
+    (ad) => ad.offer === offer && ad.platform !== "asa" && (ad.os === "any" || ad.os === phone.os),
+  );
+}
+
+/** By the server's clock, which stands at the next tick. */
+export function registeredAt({ options }: Scene, registersMs: number): number {
+  return options.haste === 1 ? tickAfter(options, registersMs) : registersMs;
+}
+
+export function wholeSecond(ms: number): number {
+  return Math.floor(ms / 1000) * 1000;
+}
+
+export function mishapOf({ random }: Pick<Someone, "random">, { rates }: MarketOptions): Mishap {
+  if (random.chance(rates.connectionLost)) return "connection";
+  return random.chance(rates.answerLost) ? "answer" : "none";
+}

@@ -1,0 +1,163 @@
+import { NEWEST_MS, OLDEST_MS } from "../../src/domain/admission.ts";
+import type { Method } from "../../src/domain/attribution.ts";
+import { calendarOf, DAY_MS } from "../../src/domain/calendar.ts";
+import type { Offer } from "./ads.ts";
+import type { SentEvent } from "./call.ts";
+import type { Touch } from "./media.ts";
+import type { Manner } from "./touch.ts";
+
+/** What really brought somebody, in the words in which the server would name it. */
+export type TrueSource = {
+  platform: string;
+  advertiserId: string;
+  gid: string;
+  aid: string;
+  campaignId: string;
+  csite: string;
+  /** Null where no touch was ever told: then nobody can know when it was. */
+  touchedAtMs: number | null;
+};
+
+export type FraudKind = "spam" | "quiet_spam" | "injection" | "farm" | "flood";
+export type FraudTouch = { kind: FraudKind; platform: string; aid: string };
+
+/** What is true of a person, whatever the server makes of it. */
+export type PersonTruth = {
+  clientId: string;
+  offer: Offer;
+  os: "android" | "ios";
+  channel: string;
+  version: number;
+  kind: "paid" | "organic" | "migrated" | "farm";
+  /** Null: organic. */
+  source: TrueSource | null;
+  /** The surest method by which the source can be known; none: it cannot. */
+  method: Method | "none";
+  /** By which the platform knows the click; the empty text where it has told nobody. */
+  token: string;
+  fraud: FraudTouch[];
+  /** When another system registered the person; null: this one did. */
+  createdAtMs: number | null;
+};
+
+const IP_UA_WINDOW_MS = DAY_MS;
+
+type Known = {
+  touch: Touch;
+  manner: Manner;
+  opens: "by_ad" | "later";
+  /** From the touch to the registration, by the server's clock. */
+  ageMs: number;
+  hasMoved: boolean;
+};
+
+/** By which method, at best, anybody could find out. */
+export function knownBy({ touch, manner, opens, ageMs, hasMoved }: Known): PersonTruth["method"] {
+  const { ad, phone } = touch;
+  if (ad.platform === "asa") return "launch_query";
+  const isTold = manner.arrival !== "never";
+  const isNamed = isTold && manner.lacks !== "ids";
+  if (ad.offer === "mini_game" && opens === "by_ad") return isNamed ? "click_key" : "launch_query";
+  if (ad.offer === "mini_game" && isNamed) return "open_id";
+  const ids =
+    ad.platform === "vivo"
+      ? [phone.oaid, phone.imei]
+      : [phone.oaid, phone.imei, phone.androidId, phone.idfa, phone.caid];
+  if (ad.offer === "app" && isNamed && ids.some((id) => id !== "")) return "device_id";
+  const isSeen = isTold && !hasMoved && ad.platform !== "vivo";
+  return isSeen && ageMs < IP_UA_WINDOW_MS ? "ip_ua" : "none";
+}
+
+const MINUTE_MS = 60_000;
+
+/** `isLaunchOnly`: known by the launch query alone, which names no campaign and, at Baidu, no ad. */
+export function sourceOf({ ad, atMs }: Touch, isLaunchOnly: boolean): TrueSource {
+  const { platform, advertiserId, gid, aid, campaignId, csite } = ad;
+  const whole = { platform, advertiserId, gid, aid, campaignId, csite, touchedAtMs: atMs };
+  if (!isLaunchOnly) return whole;
+  const touchedAtMs = platform === "asa" ? Math.floor(atMs / MINUTE_MS) * MINUTE_MS : null;
+  return { ...whole, campaignId: "", csite: "", aid: platform === "baidu" ? "" : aid, touchedAtMs };
+}
+
+/** An event that an answer with code 0 took in. */
+export type Acknowledged = SentEvent & { receivedAtMs: number };
+
+/** A person, and what the server has said yes to. */
+export type Person = PersonTruth & { registeredAtMs: number; events: Acknowledged[] };
+
+export type Counts = {
+  calls: number;
+  touches: number;
+  registrations: number;
+  events: number;
+  refusedEvents: number;
+  /** Asked for a registration first, as it should be. */
+  tooEarly: number;
+  lostAnswers: number;
+};
+
+/** Kept beside the server: who is there, and what was acknowledged. */
+export class Truth {
+  readonly counts: Counts = {
+    ...{ calls: 0, touches: 0, registrations: 0, events: 0, refusedEvents: 0, tooEarly: 0, lostAnswers: 0 },
+  };
+  /** Answers that must never come. */
+  readonly complaints: string[] = [];
+  readonly #people = new Map<string, Person>();
+  readonly #serials = new Set<string>();
+
+  get people(): Person[] {
+    return [...this.#people.values()];
+  }
+
+  isRegistered(clientId: string): boolean {
+    return this.#people.has(clientId);
+  }
+
+  /** The first registration counts; who was brought over was registered long ago. */
+  registered(truth: PersonTruth, atMs: number): void {
+    this.counts.registrations += 1;
+    if (this.#people.has(truth.clientId)) return;
+    this.#people.set(truth.clientId, { ...truth, registeredAtMs: truth.createdAtMs ?? atMs, events: [] });
+  }
+
+  acknowledged(clientId: string, event: SentEvent, receivedAtMs: number): void {
+    if (this.#serials.has(event.serial)) return;
+    this.#serials.add(event.serial);
+    this.counts.events += 1;
+    this.#people.get(clientId)!.events.push({ ...event, receivedAtMs });
+  }
+
+  /** Right where the time lies outside of what is taken in; anything else is a loss. */
+  refused(event: SentEvent, { reason, nowMs }: { reason: string; nowMs: number }): void {
+    const aheadMs = event.happening.atMs - nowMs;
+    const expected = aheadMs > NEWEST_MS ? "too_new" : aheadMs < -OLDEST_MS ? "too_old" : "";
+    this.counts.refusedEvents += 1;
+    if (reason !== expected) this.complain(`An event was refused as ${reason}.`);
+  }
+
+  complain(text: string): void {
+    if (this.complaints.length < 100) this.complaints.push(text);
+  }
+}
+
+/** One line of the file that `--truth` writes. */
+export function truthLine(person: Person, timeZone: string): string {
+  const { events, registeredAtMs, ...rest } = person;
+  const track = events.filter(({ type }) => type === "track").map(({ happening }) => happening);
+  const days = [registeredAtMs, ...track.map(({ atMs }) => atMs)].map((ms) => calendarOf(timeZone).dayOf(ms));
+  const orders = new Map(track.flatMap((one) => (one.kind === "pay" ? [[one.orderId, one.cents] as const] : [])));
+  return `${JSON.stringify({
+    ...rest,
+    registeredAtMs,
+    activeDays: [...new Set(days)].sort(),
+    orders: [...orders].map(([orderId, cents]) => ({ orderId, cents })),
+    adRevenueMicros: track.reduce((sum, one) => sum + (one.kind === "ad" ? one.micros : 0), 0),
+    events: events.map(({ serial, event, happening, receivedAtMs }) => ({
+      serial,
+      event,
+      atMs: happening.atMs,
+      receivedAtMs,
+    })),
+  })}\n`;
+}
