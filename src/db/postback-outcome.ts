@@ -35,13 +35,16 @@ export async function recordOutcomes(tx: Executor, outcomes: readonly PostbackOu
 
 export type Settled = Omit<PostbackOutcome, "outboxId" | "dueAtMs">;
 
-/** What became of postbacks, in their own rows, in the orders, and in the slices of the cube that count them. */
+/**
+ * What became of postbacks, in their own rows, in the orders, and in the slices of the cube that count them. One that the
+ * platform could not be told was no attempt: a click that comes late may bring what was lacking.
+ */
 export async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs: number): Promise<void> {
   if (settled.length === 0) return;
   const list = <K extends keyof Settled>(key: K) => settled.map((one) => one[key]);
   const rows = await query<OrderOfPostback & { placeDay: string | null; status: number; acceptedDay: string | null }>(
     tx,
-    sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts, back_cents = ended.back_cents,
+    sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts - (ended.status = 3)::int, back_cents = ended.back_cents,
         accepted_day = ended.accepted_day, changed_at_ms = ${nowMs}
       from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[], ${list("subject")}::text[],
           ${list("status")}::int[], ${list("reason")}::text[], ${list("attempts")}::int[], ${list("backCents")}::bigint[],
