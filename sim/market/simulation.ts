@@ -29,7 +29,7 @@ export type SimulationOptions = Partial<MarketOptions> & {
 
 const CONNECTIONS = 24;
 /** How often, in simulated time, everything that is due is sent to the platforms. */
-const POSTBACKS_EVERY_MS = 8 * 3_600_000;
+const POSTBACKS_EVERY_MS = 24 * 3_600_000;
 
 /** Plays a market from its first day to its last on a server whose clock it sets. */
 export async function simulate(given: SimulationOptions): Promise<Played> {

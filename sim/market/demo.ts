@@ -1,0 +1,106 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { elapsedMs, systemClock } from "../../src/clock.ts";
+import { addDays, calendarOf } from "../../src/domain/calendar.ts";
+import { readArguments, runProgram, wholeOf } from "./arguments.ts";
+import { freshPlace } from "./place.ts";
+import { ProgressBar } from "./progress-bar.ts";
+import { plainEnvironment } from "./simulated-server.ts";
+import { type Played, simulate } from "./simulation.ts";
+
+const HELP = `npm run demo -- [options]
+
+Plays a market of 60 days, then serves it until Ctrl-C.
+
+  --seed N        which market (1)
+  --days N        how many days (60)
+  --people N      how many people turn up (2500)
+  --port N        where to serve it (8080)
+  --data-dir D    where to keep it (./data-demo); refused where something else is kept there
+`;
+
+const OPTIONS = {
+  seed: { type: "string", default: "1" },
+  days: { type: "string", default: "60" },
+  people: { type: "string", default: "2500" },
+  port: { type: "string", default: "8080" },
+  "data-dir": { type: "string", default: "./data-demo" },
+} as const;
+
+const TICK_MS = 120 * 60_000;
+
+await runProgram(async () => {
+  const given = readArguments(OPTIONS, HELP);
+  const startedMs = elapsedMs();
+  const { dataDir } = freshPlace(String(given["data-dir"]));
+  const bar = new ProgressBar();
+  const played = await simulate({
+    ...{ seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }), days: wholeOf(given, "days", { min: 1, max: 365 }) },
+    ...{ people: wholeOf(given, "people", { min: 1, max: 1_000_000 }), tickMs: TICK_MS, endMs: systemClock(), dataDir },
+    onStep: (what, share) => bar.step(what, share),
+  });
+  bar.end();
+  const appKey = await played.operator.developerKey();
+  await played.server.stop();
+  played.release();
+  const took = Math.round((elapsedMs() - startedMs) / 1000);
+  await serveUntilStopped(played, {
+    port: wholeOf(given, "port", { min: 0, max: 65_535 }),
+    onReady: (url) => greet(played, { url, appKey, took }),
+  });
+  await played.counterparts.close();
+});
+
+/** The server as `npm start` runs it. The platforms of the market stay, so that postbacks go on being accepted. */
+async function serveUntilStopped(
+  { server, counterparts }: Played,
+  { port, onReady }: { port: number; onReady: (url: string) => void },
+): Promise<void> {
+  const script = fileURLToPath(new URL("../../src/main.js", import.meta.url));
+  const child = spawn(process.execPath, [script], {
+    env: {
+      ...{ ...plainEnvironment(), DATA_DIR: server.dataDir, PORT: String(port), LOG_LEVEL: "warn" },
+      ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: counterparts.appleUrl },
+    },
+    stdio: ["ignore", "pipe", "inherit"],
+    // Ctrl-C reaches only this process, which stops the server in its own time.
+    detached: true,
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill("SIGTERM"));
+  let output = "";
+  child.stdout.on("data", (chunk) => {
+    const isReady = /ready at \S+/.test(output);
+    output += String(chunk);
+    const url = /ready at (http:\/\/\S+)/.exec(output)?.[1];
+    if (url && !isReady) onReady(url);
+  });
+  await new Promise<void>((resolve) => child.once("exit", () => resolve()));
+}
+
+function greet(
+  { operator, market, truth, server }: Played,
+  shown: { url: string; appKey: string; took: number },
+): void {
+  const { url, appKey, took } = shown;
+  const { appId, accessToken } = operator.app;
+  const to = calendarOf(market.options.timeZone).dayOf(market.options.endMs);
+  const from = addDays(to, -29);
+  const { registrations, events, touches } = truth.counts;
+  const cli = `DATA_DIR=${server.dataDir} npm run -s cli --`;
+  const report = `--app ${appId} --app-key ${appKey}`;
+  console.log(`
+A market of ${market.options.days} days was played in ${took} s: ${touches} touches, ${registrations} registrations, ${events} events.
+It is served at ${url} until Ctrl-C.
+
+  app_id        ${appId}
+  access_token  ${accessToken}
+  app_key       ${appKey}   (of a developer application that may pull reports)
+
+Try, in another terminal:
+  ${cli} report ad ${report} --from ${from} --to ${to} --dims ad_platform --metrics AdCost,AppActivateStandard,AppROI,App7DayROI,AppRetention1d
+  ${cli} report orders ${report} --sort Amount:desc
+  ${cli} report users ${report}
+  ${cli} why --app ${appId} ${truth.people[0]?.clientId ?? ""}
+  ${cli} fraud --app ${appId} --from ${from} --to ${to}
+`);
+}

@@ -1,0 +1,45 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { UsageError } from "../../src/errors.ts";
+
+/** Where a market's server keeps its data. */
+export type MarketPlace = { dataDir: string; remove(): void };
+
+/** A folder of its own, which goes when the market is over. */
+export function temporaryPlace(): MarketPlace {
+  const folder = mkdtempSync(join(tmpdir(), "touchpoint-market-"));
+  // Open to pass through, as DATA_DIR is: else, as root, the cluster would be put elsewhere and stay there.
+  chmodSync(folder, 0o711);
+  return { dataDir: join(folder, "data"), remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+const MARK = "made-by-the-market";
+
+/** A named folder, made anew. One that holds anything but an earlier market is left alone. */
+export function freshPlace(path: string): MarketPlace {
+  const dataDir = resolve(path);
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
+    if (!existsSync(join(dataDir, MARK))) {
+      throw new UsageError(
+        `${path} holds something that is not an earlier market; name another folder with --data-dir.`,
+      );
+    }
+    // As root the cluster can be outside, where this file says.
+    const pointer = join(dataDir, "postgres-folder");
+    if (existsSync(pointer)) rmSync(readFileSync(pointer, "utf8").trim(), { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o711 });
+  writeFileSync(join(dataDir, MARK), "The data of a simulated market. It is made anew each time.\n");
+  return { dataDir, remove: () => {} };
+}
