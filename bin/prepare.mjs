@@ -24,7 +24,15 @@ if (readStamp(installedStamp) !== wanted) {
   writeFileSync(installedStamp, wanted);
 }
 
-const sources = fingerprint(["src", "bench", "sim", "tsconfig.json", "tsconfig.build.json", "package-lock.json"]);
+const sources = fingerprint([
+  "src",
+  "bench",
+  "sim",
+  "test/report/oracle.ts",
+  "tsconfig.json",
+  "tsconfig.build.json",
+  "package-lock.json",
+]);
 if (readStamp(builtStamp) !== sources) {
   console.error("Building …");
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");

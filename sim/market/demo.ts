@@ -14,7 +14,7 @@ Plays a market of 60 days, then serves it until Ctrl-C.
 
   --seed N        which market (1)
   --days N        how many days (60)
-  --people N      how many people turn up (2500)
+  --people N      how many people turn up (2000)
   --port N        where to serve it (8080)
   --data-dir D    where to keep it (./data-demo); refused where something else is kept there
 `;
@@ -22,7 +22,7 @@ Plays a market of 60 days, then serves it until Ctrl-C.
 const OPTIONS = {
   seed: { type: "string", default: "1" },
   days: { type: "string", default: "60" },
-  people: { type: "string", default: "2500" },
+  people: { type: "string", default: "2000" },
   port: { type: "string", default: "8080" },
   "data-dir": { type: "string", default: "./data-demo" },
 } as const;
@@ -37,7 +37,7 @@ await runProgram(async () => {
   const played = await simulate({
     ...{ seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }), days: wholeOf(given, "days", { min: 1, max: 365 }) },
     ...{ people: wholeOf(given, "people", { min: 1, max: 1_000_000 }), tickMs: TICK_MS, endMs: systemClock(), dataDir },
-    onStep: (what, share) => bar.step(what, share),
+    ...{ flaggedMayWin: true, onStep: (what, share) => bar.step(what, share) },
   });
   bar.end();
   const appKey = await played.operator.developerKey();
@@ -86,6 +86,7 @@ function greet(
   const to = calendarOf(market.options.timeZone).dayOf(market.options.endMs);
   const from = addDays(to, -29);
   const { registrations, events, touches } = truth.counts;
+  const someone = truth.people.find(({ method }) => method === "device_id")?.clientId ?? truth.people[0]?.clientId;
   const cli = `DATA_DIR=${server.dataDir} npm run -s cli --`;
   const report = `--app ${appId} --app-key ${appKey}`;
   console.log(`
@@ -100,7 +101,7 @@ Try, in another terminal:
   ${cli} report ad ${report} --from ${from} --to ${to} --dims ad_platform --metrics AdCost,AppActivateStandard,AppROI,App7DayROI,AppRetention1d
   ${cli} report orders ${report} --sort Amount:desc
   ${cli} report users ${report}
-  ${cli} why --app ${appId} ${truth.people[0]?.clientId ?? ""}
+  ${cli} why --app ${appId} ${someone}
   ${cli} fraud --app ${appId} --from ${from} --to ${to}
 `);
 }

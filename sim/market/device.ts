@@ -72,7 +72,7 @@ export function homeAddress(random: Random): string {
 }
 
 /** Behind these, many people share an address. */
-export const SHARED_ADDRESSES: readonly string[] = Array.from({ length: 24 }, (_, at) => `223.104.${at + 3}.17`);
+export const SHARED_ADDRESSES: readonly string[] = Array.from({ length: 8 }, (_, at) => `223.104.${at + 3}.17`);
 
 export const DATACENTRES = ["198.51.100.0/24", "203.0.113.0/24"];
 

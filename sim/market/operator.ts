@@ -37,8 +37,8 @@ export class Operator {
     return new Operator(place, { app: { appId, accessToken }, adminToken: token.trim() });
   }
 
-  /** Campaigns, accounts with their people, names, and rules: touches that look like fraud do not win here. */
-  async settle(catalogue: Catalogue): Promise<void> {
+  /** Campaigns, accounts with their people, names, and rules. */
+  async settle(catalogue: Catalogue, rules: Readonly<Record<string, string>>): Promise<void> {
     const app_id = this.app.appId;
     for (const { id, name, platform, channel, os_platform, dept } of catalogue.campaigns) {
       const campaign = {
@@ -58,8 +58,7 @@ export class Operator {
     const plans = new Map(catalogue.ads.map((ad) => [ad.gid, [ad.platform, "plan", ad.gid, ad.gidName]]));
     const named = [...ads, ...plans.values()];
     await this.post("ad-object/import", { csv: csv(["ad_platform", "level", "id", "name"], named) });
-    const rules = { flagged_may_win: "off", datacentres: DATACENTRES.join(",") };
-    await this.post("attribution/rules", { app_id, rules });
+    await this.post("attribution/rules", { app_id, rules: { ...rules, datacentres: DATACENTRES.join(",") } });
   }
 
   async importCosts(costs: readonly CostRow[]): Promise<void> {

@@ -48,7 +48,7 @@ export const DEFAULT_RATES: Rates = {
   migrated: 0.01,
   withoutIds: 0.15,
   networkChanged: 0.15,
-  sharedAddress: 0.08,
+  sharedAddress: 0.1,
   touchLost: 0.02,
   touchLate: 0.05,
   touchTwice: 0.06,

@@ -37,7 +37,7 @@ export function planPerson(scene: Scene, index: number, arrivesMs: number): Plan
 
 type Draw = { index: number; random: Random };
 
-const FARM_DEVICES = 4;
+const FARM_DEVICES = 2;
 
 /** Somebody whom an ad brings: sees it, clicks it, installs, registers, comes back, leaves. */
 function paidPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): Plan {
@@ -122,7 +122,8 @@ function finished(scene: Scene, person: Someone, ending: Ending): Plan {
   const calls = [
     ...ending.calls,
     ...registrationCalls(person, { atMs: registersMs, launch, past, endMs }),
-    ...visitCalls(scene, person, { registersMs, past, kind }),
+    // The client opens once it has its answer.
+    ...visitCalls(scene, person, { opensMs: registersMs, registersMs: registeredAt(scene, registersMs), past, kind }),
   ]
     .filter((call) => call.dueMs <= endMs)
     .sort((left, right) => left.dueMs - right.dueMs);

@@ -22,7 +22,8 @@ export type Played = {
 export type SimulationOptions = Partial<MarketOptions> & {
   endMs: number;
   dataDir: string;
-  port?: number;
+  /** Whether touches that look like fraud may win all the same: then they show in the reports. */
+  flaggedMayWin?: boolean;
   /** What is being done, and how far it has come, from 0 to 1. */
   onStep?: (what: string, share: number) => void;
 };
@@ -33,15 +34,15 @@ const POSTBACKS_EVERY_MS = 24 * 3_600_000;
 
 /** Plays a market from its first day to its last on a server whose clock it sets. */
 export async function simulate(given: SimulationOptions): Promise<Played> {
-  const { dataDir, port = 0, onStep = () => {}, ...wanted } = given;
+  const { dataDir, flaggedMayWin = false, onStep = () => {}, ...wanted } = given;
   const { endMs } = marketOptions(wanted);
   let nowMs = startOf(marketOptions(wanted));
   let clock = () => nowMs;
   const counterparts = await startCounterparts(() => clock());
   const market = new Market(marketOptions({ ...wanted, callbackUrl: counterparts.callbackUrl }));
-  const server = await SimulatedServer.start({ dataDir, env: settingsOf(counterparts, port), atMs: nowMs });
+  const server = await SimulatedServer.start({ dataDir, env: settingsOf(counterparts), atMs: nowMs });
   const operator = await Operator.begin(server, { name: "Market", timeZone: market.options.timeZone });
-  await operator.settle(market.catalogue);
+  await operator.settle(market.catalogue, { flagged_may_win: flaggedMayWin ? "on" : "off" });
   await operator.storeAccounts(counterparts.accounts(operator.app.appId), nowMs);
   const truth = new Truth();
   const player = new Player({
@@ -92,9 +93,9 @@ async function finish({ server, operator, market }: Parts, setClock: (atMs: numb
   await server.refresh();
 }
 
-function settingsOf({ appleUrl }: Counterparts, port: number): Record<string, string> {
+function settingsOf({ appleUrl }: Counterparts): Record<string, string> {
   return {
-    ...{ PORT: String(port), HOST: "127.0.0.1", LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" },
+    ...{ PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" },
     // The people of the market all call from this machine, each by way of a proxy that names the address.
     ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: appleUrl },
   };

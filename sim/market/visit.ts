@@ -11,6 +11,8 @@ type Made = {
 };
 
 export type Life = {
+  /** When the client registers, and when the server has it. */
+  opensMs: number;
   registersMs: number;
   past: { createdMs: number; company: string } | undefined;
   kind: PersonTruth["kind"];
@@ -29,8 +31,8 @@ export function visitCalls(scene: Scene, person: Someone, life: Life): CollectCa
   const calls: CollectCall[] = [];
   // One SDK shows itself before it registers, and shows itself again after that.
   if (person.offer === "mini_game" && person.index % 4 !== 0 && !life.past) {
-    const early = desk.track("$MPShow", life.registersMs - 1, {});
-    calls.push(callOf(person, [early], { dueMs: life.registersMs - 1, mishap: "none" }));
+    const early = desk.track("$MPShow", life.opensMs - 1, {});
+    calls.push(callOf(person, [early], { dueMs: life.opensMs - 1, mishap: "none" }));
   }
   if (life.past) calls.push(...pastCalls(person, desk, life.past.createdMs, life.registersMs));
   calls.push(...visit(scene, person, desk, { day: 0, atMs: life.registersMs + 2_000 / haste, ...life }));

@@ -1,0 +1,85 @@
+import type { Hits } from "./attribution-score.ts";
+import { type Score, TARGETS } from "./score.ts";
+
+/** Rows of a table as Markdown shows them, aligned so that they read as well on a terminal. */
+export function tableOf(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const texts = [head, ...rows].map((row) => row.map(String));
+  const widths = head.map((_, place) => Math.max(...texts.map((row) => row[place]!.length)));
+  const line = (row: readonly string[]) => `| ${row.map((cell, place) => cell.padEnd(widths[place]!)).join(" | ")} |`;
+  const [first, ...rest] = texts.map(line);
+  return [first, `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...rest].join("\n");
+}
+
+const ratio = (value: number) => value.toFixed(4);
+const percent = (value: number) => (value === 0 ? "0" : `${(value * 100).toFixed(3)} %`);
+
+/** The whole score, as the terminal and docs/SCORECARD.md show it. */
+export function scoreTables(score: Score): string {
+  const { attribution, reports, events, fraud, postbacks } = score;
+  const hits = (kind: string, all: Record<string, Hits>) =>
+    tableOf(
+      [kind, "named so", "could be known", "right", "precision", "recall"],
+      Object.entries(all).map(([name, one]) => [
+        name,
+        one.found,
+        one.known,
+        one.right,
+        ratio(one.precision),
+        ratio(one.recall),
+      ]),
+    );
+  const families = ["users", "cost", "roi", "ltv", "retention"] as const;
+  const targets = TARGETS.map(({ what, target, of, holds }) => {
+    const value = of(score);
+    return [what, Number.isInteger(value) ? value : ratio(value), target, holds(value) ? "reached" : "MISSED"];
+  });
+  const caught = Object.entries(fraud.byKind).map(([kind, { met, caught: won }]) => [kind, met, won]);
+  return [
+    "## Targets",
+    tableOf(["what", "figure", "target", ""], targets),
+    "## Attribution",
+    hits("method", { ...attribution.byMethod, "all but ip_ua, reported": attribution.deterministic }),
+    hits("platform", attribution.byPlatform),
+    `Brought by an ad, though nothing that was told shows it: ${attribution.unknowable}. Organic people given to an ad: ${attribution.organicGivenAway}. Won by a forged touch that nothing gives away: ${attribution.givenToFraud}.`,
+    "## Reports",
+    tableOf(
+      ["figure", "error of counting", "error against the truth"],
+      families.map((family) => [family, percent(reports.counting[family]), percent(reports.truth[family])]),
+    ),
+    `${reports.rows} rows.`,
+    "## Events",
+    tableOf(
+      ["acknowledged", "stored", "lost", "doubled", "never acknowledged", "wrong answers"],
+      [[events.acknowledged, events.stored, events.lost, events.doubled, events.unasked, events.complaints]],
+    ),
+    "## Fraud",
+    tableOf(
+      ["kind", "people it was done to", "of them not won by it"],
+      [...caught, ["shared device named", fraud.sharedDevices.met, fraud.sharedDevices.caught]],
+    ),
+    `Of ${fraud.genuine} people with a true touch, ${fraud.wronglyFlagged} lost it to a flag; ${fraud.wronglyShared} were wrongly said to share a device.`,
+    "## Postbacks",
+    tableOf(
+      [
+        "justified",
+        "accepted once, amount equal",
+        "missing",
+        "doubled",
+        "wrong amount",
+        "without a cause",
+        "calls refused first",
+      ],
+      [
+        [
+          postbacks.justified,
+          postbacks.matched,
+          postbacks.missing,
+          postbacks.doubled,
+          postbacks.wrongAmount,
+          postbacks.unjustified,
+          postbacks.refused,
+        ],
+      ],
+    ),
+  ].join("\n\n");
+}
