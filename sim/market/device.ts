@@ -33,7 +33,7 @@ const ANDROID_VERSIONS = ["10", "11", "12", "13", "14"];
 const IOS_VERSIONS = ["16.6.1", "17.1.2", "17.4.1", "17.5", "18.0", "18.1.1"];
 
 /** Of phones that show some id. */
-const SHOWS = { oaid: 0.95, imei: 0.15, idfa: 0.4 };
+const SHOWS = { imei: 0.15, idfa: 0.4 };
 
 export function makePhone(random: Random, os: Phone["os"], ip: string): Phone {
   const none = { oaid: "", imei: "", androidId: "", idfa: "", idfv: "", caid: "" };
@@ -43,9 +43,8 @@ export function makePhone(random: Random, os: Phone["os"], ip: string): Phone {
     return { ...none, ...ids, os, brand: "Apple", model: "iPhone15,2", version: random.pick(IOS_VERSIONS), ip };
   }
   const [brand, model] = random.pick(ANDROIDS);
-  const oaid = random.chance(SHOWS.oaid) ? random.hex(32) : "";
   const imei = random.chance(SHOWS.imei) ? `86${random.digits(13)}` : "";
-  const ids = { oaid, imei, androidId: random.hex(16) };
+  const ids = { oaid: random.hex(32), imei, androidId: random.hex(16) };
   return { ...none, ...ids, os, brand, model, version: random.pick(ANDROID_VERSIONS), ip };
 }
 

@@ -8,7 +8,9 @@ import { type Plan, planPerson } from "./person.ts";
 import { Random } from "./random.ts";
 import { HOUR_MS, type Scene } from "./someone.ts";
 
-/** Somebody, or some flood, that turns up at an instant. */
+/** Somebody, or some flood, that turns up at an instant. What leads there can begin this much earlier. */
+const LEAD_MS = 2 * DAY_MS;
+
 type Actor = { arrivesMs: number; plan: () => Plan | Flood };
 
 /** The calls of one actor that fall into a tick, in their order. `plan` says whose they are; undefined: a flood's. */
@@ -40,7 +42,7 @@ export class Market implements Scene {
       atMs <= endMs;
       atMs = tickAfter(this.options, atMs + 1)
     ) {
-      for (; next < actors.length && actors[next]!.arrivesMs <= atMs; next += 1) {
+      for (; next < actors.length && actors[next]!.arrivesMs <= atMs + LEAD_MS; next += 1) {
         const planned = actors[next]!.plan();
         waiting.push({ plan: "truth" in planned ? planned : undefined, calls: planned.calls, sent: 0 });
       }

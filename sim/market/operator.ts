@@ -13,6 +13,8 @@ import { DATACENTRES } from "./device.ts";
 import { plainEnvironment } from "./simulated-server.ts";
 
 export type OperatedApp = { appId: number; accessToken: string };
+const PLACED_MS_MAX = 60_000;
+const USERS_AT_ONCE = 100;
 type Place = { url: string; dataDir: string };
 
 /** Does what an operator does, by the command line and the admin interface. */
@@ -96,6 +98,21 @@ export class Operator {
       ...rate,
     });
     return (await this.post<{ app_key: string }>("developers/decide", { id, state: "approved" })).app_key;
+  }
+
+  /** Until these users belong to a platform; whoever does not after a while is for the score to tell. */
+  async placed(clientIds: readonly string[], platform: string): Promise<void> {
+    const url = `${this.#place.url}/event_center/api/v1/user/get/?access_token=${this.app.accessToken}`;
+    const startedMs = elapsedMs();
+    for (let left = [...clientIds]; left.length > 0 && elapsedMs() - startedMs < PLACED_MS_MAX; await sleep(100)) {
+      const asked = left.slice(0, USERS_AT_ONCE);
+      const response = await fetch(url, { method: "POST", body: JSON.stringify({ user_list: asked }) });
+      const { data } = (await response.json()) as {
+        data: { user_list: { client_id: string; click_company: string }[] };
+      };
+      const there = new Set(data.user_list.filter((one) => one.click_company === platform).map((one) => one.client_id));
+      left = left.filter((clientId) => !there.has(clientId));
+    }
   }
 
   async post<T>(path: string, body: object): Promise<T> {

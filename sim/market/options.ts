@@ -61,7 +61,7 @@ export const DEFAULT_RATES: Rates = {
   offline: 0.05,
   reportedTwice: 0.05,
   spam: 0.01,
-  quietSpam: 0.001,
+  quietSpam: 0.004,
   injection: 0.01,
   farm: 0.01,
   floodsPerDay: 0.1,

@@ -64,7 +64,7 @@ export async function simulate(given: SimulationOptions): Promise<Played> {
     onStep("days", 1 - (endMs - atMs) / (market.options.days * DAY_MS));
   }
   player.close();
-  await finish({ server, operator, market }, (atMs) => {
+  await finish({ server, operator, market, truth }, (atMs) => {
     nowMs = atMs;
   });
   const release = () => {
@@ -77,13 +77,16 @@ export async function simulate(given: SimulationOptions): Promise<Played> {
   return { market, truth, server, operator, counterparts, release, stop };
 }
 
-type Parts = Pick<Played, "server" | "operator" | "market">;
+type Parts = Pick<Played, "server" | "operator" | "market" | "truth">;
 
 /** Everything is applied, told and counted before anybody looks. */
-async function finish({ server, operator, market }: Parts, setClock: (atMs: number) => void): Promise<void> {
+async function finish({ server, operator, market, truth }: Parts, setClock: (atMs: number) => void): Promise<void> {
   const { endMs, tickMs } = market.options;
   await operator.importCosts(market.costs());
   await applied(server.url);
+  // The server asks Apple in its own time, by the real clock.
+  const byApple = truth.people.filter(({ source }) => source?.platform === "asa").map(({ clientId }) => clientId);
+  await operator.placed(byApple, "asa");
   // What failed for a moment is due again a little later.
   for (const laterMs of [0, tickMs, 2 * tickMs]) {
     setClock(endMs + laterMs);

@@ -10,6 +10,8 @@ export type PostbackScore = {
   justified: number;
   /** Of them: accepted exactly once, with the right amount. */
   matched: number;
+  /** Accepted under an earlier click of the same person, before the one that brought the person was told. */
+  toldBefore: number;
   missing: number;
   doubled: number;
   wrongAmount: number;
@@ -45,7 +47,7 @@ const WINDOW_MS = 30 * DAY_MS;
 export function scorePostbacks(played: Played, pairs: readonly Pair[]): PostbackScore {
   const { byPlatform } = played.counterparts;
   const score: PostbackScore = {
-    ...{ justified: 0, matched: 0, missing: 0, doubled: 0, wrongAmount: 0, unjustified: 0 },
+    ...{ justified: 0, matched: 0, toldBefore: 0, missing: 0, doubled: 0, wrongAmount: 0, unjustified: 0 },
     refused: Object.values(byPlatform).reduce((sum, { refused }) => sum + refused.length, 0),
   };
   const accepted = new Map<string, AcceptedConversion[]>();
@@ -53,13 +55,25 @@ export function scorePostbacks(played: Played, pairs: readonly Pair[]): Postback
     const key = `${one.platform} ${one.key}`;
     accepted.set(key, [...(accepted.get(key) ?? []), one]);
   }
+  const byPerson = earlierOf([...accepted.values()].flat());
   const winners = countWinners(pairs);
   for (const pair of pairs.filter((one) => isJudged(one, winners))) {
     const { platform } = pair.person.source!;
     const told = accepted.get(`${platform} ${pair.person.token}`) ?? [];
-    compare(justifiedOf(pair.person, played.market.options.timeZone), told, score);
+    const before = byPerson.get(pair.person.clientId) ?? [];
+    compare(justifiedOf(pair.person, played.market.options.timeZone), { told, before }, score);
   }
   return score;
+}
+
+/** By person: what was told under an earlier click, whose token ends with the person's own id. */
+function earlierOf(accepted: readonly AcceptedConversion[]): Map<string, AcceptedConversion[]> {
+  const byPerson = new Map<string, AcceptedConversion[]>();
+  for (const one of accepted) {
+    const clientId = /^(?:e|f\d+)(p.+)$/.exec(one.key)?.[1];
+    if (clientId !== undefined) byPerson.set(clientId, [...(byPerson.get(clientId) ?? []), one]);
+  }
+  return byPerson;
 }
 
 /** A touch that won two people brings the platform two people's conversions under one name. */
@@ -88,7 +102,7 @@ function isJudged(pair: Pair, winners: ReadonlyMap<string, number>): boolean {
   return person.kind === "paid" && isRight(pair) && isTrueTouch && (key === "" || winners.get(key) === 1);
 }
 
-type Justified = { code: string; cents: number | null };
+type Justified = { told: Told; code: string; cents: number | null };
 
 function justifiedOf(person: Person, timeZone: string): Justified[] {
   const { platform, touchedAtMs } = person.source!;
@@ -114,33 +128,40 @@ function justifiedOf(person: Person, timeZone: string): Justified[] {
   ];
   return made.flatMap(([told, cents]) => {
     const code = codes[told];
-    return code === undefined ? [] : [{ code, cents: TELLS_NO_MONEY.has(platform) ? null : cents }];
+    return code === undefined ? [] : [{ told, code, cents: TELLS_NO_MONEY.has(platform) ? null : cents }];
   });
 }
 
-function compare(justified: readonly Justified[], told: readonly AcceptedConversion[], score: PostbackScore): void {
+type Heard = { told: readonly AcceptedConversion[]; before: readonly AcceptedConversion[] };
+
+function compare(justified: readonly Justified[], { told, before }: Heard, score: PostbackScore): void {
   const left = told.filter(({ isDuplicate }) => !isDuplicate);
   score.justified += justified.length;
   score.doubled += told.length - left.length;
-  const missing: Justified[] = [];
-  for (const one of justified) {
-    const at = left.findIndex(({ code, cents }) => code === one.code && cents === one.cents);
-    if (at < 0) missing.push(one);
-    else {
-      left.splice(at, 1);
-      score.matched += 1;
-    }
-  }
+  const missing = justified.filter((one) => {
+    const isMatched = takeOut(left, ({ code, cents }) => code === one.code && cents === one.cents);
+    if (isMatched) score.matched += 1;
+    return !isMatched;
+  });
   for (const one of missing) {
-    const at = left.findIndex(({ code }) => code === one.code);
-    if (at < 0) score.missing += 1;
-    else {
-      left.splice(at, 1);
-      score.wrongAmount += 1;
-    }
+    if (takeOut(left, ({ code }) => code === one.code)) score.wrongAmount += 1;
+    else if (before.some((other) => isSame(other, one))) score.toldBefore += 1;
+    else score.missing += 1;
   }
   for (const one of left) {
     if (justified.some(({ code, cents }) => code === one.code && cents === one.cents)) score.doubled += 1;
     else score.unjustified += 1;
   }
+}
+
+/** Whether there was one. */
+function takeOut(list: AcceptedConversion[], isWanted: (one: AcceptedConversion) => boolean): boolean {
+  const at = list.findIndex(isWanted);
+  if (at >= 0) list.splice(at, 1);
+  return at >= 0;
+}
+
+/** The same thing, in another platform's words. */
+function isSame({ platform, code }: AcceptedConversion, { told }: Justified): boolean {
+  return Object.entries(CODES).some(([name, codes]) => name.startsWith(platform) && codes[told] === code);
 }

@@ -59,27 +59,15 @@ export function scoreTables(score: Score): string {
     ),
     `Of ${fraud.genuine} people with a true touch, ${fraud.wronglyFlagged} lost it to a flag; ${fraud.wronglyShared} were wrongly said to share a device.`,
     "## Postbacks",
-    tableOf(
-      [
-        "justified",
-        "accepted once, amount equal",
-        "missing",
-        "doubled",
-        "wrong amount",
-        "without a cause",
-        "calls refused first",
-      ],
-      [
-        [
-          postbacks.justified,
-          postbacks.matched,
-          postbacks.missing,
-          postbacks.doubled,
-          postbacks.wrongAmount,
-          postbacks.unjustified,
-          postbacks.refused,
-        ],
-      ],
-    ),
+    postbackTable(postbacks),
   ].join("\n\n");
+}
+
+function postbackTable(postbacks: Score["postbacks"]): string {
+  const { justified, matched, toldBefore, missing, doubled, wrongAmount, unjustified, refused } = postbacks;
+  const head = ["justified", "accepted once, amount equal", "told by an earlier click", "missing", "doubled"];
+  return tableOf(
+    [...head, "wrong amount", "without a cause", "calls refused first"],
+    [[justified, matched, toldBefore, missing, doubled, wrongAmount, unjustified, refused]],
+  );
 }

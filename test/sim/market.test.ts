@@ -1,0 +1,177 @@
+import { expect, test } from "vitest";
+import type { MarketCall } from "../../sim/market/call.ts";
+import { Market } from "../../sim/market/market.ts";
+import {
+  COMPLETE_RATES,
+  DEFAULT_RATES,
+  type MarketOptions,
+  marketOptions,
+  startOf,
+  tickAfter,
+} from "../../sim/market/options.ts";
+import type { Plan } from "../../sim/market/person.ts";
+import { Random } from "../../sim/market/random.ts";
+import type { PersonTruth } from "../../sim/market/truth.ts";
+import { DAY_MS } from "../../src/domain/calendar.ts";
+
+const END_MS = Date.UTC(2026, 5, 1);
+
+type Run = { calls: { atMs: number; call: MarketCall }[]; plans: Set<Plan>; market: Market };
+
+const runs = new Map<string, Run>();
+
+/** Nobody changes what came out, so that equal markets are made once. */
+function run(given: Partial<MarketOptions> = {}): Run {
+  const key = JSON.stringify(given);
+  const known = runs.get(key) ?? played(given);
+  runs.set(key, known);
+  return known;
+}
+
+function played(given: Partial<MarketOptions>): Run {
+  const market = new Market(marketOptions({ endMs: END_MS, days: 20, people: 1500, ...given }));
+  const calls: Run["calls"] = [];
+  const plans = new Set<Plan>();
+  for (const { atMs, turns } of market.ticks()) {
+    for (const { plan, calls: sent } of turns) {
+      if (plan) plans.add(plan);
+      calls.push(...sent.map((call) => ({ atMs, call })));
+    }
+  }
+  return { calls, plans, market };
+}
+
+const share = (people: readonly PersonTruth[], is: (one: PersonTruth) => boolean) =>
+  people.filter(is).length / people.length;
+
+test("the same seed and options give the same calls, byte for byte", () => {
+  const bytes = (seed: number) => JSON.stringify(played({ seed, people: 100 }).calls);
+  expect(bytes(7)).toBe(bytes(7));
+  expect(bytes(7)).not.toBe(bytes(8));
+});
+
+test("the numbers that are drawn are the same on every machine, and even", () => {
+  const random = new Random(1, "even");
+  const drawn = Array.from({ length: 20_000 }, () => random.next());
+  expect(drawn.slice(0, 3)).toEqual(
+    Array.from(
+      { length: 3 },
+      (
+        (again) => () =>
+          again.next()
+      )(new Random(1, "even")),
+    ),
+  );
+  expect(drawn.reduce((sum, one) => sum + one, 0) / drawn.length).toBeCloseTo(0.5, 1);
+  expect(drawn.filter((one) => one < 0.1).length / drawn.length).toBeCloseTo(0.1, 1);
+  expect(Math.min(...drawn)).toBeGreaterThanOrEqual(0);
+  expect(Math.max(...drawn)).toBeLessThan(1);
+});
+
+test("calls are sent at the first tick at or after the instant at which they are due", () => {
+  const { calls, market } = run();
+  const startMs = startOf(market.options);
+  for (const { atMs, call } of calls.filter((one) => one.call.dueMs >= startMs)) {
+    expect(atMs).toBe(tickAfter(market.options, call.dueMs));
+    expect(atMs).toBeGreaterThanOrEqual(call.dueMs);
+    expect(atMs - call.dueMs).toBeLessThanOrEqual(2 * market.options.tickMs);
+  }
+  expect(tickAfter(market.options, calls[0]!.atMs)).toBe(calls[0]!.atMs);
+  expect(Math.max(...calls.map(({ atMs }) => atMs))).toBeLessThanOrEqual(END_MS);
+});
+
+test("people are as the rates say", () => {
+  const people = [...run().plans].map(({ truth }) => truth);
+  expect(share(people, ({ kind }) => kind === "organic")).toBeCloseTo(DEFAULT_RATES.organic, 1);
+  expect(share(people, ({ kind }) => kind === "farm")).toBeCloseTo(DEFAULT_RATES.farm, 2);
+  expect(share(people, ({ kind }) => kind === "migrated")).toBeCloseTo(DEFAULT_RATES.migrated, 2);
+  const platforms = new Set(people.flatMap(({ source }) => (source ? [source.platform] : [])));
+  expect([...platforms].sort()).toEqual(["asa", "baidu", "bilibili", "bytedance", "kuaishou", "tencent", "vivo"]);
+  const methods = new Set(people.map(({ method }) => method));
+  expect([...methods].sort()).toEqual([
+    "click_key",
+    "device_id",
+    "ip_ua",
+    "launch_query",
+    "none",
+    "open_id",
+    "reported",
+  ]);
+  const fraud = new Set(people.flatMap((one) => one.fraud.map(({ kind }) => kind)));
+  expect([...fraud].sort()).toEqual(["farm", "injection", "quiet_spam", "spam"]);
+});
+
+test("calls go wrong as often as the rates say", () => {
+  const { calls } = run();
+  const collects = calls.flatMap(({ call }) => (call.kind === "collect" ? [call] : []));
+  const of = (is: (call: (typeof collects)[number]) => boolean) => collects.filter(is).length / collects.length;
+  expect(of(({ mishap }) => mishap === "answer")).toBeCloseTo(DEFAULT_RATES.answerLost, 1);
+  expect(of(({ isGzip }) => isGzip)).toBeGreaterThan(0);
+  expect(of(({ path }) => path === "eventv2/collect/")).toBeGreaterThan(0.05);
+  const links = calls.flatMap(({ call }) => (call.kind === "link" ? [call] : []));
+  const seen = new Map<string, number>();
+  for (const { macros, touch } of links) {
+    const key = `${touch}${JSON.stringify(macros)}`;
+    seen.set(key, (seen.get(key) ?? 0) + 1);
+  }
+  expect([...seen.values()].some((times) => times > 1)).toBe(true);
+  expect(links.some(({ platform, macros }) => platform === "tencent" && macros.__CLICK_ID__ === undefined)).toBe(true);
+});
+
+test("a person's calls are in order, and the registration comes before everything but the first glimpse", () => {
+  for (const { calls } of run().plans) {
+    const due = calls.map(({ dueMs }) => dueMs);
+    expect(due).toEqual([...due].sort((left, right) => left - right));
+    const own = calls.filter(({ kind }) => kind !== "link");
+    const first = own.findIndex(({ kind }) => kind === "register");
+    expect(first).toBeLessThanOrEqual(1);
+  }
+});
+
+test("each event has a number of its own, and each order one amount", () => {
+  const serials = new Map<string, string>();
+  const orders = new Map<string, number>();
+  for (const { call } of run().calls) {
+    if (call.kind !== "collect") continue;
+    const sent = (JSON.parse(call.body) as { event_list: { properties: { serial: string } }[] }).event_list;
+    expect(sent.map(({ properties }) => properties.serial)).toEqual(call.events.map(({ serial }) => serial));
+    for (const { serial, event, happening } of call.events) {
+      const text = `${event} ${JSON.stringify(happening)}`;
+      expect(serials.get(serial) ?? text).toBe(text);
+      serials.set(serial, text);
+      if (happening.kind !== "pay") continue;
+      expect(orders.get(happening.orderId) ?? happening.cents).toBe(happening.cents);
+      orders.set(happening.orderId, happening.cents);
+    }
+  }
+  expect(orders.size).toBeGreaterThan(50);
+});
+
+test("every ad has a cost for each day, which follows from its clicks", () => {
+  const { market } = run();
+  const costs = market.costs();
+  expect(costs).toHaveLength(market.catalogue.ads.length * 20);
+  expect(new Set(costs.map(({ day }) => day)).size).toBe(20);
+  for (const { clicks, impressions, costE4, aid } of costs) {
+    const ad = market.catalogue.ads.find((one) => one.aid === aid)!;
+    expect(costE4).toBe(clicks * ad.costPerClickCents * 100);
+    expect(impressions).toBeGreaterThan(clicks);
+  }
+});
+
+test("where nothing is lost or hidden, everybody whom an ad brings can be known for certain", () => {
+  const people = [...run({ rates: COMPLETE_RATES }).plans].map(({ truth }) => truth);
+  const paid = people.filter(({ kind }) => kind === "paid");
+  expect(paid.filter(({ method }) => method === "none" || method === "ip_ua")).toEqual([]);
+  expect(people.flatMap(({ fraud }) => fraud)).toEqual([]);
+});
+
+test("who clicked long ago registers outside the window, and is organic", () => {
+  const old = [...run().plans].filter(({ truth, calls }) => truth.kind === "organic" && calls[0]?.kind === "link");
+  const isOld = ({ calls, truth }: Plan) => truth.fraud.length === 0 && calls.some(({ kind }) => kind === "register");
+  const gaps = old
+    .filter(isOld)
+    .map(({ calls }) => calls.find(({ kind }) => kind === "register")!.dueMs - calls[0]!.dueMs);
+  expect(gaps.length).toBeGreaterThan(5);
+  expect(Math.min(...gaps)).toBeGreaterThan(7 * DAY_MS);
+});
