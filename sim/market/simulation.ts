@@ -84,9 +84,13 @@ async function finish({ server, operator, market, truth }: Parts, setClock: (atM
   const { endMs, tickMs } = market.options;
   await operator.importCosts(market.costs());
   await applied(server.url);
-  // The server asks Apple in its own time, by the real clock.
-  const byApple = truth.people.filter(({ source }) => source?.platform === "asa").map(({ clientId }) => clientId);
-  await operator.placed(byApple, "asa");
+  // The server asks Apple in its own time, by the real clock. Whom a forged click has won never belongs to Apple.
+  const byApple = truth.people.filter(({ source, fraud }) => source?.platform === "asa" && fraud.length === 0);
+  await operator.placed(
+    byApple.map(({ clientId }) => clientId),
+    "asa",
+  );
+  await applied(server.url);
   // What failed for a moment is due again a little later.
   for (const laterMs of [0, tickMs, 2 * tickMs]) {
     setClock(endMs + laterMs);

@@ -55,12 +55,16 @@ await runProgram(async () => {
   bar.end();
   console.log(scoreTables(score));
   if (typeof given.json === "string") writeFileSync(given.json, `${JSON.stringify(score, null, 2)}\n`);
-  if (typeof given.markdown === "string") writeFileSync(given.markdown, scorecard(score, nowMs));
+  if (typeof given.markdown === "string") writeFileSync(given.markdown, scorecard(score, { nowMs, given }));
   if (TARGETS.some(({ of, holds }) => !holds(of(score)))) process.exitCode = 1;
 });
 
-function scorecard(score: Score, nowMs: number): string {
-  const shown = process.argv.slice(2).join(" ");
+/** Of the options, those that the figures depend on. */
+const DECIDING = ["seed", "days", "people", "tick"];
+
+function scorecard(score: Score, { nowMs, given }: { nowMs: number; given: Record<string, unknown> }): string {
+  const options = DECIDING.map((name) => `--${name} ${given[name]}`);
+  const shown = [...options, ...(given.complete === true ? ["--complete"] : [])].join(" ");
   const { seed, days, people, calls, touches, lostAnswers } = score.market;
   return `# Scorecard
 
