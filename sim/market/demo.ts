@@ -27,7 +27,7 @@ const OPTIONS = {
   "data-dir": { type: "string", default: "./data-demo" },
 } as const;
 
-const TICK_MS = 120 * 60_000;
+const TICK_MS = 180 * 60_000;
 
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
