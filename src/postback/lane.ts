@@ -30,8 +30,10 @@ export type LaneDeps = {
   dayOf: (appId: number, atMs: number) => string;
 };
 
-/** Outcomes wait this long at most for others, to be written down together. */
-const GATHER_MS = 20;
+/** Outcomes wait this long for others, to be written down together. */
+const GATHER_MS = 2;
+/** While nothing lands, it is looked this often whether there is more to send. */
+const IDLE_MS = 50;
 const AGAIN_MS = 500;
 /** Who is asked to stop tries so often to write down what it knows: the database may be about to stop, too. */
 const LAST_TRIES = 20;
@@ -52,6 +54,7 @@ export class Lane {
   #pace: Pace;
   #flying = 0;
   #landed: PostbackOutcome[] = [];
+  #onLanded = () => {};
 
   constructor(deps: LaneDeps, way: Way) {
     this.#deps = deps;
@@ -73,11 +76,20 @@ export class Lane {
   /** Ends only when everything that was sent is written down, whatever becomes of the database meanwhile. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
-      const claimed = signal.aborted ? 0 : await this.#claim();
+      // Both at once: what is held is not claimed, and neither waits for the other's round trips.
+      const [claimed] = await Promise.all([signal.aborted ? 0 : this.#claim(), this.#record(signal)]);
       if (claimed === 0 && this.#flying === 0 && this.#landed.length === 0) return;
-      await sleep(this.#landed.length > 0 ? 0 : GATHER_MS);
-      await this.#record(signal);
+      if (this.#landed.length === 0) await this.#landing();
     }
+  }
+
+  /** Until something has landed, or there may be more to claim. Whatever lands in the same moment is gathered. */
+  async #landing(): Promise<void> {
+    const stop = new AbortController();
+    const landed = new Promise<void>((resolve) => (this.#onLanded = resolve));
+    await Promise.race([landed, sleep(IDLE_MS, undefined, { signal: stop.signal }).catch(() => {})]);
+    stop.abort();
+    await sleep(GATHER_MS);
   }
 
   async #claim(): Promise<number> {
@@ -119,6 +131,7 @@ export class Lane {
     if (delivery.kind === "later" && delivery.isDown) this.#breaker.failed(this.#deps.elapsed());
     else if (delivery.kind !== "skipped") this.#breaker.succeeded();
     this.#landed.push(this.#outcomeOf(parcel.row, delivery));
+    this.#onLanded();
   }
 
   #outcomeOf(row: ClaimedRow, delivery: Delivery): PostbackOutcome {

@@ -65,7 +65,10 @@ describe("a platform that is down", () => {
       return engine.calls - before;
     };
     // Everything that was under way fails at once, and that is one failure of the platform, not sixty-four.
-    expect(await turn(0)).toBe(64);
+    const burst = await turn(0);
+    expect(burst).toBeGreaterThanOrEqual(64);
+    // Four may fail before it counts as down, and make room for as many.
+    expect(burst).toBeLessThanOrEqual(68);
     stage.nowMs += 60_000;
     expect(await turn(9_999)).toBe(0);
     expect(await turn(1)).toBe(1);
