@@ -13,8 +13,14 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
 /** Of this database alone: others share the cluster. */
-const END_HOLDERS = `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and classid = 7226391
+const HOLDERS = `from pg_locks where locktype = 'advisory' and classid = 7226391
   and database = (select oid from pg_database where datname = current_database())`;
+
+/** Ends the connections that hold an account, and waits until they have let go. */
+async function endHolders(): Promise<void> {
+  await stage.pool.query(`select pg_terminate_backend(pid) ${HOLDERS}`);
+  await expect.poll(async () => (await stage.pool.query(`select 1 ${HOLDERS}`)).rows, { timeout: 10_000 }).toEqual([]);
+}
 
 let rows: CostRow[];
 let tencent: TencentStandIn;
@@ -192,9 +198,11 @@ test("what another process has pulled meanwhile is not pulled again by one that 
 });
 
 test("a process that has lost its hold on the account can store nothing any more", async () => {
+  let isLost = false;
   tencent.fail = (call) => {
-    if (call === 2) void stage.pool.query(END_HOLDERS);
-    return undefined;
+    if (call === 2) void endHolders().then(() => (isLost = true));
+    // Nothing more is told until the hold is lost for certain.
+    return call >= 2 && !isLost ? "busy" : undefined;
   };
   await expect(stage.pull(account, ONE)).rejects.toThrow();
   tencent.fail = () => undefined;

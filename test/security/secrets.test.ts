@@ -194,14 +194,6 @@ describe("in the log", () => {
     expect(output.includes(app.accessToken), "not even what every client has").toBe(false);
   });
 
-  test("the greeting of the first start names no key", async () => {
-    const pool = server.database();
-    const { rows } = await pool.query("select access_token from app order by app_id limit 1");
-    await pool.end();
-    expect(server.output).toContain(`access_token  ${rows[0].access_token}`);
-    expect(server.output).not.toMatch(/app_key +[0-9a-f]{8}|aes_key +\S{8}/);
-  });
-
   test("a value under a secret's name is left out, and of an error only what it says", async () => {
     const script = `
       import { createLog } from "${ROOT}dist/src/log.js";
