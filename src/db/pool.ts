@@ -25,7 +25,7 @@ export type PoolOptions = {
 
 const READ_ONLY = "-c default_transaction_read_only=on -c work_mem=64MB -c jit=off";
 const ON_CORES = { all: "", one: " -c max_parallel_workers_per_gather=0" } as const;
-const GIVES_WAY_PRIORITY = 15;
+const GIVES_WAY_PRIORITY = 19;
 
 export function openPool(connection: Connection, options: PoolOptions): pg.Pool {
   const { kind: _, ...local } = connection;

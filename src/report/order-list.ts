@@ -51,13 +51,16 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
 
 export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
   const { app, order, page } = asked;
-  const { orders, total } = await sumOrderList(executor, asked);
   const hasUsers = asked.users.length > 0 || asked.sortsByUser;
-  const keys = await query<{ clientId: string; traceId: string }>(
-    executor,
-    sql`select o.client_id as "clientId", o.trace_id as "traceId" from ${hasUsers ? ordersOfUsers : sql`orders o`}
-      where ${whereOf(asked)} order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
-  );
+  // At the same time, where there are connections for it: neither needs the other.
+  const [{ orders, total }, keys] = await Promise.all([
+    sumOrderList(executor, asked),
+    query<{ clientId: string; traceId: string }>(
+      executor,
+      sql`select o.client_id as "clientId", o.trace_id as "traceId" from ${hasUsers ? ordersOfUsers : sql`orders o`}
+        where ${whereOf(asked)} order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
+    ),
+  ]);
   const list = await orderRecords(executor, keys, app);
   return { page_info: pageInfo(page, orders), list, total: [total] };
 }
@@ -108,8 +111,12 @@ export async function orderRecords(
 
 /** Amounts over the orders; what a user has paid in all counts once, however many of the orders are his. */
 async function sumOrderList(executor: Executor, asked: OrderQuery): Promise<{ orders: number; total: OrderTotal }> {
-  const payers = await sumPayers(executor, asked);
-  const sums = asked.orders.length > 0 ? await sumOrders(executor, asked) : await sumAllOrders(executor, asked, payers);
+  const [payers, found] = await Promise.all([
+    sumPayers(executor, asked),
+    asked.orders.length > 0 ? sumOrders(executor, asked) : sumSentBack(executor, asked),
+  ]);
+  // All orders of some users: their number and amounts are those of the users, and need not be added up again.
+  const sums: OrderSums = { orders: payers.payCount, cents: payers.payCents, ...found };
   return {
     orders: sums.orders,
     total: {
@@ -150,14 +157,13 @@ async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSu
   return sums!;
 }
 
-/** All orders of some users: their number and amounts are those of the users, and need not be added up again. */
-async function sumAllOrders(executor: Executor, asked: OrderQuery, payers: PayerSums): Promise<OrderSums> {
+async function sumSentBack(executor: Executor, asked: OrderQuery): Promise<Pick<OrderSums, "backCents">> {
   const [sent] = await query<{ backCents: number }>(
     executor,
     sql`select coalesce(sum(o.back_cents), 0)::bigint as "backCents" from ${sourceOf(asked)}
       where ${whereOf(asked)} and o.back_cents <> 0`,
   );
-  return { orders: payers.payCount, cents: payers.payCents, backCents: sent!.backCents };
+  return sent!;
 }
 
 function sourceOf({ users }: OrderQuery): Sql {

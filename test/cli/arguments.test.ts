@@ -39,6 +39,17 @@ test("--help of every command explains it and its options, and every command tak
   expect(withoutJson).toEqual([]);
 });
 
+test("the help of all lists every command, and the help of one is the same by either way", async () => {
+  const { stdout } = await cli(dataDir, ["--help"]);
+  expect(subcommandsOf(stdout)).toEqual(
+    expect.arrayContaining(["app", "ad-object", "why", "docs", "postback", "cost"]),
+  );
+  expect(await cli(dataDir, ["help", "app"])).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining("rotate-token"),
+  });
+});
+
 test.each([
   [["frobnicate"], /frobnicate/],
   [["app"], /create/],

@@ -7,7 +7,7 @@ import { attemptStart, makeDataDir } from "../process/launch.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
-const ROUNDS = 20;
+const ROUNDS = 12;
 
 test("after kill -9 at any instant nothing acknowledged is missing, nothing is there twice, every sum adds up", async () => {
   const dataDir = makeDataDir();
