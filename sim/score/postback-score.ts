@@ -34,8 +34,6 @@ const CODES: Readonly<Record<string, Codes>> = {
   bilibili: { activate: "APP_FIRST_ACTIVE", register: "USER_REGISTER", pay: "USER_COST", twice: "RETENTION" },
   vivo: { activate: "ACTIVATION", register: "REGISTER", pay: "PAY", twice: "RETENTION_1" },
 };
-/** vivo's interface has no field for money that its documents name. */
-const TELLS_NO_MONEY: ReadonlySet<string> = new Set(["vivo"]);
 
 const LATE_MS = 3 * DAY_MS;
 const WINDOW_MS = 30 * DAY_MS;
@@ -128,7 +126,7 @@ function justifiedOf(person: Person, timeZone: string): Justified[] {
   ];
   return made.flatMap(([told, cents]) => {
     const code = codes[told];
-    return code === undefined ? [] : [{ told, code, cents: TELLS_NO_MONEY.has(platform) ? null : cents }];
+    return code === undefined ? [] : [{ told, code, cents }];
   });
 }
 

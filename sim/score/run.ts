@@ -33,6 +33,9 @@ const OPTIONS = {
   markdown: { type: "string" },
 } as const;
 
+/** Of the options, those that the figures depend on. */
+const DECIDING = ["seed", "days", "people", "tick"];
+
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
   const bar = new ProgressBar();
@@ -58,9 +61,6 @@ await runProgram(async () => {
   if (typeof given.markdown === "string") writeFileSync(given.markdown, scorecard(score, { nowMs, given }));
   if (TARGETS.some(({ of, holds }) => !holds(of(score)))) process.exitCode = 1;
 });
-
-/** Of the options, those that the figures depend on. */
-const DECIDING = ["seed", "days", "people", "tick"];
 
 function scorecard(score: Score, { nowMs, given }: { nowMs: number; given: Record<string, unknown> }): string {
   const options = DECIDING.map((name) => `--${name} ${given[name]}`);
