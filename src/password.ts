@@ -5,8 +5,8 @@ const COST: ScryptOptions = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
-export const PASSWORD_LENGTH_MIN = 10;
-export const PASSWORD_LENGTH_MAX = 200;
+const PASSWORD_LENGTH_MIN = 10;
+const PASSWORD_LENGTH_MAX = 200;
 
 /** Undefined: it will do. */
 export function passwordProblem(password: string): string | undefined {

@@ -49,7 +49,7 @@ function registrationCall(person: Someone, { atMs, launch, past }: Registering):
 }
 
 /** Whoever resolves the token finds in it what Apple would know. */
-export function appleToken({ ad, atMs }: Touch): string {
+function appleToken({ ad, atMs }: Touch): string {
   const attribution = {
     ...{
       attribution: true,

@@ -15,7 +15,7 @@ export type AttributionScore = {
   givenToFraud: number;
 };
 
-export const DETERMINISTIC = ["click_key", "device_id", "open_id", "launch_query"] as const;
+const DETERMINISTIC = ["click_key", "device_id", "open_id", "launch_query"] as const;
 const METHODS = [...DETERMINISTIC, "ip_ua", "reported"];
 
 /** Right: the platform and the ad. Who was made by a farm was brought by nobody, and is judged with the fraud. */

@@ -7,7 +7,7 @@ import {
   findEarlierPostbacks,
   type NewPostback,
   type OrderOfPostback,
-  type PostbackKey,
+  postbackKeyText,
   showPostbacksInOrders,
   storePostbacks,
   withdrawPostbacks,
@@ -113,9 +113,9 @@ export async function writePostbacks(
   if (![...facts.apps.values()].some(({ book }) => book)) return showPostbacksInOrders(tx, earlier);
   const moved = placed.filter((user) => facts.isStored(user) && facts.app(user.appId).book?.tellsPlatforms);
   const withdrawn = await withdrawPostbacks(tx, moved);
-  const madeFor = new Map(withdrawn.map((row) => [keyText(row), row.madeFor]));
+  const madeFor = new Map(withdrawn.map((row) => [postbackKeyText(row), row.madeFor]));
   const again = (await judgeAgain(tx, facts, moved)).map((row) => {
-    const name = madeFor.get(keyText(row.postback));
+    const name = madeFor.get(postbackKeyText(row.postback));
     return name === undefined ? row : { ...row, postback: { ...row.postback, madeFor: name } };
   });
   const movedKeys = new Set(moved.map(userKey));
@@ -127,8 +127,8 @@ export async function writePostbacks(
     tx,
     all.map(({ postback }) => postback),
   );
-  const isStored = new Set(keys.map(keyText));
-  const stored = all.filter(({ postback }) => isStored.has(keyText(postback)));
+  const isStored = new Set(keys.map(postbackKeyText));
+  const stored = all.filter(({ postback }) => isStored.has(postbackKeyText(postback)));
   await insertOutbox(
     tx,
     stored
@@ -136,8 +136,8 @@ export async function writePostbacks(
       .map(({ postback, lane, content }) => ({ ...postback, lane, content, dueAtMs: postback.changedAtMs })),
   );
   // New orders show it from the start, unless there was one of theirs before them, or it is told of another order.
-  const shown = new Set(stored.map(({ postback }) => `${keyText(postback)}\t${postback.traceId}`));
-  const untold = live.filter(({ postback }) => !shown.has(`${keyText(postback)}\t${postback.traceId}`));
+  const shown = new Set(stored.map(({ postback }) => `${postbackKeyText(postback)}\t${postback.traceId}`));
+  const untold = live.filter(({ postback }) => !shown.has(`${postbackKeyText(postback)}\t${postback.traceId}`));
   await showPostbacksInOrders(tx, [...earlier, ...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
 }
 
@@ -163,7 +163,7 @@ function ordersOf(rows: readonly Row[]): OrderOfPostback[] {
 function onePerKey(rows: readonly Row[]): Row[] {
   const byKey = new Map<string, Row>();
   for (const row of rows) {
-    const key = keyText(row.postback);
+    const key = postbackKeyText(row.postback);
     const known = byKey.get(key);
     if (!known) byKey.set(key, row);
     const isSame = known?.postback.traceId === row.postback.traceId;
@@ -173,8 +173,4 @@ function onePerKey(rows: readonly Row[]): Row[] {
     }
   }
   return [...byKey.values()];
-}
-
-function keyText({ appId, clientId, eventType, subject }: PostbackKey): string {
-  return `${appId}\t${clientId}\t${eventType}\t${subject}`;
 }

@@ -16,18 +16,6 @@ export async function storeMediaToken(
   );
 }
 
-export async function loadMediaToken(
-  executor: Executor,
-  vault: Vault,
-  key: { appId: number; platform: string },
-): Promise<string | undefined> {
-  const [row] = await query<{ sealed: string }>(
-    executor,
-    sql`select token_sealed as sealed from media_token where app_id = ${key.appId} and platform = ${key.platform}`,
-  );
-  return row && vault.open(row.sealed);
-}
-
 /** By app, then by platform. */
 export async function loadMediaTokens(executor: Executor, vault: Vault): Promise<Map<number, Map<string, string>>> {
   const rows = await query<{ appId: number; platform: string; sealed: string }>(

@@ -39,7 +39,7 @@ export type Settled = Omit<PostbackOutcome, "outboxId" | "dueAtMs">;
  * What became of postbacks, in their own rows, in the orders, and in the slices of the cube that count them. One that the
  * platform could not be told was no attempt: a click that comes late may bring what was lacking.
  */
-export async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs: number): Promise<void> {
+async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs: number): Promise<void> {
   if (settled.length === 0) return;
   const list = <K extends keyof Settled>(key: K) => settled.map((one) => one[key]);
   const rows = await query<OrderOfPostback & { placeDay: string | null; status: number; acceptedDay: string | null }>(

@@ -5,6 +5,10 @@ import type { UserKey } from "./user-account.ts";
 /** A postback is one per user, event type and what it is about: an order, a day, or the user as such. */
 export type PostbackKey = UserKey & { eventType: string; subject: string };
 
+export function postbackKeyText({ appId, clientId, eventType, subject }: PostbackKey): string {
+  return `${appId}\t${clientId}\t${eventType}\t${subject}`;
+}
+
 export type NewPostback = PostbackKey & {
   /** The empty text: a callback to the app's own systems. */
   adPlatform: string;

@@ -153,7 +153,7 @@ function readMoment(text: string): string {
   );
 }
 
-export function readEventType(text: string): PostbackEventType {
+function readEventType(text: string): PostbackEventType {
   const type = POSTBACK_EVENT_TYPES.find((known) => known === text);
   if (type) return type;
   throw bad(`event_type must be one of ${POSTBACK_EVENT_TYPES.join(", ")}.`);

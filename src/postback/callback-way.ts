@@ -39,7 +39,7 @@ export class CallbackWay implements Way {
   }
 }
 
-export function callbackRequest(callback: Callback, { row, user, dedupeId: id }: Parcel, nowMs: number): HttpRequest {
+function callbackRequest(callback: Callback, { row, user, dedupeId: id }: Parcel, nowMs: number): HttpRequest {
   const known: JsonObject = { app_id: row.appId, client_id: row.clientId, wx_openid: user?.wxOpenid ?? "", id };
   if (callback.kind === "attribution") {
     const values = { ...row.content, ...known };

@@ -4,7 +4,7 @@ import type { Clock } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
 import { inTransaction } from "../db/pool.ts";
-import type { PostbackKey } from "../db/postback.ts";
+import { postbackKeyText } from "../db/postback.ts";
 import { type PostbackOutcome, recordOutcomes } from "../db/postback-outcome.ts";
 import { loadParcelFacts } from "../db/postback-parcel.ts";
 import type { Executor } from "../db/sql.ts";
@@ -202,10 +202,10 @@ function storable(reason: string): string {
 async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
   if (rows.length === 0) return [];
   const [facts, users] = [await loadParcelFacts(tx, rows), await loadUsers(tx, oneOfEach(rows))];
-  const factsByKey = new Map(facts.map((one) => [keyText(one), one]));
+  const factsByKey = new Map(facts.map((one) => [postbackKeyText(one), one]));
   const usersByKey = new Map(users.map((user) => [`${user.appId}\t${user.clientId}`, user]));
   return rows.map((row) => {
-    const known = factsByKey.get(keyText(row));
+    const known = factsByKey.get(postbackKeyText(row));
     return {
       ...{ row, user: usersByKey.get(`${row.appId}\t${row.clientId}`), touchKind: known?.touchKind ?? "click" },
       ...{ atMs: known?.atMs ?? 0, valueCents: known?.valueCents ?? null, traceId: known?.traceId ?? "" },
@@ -231,8 +231,4 @@ export function dedupeIdOf(of: {
 
 function oneOfEach(rows: readonly ClaimedRow[]): ClaimedRow[] {
   return [...new Map(rows.map((row) => [`${row.appId}\t${row.clientId}`, row])).values()];
-}
-
-function keyText({ appId, clientId, eventType, subject }: PostbackKey): string {
-  return `${appId}\t${clientId}\t${eventType}\t${subject}`;
 }

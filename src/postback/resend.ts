@@ -5,7 +5,7 @@ import { loadOrders } from "../db/orders.ts";
 import { insertOutbox } from "../db/outbox.ts";
 import { loadReaches } from "../db/platform-account.ts";
 import { inTransaction, preferIndexes } from "../db/pool.ts";
-import { type PostbackKey, reopenPostbacks, showPostbacksInOrders } from "../db/postback.ts";
+import { postbackKeyText, reopenPostbacks, showPostbacksInOrders } from "../db/postback.ts";
 import {
   ALL_STATUSES,
   FIRST_PLACE,
@@ -118,8 +118,8 @@ async function resendPage(tx: pg.PoolClient, { book, page, nowMs }: Page, resent
     content: { ad_data: user.adData, is_resent: true },
     dueAtMs: nowMs,
   }));
-  const reopened = new Set((await reopenPostbacks(tx, again, nowMs)).map(keyText));
-  const taken = again.filter((one) => reopened.has(keyText(one)));
+  const reopened = new Set((await reopenPostbacks(tx, again, nowMs)).map(postbackKeyText));
+  const taken = again.filter((one) => reopened.has(postbackKeyText(one)));
   for (let missed = again.length - taken.length; missed > 0; missed -= 1) refuse("waiting");
   await insertOutbox(tx, taken);
   await showPostbacksInOrders(
@@ -152,8 +152,4 @@ async function orderCents(tx: pg.PoolClient, postbacks: readonly ListedPostback[
 
 function oneOfEachUser(page: readonly ListedPostback[]): ListedPostback[] {
   return [...new Map(page.map((postback) => [postback.clientId, postback])).values()];
-}
-
-function keyText({ clientId, eventType, subject }: PostbackKey): string {
-  return `${clientId}\t${eventType}\t${subject}`;
 }

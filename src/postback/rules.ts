@@ -82,7 +82,7 @@ export async function readRule(
 }
 
 /** The platform's own name; the empty text stays what it is. */
-export function readPostbackPlatform(text: string): string {
+function readPostbackPlatform(text: string): string {
   if (text === "") return "";
   const name = platformNamed(text.toLowerCase())?.name ?? text;
   if (POSTBACK_PLATFORMS.includes(name)) return name;

@@ -4,7 +4,7 @@ import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/
 import { dropEventDaysBefore, loadEventDays, openEventDay } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
 import { addToLedger, readLedger } from "../../src/db/ledger-minute.ts";
-import { loadMediaToken, storeMediaToken } from "../../src/db/media-token.ts";
+import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
 import { declareEvent, declareProperty, loadEventMeta, loadPropertyMeta, noteObserved } from "../../src/db/metadata.ts";
 import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db/orders.ts";
 import { inTransaction, isDatabaseAway } from "../../src/db/pool.ts";
@@ -253,8 +253,9 @@ test("a change of an app touches only what it names, and a new token makes the o
 test("a media token is sealed, and the latest one counts", async () => {
   for (const token of ["first", "second"])
     await storeMediaToken(database.pool, vault, { appId: 1, platform: "wechat", token, refreshedAtMs: 1 });
-  expect(await loadMediaToken(database.pool, vault, { appId: 1, platform: "wechat" })).toBe("second");
-  expect(await loadMediaToken(database.pool, vault, { appId: 2, platform: "wechat" })).toBeUndefined();
+  const tokens = await loadMediaTokens(database.pool, vault);
+  expect(tokens.get(1)?.get("wechat")).toBe("second");
+  expect(tokens.get(2)).toBeUndefined();
   expect(JSON.stringify(await rowsOf(database.pool, "media_token"))).not.toMatch(/first|second/);
 });
 
