@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const installedStamp = join(root, "node_modules", ".installed");
 const builtStamp = join(root, "dist", ".built");
+const webStamp = join(root, "dist", ".built-web");
 
 const [major, minor] = process.versions.node.split(".").map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -38,6 +39,14 @@ if (readStamp(builtStamp) !== sources) {
   const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
   run(process.execPath, [tsc, "-p", "tsconfig.build.json"], "The build failed.");
   writeFileSync(builtStamp, sources);
+}
+
+const pages = fingerprint(["web", "src/contract", "package-lock.json"]);
+if (readStamp(webStamp) !== pages) {
+  console.error("Building the console …");
+  const vite = join(root, "node_modules", "vite", "bin", "vite.js");
+  run(process.execPath, [vite, "build", "web", "--logLevel", "warn"], "The console could not be built.");
+  writeFileSync(webStamp, pages);
 }
 
 function readStamp(file) {

@@ -1,5 +1,5 @@
-// `npm test`: types, style, known holes in what we depend on, then every test, on a real PostgreSQL. Stops at the first
-// stage that fails.
+// `npm test`: types, style, known holes in what we depend on, then every test, on a real PostgreSQL and in a
+// real browser. Stops at the first stage that fails.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,8 +7,10 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const stages = [
   ["types", ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]],
+  ["types of the console", ["node_modules/typescript/bin/tsc", "-p", "web/tsconfig.json"]],
   ["style", ["node_modules/@biomejs/biome/bin/biome", "check", "."]],
   ["dependencies", ["bin/audit.mjs"]],
+  ["browser", ["bin/browser.mjs"]],
   ["tests", ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)]],
 ];
 

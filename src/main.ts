@@ -1,5 +1,6 @@
 import { systemClock } from "./clock.ts";
 import { configFromEnvironment } from "./config.ts";
+import { countAdmins, createSetupLink } from "./db/admin-user.ts";
 import { type App, createApp, loadApps } from "./db/app.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { createLog } from "./log.ts";
@@ -30,7 +31,9 @@ try {
   const running = await starting;
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A failure was not handled."));
   const demo = isStopping ? undefined : await makeDemoApp(running);
+  const setupLink = isStopping ? undefined : await makeSetupLink(running);
   console.log(`Touchpoint is ready at ${running.address} (API: ${running.address}/docs)`);
+  if (setupLink) console.log(`\nSet the admin password of the console (one use, within a day):\n  ${setupLink}`);
   if (demo) greet(demo, running.address);
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
@@ -47,6 +50,12 @@ async function makeDemoApp({ database, vault }: Running): Promise<App | undefine
     metadataMode: "open",
     createdAtMs: systemClock(),
   });
+}
+
+/** As long as nobody can sign in, every start offers the way in. */
+async function makeSetupLink({ database, address }: Running): Promise<string | undefined> {
+  if ((await countAdmins(database.pool)) > 0) return undefined;
+  return `${address}/console/setup#${await createSetupLink(database.pool, { userId: null, nowMs: systemClock() })}`;
 }
 
 function greet(app: App, address: string): void {

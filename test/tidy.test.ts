@@ -42,7 +42,7 @@ function filesUnder(folder: string): string[] {
 function sourcesUnder(...folders: string[]): Source[] {
   return folders
     .flatMap(filesUnder)
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .map((path) => {
       const text = readFileSync(join(ROOT, path), "utf8");
       return { path, text, code: withoutComments(text) };
@@ -56,7 +56,8 @@ function withoutComments(text: string): string {
 }
 
 const src = sourcesUnder("src");
-const all = sourcesUnder("src", "sim", "test", "bench");
+const web = sourcesUnder("web/src");
+const all = [...sourcesUnder("src", "sim", "test", "bench"), ...web];
 
 test("every folder of src has its row in the table of imports", () => {
   const folders = new Set(src.map(({ path }) => folderOf(path)).filter((folder) => folder !== ""));
@@ -75,6 +76,23 @@ test("an import that points up, sideways or out of src would be found", () => {
   expect(wrongFrom("src/http/a.ts", 'const b = await import("../apply/b.ts");')).toHaveLength(1);
   expect(wrongFrom("src/http/a.ts", 'import b from "../../test/b.ts";')).toHaveLength(1);
   expect(wrongFrom("src/http/a.ts", 'import b from "../report/b.ts"; import c from "../errors.ts";')).toEqual([]);
+});
+
+test("the console takes only types from the server, and only from its contract", () => {
+  const offences = (code: string) =>
+    [...code.matchAll(/^import (?!type \{).*"((?:\.\.\/)+src\/[^"]+)"|"((?:\.\.\/)+src\/(?!contract\/)[^"]+)"/gm)].map(
+      ([line]) => line,
+    );
+  expect(offences('import { a } from "../../src/contract/a.ts";')).toHaveLength(1);
+  expect(offences('import type { A } from "../../src/db/a.ts";')).toHaveLength(1);
+  expect(offences('import type { A } from "../../src/contract/a.ts";')).toEqual([]);
+  expect(web.length).toBeGreaterThan(10);
+  expect(web.flatMap(({ path, code }) => offences(code).map((line) => `${path}: ${line}`))).toEqual([]);
+});
+
+test("everything that the console says is there in both languages", () => {
+  const inOneOnly = web.filter(({ code }) => /^ {2}en: /m.test(code) !== /^ {2}zh: /m.test(code));
+  expect(inOneOnly.map(({ path }) => path)).toEqual([]);
 });
 
 /** The folder of src that a file belongs to; the empty text at its root. */

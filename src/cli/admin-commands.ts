@@ -42,7 +42,7 @@ export function adminCommands(program: Command): void {
     .action((name: string | undefined, options: Json) =>
       withDatabase(async (session) => {
         const token = await setupToken(session, name);
-        print({ setup_token: token }, options, () => `/setup#${token}`);
+        print({ setup_token: token }, options, () => `/console/setup#${token}`);
       }),
     );
 
@@ -88,7 +88,7 @@ function userCommands(user: Command): void {
           if (!added) throw new UsageError(`There is a user ${JSON.stringify(name)} already.`);
           return { ...shownUser(added), setup_token: await createSetupLink(tx, { userId: added.userId, nowMs }) };
         });
-        print(made, options, () => listOf({ ...made, link: `/setup#${made.setup_token}` }));
+        print(made, options, () => listOf({ ...made, link: `/console/setup#${made.setup_token}` }));
       }),
     );
 

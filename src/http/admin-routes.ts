@@ -34,6 +34,7 @@ import { accountRoutes } from "./account-routes.ts";
 import { actorOf } from "./admin.ts";
 import { adminCostRoutes } from "./admin-cost-routes.ts";
 import { adminReportRoutes } from "./admin-report-routes.ts";
+import { appRoutes } from "./app-routes.ts";
 import { auditChanges } from "./audit.ts";
 import { callbackRoutes } from "./callback-routes.ts";
 import { consoleUserRoutes } from "./console-user-routes.ts";
@@ -62,6 +63,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     developerRoutes(routes, context);
     userRoutes(routes, context);
     consoleUserRoutes(routes, context);
+    appRoutes(routes, context);
     postbackRuleRoutes(routes, context);
     postbackRoutes(routes, context);
     accountRoutes(routes, context);

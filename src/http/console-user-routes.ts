@@ -37,7 +37,7 @@ export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext)
     schema: {
       summary: "Add somebody to the console",
       description:
-        "The answer holds a one-time token: the person sets the password with it, at `/setup#` and the token.",
+        "The answer holds a one-time token: the person sets the password with it, at `/console/setup#` and the token.",
       ...{ tags: ["admin"], body: consoleUserBody, response: { 200: adminAnswer } },
     },
     handler: async (request) => {

@@ -70,6 +70,4 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
         .headers(PAGE_HEADERS)
         .send(docsPage(server.swagger() as OpenApi)),
   });
-
-  server.get("/", { schema: { hide: true }, handler: async (_request, reply) => reply.redirect("/docs") });
 }

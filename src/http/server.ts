@@ -23,6 +23,7 @@ import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
 import { clientRoutes } from "./client-routes.ts";
 import { collectDoor } from "./collect-door.ts";
 import { collectRoutes } from "./collect-routes.ts";
+import { consoleRoutes } from "./console-routes.ts";
 import type { HttpContext } from "./context.ts";
 import { liveRoutes } from "./live-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
@@ -89,6 +90,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
     liveRoutes(routes, context);
     reportRoutes(routes, context);
     adminRoutes(routes, context);
+    consoleRoutes(routes);
     routes.options("/event_center/*", { schema: { hide: true }, handler: preflight });
   });
   return server;

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ConsoleTest, PASSWORD, type Visit } from "./browser.ts";
+
+let site: ConsoleTest;
+
+beforeAll(async () => {
+  site = await ConsoleTest.start();
+});
+
+afterAll(() => site.stop());
+
+async function signIn({ page }: Visit, password: string): Promise<void> {
+  await page.getByLabel("Name").fill("admin");
+  await page.getByLabel("Password", { exact: true }).fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+const isIn = ({ page }: Visit) => page.getByRole("button", { name: "Sign out" }).waitFor();
+const isOut = ({ page }: Visit) => page.getByRole("heading", { name: "Sign in" }).waitFor();
+
+describe("signing in", () => {
+  test("the page is readable in both themes and languages", async () => {
+    const visit = await site.visit({ as: "nobody" });
+    await visit.open("/");
+    await visit.inspect("sign-in", (page) => page.locator("form").waitFor());
+  });
+
+  test("a wrong password is refused in words, the right one leads in, and signing out leads out", async () => {
+    const visit = await site.visit({ as: "nobody" });
+    await visit.open("/");
+    await signIn(visit, "a wrong one altogether");
+    await visit.page.getByText("Name or password is wrong.").waitFor();
+    await signIn(visit, PASSWORD);
+    await isIn(visit);
+    await visit.page.getByRole("button", { name: "Sign out" }).click();
+    await isOut(visit);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("a session that has ended shows the way in again", async () => {
+    const visit = await site.visit({ as: "nobody" });
+    await visit.open("/");
+    await signIn(visit, PASSWORD);
+    await isIn(visit);
+    const pool = site.server.database();
+    await pool.query("update console_session set seen_at_ms = seen_at_ms - 13 * 3600000");
+    await pool.end();
+    await visit.open("/");
+    await isOut(visit);
+  });
+});
+
+describe("what the browser is given", () => {
+  test("every answer forbids what the console does not need", async () => {
+    const answer = await fetch(`${site.server.url}/console/`);
+    const policy = answer.headers.get("content-security-policy")!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain("unsafe");
+    expect(policy).not.toMatch(/https?:/);
+    expect(answer.headers.get("x-frame-options")).toBe("DENY");
+    expect(await answer.text()).not.toMatch(/<script(?![^>]*\bsrc=)|\bstyle=|<style/);
+  });
+
+  test("the root leads to the console, and a page has an address of its own", async () => {
+    const root = await fetch(`${site.server.url}/`, { redirect: "manual" });
+    expect([root.status, root.headers.get("location")]).toEqual([302, "/console/"]);
+    const page = await fetch(`${site.server.url}/console/users/some-client`);
+    expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  });
+
+  test("the first load is less than 400 KB, compressed", async () => {
+    const visit = await site.visit({ as: "nobody" });
+    const sizes: Promise<number>[] = [];
+    visit.page.on("response", (response) =>
+      sizes.push(
+        response
+          .request()
+          .sizes()
+          .then(({ responseBodySize }) => responseBodySize),
+      ),
+    );
+    await visit.open("/");
+    await signIn(visit, PASSWORD);
+    await isIn(visit);
+    await visit.page.waitForLoadState("networkidle");
+    const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+    expect(bytes).toBeGreaterThan(10_000);
+    expect(bytes).toBeLessThan(400_000);
+  });
+
+  test.each([
+    "/console/../../package.json",
+    "/console/..%2f..%2fpackage.json",
+    "/console/%2e%2e/%2e%2e/package.json",
+    "/console/assets/..%5c..%5cpackage.json",
+    "/console//etc/passwd",
+    "/console/index.html%00.js",
+    "/console/assets/missing.js",
+  ])("nothing outside of the console is reached by %s", async (path) => {
+    const answer = await fetch(`${site.server.url}${path}`);
+    const text = await answer.text();
+    expect(text).not.toContain("dependencies");
+    expect(text).not.toContain("root:");
+    expect(answer.status === 404 || text.includes('<div id="root">')).toBe(true);
+  });
+});

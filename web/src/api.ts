@@ -1,0 +1,89 @@
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+
+const BASE = "/admin/api/v1/";
+const CSRF_HEADER = "touchpoint-csrf";
+
+/** `Authorization` or session does not verify: whoever asked has to sign in. */
+const NOT_SIGNED_IN = 2002;
+const UNREACHABLE = -1;
+
+export type Session = { name: string; role: "admin" | "analyst"; csrf: string };
+export const SESSION_KEY = ["session"] as const;
+
+/** What the server refused, in its own words. */
+export class ApiFailure extends Error {
+  readonly code: number;
+
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
+
+  get isNotSignedIn(): boolean {
+    return this.code === NOT_SIGNED_IN;
+  }
+
+  get isUnreachable(): boolean {
+    return this.code === UNREACHABLE;
+  }
+}
+
+export type Query = Readonly<Record<string, string | number | undefined>>;
+
+export function addressOf(path: string, query: Query = {}): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return `${BASE}${path}${search && `?${search}`}`;
+}
+
+export async function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  return dataOf<T>(await send(addressOf(path, query), signal ? { signal } : {}));
+}
+
+export async function post<T>(path: string, body: object, signal?: AbortSignal): Promise<T> {
+  return dataOf<T>(await postForStream(path, body, signal));
+}
+
+/** For answers that are read bit by bit. A refusal is still an envelope. */
+export async function postForStream(path: string, body: object, signal?: AbortSignal): Promise<Response> {
+  const csrf = queries.getQueryData<Session | null>(SESSION_KEY)?.csrf ?? "";
+  const headers = { "content-type": "application/json", [CSRF_HEADER]: csrf };
+  return send(addressOf(path), { method: "POST", headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
+}
+
+async function send(address: string, init: RequestInit): Promise<Response> {
+  try {
+    return await fetch(address, init);
+  } catch (error) {
+    if (init.signal?.aborted) throw error;
+    throw new ApiFailure(UNREACHABLE, "The server cannot be reached.");
+  }
+}
+
+export async function dataOf<T>(response: Response): Promise<T> {
+  const envelope = (await response.json().catch(() => {
+    throw new ApiFailure(response.status, `The server answered with status ${response.status} and no envelope.`);
+  })) as { code: number; msg: string; data: T };
+  if (envelope.code !== 0) throw new ApiFailure(envelope.code, envelope.msg);
+  return envelope.data;
+}
+
+/** A session that has ended shows the way in again, wherever that is noticed. */
+function onError(error: unknown): void {
+  if (error instanceof ApiFailure && error.isNotSignedIn && queries.getQueryData(SESSION_KEY)) {
+    queries.setQueryData(SESSION_KEY, null);
+  }
+}
+
+export const queries = new QueryClient({
+  queryCache: new QueryCache({ onError }),
+  mutationCache: new MutationCache({ onError }),
+  defaultOptions: {
+    queries: {
+      staleTime: 10_000,
+      // A refusal stays one; only a server that was away is asked again.
+      retry: (count, error) => count < 2 && error instanceof ApiFailure && error.isUnreachable,
+      refetchOnWindowFocus: false,
+    },
+  },
+});

@@ -1,0 +1,112 @@
+/**
+ * The console. Signed out: the way in. Signed in: a side bar, and one page of the table in pages.tsx.
+ * A page has a folder in pages/ with its own texts.ts (both languages) and style sheet, asks the server by react-query
+ * through api.ts, keeps what it shows in the address by url-state.ts, and is made of the pieces in ui/.
+ */
+import { QueryClientProvider } from "@tanstack/react-query";
+import { Suspense } from "react";
+import { Redirect, Route, Router, Switch } from "wouter";
+import { queries } from "./api.ts";
+import { useApps, useChosenApp } from "./chosen-app.tsx";
+import { Setup } from "./pages/sign-in/setup.tsx";
+import { SignIn } from "./pages/sign-in/sign-in.tsx";
+import { PAGES, type Page } from "./pages.tsx";
+import { useSessionQuery } from "./session.tsx";
+import { Shell } from "./shell.tsx";
+import { useTexts } from "./texts.ts";
+import { Empty } from "./ui/empty.tsx";
+import { Failure } from "./ui/failure.tsx";
+import { Progress } from "./ui/progress.tsx";
+import { Toasts } from "./ui/toast.tsx";
+
+export function App() {
+  return (
+    <QueryClientProvider client={queries}>
+      <Router base="/console">
+        <Switch>
+          <Route path="/setup">
+            <Setup />
+          </Route>
+          <Route>
+            <SignedIn />
+          </Route>
+        </Switch>
+      </Router>
+      <Toasts />
+    </QueryClientProvider>
+  );
+}
+
+function SignedIn() {
+  const session = useSessionQuery();
+  if (session.isError) return <Failure error={session.error} onRetry={() => session.refetch()} />;
+  if (session.data === undefined) return <Progress />;
+  if (session.data === null) return <SignIn />;
+  return (
+    <Shell>
+      <Suspense fallback={<Progress />}>
+        <Switch>
+          {PAGES.map((page) => (
+            <Route key={page.path} path={page.path}>
+              <PageOf page={page} />
+            </Route>
+          ))}
+          <Route path="/">
+            <Home />
+          </Route>
+          <Route>
+            <Lost />
+          </Route>
+        </Switch>
+      </Suspense>
+    </Shell>
+  );
+}
+
+/** The first page of the navigation: a new app has its checklist there. */
+function Home() {
+  const first = PAGES.find(({ group }) => group !== null);
+  return first ? <Redirect to={first.path} replace /> : null;
+}
+
+const texts = {
+  en: {
+    noApp: "There is no app yet",
+    noAppHelp: "An app is a game or program whose events are collected. Make one under “Apps and tokens”.",
+    lost: "There is no such page",
+    lostHelp: "The address may be mistyped; the navigation has every page.",
+  },
+  zh: {
+    noApp: "还没有应用",
+    noAppHelp: "应用是需要采集事件的游戏或小程序。请在“应用与密钥”中创建。",
+    lost: "没有这个页面",
+    lostHelp: "地址可能有误，请从导航中选择页面。",
+  },
+};
+
+function PageOf({ page: { needsApp, component: Content } }: { page: Page }) {
+  const text = useTexts(texts);
+  const apps = useApps();
+  const { app } = useChosenApp();
+  if (!needsApp) return <Content />;
+  if (apps.isError) return <Failure error={apps.error} onRetry={() => apps.refetch()} />;
+  if (apps.isPending) return <Progress />;
+  if (!app) {
+    return (
+      <Empty title={text.noApp}>
+        <p>{text.noAppHelp}</p>
+      </Empty>
+    );
+  }
+  // Nothing of one app is ever left on the page of another.
+  return <Content key={app.app_id} />;
+}
+
+function Lost() {
+  const text = useTexts(texts);
+  return (
+    <Empty title={text.lost}>
+      <p>{text.lostHelp}</p>
+    </Empty>
+  );
+}

@@ -1,0 +1,72 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { post, queries, SESSION_KEY, type Session } from "../../api.ts";
+import { useSession } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { PageHead } from "../../ui/page-head.tsx";
+import { say } from "../../ui/toast.tsx";
+import { texts } from "./texts.ts";
+
+export function PasswordPage() {
+  const text = useTexts(texts);
+  const { name } = useSession();
+  const [present, setPresent] = useState("");
+  const [fresh, setFresh] = useState("");
+  const changing = useMutation({
+    mutationFn: () => post<Session>("session/password", { password: present, new_password: fresh }),
+    onSuccess: (session) => {
+      queries.setQueryData(SESSION_KEY, session);
+      setPresent("");
+      setFresh("");
+      say(text.changed);
+    },
+  });
+  return (
+    <>
+      <PageHead title={text.title} about={text.about} />
+      <form
+        className="card stack narrow"
+        onSubmit={(event) => {
+          event.preventDefault();
+          changing.mutate();
+        }}
+      >
+        <input
+          className="visually-hidden"
+          type="text"
+          autoComplete="username"
+          value={name}
+          readOnly
+          tabIndex={-1}
+          aria-hidden
+        />
+        <TextField
+          label={text.present}
+          value={present}
+          onChange={setPresent}
+          type="password"
+          autoComplete="current-password"
+          required
+        />
+        <TextField
+          label={text.fresh}
+          hint={text.hint}
+          value={fresh}
+          onChange={setFresh}
+          type="password"
+          autoComplete="new-password"
+          required
+        />
+        {changing.error && <Failure error={changing.error} />}
+        <div className="row end">
+          <Button type="submit" look="main" disabled={changing.isPending}>
+            {text.change}
+          </Button>
+        </div>
+      </form>
+    </>
+  );
+}

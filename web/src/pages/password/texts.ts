@@ -1,0 +1,20 @@
+export const texts = {
+  en: {
+    title: "Password",
+    about: "A new password ends all other sessions of yours.",
+    present: "Present password",
+    fresh: "New password",
+    hint: "At least 10 characters.",
+    change: "Change password",
+    changed: "The password is changed.",
+  },
+  zh: {
+    title: "修改密码",
+    about: "修改密码后，您的其他会话将全部失效。",
+    present: "当前密码",
+    fresh: "新密码",
+    hint: "至少 10 个字符。",
+    change: "修改密码",
+    changed: "密码已修改。",
+  },
+};

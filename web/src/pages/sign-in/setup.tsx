@@ -1,0 +1,57 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { useLocation } from "wouter";
+import { post, type Session } from "../../api.ts";
+import { startOver } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Gate } from "./gate.tsx";
+import { texts } from "./texts.ts";
+
+/** Behind a one-time link. The token is in the part of the address that browsers send nowhere. */
+export function Setup() {
+  const text = useTexts(texts);
+  const [, goTo] = useLocation();
+  const [token] = useState(() => location.hash.slice(1));
+  const [name, setName] = useState("admin");
+  const [password, setPassword] = useState("");
+  const [repeated, setRepeated] = useState("");
+  const setting = useMutation({
+    mutationFn: () => post<Session>("session/setup", { token, name, password }),
+    onSuccess: (session) => {
+      startOver(session);
+      goTo("/", { replace: true });
+    },
+  });
+  const differ = repeated !== "" && repeated !== password;
+  return (
+    <Gate title={text.setupTitle} onSubmit={() => setting.mutate()}>
+      <p className="soft">{token === "" ? text.noToken : text.setupAbout}</p>
+      <TextField label={text.name} value={name} onChange={setName} hint={text.nameHint} autoComplete="username" />
+      <TextField
+        label={text.password}
+        value={password}
+        onChange={setPassword}
+        hint={text.passwordHint}
+        type="password"
+        autoComplete="new-password"
+        required
+      />
+      <TextField
+        label={text.repeat}
+        value={repeated}
+        onChange={setRepeated}
+        problem={differ ? text.differ : undefined}
+        type="password"
+        autoComplete="new-password"
+        required
+      />
+      {setting.error && <Failure error={setting.error} />}
+      <Button type="submit" look="main" disabled={setting.isPending || repeated !== password || token === ""}>
+        {text.setupDo}
+      </Button>
+    </Gate>
+  );
+}

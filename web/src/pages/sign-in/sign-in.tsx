@@ -1,0 +1,38 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { post, type Session } from "../../api.ts";
+import { startOver } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { TextField } from "../../ui/field.tsx";
+import { Gate } from "./gate.tsx";
+import { texts } from "./texts.ts";
+
+export function SignIn() {
+  const text = useTexts(texts);
+  const [name, setName] = useState("");
+  const [password, setPassword] = useState("");
+  const entering = useMutation({
+    mutationFn: () => post<Session>("session/sign-in", { name, password }),
+    onSuccess: startOver,
+  });
+  return (
+    <Gate title={text.signIn} onSubmit={() => entering.mutate()}>
+      <TextField label={text.name} value={name} onChange={setName} autoComplete="username" required autoFocus />
+      <TextField
+        label={text.password}
+        value={password}
+        onChange={setPassword}
+        type="password"
+        autoComplete="current-password"
+        required
+      />
+      {entering.error && <Failure error={entering.error} />}
+      <Button type="submit" look="main" disabled={entering.isPending}>
+        {text.signIn}
+      </Button>
+      <p className="soft small">{text.forgotten}</p>
+    </Gate>
+  );
+}

@@ -1,0 +1,43 @@
+import { useSyncExternalStore } from "react";
+
+/** A choice of the person that this browser remembers. */
+export type Stored<T extends string> = {
+  read(): T;
+  write(value: T): void;
+  subscribe(listener: () => void): () => void;
+};
+
+export function stored<T extends string>(name: string, options: { isValue: (text: string) => text is T; fallback: T }) {
+  const key = `touchpoint.${name}`;
+  const listeners = new Set<() => void>();
+  const saved = readSaved(key);
+  let value = saved !== null && options.isValue(saved) ? saved : options.fallback;
+  return {
+    read: () => value,
+    write(next: T) {
+      value = next;
+      try {
+        localStorage.setItem(key, next);
+      } catch {
+        // A browser that keeps nothing still shows what was chosen until it is closed.
+      }
+      for (const listener of listeners) listener();
+    },
+    subscribe(listener: () => void) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  } satisfies Stored<T>;
+}
+
+function readSaved(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function useStored<T extends string>(store: Stored<T>): T {
+  return useSyncExternalStore(store.subscribe, store.read);
+}

@@ -1,0 +1,42 @@
+import { useState } from "react";
+import { useTexts } from "../texts.ts";
+import { Button } from "./button.tsx";
+import { texts } from "./texts.ts";
+
+const SHOWN_MS = 1_500;
+
+export function CopyButton({ value, label }: { value: string; label?: string }) {
+  const text = useTexts(texts);
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await copyText(value);
+    setCopied(true);
+    setTimeout(() => setCopied(false), SHOWN_MS);
+  };
+  return (
+    <Button size="small" onClick={copy} aria-live="polite">
+      {isCopied ? text.copied : (label ?? text.copy)}
+    </Button>
+  );
+}
+
+export function CopyBlock({ value, wrap = false }: { value: string; wrap?: boolean }) {
+  return (
+    <div className={`copy-block ${wrap ? "wrap" : ""}`}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reachable by keyboard */}
+      <pre tabIndex={0}>{value}</pre>
+      <CopyButton value={value} />
+    </div>
+  );
+}
+
+/** Browsers offer the clipboard only on a secure origin; a server in the own network often has none. */
+async function copyText(value: string): Promise<void> {
+  if (navigator.clipboard) return navigator.clipboard.writeText(value);
+  const area = document.createElement("textarea");
+  area.value = value;
+  document.body.append(area);
+  area.select();
+  document.execCommand("copy");
+  area.remove();
+}

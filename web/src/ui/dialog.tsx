@@ -1,0 +1,58 @@
+import { type ReactNode, useEffect, useId, useRef } from "react";
+import { useTexts } from "../texts.ts";
+import { Button, type ButtonLook } from "./button.tsx";
+import { Failure } from "./failure.tsx";
+import { texts } from "./texts.ts";
+
+type DialogProps = { title: string; onClose: () => void; children: ReactNode; width?: "normal" | "wide" };
+
+/** The browser's own dialog: it keeps the focus inside and closes with Escape. It is there as long as it is rendered. */
+export function Dialog({ title, onClose, children, width = "normal" }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  const titleId = useId();
+  useEffect(() => {
+    const dialog = element.current!;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  return (
+    <dialog ref={element} className={`dialog ${width}`} aria-labelledby={titleId} onClose={onClose}>
+      <div className="dialog-body">
+        <h2 id={titleId}>{title}</h2>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+type FormDialogProps = DialogProps & {
+  submit: { label: string; look?: ButtonLook; disabled?: boolean };
+  onSubmit: () => void;
+  isBusy: boolean;
+  error: unknown;
+};
+
+/** A dialog that does something: shows what the server says against it, and stays open until it is done. */
+export function FormDialog({ submit, onSubmit, isBusy, error, children, ...dialog }: FormDialogProps) {
+  const text = useTexts(texts);
+  return (
+    <Dialog {...dialog}>
+      <form
+        className="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onSubmit();
+        }}
+      >
+        {children}
+        {error ? <Failure error={error} /> : null}
+        <div className="row end">
+          <Button onClick={dialog.onClose}>{text.cancel}</Button>
+          <Button type="submit" look={submit.look ?? "main"} disabled={isBusy || submit.disabled}>
+            {submit.label}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,18 @@
+import type { ReactNode } from "react";
+import { useTexts } from "../texts.ts";
+import { texts } from "./texts.ts";
+
+/** Shown while something is under way; `share` between 0 and 1 where it is known how far it is. */
+export function Progress({ label, share }: { label?: ReactNode; share?: number }) {
+  const text = useTexts(texts);
+  const shown = label ?? text.loading;
+  return (
+    <div className="progress late" role="status">
+      <progress
+        aria-label={typeof shown === "string" ? shown : text.loading}
+        {...(share === undefined ? {} : { value: share })}
+      />
+      <span className="small">{shown}</span>
+    </div>
+  );
+}

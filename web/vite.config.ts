@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { defineConfig, type Plugin } from "vite";
+
+const OUTPUT = fileURLToPath(new URL("../dist/web/", import.meta.url));
+
+/** Compressed once here rather than for every visitor: the server sends these files as they are. */
+function compressed(): Plugin {
+  return {
+    name: "compressed",
+    closeBundle() {
+      for (const entry of readdirSync(OUTPUT, { recursive: true, withFileTypes: true })) {
+        if (!entry.isFile() || !/\.(?:js|css|html|svg)$/.test(entry.name)) continue;
+        const file = join(entry.parentPath, entry.name);
+        const bytes = readFileSync(file);
+        writeFileSync(`${file}.br`, brotliCompressSync(bytes));
+        writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root: fileURLToPath(new URL(".", import.meta.url)),
+  base: "/console/",
+  plugins: [compressed()],
+  build: {
+    outDir: OUTPUT,
+    emptyOutDir: true,
+    // A script or picture inside the page would be refused by its Content-Security-Policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+    reportCompressedSize: false,
+    rolldownOptions: {
+      // Libraries mark files for servers that render React; here everything runs in the browser.
+      onLog: (level, log, pass) => (log.code === "MODULE_LEVEL_DIRECTIVE" ? undefined : pass(level, log)),
+    },
+  },
+  // `npm run web` beside `npm start`: the pages from here, everything else from the server.
+  server: { proxy: { "/admin": "http://127.0.0.1:8080" } },
+});
