@@ -32,9 +32,13 @@ try {
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A failure was not handled."));
   const demo = isStopping ? undefined : await makeDemoApp(running);
   const setupLink = isStopping ? undefined : await makeSetupLink(running);
-  console.log(`Touchpoint is ready at ${running.address} (API: ${running.address}/docs)`);
-  if (setupLink) console.log(`\nSet the admin password of the console (one use, within a day):\n  ${setupLink}`);
-  if (demo) greet(demo, running.address);
+  const { address } = running;
+  const lines = [
+    `Touchpoint is ready at ${address} (console: ${address}/console/, API: ${address}/docs)`,
+    ...(setupLink ? [`\nSet the admin password of the console (one use, within a day):\n  ${setupLink}`] : []),
+    ...(demo ? [greeting(demo, address)] : []),
+  ];
+  console.log(lines.join("\n"));
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
   if (!(error instanceof UsageError)) console.error(error);
@@ -58,11 +62,11 @@ async function makeSetupLink({ database, address }: Running): Promise<string | u
   return `${address}/console/setup#${await createSetupLink(database.pool, { userId: null, nowMs: systemClock() })}`;
 }
 
-function greet(app: App, address: string): void {
+function greeting(app: App, address: string): string {
   const base = `${address}/event_center/api/v1`;
   const registration = `{"client_id":"player-1","name":"Player One","channel":"demo","version":1}`;
   const event = `{"client_id":"player-1","event_list":[{"type":"track","event":"$PayEvent","time":'$(date +%s000)',"properties":{"$pay_amount":600,"$pay_type":"CNY","$order_id":"order-1"}}]}`;
-  console.log(`
+  return `
 A demo app is ready:
   app_id        ${app.appId}
   access_token  ${app.accessToken}
@@ -73,5 +77,5 @@ Register a player, send a payment, look the player up:
   curl '${base}/user/register/?access_token=${app.accessToken}' -d '${registration}'
   curl '${base}/event/collect/?access_token=${app.accessToken}' -d '${event}'
   curl '${base}/user/get/?access_token=${app.accessToken}&client_id=player-1'
-`);
+`;
 }

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { elapsedMs, systemClock } from "../../src/clock.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import { readArguments, runProgram, wholeOf } from "./arguments.ts";
+import { type LiveMarket, startLiveMarket } from "./live.ts";
 import { freshPlace } from "./place.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { plainEnvironment } from "./simulated-server.ts";
@@ -10,7 +11,7 @@ import { type Played, simulate } from "./simulation.ts";
 
 const HELP = `npm run demo -- [options]
 
-Plays a market of 60 days, then serves it until Ctrl-C.
+Plays a market of 60 days, then serves it, with new people turning up, until Ctrl-C.
 
   --seed N        which market (1)
   --days N        how many days (60)
@@ -28,6 +29,8 @@ const OPTIONS = {
 } as const;
 
 const TICK_MS = 180 * 60_000;
+/** Enough that the live page moves, little enough for a laptop that does something else. */
+const NEWCOMERS_PER_S = 0.5;
 
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
@@ -46,7 +49,11 @@ await runProgram(async () => {
   const took = Math.round((elapsedMs() - startedMs) / 1000);
   await serveUntilStopped(played, {
     port: wholeOf(given, "port", { min: 0, max: 65_535 }),
-    onReady: (url) => greet(played, { url, appKey, took }),
+    onReady: (url, setupLink) => {
+      greet(played, { url, appKey, took, setupLink });
+      const { app, market } = { app: played.operator.app, market: played.market };
+      return startLiveMarket({ url, app, seed: market.options.seed + 1, peoplePerS: NEWCOMERS_PER_S });
+    },
   });
   await played.counterparts.close();
 });
@@ -54,7 +61,7 @@ await runProgram(async () => {
 /** The server as `npm start` runs it. The platforms of the market stay, so that postbacks go on being accepted. */
 async function serveUntilStopped(
   { server, counterparts }: Played,
-  { port, onReady }: { port: number; onReady: (url: string) => void },
+  { port, onReady }: { port: number; onReady: (url: string, setupLink: string) => LiveMarket },
 ): Promise<void> {
   const script = fileURLToPath(new URL("../../src/main.js", import.meta.url));
   const child = spawn(process.execPath, [script], {
@@ -66,22 +73,26 @@ async function serveUntilStopped(
     // Ctrl-C reaches only this process, which stops the server in its own time.
     detached: true,
   });
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => child.kill("SIGTERM"));
   let output = "";
+  let live: LiveMarket | undefined;
   child.stdout.on("data", (chunk) => {
-    const isReady = /ready at \S+/.test(output);
     output += String(chunk);
-    const url = /ready at (http:\/\/\S+)/.exec(output)?.[1];
-    if (url && !isReady) onReady(url);
+    const [, url, setupLink] = /ready at (http:\/\/\S+)[\s\S]*?(http\S+\/console\/setup#\S+)/.exec(output) ?? [];
+    if (url && setupLink && !live) live = onReady(url, setupLink);
   });
+  const stop = async () => {
+    await live?.stop();
+    child.kill("SIGTERM");
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
   await new Promise<void>((resolve) => child.once("exit", () => resolve()));
 }
 
 function greet(
   { operator, market, truth, server }: Played,
-  shown: { url: string; appKey: string; took: number },
+  shown: { url: string; setupLink: string; appKey: string; took: number },
 ): void {
-  const { url, appKey, took } = shown;
+  const { url, setupLink, appKey, took } = shown;
   const { appId, accessToken } = operator.app;
   const to = calendarOf(market.options.timeZone).dayOf(market.options.endMs);
   const from = addDays(to, -29);
@@ -91,7 +102,10 @@ function greet(
   const report = `--app ${appId} --app-key ${appKey}`;
   console.log(`
 A market of ${market.options.days} days was played in ${took} s: ${touches} touches, ${registrations} registrations, ${events} events.
-It is served at ${url} until Ctrl-C.
+It is served at ${url} until Ctrl-C, and goes on: somebody new turns up every other second.
+
+The console; choose the admin's password first (one use):
+  ${setupLink}
 
   app_id        ${appId}
   access_token  ${accessToken}
