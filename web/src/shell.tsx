@@ -18,7 +18,7 @@ const texts = {
     app: "App",
     language: "Language",
     theme: "Theme",
-    themes: { system: "As the system", light: "Light", dark: "Dark" },
+    themes: { system: "System", light: "Light", dark: "Dark" },
     password: "Password",
     signOut: "Sign out",
     roles: { admin: "Admin", analyst: "Analyst" },
@@ -31,7 +31,7 @@ const texts = {
     app: "应用",
     language: "语言",
     theme: "主题",
-    themes: { system: "跟随系统", light: "浅色", dark: "深色" },
+    themes: { system: "系统", light: "浅色", dark: "深色" },
     password: "修改密码",
     signOut: "退出登录",
     roles: { admin: "管理员", analyst: "分析师" },
@@ -147,31 +147,31 @@ function Person() {
   const session = useSession();
   return (
     <div className="person">
-      <SelectField
-        label={text.language}
-        value={useLanguage()}
-        choices={LANGUAGES.map((name) => ({ value: name, label: LANGUAGE_NAMES[name] }))}
-        onChange={(value) => language.write(value as (typeof LANGUAGES)[number])}
-      />
-      <SelectField
-        label={text.theme}
-        value={useTheme()}
-        choices={THEMES.map((name) => ({ value: name, label: text.themes[name] }))}
-        onChange={(value) => theme.write(value as (typeof THEMES)[number])}
-      />
-      <div className="row apart">
-        <span>
-          {session.name} <span className="soft small">{text.roles[session.role]}</span>
-        </span>
-        <span className="row">
-          <Link className="button quiet small" href="/password">
-            {text.password}
-          </Link>
-          <Button look="quiet" size="small" onClick={() => void signOut()}>
-            {text.signOut}
-          </Button>
-        </span>
+      <div className="choices">
+        <SelectField
+          label={text.language}
+          value={useLanguage()}
+          choices={LANGUAGES.map((name) => ({ value: name, label: LANGUAGE_NAMES[name] }))}
+          onChange={(value) => language.write(value as (typeof LANGUAGES)[number])}
+        />
+        <SelectField
+          label={text.theme}
+          value={useTheme()}
+          choices={THEMES.map((name) => ({ value: name, label: text.themes[name] }))}
+          onChange={(value) => theme.write(value as (typeof THEMES)[number])}
+        />
       </div>
+      <span>
+        {session.name} <span className="soft small">{text.roles[session.role]}</span>
+      </span>
+      <span className="row apart">
+        <Link href="/password" className="small">
+          {text.password}
+        </Link>
+        <Button size="small" onClick={() => void signOut()}>
+          {text.signOut}
+        </Button>
+      </span>
     </div>
   );
 }
