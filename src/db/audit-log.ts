@@ -1,7 +1,7 @@
 import type { JsonObject } from "../domain/json.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
-/** A change that somebody made. */
+/** A change that somebody asked for and that was not refused. */
 export type AuditEntry = {
   atMs: number;
   actor: string;
@@ -11,12 +11,19 @@ export type AuditEntry = {
   details: JsonObject;
 };
 
-export async function addAudit(executor: Executor, entry: AuditEntry): Promise<void> {
-  await execute(
+/** Its id, by which it can be taken back. */
+export async function addAudit(executor: Executor, entry: AuditEntry): Promise<number> {
+  const [added] = await query<{ auditId: number }>(
     executor,
     sql`insert into audit_log (at_ms, actor, address, action, app_id, details)
-      values (${entry.atMs}, ${entry.actor}, ${entry.address}, ${entry.action}, ${entry.appId}::int, ${JSON.stringify(entry.details)})`,
+      values (${entry.atMs}, ${entry.actor}, ${entry.address}, ${entry.action}, ${entry.appId}::int, ${JSON.stringify(entry.details)})
+      returning audit_id as "auditId"`,
   );
+  return added!.auditId;
+}
+
+export async function removeAudit(executor: Executor, auditId: number): Promise<void> {
+  await execute(executor, sql`delete from audit_log where audit_id = ${auditId}`);
 }
 
 /** The newest first, page by page: those before `beforeId`. */

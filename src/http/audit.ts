@@ -1,16 +1,20 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { LIMITS } from "../config.ts";
-import { addAudit } from "../db/audit-log.ts";
+import { addAudit, removeAudit } from "../db/audit-log.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { accessOf } from "./admin.ts";
 import { callerOf, type HttpContext } from "./context.ts";
 
-/** Notes every change that succeeded, before it is answered. */
+/**
+ * Notes every change before it is made, and takes the note back when the change is refused: after a crash between the two
+ * the log may name a change that never came, but never lacks one that did.
+ */
 export function auditChanges(routes: FastifyInstance, context: HttpContext): void {
-  routes.addHook("preSerialization", async (request, _reply, answer) => {
-    const hasSucceeded = isObject(answer) && answer.code === 0;
-    if (hasSucceeded && accessOf(request) === "change") await noteChange(context, request);
-    return answer;
+  routes.addHook("preHandler", async (request) => {
+    if (accessOf(request) === "change") request.auditId = await noteChange(context, request);
+  });
+  routes.addHook("onError", async (request) => {
+    if (request.auditId !== undefined) await removeAudit(context.pool, request.auditId);
   });
 }
 
@@ -18,9 +22,9 @@ export async function noteChange(
   context: HttpContext,
   request: FastifyRequest,
   actor = request.actor?.name,
-): Promise<void> {
+): Promise<number> {
   const body = isObject(request.body) ? request.body : {};
-  await addAudit(context.pool, {
+  return addAudit(context.pool, {
     atMs: context.clock(),
     actor: actor ?? "",
     address: callerOf(context, request),

@@ -54,6 +54,8 @@ declare module "fastify" {
     developer: DeveloperApp;
     /** Who uses the admin interface. */
     actor: Actor;
+    /** Of the note that a change is about to be made. */
+    auditId?: number;
     requestId: string;
   }
   interface FastifyContextConfig {
