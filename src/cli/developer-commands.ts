@@ -5,13 +5,13 @@ import {
   createDeveloperApp,
   DEFAULT_RATE,
   type DeveloperApp,
-  type DeveloperState,
   decideDeveloperApp,
   loadDeveloperApp,
   loadDeveloperApps,
   type RateLevel,
   shownDeveloper,
 } from "../db/developer-app.ts";
+import type { DeveloperState } from "../domain/developer-state.ts";
 import { UsageError } from "../errors.ts";
 import { listOf, parseInteger, print, tableOf } from "./output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "./session.ts";

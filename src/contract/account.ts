@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { LIMITS } from "../config.ts";
 import { CALLBACK_KINDS } from "../domain/callback.ts";
-import { TABLE_INTEGER_MAX } from "./fields.ts";
+import { choice, TABLE_INTEGER_MAX, table } from "./fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const platform = Type.String({ description: "Ad platform", minLength: 1, maxLength: 40 });
@@ -11,14 +11,7 @@ const advertiserId = Type.Optional(
     maxLength: 128,
   }),
 );
-const choice = (choices: readonly string[], description: string) =>
-  Type.Unsafe<string>({ type: "string", enum: [...choices], description });
-const values = (description: string) =>
-  Type.Optional(
-    Type.Unsafe<Record<string, string>>({
-      ...{ type: "object", additionalProperties: { type: "string" }, description },
-    }),
-  );
+const values = (description: string) => Type.Optional(table(description));
 
 export const accountFieldsQuery = Type.Object({ ad_platform: platform });
 

@@ -26,3 +26,11 @@ export const accessToken = Type.Optional(Type.String({ description: "Access toke
 /** A structure whose keys depend on the platform or the SDK. PHP writes an empty one as []. */
 export const optionalStruct = (description: string) =>
   Type.Optional(Type.Unsafe<object | null>({ type: ["object", "array", "null"], maxItems: 0, description }));
+
+/** One of a closed list. */
+export const choice = <Choice extends string>(choices: readonly Choice[], description: string) =>
+  Type.Unsafe<Choice>({ type: "string", enum: [...choices], description });
+
+/** Texts by name. */
+export const table = (description: string) =>
+  Type.Unsafe<Record<string, string>>({ type: "object", additionalProperties: { type: "string" }, description });

@@ -1,10 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
+import type { DeveloperState } from "../domain/developer-state.ts";
 import type { Vault } from "../vault.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
-
-/** An application that pulls reports: asked for, then approved or refused by an admin. */
-export const DEVELOPER_STATES = ["requested", "approved", "refused", "disabled"] as const;
-export type DeveloperState = (typeof DEVELOPER_STATES)[number];
 
 /** So many calls in so many seconds, over all reports. */
 export type RateLevel = { calls: number; windowS: number };
@@ -41,7 +38,7 @@ export async function createDeveloperApp(
   vault: Vault,
   developer: Pick<DeveloperApp, "name" | "purpose" | "apps" | "rate" | "createdAtMs">,
 ): Promise<DeveloperApp> {
-  const appKey = randomBytes(16).toString("hex");
+  const appKey = newAppKey();
   const { apps, rate } = developer;
   const [row] = await query<DeveloperRow>(
     executor,
@@ -110,7 +107,22 @@ export async function changeDeveloperApp(
   return changed > 0;
 }
 
-/** As the command line and the admin interface show it: without its key. */
+/** From then on reports signed with the old key are refused. Undefined: there is no such application. */
+export async function rotateDeveloperKey(
+  executor: Executor,
+  vault: Vault,
+  developerId: number,
+): Promise<string | undefined> {
+  const appKey = newAppKey();
+  const changed = await execute(
+    executor,
+    sql`update developer_app set app_key_sealed = ${vault.seal(appKey)}, app_key_digest = ${digestOf(appKey)}
+      where developer_id = ${developerId}`,
+  );
+  return changed > 0 ? appKey : undefined;
+}
+
+/** As the command line shows it: without its key. */
 export function shownDeveloper(developer: DeveloperApp): Record<string, unknown> {
   return {
     id: developer.developerId,
@@ -121,6 +133,10 @@ export function shownDeveloper(developer: DeveloperApp): Record<string, unknown>
     apps: developer.apps === "all" ? "all" : developer.apps.join(","),
     rate: `${developer.rate.calls}/${developer.rate.windowS}`,
   };
+}
+
+function newAppKey(): string {
+  return randomBytes(16).toString("hex");
 }
 
 function digestOf(appKey: string): string {

@@ -43,9 +43,6 @@ describe("without the admin token", () => {
     ["POST", "ad-object/import"],
     ["POST", "report/explain"],
     ["POST", "export"],
-    ["GET", "developers"],
-    ["POST", "developers/create"],
-    ["POST", "developers/decide"],
   ])("%s %s answers 2002, whatever is sent", async (method, path) => {
     for (const authorization of ["", `Bearer ${token}0`, "Bearer x"]) {
       const answer = await call(method, path, method === "GET" ? undefined : { csv: "date\n" }, authorization);
@@ -150,49 +147,5 @@ describe("a number of the report", () => {
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
   ])("is not opened for %s", async (_, change, msg, code) => {
     expect(await post("report/explain", cell(app, change))).toMatchObject(refused(msg, code));
-  });
-});
-
-describe("developer applications", () => {
-  const listed = async (id: number) =>
-    (await call("GET", "developers")).data.developers.find((one: Row) => one.id === id);
-
-  test("are requested, approved and disabled; only the approval shows the key", async () => {
-    const app = await server.createApp();
-    const asked = { name: "看板", purpose: "daily", apps: [app.appId], rate_calls: 5, rate_window_s: 60 };
-    const made = await post("developers/create", asked);
-    expect(made).toMatchObject({ status: 200, code: 0 });
-    const { id } = made.data;
-    expect(made.data).toEqual({ id, state: "requested" });
-    const row = { id, name: "看板", purpose: "daily", reason: "", apps: String(app.appId), rate: "5/60" };
-    expect(await listed(id)).toEqual({ ...row, state: "requested" });
-    const approved = await post("developers/decide", { id, state: "approved" });
-    expect(approved.data).toEqual({ id, state: "approved", app_key: expect.stringMatching(/^[0-9a-f]{32}$/) });
-    expect(await listed(id)).toEqual({ ...row, state: "approved" });
-    expect((await post("developers/decide", { id, state: "disabled", reason: "left" })).data).toEqual({
-      ...{ id, state: "disabled" },
-    });
-    expect(await listed(id)).toEqual({ ...row, state: "disabled", reason: "left" });
-    expect(await cliJson(server.dataDir, ["developer", "list"])).toContainEqual(await listed(id));
-  });
-
-  test("have by default one call in ten minutes", async () => {
-    const { id } = (await post("developers/create", { name: "d", apps: "all" })).data;
-    expect(await listed(id)).toMatchObject({ apps: "all", rate: "1/600", purpose: "", state: "requested" });
-  });
-
-  test.each<[string, Row, RegExp, number?]>([
-    ["create", { apps: "all" }, /name/],
-    ["create", { name: "", apps: "all" }, /name/],
-    ["create", { name: "x" }, /apps/],
-    ["create", { name: "x", apps: "some" }, /apps/],
-    ["create", { name: "x", apps: [] }, /apps/],
-    ["create", { name: "x", apps: [999_999_999] }, /app_id/, 2001],
-    ["create", { name: "x", apps: "all", rate_calls: 0 }, /rate_calls/],
-    ["decide", { state: "approved" }, /id/],
-    ["decide", { id: 999_999_999, state: "approved" }, /no developer application/],
-    ["decide", { id: 1, state: "requested" }, /state/],
-  ])("%s refuses %j", async (path, body, msg, code) => {
-    expect(await post(`developers/${path}`, body)).toMatchObject(refused(msg, code));
   });
 });

@@ -4,11 +4,11 @@ import type { App } from "../../src/db/app.ts";
 import {
   createDeveloperApp,
   type DeveloperApp,
-  type DeveloperState,
   decideDeveloperApp,
   type RateLevel,
 } from "../../src/db/developer-app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
+import type { DeveloperState } from "../../src/domain/developer-state.ts";
 import { adminToken } from "../../src/http/admin.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
 import { type Answer, answerOf, type Touchpoint } from "../support/touchpoint.ts";
