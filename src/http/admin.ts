@@ -35,7 +35,7 @@ export async function actorOf(context: HttpContext, request: FastifyRequest): Pr
   const actor =
     request.headers.authorization === undefined ? await signedIn(context, request) : tokenHolder(context, request);
   if (actor.role !== "admin" && accessOf(request) === "change") {
-    throw new ApiError("notGranted", "An analyst may look at everything, but change nothing.");
+    throw new ApiError("notGranted", "An analyst may look at everything but secrets, and change nothing.");
   }
   return actor;
 }

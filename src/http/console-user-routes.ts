@@ -1,8 +1,18 @@
 import type { FastifyInstance } from "fastify";
 import { LIMITS } from "../config.ts";
-import { adminAnswer } from "../contract/admin.ts";
-import { success } from "../contract/envelope.ts";
-import { auditQuery, consoleUserBody, consoleUserNameBody } from "../contract/session.ts";
+import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
+import {
+  type AuditPage,
+  auditPage,
+  auditQuery,
+  type ConsoleUser,
+  type ConsoleUserList,
+  consoleUserBody,
+  consoleUserList,
+  consoleUserNameBody,
+  type InvitedUser,
+  invitedUser,
+} from "../contract/session.ts";
 import {
   type AdminUser,
   type ConsoleRole,
@@ -25,20 +35,18 @@ const BASE = "/admin/api/v1/console-users";
 
 /** People of the console, and what was changed by whom. */
 export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext): void {
-  const { pool, clock } = context;
   auditRoute(routes, context);
+  invitationRoutes(routes, context);
+  memberRoutes(routes, context);
+}
 
-  routes.get(BASE, {
-    schema: { summary: "People of the console", tags: ["admin"], response: { 200: adminAnswer } },
-    handler: async () => success({ users: (await loadAdminUsers(pool)).map(shownUser) }),
-  });
-
+function invitationRoutes(routes: FastifyInstance, { pool, clock }: HttpContext): void {
   routes.post(`${BASE}/create`, {
     schema: {
       summary: "Add somebody to the console",
       description:
         "The answer holds a one-time token: the person sets the password with it, at `/console/setup#` and the token.",
-      ...{ tags: ["admin"], body: consoleUserBody, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], body: consoleUserBody, response: { 200: envelopeSchema(invitedUser) } },
     },
     handler: async (request) => {
       const { name, role } = request.body as { name: string; role: ConsoleRole };
@@ -48,7 +56,8 @@ export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext)
         // No password has this hash: only the link can set one.
         const user = await createAdminUser(tx, { name, role, passwordHash: "none", nowMs });
         if (!user) throw new ApiError("badParameter", "There is somebody of that name already.");
-        return success({ ...shownUser(user), setup_token: await createSetupLink(tx, { userId: user.userId, nowMs }) });
+        const setup_token = await createSetupLink(tx, { userId: user.userId, nowMs });
+        return success({ ...shownUser(user), setup_token } satisfies InvitedUser);
       });
     },
   });
@@ -56,7 +65,7 @@ export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext)
   routes.post(`${BASE}/link`, {
     schema: {
       summary: "A new one-time token for somebody who has forgotten the password",
-      ...{ tags: ["admin"], body: consoleUserNameBody, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], body: consoleUserNameBody, response: { 200: envelopeSchema(invitedUser) } },
     },
     handler: async (request) => {
       const user = await findAdminUser(pool, (request.body as { name: string }).name);
@@ -64,8 +73,16 @@ export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext)
       const setup_token = await inTransaction(pool, (tx) =>
         createSetupLink(tx, { userId: user.userId, nowMs: clock() }),
       );
-      return success({ ...shownUser(user), setup_token });
+      return success({ ...shownUser(user), setup_token } satisfies InvitedUser);
     },
+  });
+}
+
+function memberRoutes(routes: FastifyInstance, context: HttpContext): void {
+  routes.get(BASE, {
+    schema: { summary: "People of the console", tags: ["admin"], response: { 200: envelopeSchema(consoleUserList) } },
+    handler: async () =>
+      success({ users: (await loadAdminUsers(context.pool)).map(shownUser) } satisfies ConsoleUserList),
   });
 
   routes.post(`${BASE}/role`, {
@@ -73,7 +90,7 @@ export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext)
       summary: "Change somebody's role",
       tags: ["admin"],
       body: consoleUserBody,
-      response: { 200: adminAnswer },
+      response: { 200: envelopeSchema(emptyData) },
     },
     handler: async (request) => {
       const body = request.body as { name: string; role: ConsoleRole };
@@ -83,7 +100,10 @@ export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext)
   });
 
   routes.post(`${BASE}/remove`, {
-    schema: { summary: "Remove somebody", tags: ["admin"], body: consoleUserNameBody, response: { 200: adminAnswer } },
+    schema: {
+      summary: "Remove somebody",
+      ...{ tags: ["admin"], body: consoleUserNameBody, response: { 200: envelopeSchema(emptyData) } },
+    },
     handler: async (request) => {
       const { name } = request.body as { name: string };
       await changeAndKeepAdmin(context, (tx) => removeAdminUser(tx, name));
@@ -96,19 +116,24 @@ function auditRoute(routes: FastifyInstance, { pool }: HttpContext): void {
   routes.get("/admin/api/v1/audit", {
     schema: {
       summary: "What was changed by whom, the newest first",
-      ...{ tags: ["admin"], querystring: auditQuery, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], querystring: auditQuery, response: { 200: envelopeSchema(auditPage) } },
     },
     handler: async (request) => {
       const { app_id, before } = request.query as { app_id?: string; before?: string };
-      const page = { appId: app_id === undefined ? undefined : Number(app_id), limit: LIMITS.auditListed };
-      const entries = await loadAudit(pool, { ...page, beforeId: Number(before ?? Number.MAX_SAFE_INTEGER) });
-      const shown = entries.map(({ auditId, atMs, appId, ...entry }) => ({
+      const page = {
+        appId: app_id === undefined ? undefined : Number(app_id),
+        beforeId: Number(before ?? Number.MAX_SAFE_INTEGER),
+      };
+      // One more than is shown tells whether there is another page.
+      const found = await loadAudit(pool, { ...page, limit: LIMITS.auditListed + 1 });
+      const entries = found.slice(0, LIMITS.auditListed).map(({ auditId, atMs, appId, ...entry }) => ({
         id: auditId,
         at: atMs,
         app_id: appId,
         ...entry,
       }));
-      return success({ entries: shown });
+      const next_before = found.length > entries.length ? entries.at(-1)!.id : null;
+      return success({ entries, next_before } satisfies AuditPage);
     },
   });
 }
@@ -125,6 +150,6 @@ function nobody(): ApiError {
   return new ApiError("badParameter", "There is nobody of that name.");
 }
 
-function shownUser({ name, role, createdAtMs }: AdminUser): object {
+function shownUser({ name, role, createdAtMs }: AdminUser): ConsoleUser {
   return { name, role, created_at: createdAtMs };
 }

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { adminAnswer } from "../contract/admin.ts";
-import { success } from "../contract/envelope.ts";
-import { passwordBody, setupBody, signInBody } from "../contract/session.ts";
+import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
+import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../contract/session.ts";
 import {
   type AdminUser,
   changePassword,
@@ -22,6 +21,7 @@ import { callerOf, type HttpContext } from "./context.ts";
 import { SignInLimits } from "./sign-in-limits.ts";
 
 const BASE = "/admin/api/v1/session";
+const sessionAnswer = envelopeSchema(signedIn);
 const SETUP_LINK_MS = 24 * 3_600_000;
 
 /** Signing in and out of the console. These are open to everybody: the password, or the one-time link, is what counts. */
@@ -34,7 +34,7 @@ export function sessionRoutes(routes: FastifyInstance, context: HttpContext): vo
 
 function signInRoute(routes: FastifyInstance, context: HttpContext, limits: SignInLimits): void {
   routes.post(`${BASE}/sign-in`, {
-    schema: { summary: "Sign in", tags: ["session"], body: signInBody, response: { 200: adminAnswer } },
+    schema: { summary: "Sign in", tags: ["session"], body: signInBody, response: { 200: sessionAnswer } },
     handler: async (request, reply) => {
       const { name, password } = request.body as { name: string; password: string };
       const keys = [`address ${callerOf(context, request)}`, `name ${nameOf(name)}`];
@@ -56,7 +56,7 @@ function setupRoute(routes: FastifyInstance, context: HttpContext, limits: SignI
     schema: {
       summary: "Set a password by a one-time link",
       description: "The first start prints such a link for the first admin; `cli admin link` makes another one.",
-      ...{ tags: ["session"], body: setupBody, response: { 200: adminAnswer } },
+      ...{ tags: ["session"], body: setupBody, response: { 200: sessionAnswer } },
     },
     handler: async (request, reply) => {
       const { token, name = "", password } = request.body as { token: string; name?: string; password: string };
@@ -86,12 +86,12 @@ function setupRoute(routes: FastifyInstance, context: HttpContext, limits: SignI
 
 function ownRoutes(routes: FastifyInstance, context: HttpContext): void {
   routes.get(BASE, {
-    schema: { summary: "Who is signed in", tags: ["session"], response: { 200: adminAnswer } },
+    schema: { summary: "Who is signed in", tags: ["session"], response: { 200: sessionAnswer } },
     handler: async (request) => shownSession(context, await actorOf(context, request)),
   });
 
   routes.post(`${BASE}/sign-out`, {
-    schema: { summary: "Sign out", tags: ["session"], response: { 200: adminAnswer } },
+    schema: { summary: "Sign out", tags: ["session"], response: { 200: envelopeSchema(emptyData) } },
     config: { access: "read" },
     handler: async (request, reply) => {
       const session = sessionOf(request);
@@ -106,7 +106,7 @@ function ownRoutes(routes: FastifyInstance, context: HttpContext): void {
       summary: "Change the own password",
       tags: ["session"],
       body: passwordBody,
-      response: { 200: adminAnswer },
+      response: { 200: sessionAnswer },
     },
     config: { access: "read" },
     handler: async (request, reply) => {
@@ -150,5 +150,5 @@ async function signIn(
 }
 
 function shownSession({ vault }: HttpContext, { name, role, session }: Actor): object {
-  return success({ name, role, csrf: session === undefined ? "" : csrfTokenOf(vault, session) });
+  return success({ name, role, csrf: session === undefined ? "" : csrfTokenOf(vault, session) } satisfies Session);
 }

@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { LIMITS } from "../../src/config.ts";
+import { auditPage, consoleUserList, invitedUser, signedIn } from "../../src/contract/session.ts";
 import { createSetupLink } from "../../src/db/admin-user.ts";
 import { adminToken } from "../../src/http/admin.ts";
 import { openVault } from "../../src/vault.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
+import { dataOf } from "./admin-caller.ts";
 
 const PASSWORD = "correct horse battery";
 let server: TouchpointProcess;
@@ -72,10 +75,8 @@ describe("the first admin", () => {
 
 describe("a session", () => {
   test("says who is signed in; without one nobody is", async () => {
-    expect(await call("session", undefined, as(admin))).toMatchObject({
-      code: 0,
-      data: { name: "ann", csrf: admin.csrf },
-    });
+    const own = dataOf(await call("session", undefined, as(admin)), signedIn);
+    expect(own).toEqual({ name: "ann", role: "admin", csrf: admin.csrf });
     expect(await call("session")).toMatchObject({ code: 2002 });
     expect(await call("session", undefined, { cookie: "touchpoint_session=made-up" })).toMatchObject({ code: 2002 });
   });
@@ -86,7 +87,8 @@ describe("a session", () => {
     const other = await signIn("ann");
     const mixed = { cookie: admin.cookie, "touchpoint-csrf": other.csrf };
     expect(await call("console-users/create", body, mixed)).toMatchObject({ code: 2002 });
-    expect(await call("console-users", undefined, as(admin))).toMatchObject({ data: { users: [{ name: "ann" }] } });
+    const { users } = dataOf(await call("console-users", undefined, as(admin)), consoleUserList);
+    expect(users).toMatchObject([{ name: "ann" }]);
   });
 
   test("ends by signing out, and only that one", async () => {
@@ -133,7 +135,7 @@ describe("a session", () => {
 describe("an analyst", () => {
   test("is added by an admin and sets the password by the link", async () => {
     const made = await call("console-users/create", { name: "bob", role: "analyst" }, as(admin));
-    expect(made).toMatchObject({ code: 0, data: { name: "bob", role: "analyst" } });
+    expect(dataOf(made, invitedUser)).toMatchObject({ name: "bob", role: "analyst" });
     expect(await call("session/sign-in", { name: "bob", password: "none" })).toMatchObject({ code: 2002 });
     analyst = sessionOf(await call("session/setup", { token: made.data.setup_token, password: PASSWORD }));
     expect(await call("console-users/create", { name: "BOB", role: "admin" }, as(admin))).toMatchObject({ code: 1004 });
@@ -172,6 +174,34 @@ test("every change is in the audit log, with who made it and without secrets", a
   expect(JSON.stringify(all)).not.toContain(PASSWORD);
   const older = (await call(`audit?before=${all[0].id}`, undefined, as(admin))).data.entries;
   expect(older[0].id).toBe(all[1].id);
+});
+
+test("somebody who has forgotten the password gets a new link, which makes the earlier one void", async () => {
+  const made = await call("console-users/create", { name: "cy", role: "analyst" }, as(admin));
+  const again = dataOf(await call("console-users/link", { name: "Cy" }, as(admin)), invitedUser);
+  const setup = (token: string) => call("session/setup", { token, password: PASSWORD });
+  expect(await setup(made.data.setup_token)).toMatchObject({ code: 2002 });
+  expect(await setup(again.setup_token)).toMatchObject({ code: 0, data: { name: "cy" } });
+  expect(await call("console-users/link", { name: "nobody" }, as(admin))).toMatchObject({ code: 1004 });
+});
+
+test("the audit log is read page by page to its end", async () => {
+  await pool.query(
+    `insert into audit_log (at_ms, actor, address, action, app_id, details)
+      select g, 'x', '', 'many', 7, '{}' from generate_series(1, ${2 * LIMITS.auditListed + 1}) g`,
+  );
+  const pageOf = async (query: string) => dataOf(await call(`audit?app_id=7${query}`, undefined, as(admin)), auditPage);
+  const sizes: number[] = [];
+  const seen = new Set<number>();
+  for (let before: number | null | undefined; before !== null; ) {
+    const page = await pageOf(before === undefined ? "" : `&before=${before}`);
+    sizes.push(page.entries.length);
+    for (const { id } of page.entries) seen.add(id);
+    before = page.next_before;
+  }
+  expect(sizes).toEqual([LIMITS.auditListed, LIMITS.auditListed, 1]);
+  expect(seen.size).toBe(2 * LIMITS.auditListed + 1);
+  expect(await call("audit?before=x", undefined, as(admin))).toMatchObject({ code: 1004 });
 });
 
 test("who guesses passwords has to wait longer and longer, by name and by address", async () => {
