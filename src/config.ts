@@ -27,6 +27,10 @@ export const LIMITS = {
   segmentBytes: 64 * MIB,
   applyBatchBytes: 2 * MIB,
   observedNamesPerApp: 5_000,
+  /** Of events, and of properties: observed and declared ones together. */
+  namesPerApp: 20_000,
+  namesDeclared: 500,
+  apps: 10_000,
   userProperties: 1_000,
   eventDays: 4_000,
   liveRequests: 1_000,

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../clock.ts";
-import { type App, appHasUsers, changeApp, createApp, loadApps, rotateAccessToken } from "../db/app.ts";
+import { type App, changeApp, createApp, isTimeZoneFixed, loadApps, rotateSecret, TIME_ZONE_FIXED } from "../db/app.ts";
+import { APP_SECRETS, type AppSecret } from "../domain/app-secret.ts";
 import { isTimeZone } from "../domain/calendar.ts";
 import { METADATA_MODES, type MetadataMode } from "../domain/metadata.ts";
 import { CURRENCY, isRate } from "../domain/money.ts";
@@ -52,14 +53,15 @@ export function appCommands(program: Command): void {
 
   app
     .command("rotate-token")
-    .description("Give an app a new access token; the old one stops working at once")
+    .description("Give an app a new access token, or another secret; the old one stops working at once")
     .argument("<app>", "app id", parseInteger)
+    .addOption(new Option("--which <secret>", "which one").choices(APP_SECRETS).default("access_token"))
     .option("--json", "print JSON")
-    .action((appId: number, options: Json) =>
+    .action((appId: number, options: { which: AppSecret } & Json) =>
       withDatabase(async (session) => {
         await findApp(session, appId);
-        const token = await rotateAccessToken(session.pool, appId);
-        print({ app_id: appId, access_token: token }, options, () => String(token));
+        const secret = await rotateSecret(session.pool, session.vault, { appId, which: options.which });
+        print({ app_id: appId, [options.which]: secret }, options, () => String(secret));
       }),
     );
 }
@@ -107,9 +109,7 @@ function setApp(appId: number, options: SetOptions): Promise<void> {
   return withDatabase(async (session) => {
     const app = await findApp(session, appId);
     const { timeZone } = options;
-    if (timeZone !== undefined && timeZone !== app.timeZone && (await appHasUsers(session.pool, appId))) {
-      throw new UsageError("The time zone cannot change any more: days have been counted in the old one.");
-    }
+    if (await isTimeZoneFixed(session.pool, app, timeZone)) throw new UsageError(TIME_ZONE_FIXED);
     await changeApp(session.pool, appId, {
       ...(options.name !== undefined && { name: options.name }),
       ...(timeZone !== undefined && { timeZone }),

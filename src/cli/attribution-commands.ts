@@ -149,7 +149,7 @@ function whatIfCommand(program: Command): void {
       if (Object.keys(over).length === 0)
         throw new UsageError("Name at least one rule to try, e.g. --click-window 3d.");
       const range = rangeOf(options);
-      const result = await whatIf(session.pool, app, range, over);
+      const result = await whatIf(session.pool, app, range, { kind: "everywhere", rules: over });
       print(result, options, () =>
         [
           tableOf(result.rows),

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../clock.ts";
-import { declareEvent, declareProperty, loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
-import { NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../domain/metadata.ts";
+import { declareEvents, declareProperties, loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
+import { OWN_NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../domain/metadata.ts";
 import { parseInteger, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
@@ -37,7 +37,7 @@ export function metadataCommands(program: Command): void {
       withDatabase(async (session) => {
         const { appId } = await findApp(session, options.app);
         const state = options.disable ? ("disabled" as const) : ("declared" as const);
-        await declareEvent(session.pool, { appId, name, state }, systemClock());
+        await declareEvents(session.pool, [{ appId, name, state }], systemClock());
         print({ kind: "event", name, state }, options, () => `${name} ${state}`);
       }),
     );
@@ -54,7 +54,7 @@ export function metadataCommands(program: Command): void {
       withDatabase(async (session) => {
         const { appId } = await findApp(session, options.app);
         const meta = { appId, scope: options.of, name, type: options.type, state: "declared" as const };
-        await declareProperty(session.pool, meta, systemClock());
+        await declareProperties(session.pool, [meta], systemClock());
         const { scope, type, state } = meta;
         print({ kind: `${scope} property`, name, type, state }, options, () => `${name} ${type} ${state}`);
       }),
@@ -62,7 +62,6 @@ export function metadataCommands(program: Command): void {
 }
 
 function assertName(name: string): string {
-  if (!NAME.test(name) || name.startsWith("$"))
-    throw new InvalidArgumentError("It must be a name: letters, digits and _, at most 50.");
+  if (!OWN_NAME.test(name)) throw new InvalidArgumentError("It must be a name: letters, digits and _, at most 50.");
   return name;
 }

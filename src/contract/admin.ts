@@ -7,13 +7,6 @@ const optional = (description: string) => Type.Optional(text(description));
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const day = (description: string) => Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description });
 
-/** Rules by name, each as text: `{"click_window": "3d", "impressions": "on"}`. */
-const rules = Type.Unsafe<Record<string, string>>({
-  type: "object",
-  additionalProperties: { type: "string" },
-  description: "Rules by name; `cli rules set --help` lists them",
-});
-
 export const appIdQuery = Type.Object({
   app_id: Type.String({ pattern: "^\\d{1,10}$", description: "Application id" }),
 });
@@ -50,22 +43,9 @@ export const linkQuery = Type.Object({
   ),
 });
 
-export const rulesBody = Type.Object({
-  app_id: appId,
-  ad_platform: optional("Only for this platform; absent or empty: for the whole app"),
-  rules,
-});
-
 export const whyQuery = Type.Object({
   app_id: Type.String({ pattern: "^\\d{1,10}$", description: "Application id" }),
   client_id: Type.String({ minLength: 1, maxLength: 128 }),
-});
-
-export const whatIfBody = Type.Object({
-  app_id: appId,
-  from: day("First local day"),
-  to: day("Last local day"),
-  rules,
 });
 
 export const fraudQuery = Type.Object({

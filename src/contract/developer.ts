@@ -53,8 +53,11 @@ export const shownDeveloper = Type.Object({
   apps,
   rate_calls: rateCalls,
   rate_window_s: rateWindowS,
-  created_at: Type.Integer({ description: "When it was requested, ms" }),
-  decided_at: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "When its state last changed, ms" }),
+  created_at_ms: Type.Integer({ description: "When it was requested, ms" }),
+  decided_at_ms: Type.Unsafe<number | null>({
+    type: ["integer", "null"],
+    description: "When its state last changed, ms",
+  }),
 });
 export type ShownDeveloper = Static<typeof shownDeveloper>;
 

@@ -37,7 +37,7 @@ export type Session = Static<typeof signedIn>;
 const consoleUser = Type.Object({
   name: Type.String(),
   role,
-  created_at: Type.Integer({ description: "When they were added, ms" }),
+  created_at_ms: Type.Integer({ description: "When they were added, ms" }),
 });
 export type ConsoleUser = Static<typeof consoleUser>;
 
@@ -52,7 +52,7 @@ export type InvitedUser = Static<typeof invitedUser>;
 
 const auditEntry = Type.Object({
   id: Type.Integer(),
-  at: Type.Integer({ description: "When, ms" }),
+  at_ms: Type.Integer({ description: "When, ms" }),
   app_id: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "null: of no app in particular" }),
   actor: Type.String({ description: "Who" }),
   address: Type.String({ description: "From where" }),

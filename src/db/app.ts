@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { AppSecret } from "../domain/app-secret.ts";
 import type { MetadataMode } from "../domain/metadata.ts";
 import type { Rates } from "../domain/money.ts";
 import type { Vault } from "../vault.ts";
@@ -41,14 +42,14 @@ const SETTINGS_CHANNEL = "touchpoint_settings";
 export async function createApp(
   executor: Executor,
   vault: Vault,
-  app: { name: string; timeZone: string; metadataMode: MetadataMode; createdAtMs: number },
+  app: { name: string; timeZone: string; metadataMode: MetadataMode; currency?: string; createdAtMs: number },
 ): Promise<App> {
   const [row] = await query<AppRow>(
     executor,
     sql`insert into app (name, access_token, app_key_sealed, aes_key_sealed, time_zone, currency, rates,
         metadata_mode, require_registration, enabled, created_at_ms)
-      values (${app.name}, ${newToken()}, ${vault.seal(randomBytes(16).toString("hex"))},
-        ${vault.seal(randomBytes(16).toString("base64"))}, ${app.timeZone}, 'CNY', '{}',
+      values (${app.name}, ${newSecret("access_token")}, ${vault.seal(newSecret("app_key"))},
+        ${vault.seal(newSecret("aes_key"))}, ${app.timeZone}, ${app.currency ?? "CNY"}, '{}',
         ${app.metadataMode}, true, true, ${app.createdAtMs})
       returning ${columns}`,
   );
@@ -74,7 +75,7 @@ export async function changeApp(executor: Executor, appId: number, change: AppCh
   if (change.name !== undefined) assignments.push(sql`name = ${change.name}`);
   if (change.timeZone !== undefined) assignments.push(sql`time_zone = ${change.timeZone}`);
   if (change.currency !== undefined) assignments.push(sql`currency = ${change.currency}`);
-  if (change.rates !== undefined) assignments.push(sql`rates = rates || ${JSON.stringify(change.rates)}::jsonb`);
+  if (change.rates !== undefined) assignments.push(sql`rates = ${ratesAfter(change.rates)}`);
   if (change.metadataMode !== undefined) assignments.push(sql`metadata_mode = ${change.metadataMode}`);
   if (change.requireRegistration !== undefined)
     assignments.push(sql`require_registration = ${change.requireRegistration}`);
@@ -87,15 +88,51 @@ export async function changeApp(executor: Executor, appId: number, change: AppCh
   return changed > 0;
 }
 
-export async function rotateAccessToken(executor: Executor, appId: number): Promise<string | undefined> {
-  const token = newToken();
-  const changed = await execute(executor, sql`update app set access_token = ${token} where app_id = ${appId}`);
+/** Rates that are named take the place of those before; the empty text takes one away. */
+function ratesAfter(rates: Rates): Sql {
+  const removed = Object.keys(rates).filter((currency) => rates[currency] === "");
+  return sql`(rates || ${JSON.stringify(rates)}::jsonb) - ${removed}::text[]`;
+}
+
+/** From then on the old one is worth nothing. Undefined: there is no such app. */
+export async function rotateSecret(
+  executor: Executor,
+  vault: Vault,
+  { appId, which }: { appId: number; which: AppSecret },
+): Promise<string | undefined> {
+  const secret = newSecret(which);
+  const changed = await execute(
+    executor,
+    sql`update app set ${assignmentOf(which, secret, vault)} where app_id = ${appId}`,
+  );
   await tellSettingsChanged(executor);
-  return changed > 0 ? token : undefined;
+  return changed > 0 ? secret : undefined;
+}
+
+function assignmentOf(which: AppSecret, secret: string, vault: Vault): Sql {
+  switch (which) {
+    case "access_token":
+      return sql`access_token = ${secret}`;
+    case "app_key":
+      return sql`app_key_sealed = ${vault.seal(secret)}`;
+    case "aes_key":
+      return sql`aes_key_sealed = ${vault.seal(secret)}`;
+  }
+}
+
+export const TIME_ZONE_FIXED = "The time zone cannot change any more: days have been counted in the old one.";
+
+/** Whether the app must keep its time zone, and is asked for another one. */
+export async function isTimeZoneFixed(
+  executor: Executor,
+  app: Pick<App, "appId" | "timeZone">,
+  wanted: string | undefined,
+): Promise<boolean> {
+  return wanted !== undefined && wanted !== app.timeZone && (await appHasUsers(executor, app.appId));
 }
 
 /** Whether anything was ever stored for the app: from then on its days are fixed, and so is its time zone. */
-export async function appHasUsers(executor: Executor, appId: number): Promise<boolean> {
+async function appHasUsers(executor: Executor, appId: number): Promise<boolean> {
   const rows = await query(executor, sql`select 1 from user_account where app_id = ${appId} limit 1`);
   return rows.length > 0;
 }
@@ -108,8 +145,9 @@ export async function listenForSettings(executor: Executor): Promise<void> {
   await executor.query(`listen ${SETTINGS_CHANNEL}`);
 }
 
-function newToken(): string {
-  return randomBytes(16).toString("hex");
+/** The aes key is given to clients in base64, the others are texts. */
+function newSecret(which: AppSecret): string {
+  return randomBytes(16).toString(which === "aes_key" ? "base64" : "hex");
 }
 
 function unsealed(row: AppRow, vault: Vault): App {

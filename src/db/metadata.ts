@@ -22,22 +22,52 @@ export async function loadPropertyMeta(executor: Executor): Promise<PropertyMeta
   );
 }
 
-/** A person's word on an event or a property; replaces what was observed. */
-export async function declareEvent(executor: Executor, meta: EventMeta, nowMs: number): Promise<void> {
+/** Everything that an app has shown or declared, with the time of its last change; at most `limit` of each kind. */
+export async function loadAppMeta(
+  executor: Executor,
+  { appId, limit }: { appId: number; limit: number },
+): Promise<{ events: (EventMeta & Changed)[]; properties: (PropertyMeta & Changed)[] }> {
+  const events = await query<EventMeta & Changed>(
+    executor,
+    sql`select app_id as "appId", name, state, changed_at_ms as "changedAtMs" from event_meta
+      where app_id = ${appId} order by name limit ${limit}`,
+  );
+  const properties = await query<PropertyMeta & Changed>(
+    executor,
+    sql`select app_id as "appId", scope, name, type, state, changed_at_ms as "changedAtMs" from property_meta
+      where app_id = ${appId} order by scope, name limit ${limit}`,
+  );
+  return { events, properties };
+}
+
+type Changed = { changedAtMs: number };
+
+/** A person's word on events; replaces what was observed. No event may be named twice. */
+export async function declareEvents(executor: Executor, metas: readonly EventMeta[], nowMs: number): Promise<void> {
+  const list = <K extends keyof EventMeta>(key: K) => metas.map((meta) => meta[key]);
   await execute(
     executor,
     sql`insert into event_meta (app_id, name, state, changed_at_ms)
-      values (${meta.appId}, ${meta.name}, ${meta.state}, ${nowMs})
+      select app_id, name, state, ${nowMs}::bigint
+      from unnest(${list("appId")}::int[], ${list("name")}::text[], ${list("state")}::text[]) as declared (app_id, name, state)
       on conflict (app_id, name) do update set state = excluded.state, changed_at_ms = excluded.changed_at_ms`,
   );
   await tellSettingsChanged(executor);
 }
 
-export async function declareProperty(executor: Executor, meta: PropertyMeta, nowMs: number): Promise<void> {
+/** The same for properties. */
+export async function declareProperties(
+  executor: Executor,
+  metas: readonly PropertyMeta[],
+  nowMs: number,
+): Promise<void> {
+  const list = <K extends keyof PropertyMeta>(key: K) => metas.map((meta) => meta[key]);
   await execute(
     executor,
     sql`insert into property_meta (app_id, scope, name, type, state, changed_at_ms)
-      values (${meta.appId}, ${meta.scope}, ${meta.name}, ${meta.type}, ${meta.state}, ${nowMs})
+      select app_id, scope, name, type, state, ${nowMs}::bigint
+      from unnest(${list("appId")}::int[], ${list("scope")}::text[], ${list("name")}::text[], ${list("type")}::text[],
+        ${list("state")}::text[]) as declared (app_id, scope, name, type, state)
       on conflict (app_id, scope, name) do update
         set type = excluded.type, state = excluded.state, changed_at_ms = excluded.changed_at_ms`,
   );

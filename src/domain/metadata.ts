@@ -7,7 +7,8 @@ export const METADATA_MODES = ["open", "strict"] as const;
 export type MetadataMode = (typeof METADATA_MODES)[number];
 
 /** Properties of events and of users are declared separately, as the same name may mean different things. */
-export type PropertyScope = "event" | "user";
+export const PROPERTY_SCOPES = ["event", "user"] as const;
+export type PropertyScope = (typeof PROPERTY_SCOPES)[number];
 
 /** "observed": seen in open mode. "declared": by a person. "disabled": by a person, and no longer stored. */
 export const META_STATES = ["observed", "declared", "disabled"] as const;
@@ -21,6 +22,8 @@ export type AppMetadata = {
 };
 
 export const NAME = /^[A-Za-z$][A-Za-z0-9_]{0,49}$/;
+/** A name that an app can declare: those with a `$` are presets. */
+export const OWN_NAME = /^[A-Za-z][A-Za-z0-9_]{0,49}$/;
 
 export const PRESET_EVENTS: ReadonlySet<string> = new Set([
   ...["$MPLaunch", "$MPShow", "$MPHide", "$MPhide", "$MPShare", "$MPViewScreen", "$MPAddFavorites"],

@@ -2,11 +2,14 @@ import { APP_ONLY_RULES, DEFAULT_RULES, type Rules } from "./attribution-rules.t
 import { durationText, parseDuration } from "./duration.ts";
 import { isNetwork } from "./network.ts";
 
+export const RULE_KINDS = ["duration", "switch", "count", "networks"] as const;
+export type RuleKind = (typeof RULE_KINDS)[number];
+
 /** A rule as people and programs set it: its name, what it takes, and what it means. The one list of them. */
 export type RuleField = {
   name: string;
   rule: keyof Rules;
-  takes: "duration" | "switch" | "count" | "networks";
+  takes: RuleKind;
   hint: string;
 };
 

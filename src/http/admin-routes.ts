@@ -6,12 +6,9 @@ import {
   campaignCreateBody,
   fraudQuery,
   linkQuery,
-  rulesBody,
-  whatIfBody,
   whyQuery,
 } from "../contract/admin.ts";
 import { success } from "../contract/envelope.ts";
-import { loadRuleSettings, storeRuleSettings } from "../db/attribution-setting.ts";
 import {
   type Campaign,
   type CampaignChange,
@@ -21,25 +18,24 @@ import {
   loadCampaigns,
   newCampaignId,
 } from "../db/campaign.ts";
-import type { Rules } from "../domain/attribution-rules.ts";
-import { isDay } from "../domain/calendar.ts";
-import { DEFAULT_RULE_TEXTS, isTriable, notTriable, RULE_FIELDS, readRules, ruleTexts } from "../domain/rule-fields.ts";
-import { ApiError, messageOf } from "../errors.ts";
+import { ApiError } from "../errors.ts";
 import { campaignLinks, shownCampaign } from "../platform/campaign-link.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { fraudReport } from "../report/fraud.ts";
-import { whatIf } from "../report/what-if.ts";
 import { explainUser } from "../report/why.ts";
 import { accountRoutes } from "./account-routes.ts";
 import { actorOf } from "./admin.ts";
 import { adminCostRoutes } from "./admin-cost-routes.ts";
 import { adminReportRoutes } from "./admin-report-routes.ts";
 import { appRoutes } from "./app-routes.ts";
+import { attributionRuleRoutes } from "./attribution-rule-routes.ts";
 import { auditChanges } from "./audit.ts";
 import { callbackRoutes } from "./callback-routes.ts";
 import { consoleUserRoutes } from "./console-user-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
+import { type Days, daysOf } from "./day-range.ts";
 import { developerRoutes } from "./developer-routes.ts";
+import { metadataRoutes } from "./metadata-routes.ts";
 import { postbackRoutes } from "./postback-routes.ts";
 import { postbackRuleRoutes } from "./postback-rule-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
@@ -55,15 +51,16 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
       request.actor = await actorOf(context, request);
     });
     auditChanges(routes, context);
+    appRoutes(routes, context);
+    metadataRoutes(routes, context);
     campaignRoutes(routes, context);
-    ruleRoutes(routes, context);
+    attributionRuleRoutes(routes, context);
     explainRoutes(routes, context);
     adminReportRoutes(routes, context);
     adminCostRoutes(routes, context);
     developerRoutes(routes, context);
     userRoutes(routes, context);
     consoleUserRoutes(routes, context);
-    appRoutes(routes, context);
     postbackRuleRoutes(routes, context);
     postbackRoutes(routes, context);
     accountRoutes(routes, context);
@@ -150,42 +147,6 @@ function changeOf(body: Texts): CampaignChange {
   };
 }
 
-function ruleRoutes(routes: FastifyInstance, context: HttpContext): void {
-  const { pool, apps, clock } = context;
-
-  const shownRules = async (appId: number) => {
-    const settings = (await loadRuleSettings(pool)).filter((setting) => setting.appId === appId);
-    const set = settings.map(({ platform, rules }) => ({ ad_platform: platform, rules: ruleTexts(rules) }));
-    return success({ defaults: DEFAULT_RULE_TEXTS, set });
-  };
-
-  routes.get(`${BASE}/attribution/rules`, {
-    schema: {
-      summary: "Rules of attribution",
-      tags: ["admin"],
-      querystring: appIdQuery,
-      response: { 200: adminAnswer },
-    },
-    handler: async (request) => shownRules((await apps.findById(Number((request.query as Texts).app_id))).appId),
-  });
-
-  routes.post(`${BASE}/attribution/rules`, {
-    schema: {
-      summary: "Set the rules of an app, or of one platform",
-      description: "Replaces what was set before for the same app and platform.",
-      ...{ tags: ["admin"], body: rulesBody, response: { 200: adminAnswer } },
-    },
-    handler: async (request) => {
-      const body = request.body as { app_id: number; ad_platform?: string; rules: Texts };
-      const { appId } = await apps.findById(body.app_id);
-      const platform = body.ad_platform ? platformOfLink(body.ad_platform)?.name : "";
-      if (platform === undefined) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
-      await storeRuleSettings(pool, { appId, platform, rules: rulesOf(body.rules, platform), changedAtMs: clock() });
-      return shownRules(appId);
-    },
-  });
-}
-
 function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
   const { pool, apps } = context;
 
@@ -203,19 +164,6 @@ function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
     },
   });
 
-  routes.post(`${BASE}/attribution/what-if`, {
-    schema: {
-      summary: "Registrations decided again under other rules, without changing anything",
-      ...{ tags: ["admin"], body: whatIfBody, response: { 200: adminAnswer } },
-    },
-    config: { access: "read" },
-    handler: async (request) => {
-      const body = request.body as { app_id: number; rules: Texts } & Days;
-      const app = await apps.findById(body.app_id);
-      return success(await whatIf(pool, app, daysOf(body), triedRulesOf(body.rules)));
-    },
-  });
-
   routes.get(`${BASE}/attribution/fraud`, {
     schema: {
       summary: "What looks like fraud",
@@ -228,26 +176,4 @@ function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
       return success(await fraudReport(pool, await apps.findById(Number(query.app_id)), daysOf(query)));
     },
   });
-}
-
-type Days = { from: string; to: string };
-
-function daysOf({ from, to }: Days): { fromDay: string; toDay: string } {
-  if (!isDay(from) || !isDay(to)) throw new ApiError("badParameter", "from and to must be days such as 2026-11-15.");
-  if (from > to) throw new ApiError("badParameter", "from is after to.");
-  return { fromDay: from, toDay: to };
-}
-
-function triedRulesOf(texts: Texts): Partial<Rules> {
-  const bad = Object.keys(texts).find((name) => RULE_FIELDS.some((field) => field.name === name && !isTriable(field)));
-  if (bad !== undefined) throw new ApiError("badParameter", notTriable(bad));
-  return rulesOf(texts, "");
-}
-
-function rulesOf(texts: Texts, platform: string): Partial<Rules> {
-  try {
-    return readRules(texts, platform);
-  } catch (error) {
-    throw new ApiError("badParameter", messageOf(error));
-  }
 }

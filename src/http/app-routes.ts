@@ -1,30 +1,194 @@
 import type { FastifyInstance } from "fastify";
-import { type AppsAnswer, appsEnvelope } from "../contract/app.ts";
-import { success } from "../contract/envelope.ts";
-import { type App, loadApps } from "../db/app.ts";
+import { LIMITS } from "../config.ts";
+import { appIdQuery } from "../contract/admin.ts";
+import {
+  type AppCreateBody,
+  type AppEditBody,
+  type AppKeys,
+  type AppRotateBody,
+  type AppsAnswer,
+  appBody,
+  appCreateBody,
+  appEditBody,
+  appKeys,
+  appRotateBody,
+  appsAnswer,
+  type Checklist,
+  checklist,
+  type RotatedSecret,
+  rotatedSecret,
+  type ShownApp,
+  shownApp,
+} from "../contract/app.ts";
+import { envelopeSchema, success } from "../contract/envelope.ts";
+import {
+  type App,
+  type AppChange,
+  changeApp,
+  createApp,
+  isTimeZoneFixed,
+  loadApps,
+  rotateSecret,
+  TIME_ZONE_FIXED,
+} from "../db/app.ts";
+import { inTransaction } from "../db/pool.ts";
+import { isTimeZone } from "../domain/calendar.ts";
+import { CURRENCY, isRate } from "../domain/money.ts";
+import { ApiError } from "../errors.ts";
+import { firstTimes } from "../report/checklist.ts";
 import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1/apps";
 
-/** The apps whose data is collected here. */
-export function appRoutes(routes: FastifyInstance, { pool, vault }: HttpContext): void {
+/** Apps, what they prove themselves by, and how far a new one has come. */
+export function appRoutes(routes: FastifyInstance, context: HttpContext): void {
+  listRoutes(routes, context);
+  changeRoutes(routes, context);
+  secretRoutes(routes, context);
+}
+
+function listRoutes(routes: FastifyInstance, { pool, vault, apps }: HttpContext): void {
   routes.get(BASE, {
-    schema: { summary: "Apps, without their secrets", tags: ["admin"], response: { 200: appsEnvelope } },
-    handler: async () => {
-      const apps = await loadApps(pool, vault);
-      return success({ apps: apps.map(shownApp) } satisfies AppsAnswer);
+    schema: {
+      summary: "Apps",
+      description: "With their access tokens, which every client holds; the other secrets are shown by `apps/keys`.",
+      ...{ tags: ["admin"], response: { 200: envelopeSchema(appsAnswer) } },
+    },
+    handler: async () => success({ apps: (await loadApps(pool, vault)).map(shown) } satisfies AppsAnswer),
+  });
+
+  routes.get(`${BASE}/checklist`, {
+    schema: {
+      summary: "How far a new app has come: what it has, and since when",
+      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: envelopeSchema(checklist) } },
+    },
+    handler: async (request) => {
+      const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
+      const times = Object.entries(await firstTimes(pool, appId));
+      const steps = times.map(([step, atMs]) => [step, { done: atMs !== null, at_ms: atMs }]);
+      return success(Object.fromEntries(steps) as Checklist);
     },
   });
 }
 
-function shownApp(app: App): AppsAnswer["apps"][number] {
+function changeRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: HttpContext): void {
+  routes.post(`${BASE}/create`, {
+    schema: {
+      summary: "Make an app",
+      ...{ tags: ["admin"], body: appCreateBody, response: { 200: envelopeSchema(shownApp) } },
+    },
+    handler: async (request) => {
+      const { name, time_zone = "Asia/Shanghai", currency, metadata = "open" } = request.body as AppCreateBody;
+      assertName(name);
+      assertTimeZone(time_zone);
+      const made = await inTransaction(pool, async (tx) => {
+        if ((await loadApps(tx, vault)).length >= LIMITS.apps)
+          throw new ApiError("badParameter", `There are ${LIMITS.apps} apps already.`);
+        const more = { metadataMode: metadata, createdAtMs: clock(), ...(currency !== undefined && { currency }) };
+        return createApp(tx, vault, { name, timeZone: time_zone, ...more });
+      });
+      await apps.reload();
+      return success(shown(made));
+    },
+  });
+
+  routes.post(`${BASE}/edit`, {
+    schema: {
+      summary: "Change an app",
+      description: "What is absent stays as it is. The time zone can change only while the app has no users.",
+      ...{ tags: ["admin"], body: appEditBody, response: { 200: envelopeSchema(shownApp) } },
+    },
+    handler: async (request) => {
+      const body = request.body as AppEditBody;
+      const app = await apps.findById(body.app_id);
+      const change = changeOf(body);
+      if (await isTimeZoneFixed(pool, app, change.timeZone)) throw new ApiError("badParameter", TIME_ZONE_FIXED);
+      await changeApp(pool, app.appId, change);
+      await apps.reload();
+      return success(shown(await apps.findById(app.appId)));
+    },
+  });
+}
+
+function secretRoutes(routes: FastifyInstance, { pool, vault, apps }: HttpContext): void {
+  routes.post(`${BASE}/keys`, {
+    schema: {
+      summary: "The secrets of an app",
+      description: "For admins only. A POST, because who looked is noted in the audit log.",
+      ...{ tags: ["admin"], body: appBody, response: { 200: envelopeSchema(appKeys) } },
+    },
+    handler: async (request) => {
+      const { appId, appKey, aesKey } = await apps.findById((request.body as { app_id: number }).app_id);
+      return success({ app_id: appId, app_key: appKey, aes_key: aesKey } satisfies AppKeys);
+    },
+  });
+
+  routes.post(`${BASE}/rotate`, {
+    schema: {
+      summary: "Replace a secret of an app by a new one",
+      description: "The old one stops working at once.",
+      ...{ tags: ["admin"], body: appRotateBody, response: { 200: envelopeSchema(rotatedSecret) } },
+    },
+    handler: async (request) => {
+      const { app_id, which } = request.body as AppRotateBody;
+      const { appId } = await apps.findById(app_id);
+      const value = await rotateSecret(pool, vault, { appId, which });
+      if (value === undefined) throw new ApiError("badToken", "app_id is not known.");
+      await apps.reload();
+      return success({ app_id: appId, which, value } satisfies RotatedSecret);
+    },
+  });
+}
+
+function changeOf(body: AppEditBody): AppChange {
+  if (body.name !== undefined) assertName(body.name);
+  if (body.time_zone !== undefined) assertTimeZone(body.time_zone);
+  if (body.rates !== undefined) assertRates(body.rates);
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.time_zone !== undefined && { timeZone: body.time_zone }),
+    ...(body.currency !== undefined && { currency: body.currency }),
+    ...(body.rates !== undefined && { rates: body.rates }),
+    ...(body.metadata !== undefined && { metadataMode: body.metadata }),
+    ...(body.require_registration !== undefined && { requireRegistration: body.require_registration }),
+    ...(body.enabled !== undefined && { enabled: body.enabled }),
+    ...(body.pay_share !== undefined && { payShareBp: shareBpOf(body.pay_share) }),
+  };
+}
+
+function assertName(name: string): void {
+  if (name.trim() === "") throw new ApiError("badParameter", "name is empty.");
+}
+
+function assertTimeZone(zone: string): void {
+  if (!isTimeZone(zone)) throw new ApiError("badParameter", "time_zone must be a time zone such as Asia/Shanghai.");
+}
+
+function assertRates(rates: Readonly<Record<string, string>>): void {
+  const bad = Object.entries(rates).find(([code, rate]) => !CURRENCY.test(code) || (rate !== "" && !isRate(rate)));
+  if (bad) throw new ApiError("badParameter", `rates: ${JSON.stringify(bad[0])} must look like {"USD": "7.12"}.`);
+}
+
+/** In ten-thousandths. */
+function shareBpOf(share: number): number {
+  const bp = Math.round(share * 10_000);
+  if (Math.abs(bp - share * 10_000) > 1e-6)
+    throw new ApiError("badParameter", "pay_share must have at most 4 decimals.");
+  return bp;
+}
+
+function shown(app: App): ShownApp {
   return {
     app_id: app.appId,
     name: app.name,
-    enabled: app.enabled,
+    access_token: app.accessToken,
     time_zone: app.timeZone,
     currency: app.currency,
-    access_token: app.accessToken,
+    rates: app.rates,
+    metadata: app.metadataMode,
+    require_registration: app.requireRegistration,
+    enabled: app.enabled,
+    pay_share: app.payShareBp / 10_000,
     created_at_ms: app.createdAtMs,
   };
 }

@@ -128,7 +128,7 @@ function auditRoute(routes: FastifyInstance, { pool }: HttpContext): void {
       const found = await loadAudit(pool, { ...page, limit: LIMITS.auditListed + 1 });
       const entries = found.slice(0, LIMITS.auditListed).map(({ auditId, atMs, appId, ...entry }) => ({
         id: auditId,
-        at: atMs,
+        at_ms: atMs,
         app_id: appId,
         ...entry,
       }));
@@ -151,5 +151,5 @@ function nobody(): ApiError {
 }
 
 function shownUser({ name, role, createdAtMs }: AdminUser): ConsoleUser {
-  return { name, role, created_at: createdAtMs };
+  return { name, role, created_at_ms: createdAtMs };
 }

@@ -144,7 +144,7 @@ function shown(developer: DeveloperApp): ShownDeveloper {
     apps: developer.apps,
     rate_calls: developer.rate.calls,
     rate_window_s: developer.rate.windowS,
-    created_at: developer.createdAtMs,
-    decided_at: developer.decidedAtMs,
+    created_at_ms: developer.createdAtMs,
+    decided_at_ms: developer.decidedAtMs,
   };
 }

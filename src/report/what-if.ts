@@ -5,7 +5,7 @@ import { loadRuleSettings } from "../db/attribution-setting.ts";
 import type { Executor } from "../db/sql.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { decide, ORGANIC } from "../domain/attribution.ts";
-import { RuleBook, type Rules } from "../domain/attribution-rules.ts";
+import { RuleBook, type RuleSettings, type Rules } from "../domain/attribution-rules.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 
 /** What one platform and campaign would gain or lose under other rules. Money in cents. */
@@ -22,6 +22,11 @@ export type WhatIfRow = {
 
 export type WhatIf = { decisions: number; moved: number; moved_revenue_cents: number; rows: WhatIfRow[] };
 
+/** Rules that hold for every platform whatever is set, or that are set for one of them or, with the empty text, the app. */
+export type TriedRules =
+  | { kind: "everywhere"; rules: Partial<Rules> }
+  | { kind: "set"; platform: string; rules: Partial<Rules> };
+
 type Range = { fromDay: string; toDay: string };
 
 /**
@@ -32,10 +37,10 @@ export async function whatIf(
   executor: Executor,
   app: Pick<AppRules, "appId" | "timeZone">,
   range: Range,
-  over: Partial<Rules>,
+  tried: TriedRules,
 ): Promise<WhatIf> {
   const settings = (await loadRuleSettings(executor)).filter((setting) => setting.appId === app.appId);
-  const rules = new RuleBook(settings, over);
+  const rules = bookOf(settings, tried);
   const rows = new Map<string, WhatIfRow>();
   const result: WhatIf = { decisions: 0, moved: 0, moved_revenue_cents: 0, rows: [] };
   for await (const { decision, user } of registrations(executor, app, range)) {
@@ -58,6 +63,11 @@ export async function whatIf(
   const order = (row: WhatIfRow) => `${row.ad_platform}\n${row.campaign}`;
   result.rows = [...rows.values()].sort((left, right) => (order(left) < order(right) ? -1 : 1));
   return result;
+}
+
+function bookOf(settings: readonly RuleSettings[], tried: TriedRules): RuleBook {
+  if (tried.kind === "everywhere") return new RuleBook(settings, tried.rules);
+  return new RuleBook([...settings.filter(({ platform }) => platform !== tried.platform), tried]);
 }
 
 async function* registrations(

@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { changeApp, loadApps, rotateAccessToken } from "../../src/db/app.ts";
+import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventDays, openEventDay } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
 import { addToLedger, readLedger } from "../../src/db/ledger-minute.ts";
 import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
-import { declareEvent, declareProperty, loadEventMeta, loadPropertyMeta, noteObserved } from "../../src/db/metadata.ts";
+import {
+  declareEvents,
+  declareProperties,
+  loadEventMeta,
+  loadPropertyMeta,
+  noteObserved,
+} from "../../src/db/metadata.ts";
 import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db/orders.ts";
 import { inTransaction, isDatabaseAway } from "../../src/db/pool.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
+import { APP_SECRETS } from "../../src/domain/app-secret.ts";
 import { makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 
 let database: TempDatabase;
@@ -194,10 +201,10 @@ test("a cursor that is locked makes everybody else wait until the transaction en
 });
 
 test("what was observed never replaces what a person has declared", async () => {
-  await declareEvent(database.pool, { appId: 1, name: "declared", state: "disabled" }, 1);
-  await declareProperty(
+  await declareEvents(database.pool, [{ appId: 1, name: "declared", state: "disabled" }], 1);
+  await declareProperties(
     database.pool,
-    { appId: 1, scope: "event", name: "level", type: "number", state: "declared" },
+    [{ appId: 1, scope: "event", name: "level", type: "number", state: "declared" }],
     1,
   );
   const names = [
@@ -230,24 +237,24 @@ test("an app's secrets are sealed in the table and open again for the server", a
   expect(stored).not.toContain(app.aesKey);
 });
 
-test("a change of an app touches only what it names, and a new token makes the old one unknown", async () => {
+test("a change of an app touches only what it names; the empty text takes a rate away", async () => {
   const app = await makeApp(database.pool);
-  await changeApp(database.pool, app.appId, { rates: { USD: "7.1" } });
-  await changeApp(database.pool, app.appId, { rates: { EUR: "7.8" }, enabled: false, name: "it's" });
-  const token = await rotateAccessToken(database.pool, app.appId);
+  await changeApp(database.pool, app.appId, { rates: { USD: "7.1", JPY: "0.05" } });
+  await changeApp(database.pool, app.appId, { rates: { EUR: "7.8", JPY: "" }, enabled: false, name: "it's" });
   const changed = (await loadApps(database.pool, vault)).find(({ appId }) => appId === app.appId);
-  expect(changed).toEqual({
-    ...app,
-    rates: { USD: "7.1", EUR: "7.8" },
-    enabled: false,
-    name: "it's",
-    accessToken: token,
-  });
-  expect(token).not.toBe(app.accessToken);
-  expect([await changeApp(database.pool, 1, { name: "x" }), await rotateAccessToken(database.pool, 1)]).toEqual([
-    false,
-    undefined,
-  ]);
+  expect(changed).toEqual({ ...app, rates: { USD: "7.1", EUR: "7.8" }, enabled: false, name: "it's" });
+  expect(await changeApp(database.pool, 1, { name: "x" })).toBe(false);
+});
+
+test.each(APP_SECRETS)("a new %s takes the place of the old one, and of nothing else", async (which) => {
+  const app = await makeApp(database.pool);
+  const secret = await rotateSecret(database.pool, vault, { appId: app.appId, which });
+  const changed = (await loadApps(database.pool, vault)).find(({ appId }) => appId === app.appId);
+  const field = { access_token: "accessToken", app_key: "appKey", aes_key: "aesKey" }[which] as "appKey";
+  expect(changed).toEqual({ ...app, [field]: secret });
+  expect(secret).not.toBe(app[field]);
+  expect(secret).toHaveLength(app[field].length);
+  expect(await rotateSecret(database.pool, vault, { appId: 1, which })).toBeUndefined();
 });
 
 test("a media token is sealed, and the latest one counts", async () => {

@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { ruleSettings, whatIfAnswer } from "../../src/contract/attribution-rule.ts";
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Answer, answerOf } from "../support/touchpoint.ts";
+import { dataOf } from "./admin-caller.ts";
 import { BASE, DAY_MS, HOUR_MS, type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
@@ -223,6 +225,19 @@ describe("rules", () => {
   });
 });
 
+test("every rule is told with what it takes, and whether it can be tried or set for a platform", async () => {
+  const app = await server.createApp();
+  const { fields, defaults, ad_platforms } = dataOf(
+    await get("attribution/rules", { app_id: app.appId }),
+    ruleSettings,
+  );
+  expect(Object.keys(defaults).sort()).toEqual(fields.map(({ name }: Row) => name).sort());
+  const field = (wanted: string) => fields.find(({ name }: Row) => name === wanted);
+  expect(field("click_window")).toMatchObject({ takes: "duration", app_only: false, triable: true });
+  expect(field("reattribution")).toMatchObject({ takes: "switch", app_only: true, triable: false });
+  expect(ad_platforms).toEqual(expect.arrayContaining(["tencent", "bytedance", "vivo"]));
+});
+
 describe("explanations", () => {
   let app: App;
   beforeAll(async () => {
@@ -258,6 +273,28 @@ describe("explanations", () => {
     expect(data).toEqual(await cliOf(app, "what-if", ...cliDays(), "--click-window", "1d"));
     expect(data).toMatchObject({ decisions: 7, moved: 1, moved_revenue_cents: 600 });
     expect(await cliOf(app, "why", "u")).toEqual(before);
+  });
+
+  test("what-if of a setting leaves the others as they are", async () => {
+    const own = await appWithUser();
+    const set = (rules: Row, ad_platform = "") =>
+      post("attribution/rules", { app_id: own.appId, ad_platform, rules }).then(({ code }) => expect(code).toBe(0));
+    const moved = async (rules: Row, ad_platform?: string) => {
+      const body = { app_id: own.appId, ...days(), rules, ...(ad_platform !== undefined && { ad_platform }) };
+      return dataOf(await post("attribution/what-if", body), whatIfAnswer).moved;
+    };
+    // The click of vivo is two days old.
+    expect([await moved({ click_window: "1d" }), await moved({ click_window: "1d" }, "")]).toEqual([1, 1]);
+    expect([await moved({ click_window: "1d" }, "vivo"), await moved({ click_window: "1d" }, "oppo")]).toEqual([1, 0]);
+    await set({ click_window: "3d" }, "vivo");
+    expect(await moved({ click_window: "1d" }), "everywhere, whatever is set").toBe(1);
+    expect(await moved({ click_window: "1d" }, ""), "vivo keeps its own").toBe(0);
+    await set({ click_window: "1d" });
+    expect(await moved({}, "vivo"), "without its own, that of the app holds").toBe(1);
+    const bad = { app_id: own.appId, ...days(), rules: {} };
+    expect(await post("attribution/what-if", { ...bad, ad_platform: "a b" })).toMatchObject({ code: 1004 });
+    const flags = { ...bad, rules: { flood_per_device: "1" }, ad_platform: "vivo" };
+    expect(await post("attribution/what-if", flags)).toMatchObject({ code: 1004, msg: expect.stringMatching(/tried/) });
   });
 
   test("fraud is that of the command line", async () => {

@@ -33,10 +33,10 @@ describe("developer applications", () => {
     const app = await server.createApp();
     const asked = { name: "看板", purpose: "daily", apps: [app.appId], rate_calls: 5, rate_window_s: 60 };
     const id = await request(asked);
-    const row = { id, ...asked, reason: "", created_at: expect.any(Number) };
-    expect(await listed(id)).toEqual({ ...row, state: "requested", decided_at: null });
+    const row = { id, ...asked, reason: "", created_at_ms: expect.any(Number) };
+    expect(await listed(id)).toEqual({ ...row, state: "requested", decided_at_ms: null });
     expect(await approve(id)).toMatch(/^[0-9a-f]{32}$/);
-    expect(await listed(id)).toEqual({ ...row, state: "approved", decided_at: expect.any(Number) });
+    expect(await listed(id)).toEqual({ ...row, state: "approved", decided_at_ms: expect.any(Number) });
     const disabled = await post("decide", { id, state: "disabled", reason: "left" });
     expect(dataOf(disabled, developerDecision)).toEqual({ id, state: "disabled" });
     expect(await listed(id)).toMatchObject({ state: "disabled", reason: "left" });

@@ -19,6 +19,20 @@ const cell = () => ({ date_list: recentDays(), statistics_caliber: "user_activat
 
 /** Every endpoint of the admin interface. */
 export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
+  "GET /admin/api/v1/apps": ofAdmin(0, () => ({})),
+  "GET /admin/api/v1/apps/checklist": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/apps/create": ofAdmin(1004, () => ({ name: " " })),
+  "POST /admin/api/v1/apps/edit": ofAdmin(0, ({ appId }) => ({ app_id: appId, name: "ours" })),
+  "POST /admin/api/v1/apps/keys": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/apps/rotate": ofAdmin(0, ({ appId }) => ({ app_id: appId, which: "aes_key" })),
+  "GET /admin/api/v1/metadata": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/metadata/events/declare": ofAdmin(0, ({ appId }) => ({
+    ...{ app_id: appId, names: ["our_event"], state: "declared" },
+  })),
+  "POST /admin/api/v1/metadata/properties/declare": ofAdmin(0, ({ appId }) => ({
+    app_id: appId,
+    properties: [{ scope: "user", name: "our_property", type: "bool" }],
+  })),
   // With the right token, but our app: what is theirs is not found there.
   "GET /admin/api/v1/campaigns": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/campaigns/create": ofAdmin(0, ({ appId }) => ({ app_id: appId, name: "ours" })),
@@ -60,6 +74,8 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   })),
   "GET /admin/api/v1/developers": ofAdmin(0, () => ({})),
   "POST /admin/api/v1/developers/create": ofAdmin(0, ({ appId }) => ({ name: "cross-app", apps: [appId] })),
+  "POST /admin/api/v1/developers/edit": ofAdmin(1004, () => ({ id: 2_000_000_000, apps: "all" })),
+  "POST /admin/api/v1/developers/rotate": ofAdmin(1004, () => ({ id: 2_000_000_000 })),
   "POST /admin/api/v1/developers/decide": ofAdmin(1004, () => ({ id: 2_000_000_000, state: "refused" })),
   "POST /admin/api/v1/cost/pull": ofAdmin(1004, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/cost/status": ofAdmin(0, ({ appId }) => ({ app_id: appId })),

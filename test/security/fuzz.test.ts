@@ -79,6 +79,9 @@ function hintsOf(app: App, developers: readonly number[]): Hints {
     row: (random) => ({ ad_platform: text(random) }),
     rules: () => ({ click_window: "3d" }),
     csv: (random) => `date,ad_platform,cost\n${days()[1]},tencent,${random.pick(["1", "x", '"', ...NASTY_TEXTS])}\n`,
+    // The app stays open, and keeps its access token: the other operations need both.
+    ...{ enabled: () => true, which: (random) => random.pick(["aes_key", "aes_key", "x"]), metadata: () => "open" },
+    names: (random) => [random.pick(["level_up", ...NASTY_TEXTS])],
     url: () => "https://own.invalid/told",
     moment: (random) => random.pick(["pay", "register", "event:level_up"]),
     ad_platform: (random) => random.pick(["tencent", "vivo", "oppo"]),
