@@ -47,7 +47,7 @@ export async function scoreReports(played: Played, client: ReportClient, pairs: 
   for (const question of QUESTIONS) {
     const asked: Asked = {
       ...{ ...question, fromDay: from, toDay: to, decimals: 4 },
-      ...{ adPlatforms: [], channels: [], versions: [], campaigns: [] },
+      ...{ lists: {}, versions: [] },
     };
     const { items } = await client.adReport({
       ...{ app_id: played.operator.app.appId, date_list: [from, to], metrics_list: NAMES, dims_list: question.dims },

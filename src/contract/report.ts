@@ -26,12 +26,23 @@ export const adReportBody = Type.Object({
   decimal_point: oneOf("number", [2, 4], "Decimals of the numbers"),
   roi_version: Type.Optional(oneOf("number", [1, 2], "2: the precise ROI model; default 1")),
   filtering: Type.Optional(
-    Type.Object({
-      ad_platform_list: filterList("Ad platforms; `natural` for organic users"),
-      channel_list: filterList("Channels"),
-      version_list: Type.Optional(Type.Array(Type.Number(), { description: "Versions; costs have none and stay" })),
-      turbo_promoted_object_id_list: filterList("Campaigns"),
-    }),
+    Type.Object(
+      {
+        ad_platform_list: filterList("Ad platforms; `natural` for organic users"),
+        channel_list: filterList("Channels"),
+        version_list: Type.Optional(Type.Array(Type.Number(), { description: "Versions; costs have none and stay" })),
+        turbo_promoted_object_id_list: filterList("Campaigns"),
+        advertiser_id_list: filterList("Accounts"),
+        gid_list: filterList("Plans"),
+        aid_list: filterList("Ads"),
+        os_platform_list: filterList("Device types: `ios`, `android`, `unknown`"),
+        csite_list: filterList("Placements"),
+      },
+      {
+        description:
+          "`version_list` of numbers, and lists of texts: `ad_platform_list`, `channel_list`, `turbo_promoted_object_id_list`, `advertiser_id_list`, `gid_list`, `aid_list`, `os_platform_list`, `csite_list`. All must hold",
+      },
+    ),
   ),
   dims_metrics_list: filterList("Names and states of accounts, plans and ads; each needs its dimension"),
 });

@@ -98,12 +98,8 @@ function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
 }
 
 /** The filter on rows that are called by `alias`. Versions are no part of a row. */
-export function filterOf({ adPlatforms, channels, campaigns }: ReportFilter, alias: Sql): Sql {
-  const conditions: Sql[] = [];
-  if (adPlatforms.length > 0) conditions.push(sql`${alias}.ad_platform = any(${adPlatforms}::text[])`);
-  if (channels.length > 0) conditions.push(sql`${alias}.channel = any(${channels}::text[])`);
-  if (campaigns.length > 0) conditions.push(sql`${alias}.turbo_promoted_object_id = any(${campaigns}::text[])`);
-  return allOf(conditions);
+export function filterOf({ values }: ReportFilter, alias: Sql): Sql {
+  return allOf(values.map(([name, list]) => sql`${alias}.${identifier(name)} = any(${list}::text[])`));
 }
 
 /** The columns that the rows are grouped by before optimiser and department are looked up. Never none. */

@@ -1,11 +1,12 @@
 import { LIMITS } from "../config.ts";
 import { addDays, DAY_MS, isDay } from "../domain/calendar.ts";
-import type { Caliber } from "../domain/cube.ts";
+import { type Caliber, CUBE_DIMENSIONS } from "../domain/cube.ts";
 import { ApiError } from "../errors.ts";
 import { type Metric, metricNamed, type Reading } from "./catalogue.ts";
 import {
   ASSOCIATED,
   type Associated,
+  type CubeDimension,
   DIMENSIONS,
   type Dimension,
   dimensionNamed,
@@ -22,21 +23,14 @@ export type AdReportBody = {
   statistics_caliber: Caliber;
   decimal_point: 2 | 4;
   roi_version?: 1 | 2;
-  filtering?: {
-    ad_platform_list?: readonly string[];
-    channel_list?: readonly string[];
-    version_list?: readonly number[];
-    turbo_promoted_object_id_list?: readonly string[];
-  };
+  filtering?: { [Name in `${CubeDimension}_list`]?: readonly string[] } & { version_list?: readonly number[] };
   dims_metrics_list?: readonly string[];
 };
 
-/** Empty lists filter nothing. */
+/** Rows that have one of the values in each of these dimensions, and users of these versions. Empty: all. */
 export type ReportFilter = {
-  adPlatforms: readonly string[];
-  channels: readonly string[];
+  values: readonly (readonly [CubeDimension, readonly string[]])[];
   versions: readonly number[];
-  campaigns: readonly string[];
 };
 
 export type AdReportRequest = {
@@ -58,7 +52,6 @@ export function readAdReport(body: AdReportBody): AdReportRequest {
     throw new ApiError("incompatibleDimensions", `${pair[0]} and ${pair[1]} cannot be queried together.`);
   }
   if (body.metrics_list.length === 0) throw bad("metrics_list is empty.");
-  const filtering = body.filtering ?? {};
   return {
     appId: body.app_id,
     ...readDates(body.date_list),
@@ -67,13 +60,13 @@ export function readAdReport(body: AdReportBody): AdReportRequest {
     associated: unique(body.dims_metrics_list ?? []).map((name) => readAssociated(name, dimensions)),
     reading: { caliber: body.statistics_caliber, roiVersion: body.roi_version ?? 1 },
     decimals: body.decimal_point,
-    filter: {
-      adPlatforms: filtering.ad_platform_list ?? [],
-      channels: filtering.channel_list ?? [],
-      versions: filtering.version_list ?? [],
-      campaigns: filtering.turbo_promoted_object_id_list ?? [],
-    },
+    filter: readFilter(body.filtering ?? {}),
   };
+}
+
+function readFilter(filtering: NonNullable<AdReportBody["filtering"]>): ReportFilter {
+  const values = CUBE_DIMENSIONS.map((name) => [name, filtering[`${name}_list`] ?? []] as const);
+  return { values: values.filter(([, list]) => list.length > 0), versions: filtering.version_list ?? [] };
 }
 
 /** Both ends belong to the range. */

@@ -82,7 +82,7 @@ describe("a cell", () => {
   const DAY = "2024-06-15";
   const base: Asked = {
     ...{ fromDay: DAY, toDay: "2024-06-17", dims: [], caliber: "behavior_occurred_time", roiVersion: 1, decimals: 2 },
-    ...{ adPlatforms: [], channels: [], versions: [], campaigns: [] },
+    ...{ lists: {}, versions: [] },
   };
 
   async function appWithPayer(): Promise<App> {

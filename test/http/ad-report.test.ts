@@ -83,12 +83,17 @@ describe("of a report", () => {
     ["channel_list", ["c", 5, [["c"]]]],
     ["version_list", [1, "1", ["1"], [null]]],
     ["turbo_promoted_object_id_list", ["x", [16]]],
+    ["advertiser_id_list", ["x", [16]]],
+    ["gid_list", ["x", [16]]],
+    ["aid_list", ["x", [16]]],
+    ["os_platform_list", ["ios", 5]],
+    ["csite_list", ["x", [null]]],
   ])("filtering.%s of a wrong type is refused by its name", async (field, values) => {
     for (const value of values) expectBad(await ask({ filtering: { [field]: value } }), `filtering.${field}`);
   });
 
   test("unknown keys are nobody's business, at every level", async () => {
-    const filtering = { channel_list: ["c"], os_platform_list: 5, nothing: { deep: [1] } };
+    const filtering = { channel_list: ["c"], planet_list: 5, nothing: { deep: [1] } };
     const unknown = { time_zone: "utc", multi_days: 30, need_cname: true, nothing: null, other: { a: [{}] } };
     const [plain, answer] = [await ask({ filtering: { channel_list: ["c"] } }), await ask({ ...unknown, filtering })];
     expect(answer).toMatchObject({ code: 0, data: plain.data });

@@ -133,6 +133,8 @@ const dims = fc
   })
   .map(({ base, rest }) => [...base, ...rest]);
 
+const rarely = (list: string[]) => pick<string[]>([], [], [], [], [], list);
+
 export const asked: fc.Arbitrary<Asked> = fc
   .record({
     from: fc.integer({ min: -5, max: 8 }),
@@ -141,10 +143,17 @@ export const asked: fc.Arbitrary<Asked> = fc
     caliber: pick<Asked["caliber"]>("user_activated_time", "behavior_occurred_time"),
     roiVersion: pick<1 | 2>(1, 2),
     decimals: pick(2, 4),
-    adPlatforms: pick([], [], ["tencent"], ["natural", "kuaishou"]),
-    channels: pick<string[]>([], [], ["c1"]),
+    lists: fc.record({
+      ad_platform: pick([], [], ["tencent"], ["natural", "kuaishou"]),
+      channel: pick<string[]>([], [], ["c1"]),
+      turbo_promoted_object_id: pick<string[]>([], [], [CAMPAIGNS[0]!]),
+      advertiser_id: rarely(["acc1"]),
+      gid: rarely(["g1", ""]),
+      aid: rarely(["a1", "a3"]),
+      os_platform: rarely(["ios", "unknown"]),
+      csite: rarely(["feed"]),
+    }),
     versions: pick<number[]>([], [], [], [2]),
-    campaigns: pick<string[]>([], [], [CAMPAIGNS[0]!]),
   })
   .map(({ from, days, ...rest }) => {
     const day = (offset: number) => new Date(START_MS + offset * DAY_MS).toISOString().slice(0, 10);
@@ -185,10 +194,8 @@ export function bodyOf(appId: number, question: Asked, metrics: readonly string[
     decimal_point: question.decimals as 2 | 4,
     roi_version: question.roiVersion,
     filtering: {
-      ad_platform_list: question.adPlatforms,
-      channel_list: question.channels,
+      ...Object.fromEntries(Object.entries(question.lists).map(([name, list]) => [`${name}_list`, list])),
       version_list: question.versions,
-      turbo_promoted_object_id_list: question.campaigns,
     },
   };
 }

@@ -59,10 +59,9 @@ export type Asked = {
   caliber: "user_activated_time" | "behavior_occurred_time";
   roiVersion: 1 | 2;
   decimals: number;
-  adPlatforms: string[];
-  channels: string[];
+  /** By dimension, the values that a user or a cost may have; empty: any. */
+  lists: Record<string, string[]>;
   versions: number[];
-  campaigns: string[];
 };
 
 type Fraction = [of: bigint, by: bigint];
@@ -107,16 +106,13 @@ export function expectedReport(market: Market, asked: Asked, metrics: readonly s
     put(row);
     put(total);
   };
-  for (const person of market.people) if (isWanted(person, asked)) putPerson(market, asked, person, into);
+  for (const person of market.people) {
+    const isWanted = isIn(asked.versions, person.version) && isListed(asked, personDimensions(market, person));
+    if (isWanted) putPerson(market, asked, person, into);
+  }
   for (const cost of market.costs) {
     const dimensions = costDimensions(market, cost);
-    if (
-      isIn(asked.adPlatforms, dimensions.ad_platform) &&
-      isIn(asked.channels, dimensions.channel) &&
-      isIn(asked.campaigns, dimensions.turbo_promoted_object_id)
-    ) {
-      into(cost.day, dimensions, (row) => row.costs.push(cost));
-    }
+    if (isListed(asked, dimensions)) into(cost.day, dimensions, (row) => row.costs.push(cost));
   }
   const show = (row: Row) =>
     Object.fromEntries(metrics.map((name) => [name, rounded(valueOfMetric(name, row, market, asked), asked.decimals)]));
@@ -131,13 +127,8 @@ function isIn<T>(list: readonly T[], value: T | undefined): boolean {
   return list.length === 0 || list.includes(value as T);
 }
 
-function isWanted(person: Person, asked: Asked): boolean {
-  return (
-    isIn(asked.adPlatforms, person.ad_platform || "natural") &&
-    isIn(asked.channels, person.channel) &&
-    isIn(asked.versions, person.version) &&
-    isIn(asked.campaigns, person.turbo_promoted_object_id)
-  );
+function isListed({ lists }: Asked, dimensions: Record<string, string>): boolean {
+  return Object.entries(lists).every(([name, list]) => isIn(list, dimensions[name]));
 }
 
 function putPerson(
