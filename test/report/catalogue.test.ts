@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { CALIBERS } from "../../src/domain/cube.ts";
-import { METRICS, metricNamed } from "../../src/report/catalogue.ts";
+import { METRIC_GROUPS, METRICS, metricNamed } from "../../src/report/catalogue.ts";
 import { ASSOCIATED, DIMENSIONS, type Dimension, incompatiblePair } from "../../src/report/dimension.ts";
 
 const NAMES = [
@@ -32,7 +32,7 @@ describe("the catalogue", () => {
     expect(new Set(NAMES).size).toBe(NAMES.length);
   });
 
-  test.each(["name", "label", "cname", "tip"] as const)("has every %s once", (field) => {
+  test.each(["name", "label", "cname", "tip", "ctip"] as const)("has every %s once", (field) => {
     const values = METRICS.map((metric) => metric[field]);
     expect(values.filter((value, index) => values.indexOf(value) !== index)).toEqual([]);
   });
@@ -41,7 +41,13 @@ describe("the catalogue", () => {
     expect(metric.label).toMatch(/^[A-Za-z0-9]\S*(?: \S+)*$/);
     expect(metric.cname).toMatch(/^\S+$/);
     expect(metric.tip).toMatch(/^[A-Z].*[^.]\.$/s);
+    expect(metric.ctip).toMatch(/^\S.*[^。]。$/s);
     expect(metricNamed(metric.name)).toBe(metric);
+  });
+
+  test("lists the metrics of a group one after the other, in the order of the groups", () => {
+    const groups = METRICS.map(({ group }) => group).filter((group, at, list) => group !== list[at - 1]);
+    expect(groups).toEqual(METRIC_GROUPS.map(({ name }) => name));
   });
 
   test.each(METRICS)("$name is a count, an amount of money or a rate", ({ name, unit, formula }) => {
