@@ -55,6 +55,13 @@ export const LIMITS = {
   reportBodyBytes: 512 * KIB,
   reportRows: 100_000,
   explainedRows: 10_000,
+  /** Of one request, one after the other. */
+  reportsAtOnce: 20,
+  /** Of one person, for one app. */
+  reportViews: 200,
+  reportViewsListed: 2_000,
+  reportViewParameters: 50,
+  reportViewParameterLength: 4_096,
   /** Fewer than there are connections for reports: slow readers never keep the reports waiting. */
   exportsAtOnce: 2,
   csvRows: 1_000_000,

@@ -41,10 +41,10 @@ export function explainCommand(program: Command): void {
       withDatabase(async (session) => {
         const app = await findApp(session, options.app);
         const explained = await explainCell(session.pool, cellOf(options), app);
-        const { users, orders, costs, sums, numbers, ...rest } = explained;
+        const { users, orders, costs, sums, numbers, metric, value } = explained;
         print(explained, options, () =>
           [
-            listOf({ ...rest, ...sums }),
+            listOf({ metric, value, ...sums }),
             `\n${numbers.users} users\n${tableOf(users)}`,
             `\n${numbers.orders} orders\n${tableOf(orders)}`,
             `\n${numbers.costs} costs\n${tableOf(costs)}`,

@@ -1,11 +1,11 @@
-import { createHmac } from "node:crypto";
-import { signReport } from "../domain/report-sign.ts";
+import { signedRequest } from "../domain/report-sign.ts";
 import type { AdReport } from "../report/ad-report.ts";
 import type { AdReportBody } from "../report/ad-report-request.ts";
 import type { OrderList, OrderListBody } from "../report/order-list.ts";
 import type { UserList, UserListBody } from "../report/user-list.ts";
 
 export type { AdReport, AdReportBody, OrderList, OrderListBody, UserList, UserListBody };
+export { signedRequest };
 
 export type MetricInfo = { name: string; label: string; cname: string; unit: string; tip: string };
 
@@ -68,17 +68,4 @@ export class ReportClient {
     const retryAfter = response.headers.get("retry-after");
     throw new ReportError(answer.code, answer.msg, retryAfter === null ? undefined : Number(retryAfter));
   }
-}
-
-/** The body with its sign, and the token that goes with it. */
-export function signedRequest(body: object, appKey: string): { body: string; authorization: string } {
-  const sign = signReport(JSON.stringify(body), appKey);
-  return { body: JSON.stringify({ ...body, sign }), authorization: tokenOf(appKey, sign) };
-}
-
-/** A JWT whose key is the sign, so it fits no other body. */
-function tokenOf(appKey: string, sign: string): string {
-  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const text = `${part({ alg: "HS256", typ: "JWT" })}.${part({ app_key: appKey })}`;
-  return `${text}.${createHmac("sha256", sign).update(text).digest("base64url")}`;
 }

@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { LIMITS } from "../config.ts";
 import { adReportBody, orderListBody, userListBody } from "./report.ts";
 
 export const csvBody = Type.Object({
@@ -30,6 +31,12 @@ export const cellBody = Type.Object({
       type: "object",
       additionalProperties: { type: "string" },
       description: "The row's dimensions with their values; without it the total",
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      ...{ minimum: 1, maximum: LIMITS.explainedRows },
+      description: `So many users, orders and costs at most are listed; default ${LIMITS.explainedRows}`,
     }),
   ),
 });

@@ -103,18 +103,20 @@ const userListFiltering = Type.Object({
   ),
 });
 
+export const orderByList = Type.Optional(
+  Type.Array(
+    Type.Object({
+      field: Type.String({ description: "A sortable field" }),
+      sort: oneOf("number", [0, 1], "0 ascending, 1 descending"),
+    }),
+    { maxItems: 20, description: "The first one is the primary key" },
+  ),
+);
+
 const list = {
   ...signed,
   user_filtering: userFiltering,
-  order_by_list: Type.Optional(
-    Type.Array(
-      Type.Object({
-        field: Type.String({ description: "A sortable field" }),
-        sort: oneOf("number", [0, 1], "0 ascending, 1 descending"),
-      }),
-      { maxItems: 20, description: "The first one is the primary key" },
-    ),
-  ),
+  order_by_list: orderByList,
   page: Type.Optional(integer("From 1; default 1")),
   page_size: Type.Optional(integer("At most 500; default 20")),
   property_condition: Type.Optional(
@@ -134,7 +136,7 @@ export const userListBody = Type.Object({ ...list, event_filtering: userListFilt
 export const metricsListBody = Type.Object({ sign: signed.sign });
 
 const records = Type.Array(Type.Unsafe<object>({ type: "object", additionalProperties: true }));
-const pageInfo = Type.Object({
+export const pageInfo = Type.Object({
   page: Type.Integer(),
   page_size: Type.Integer(),
   total_number: Type.Integer(),

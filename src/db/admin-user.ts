@@ -62,6 +62,8 @@ export async function removeAdminUser(tx: Executor, name: string): Promise<boole
     sql`delete from admin_user where name = ${nameOf(name)} returning user_id as "userId"`,
   );
   const ids = gone.map(({ userId }) => userId);
+  // What everybody uses stays.
+  await execute(tx, sql`delete from report_view where owner = ${nameOf(name)} and not is_shared`);
   await execute(tx, sql`delete from console_session where user_id = any(${ids}::int[])`);
   await execute(tx, sql`delete from setup_link where user_id = any(${ids}::int[])`);
   return gone.length > 0;

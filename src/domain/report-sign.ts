@@ -1,4 +1,4 @@
-import { timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { md5 } from "./identity.ts";
 import { parseRawJson, type RawJson } from "./raw-json.ts";
 
@@ -21,6 +21,19 @@ const SPELLINGS: readonly Spelling[] = (["sorted", "as_sent"] as const).flatMap(
 /** The sign that a client in its plainest form would send. */
 export function signReport(body: string, appKey: string): string {
   return signAs(parseRawJson(body), appKey, SPELLINGS[0]!);
+}
+
+/** The body with its sign, and the token that goes with it. */
+export function signedRequest(body: object, appKey: string): { body: string; authorization: string } {
+  const sign = signReport(JSON.stringify(body), appKey);
+  return { body: JSON.stringify({ ...body, sign }), authorization: tokenOf(appKey, sign) };
+}
+
+/** A JWT whose key is the sign, so it fits no other body. */
+function tokenOf(appKey: string, sign: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
+  const text = `${part({ alg: "HS256", typ: "JWT" })}.${part({ app_key: appKey })}`;
+  return `${text}.${createHmac("sha256", sign).update(text).digest("base64url")}`;
 }
 
 /** Whether a body carries a sign made with the key, in any spelling. `body` is known to be the text of an object. */

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import { LIMITS } from "../config.ts";
 import { adminAnswer } from "../contract/admin.ts";
 import { cellBody, csvBody, exportBody } from "../contract/admin-report.ts";
+import { explainedAnswer } from "../contract/console-report.ts";
 import { success } from "../contract/envelope.ts";
 import { FileError } from "../cost/csv-file.ts";
 import { importAdObjects, importAdvertisers, importCosts } from "../cost/file-import.ts";
@@ -29,7 +30,8 @@ export function adminReportRoutes(routes: FastifyInstance, context: HttpContext)
   routes.post(`${BASE}/report/explain`, {
     schema: {
       summary: "The users, orders and costs behind a number of the ad report",
-      ...{ tags: ["admin"], body: cellBody, response: { 200: adminAnswer } },
+      description: "What is listed adds up to the sums that the number is made of.",
+      ...{ tags: ["admin"], body: cellBody, response: { 200: explainedAnswer } },
     },
     config: { access: "read" },
     handler: async (request) => {

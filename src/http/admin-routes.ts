@@ -31,6 +31,7 @@ import { appRoutes } from "./app-routes.ts";
 import { attributionRuleRoutes } from "./attribution-rule-routes.ts";
 import { auditChanges } from "./audit.ts";
 import { callbackRoutes } from "./callback-routes.ts";
+import { consoleReportRoutes } from "./console-report-routes.ts";
 import { consoleUserRoutes } from "./console-user-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
 import { type Days, daysOf } from "./day-range.ts";
@@ -38,6 +39,7 @@ import { developerRoutes } from "./developer-routes.ts";
 import { metadataRoutes } from "./metadata-routes.ts";
 import { postbackRoutes } from "./postback-routes.ts";
 import { postbackRuleRoutes } from "./postback-rule-routes.ts";
+import { reportViewRoutes } from "./report-view-routes.ts";
 import { sessionRoutes } from "./session-routes.ts";
 import { userRoutes } from "./user-routes.ts";
 
@@ -57,6 +59,8 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     attributionRuleRoutes(routes, context);
     explainRoutes(routes, context);
     adminReportRoutes(routes, context);
+    consoleReportRoutes(routes, context);
+    reportViewRoutes(routes, context);
     adminCostRoutes(routes, context);
     developerRoutes(routes, context);
     userRoutes(routes, context);

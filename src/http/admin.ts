@@ -23,8 +23,11 @@ export function csrfTokenOf(vault: Vault, session: string): string {
   return createHmac("sha256", vault.keyFor("csrf")).update(session).digest("base64url");
 }
 
-/** What a route does: an analyst may look at everything and change nothing. */
-export type Access = "read" | "change";
+/**
+ * What a route does: an analyst may look at everything and change nothing, but for what is nobody else's ("own"). Only
+ * changes are audited.
+ */
+export type Access = "read" | "own" | "change";
 
 export function accessOf(request: FastifyRequest): Access {
   return request.routeOptions.config.access ?? (request.method === "GET" ? "read" : "change");

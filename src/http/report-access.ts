@@ -29,11 +29,13 @@ export async function requireDeveloper(context: HttpContext, request: FastifyReq
   assertShallow(request.body as JsonValue, "The body");
   const isSigned = isReportSigned(request.plainBody.toString("utf8"), sign, developer.appKey);
   if (!isSigned || !(await isTokenOf(token, sign.toLowerCase(), sign))) throw new ApiError("badSign", NOT_VERIFIED);
-  if (developer.state !== "approved") {
-    const reason = developer.reason ? `: ${developer.reason}` : ".";
-    throw new ApiError("notGranted", `This developer application is ${developer.state}${reason}`);
-  }
+  requireApproved(developer);
   return developer;
+}
+
+export function requireApproved({ state, reason }: DeveloperApp): void {
+  if (state === "approved") return;
+  throw new ApiError("notGranted", `This developer application is ${state}${reason ? `: ${reason}` : "."}`);
 }
 
 function keyNamedBy(token: string): string | undefined {

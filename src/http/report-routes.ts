@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Type } from "typebox";
 import { success } from "../contract/envelope.ts";
 import {
@@ -11,7 +11,6 @@ import {
   orderListBody,
   userListBody,
 } from "../contract/report.ts";
-import { oldestMarkMs } from "../db/dirty-day.ts";
 import { runAdReport } from "../report/ad-report.ts";
 import { type AdReportBody, readAdReport } from "../report/ad-report-request.ts";
 import { METRICS } from "../report/catalogue.ts";
@@ -19,6 +18,7 @@ import { type OrderListBody, readOrderList, runOrderList } from "../report/order
 import { readUserList, runUserList, type UserListBody } from "../report/user-list.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
+import { dataAgeS } from "./data-age.ts";
 import { requireDeveloper, requireGranted, withinRate } from "./report-access.ts";
 
 const BASE = "/openapi/api/v1/report";
@@ -89,19 +89,11 @@ function reportRoute(routes: FastifyInstance, context: HttpContext, route: Repor
       request.requestId = randomUUID();
       const sent = request.body as { app_id: number };
       const app = await requireGranted(context, request.developer, sent.app_id);
-      await tellAge(context, reply, hasRequestId ? app.appId : undefined);
+      reply.header(DATA_AGE, String(await dataAgeS(context, hasRequestId ? app.appId : undefined)));
       const run = prepare(sent, app, request);
       return withinRate(context, request.developer, reply, run);
     },
   });
-}
-
-/** How old the data is, in seconds: what was received since then may not be in the answer yet. */
-async function tellAge(context: HttpContext, reply: FastifyReply, cubeOf: number | undefined): Promise<void> {
-  const nowMs = context.clock();
-  const markedMs = cubeOf === undefined ? undefined : await oldestMarkMs(context.reportPool(), cubeOf);
-  const ageMs = Math.max(context.applyLagMs(), markedMs === undefined ? 0 : nowMs - markedMs);
-  reply.header(DATA_AGE, String(Math.max(0, Math.ceil(ageMs / 1000))));
 }
 
 /** Signed like the reports, but not counted: it holds no data. */

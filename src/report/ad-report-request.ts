@@ -11,6 +11,7 @@ import {
   type Dimension,
   dimensionNamed,
   incompatiblePair,
+  incompatibleText,
   isAssociated,
 } from "./dimension.ts";
 
@@ -48,9 +49,7 @@ export type AdReportRequest = {
 export function readAdReport(body: AdReportBody): AdReportRequest {
   const dimensions = unique(body.dims_list).map(readDimension);
   const pair = incompatiblePair(dimensions);
-  if (pair) {
-    throw new ApiError("incompatibleDimensions", `${pair[0]} and ${pair[1]} cannot be queried together.`);
-  }
+  if (pair) throw new ApiError("incompatibleDimensions", incompatibleText(pair));
   if (body.metrics_list.length === 0) throw bad("metrics_list is empty.");
   return {
     appId: body.app_id,

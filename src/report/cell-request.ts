@@ -1,3 +1,4 @@
+import { LIMITS } from "../config.ts";
 import { isDay } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
 import { type AdReportBody, readAdReport } from "./ad-report-request.ts";
@@ -8,13 +9,14 @@ import type { Cell } from "./explain.ts";
 export type CellBody = Omit<AdReportBody, "metrics_list" | "dims_list" | "dims_metrics_list"> & {
   metric: string;
   row?: Record<string, string>;
+  limit?: number;
 };
 
-export function readCell({ metric, row = {}, ...body }: CellBody): Cell {
+export function readCell({ metric, row = {}, limit = LIMITS.explainedRows, ...body }: CellBody): Cell {
   const unknown = Object.keys(row).find((name) => !dimensionNamed(name));
   if (unknown !== undefined) throw new ApiError("badParameter", `row: ${JSON.stringify(unknown)} is no dimension.`);
   if (row.date !== undefined && !isDay(row.date))
     throw new ApiError("badParameter", "row: date must look like 2026-11-15.");
   const request = readAdReport({ ...body, metrics_list: [metric], dims_list: Object.keys(row) });
-  return { request, values: row as Partial<Record<Dimension, string>> };
+  return { request, values: row as Partial<Record<Dimension, string>>, limit };
 }

@@ -43,16 +43,21 @@ export function incompatiblePair(names: readonly Dimension[]): [Dimension, Dimen
   return undefined;
 }
 
+/** How such a pair is refused, and why it cannot be picked. */
+export function incompatibleText([one, other]: readonly [Dimension, Dimension]): string {
+  return `${one} and ${other} cannot be queried together.`;
+}
+
 /** Names and states of what a row is grouped by, and the dimension that each needs. */
 export const ASSOCIATED = {
-  advertiser_status: { dimension: "advertiser_id", field: "status" },
-  advertiser_name: { dimension: "advertiser_id", field: "name" },
-  advertiser_remark: { dimension: "advertiser_id", field: "remark" },
-  gName: { dimension: "gid", field: "name" },
-  gStatus: { dimension: "gid", field: "status" },
-  AidName: { dimension: "aid", field: "name" },
-  AidStatus: { dimension: "aid", field: "status" },
-} as const satisfies Record<string, { dimension: Dimension; field: string }>;
+  advertiser_status: { dimension: "advertiser_id", field: "status", label: "Account status", cname: "账户状态" },
+  advertiser_name: { dimension: "advertiser_id", field: "name", label: "Account name", cname: "账户名称" },
+  advertiser_remark: { dimension: "advertiser_id", field: "remark", label: "Account remark", cname: "账户备注" },
+  gName: { dimension: "gid", field: "name", label: "Plan name", cname: "计划名称" },
+  gStatus: { dimension: "gid", field: "status", label: "Plan status", cname: "计划状态" },
+  AidName: { dimension: "aid", field: "name", label: "Ad name", cname: "广告名称" },
+  AidStatus: { dimension: "aid", field: "status", label: "Ad status", cname: "广告状态" },
+} as const satisfies Record<string, { dimension: Dimension; field: string; label: string; cname: string }>;
 export type Associated = keyof typeof ASSOCIATED;
 
 export function isAssociated(name: string): name is Associated {

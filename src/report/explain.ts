@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
+import type { ShownFormula } from "../contract/console-report.ts";
 import type { App } from "../db/app.ts";
 import { costRows } from "../db/cost.ts";
 import { userDimensions, userRows } from "../db/cube.ts";
@@ -18,16 +18,19 @@ import { countRows, measuresOf } from "./ad-report.ts";
 import { derivedFrom, dimensionValue, filterOf, isCost } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 import type { Dimension } from "./dimension.ts";
-import { metricReader } from "./metric-value.ts";
+import { FULL_SHARE_BP, metricReader } from "./metric-value.ts";
 import { ordersOfUsers } from "./order-list.ts";
+import { shownFormula } from "./shown-catalogue.ts";
 
-/** One cell: a report with one metric, and the values of the row's dimensions. None: the total. */
-export type Cell = { request: AdReportRequest; values: Partial<Record<Dimension, string>> };
+/** One cell: a report with one metric, and the values of the row's dimensions. None: the total. `limit`: rows to list. */
+export type Cell = { request: AdReportRequest; values: Partial<Record<Dimension, string>>; limit: number };
 
 /** What is behind a number: the sums over the listed rows are the sums that it was made of. */
 export type Explained = {
   metric: string;
   value: number;
+  formula: ShownFormula;
+  pay_share: number;
   /** The sums of the cell, which the formula was applied to. */
   sums: Sums;
   users: ({ client_id: string } & Sums)[];
@@ -35,6 +38,8 @@ export type Explained = {
   costs: Record<string, string | number>[];
   /** How many there are of each; more than are listed only where there are very many. */
   numbers: { users: number; orders: number; costs: number };
+  /** What they add up to, listed or not. */
+  added: { users: Sums; orders: Record<string, number>; costs: Sums };
 };
 
 /** Of one moment, so that what is listed adds up to what is shown. */
@@ -54,11 +59,14 @@ async function explain(executor: Executor, cell: Cell, app: App): Promise<Explai
   return {
     metric: metric.name,
     value: metricReader(metric.formula(reading), { payShareBp: app.payShareBp, decimals })(sums),
+    formula: shownFormula(metric, reading),
+    pay_share: app.payShareBp / FULL_SHARE_BP,
     sums,
     users: users.list,
     orders: orders.list,
     costs: costs.list,
     numbers: { users: users.number, orders: orders.number, costs: costs.number },
+    added: { users: users.added, orders: orders.added, costs: costs.added },
   };
 }
 
@@ -70,7 +78,9 @@ async function sumsOf(executor: Executor, { request, values }: Cell): Promise<Su
   return row?.sums ?? {};
 }
 
-type Listed<Row> = { list: Row[]; number: number };
+type Listed<Row> = { list: Row[]; number: number; added: Record<string, number> };
+
+const NOTHING = { list: [], number: 0, added: {} };
 
 /** Each user once: on several days the figures are added, and who was there on each of them is still one user. */
 async function usersBehind(
@@ -80,7 +90,7 @@ async function usersBehind(
 ): Promise<Listed<{ client_id: string } & Sums>> {
   const { appId, fromDay, untilDay, reading, filter } = cell.request;
   const wanted = measures.filter((one): one is UserMeasure => !isCost(one));
-  if (wanted.length === 0) return { list: [], number: 0 };
+  if (wanted.length === 0) return NOTHING;
   const where = filter.versions.length > 0 ? sql`u.version = any(${filter.versions}::numeric[])` : sql`true`;
   const rows = PLACEMENTS_OF[reading.caliber].map(
     (placement) => sql`(${userRows(placement, { appId, fromDay, untilDay, where })})`,
@@ -90,16 +100,15 @@ async function usersBehind(
     const column = sql`r.${identifier(name)}`;
     return sql`coalesce(${distinct.includes(name) ? sql`max(${column})` : sql`sum(${column})`}, 0)::bigint as ${identifier(name)}`;
   });
-  return list(
-    executor,
-    sql`select r.client_id, ${listed(sums)} from (${joined(rows, sql` union all `)}) r ${derivedFrom(appId, cell.request.dimensions)}
+  return list(executor, {
+    rows: sql`select r.client_id, ${listed(sums)} from (${joined(rows, sql` union all `)}) r ${derivedFrom(appId, cell.request.dimensions)}
       where ${matches(cell)} group by r.client_id
       having ${joined(
         wanted.map((name) => sql`coalesce(sum(r.${identifier(name)}), 0) <> 0`),
         sql` or `,
       )}`,
-    sql`client_id`,
-  );
+    ...{ order: sql`client_id`, added: wanted, limit: cell.limit },
+  });
 }
 
 type ExplainedOrder = Explained["orders"][number];
@@ -112,22 +121,21 @@ async function ordersBehind(
 ): Promise<Listed<ExplainedOrder>> {
   const { appId, fromDay, untilDay, filter } = cell.request;
   const range = rangeOfOrders(measures, cell.request.reading.caliber);
-  if (!range) return { list: [], number: 0 };
+  if (!range) return NOTHING;
   const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::numeric[])` : sql``;
-  const found = await list<Omit<ExplainedOrder, "time"> & { at_ms: number }>(
-    executor,
-    sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (
+  const found = await list<Omit<ExplainedOrder, "time"> & { at_ms: number }>(executor, {
+    rows: sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (
         select o.trace_id, o.client_id, o.at_ms, o.cents, ${range.day} as day, ${userDimensions}
         from ${ordersOfUsers}
         where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} ${versions}
       ) r ${derivedFrom(appId, cell.request.dimensions)} where ${matches(cell)}`,
-    sql`at_ms, trace_id`,
-  );
+    ...{ order: sql`at_ms, trace_id`, added: ["cents"], limit: cell.limit },
+  });
   const calendar = calendarOf(app.timeZone);
   const orders = found.list.map(({ at_ms, trace_id, client_id, cents }) => ({
     ...{ trace_id, client_id, time: calendar.textOf(at_ms), cents },
   }));
-  return { list: orders, number: found.number };
+  return { ...found, list: orders };
 }
 
 const DAY_MS_SQL = sql`86400000::bigint`;
@@ -156,13 +164,14 @@ async function costsBehind(
   cell: Cell,
   measures: readonly Measure[],
 ): Promise<Listed<Record<string, string | number>>> {
-  if (!measures.some(isCost)) return { list: [], number: 0 };
+  const wanted = measures.filter(isCost);
+  if (wanted.length === 0) return NOTHING;
   const { appId, dimensions } = cell.request;
-  return list(
-    executor,
-    sql`select r.* from (${costRows(cell.request)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
-    sql`day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id`,
-  );
+  return list(executor, {
+    rows: sql`select r.* from (${costRows(cell.request)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
+    order: sql`day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id`,
+    ...{ added: wanted, limit: cell.limit },
+  });
 }
 
 /** Whether the row r belongs to the cell. */
@@ -174,11 +183,16 @@ function matches({ request, values }: Cell): Sql {
   return allOf([...conditions, filterOf(request.filter, sql`r`)]);
 }
 
-async function list<Row extends object>(executor: Executor, rows: Sql, order: Sql): Promise<Listed<Row>> {
-  const [counted] = await query<{ number: number }>(executor, sql`select count(*) as number from (${rows}) behind`);
-  const found = await query<Row>(
+type Behind = { rows: Sql; order: Sql; added: readonly string[]; limit: number };
+
+async function list<Row extends object>(executor: Executor, behind: Behind): Promise<Listed<Row>> {
+  const { rows, order, limit } = behind;
+  const sums = behind.added.map((name) => sql`coalesce(sum(${identifier(name)}), 0)::bigint as ${identifier(name)}`);
+  const [counted] = await query<Record<string, number>>(
     executor,
-    sql`select * from (${rows}) behind order by ${order} limit ${LIMITS.explainedRows}`,
+    sql`select ${listed([sql`count(*) as number`, ...sums])} from (${rows}) behind`,
   );
-  return { list: found, number: counted!.number };
+  const found = await query<Row>(executor, sql`select * from (${rows}) behind order by ${order} limit ${limit}`);
+  const { number, ...added } = counted!;
+  return { list: found, number: number!, added };
 }

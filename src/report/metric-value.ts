@@ -3,7 +3,7 @@ import type { Formula, Quantity } from "./catalogue.ts";
 
 /** Money is added up in millionths of the major unit: payments in cents times their share in ten-thousandths are that. */
 const MICROS = 1_000_000;
-const FULL_SHARE_BP = 10_000;
+export const FULL_SHARE_BP = 10_000;
 
 export type Scale = { payShareBp: number; decimals: number };
 

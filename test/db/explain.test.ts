@@ -28,9 +28,10 @@ async function explain(app: App, question: Asked, metric: string, row: Row): Pro
 }
 
 /** Whatever is listed adds up to the sums that the metric is made of. */
-function expectToAddUp({ metric, sums, users, orders, costs, numbers }: Explained, question: Asked): void {
+function expectToAddUp({ metric, sums, users, orders, costs, numbers, added }: Explained, question: Asked): void {
   const measures = measuresOf([metricNamed(metric)!], question);
   for (const name of measures) {
+    expect([name, { ...added.users, ...added.costs }[name] ?? 0]).toEqual([name, sums[name] ?? 0]);
     const rows: readonly Sums[] = (COST_MEASURES as readonly Measure[]).includes(name) ? (costs as Sums[]) : users;
     expect([name, rows.reduce((total, one) => total + (one[name] ?? 0), 0)]).toEqual([name, sums[name] ?? 0]);
     if ((DISTINCT_MEASURES as readonly Measure[]).includes(name))
@@ -39,6 +40,7 @@ function expectToAddUp({ metric, sums, users, orders, costs, numbers }: Explaine
   expect(new Set(users.map(({ client_id }) => client_id)).size).toBe(users.length);
   const payMeasure = measures.find((name) => name === "pay_cents" || /^pay_[ds]\d/.test(name));
   if (payMeasure) expect(orders.reduce((total, { cents }) => total + cents, 0)).toBe(sums[payMeasure] ?? 0);
+  if (payMeasure && sums[payMeasure]) expect(added.orders).toEqual({ cents: sums[payMeasure] });
   if (measures.includes("pay_count")) expect(orders).toHaveLength(sums.pay_count ?? 0);
   expect(numbers).toEqual({ users: users.length, orders: orders.length, costs: costs.length });
 }

@@ -127,6 +127,9 @@ describe("a number of the report", () => {
       orders: [{ trace_id: "o", client_id: "u", time: expect.stringMatching(/^\d{4}-\d\d-\d\d /), cents: 650 }],
       costs: [],
       numbers: { users: 1, orders: 1, costs: 0 },
+      formula: { of: ["pay_cents", "ad_micros"], by: ["cost_e4"], times: 1, has_pay_share: false },
+      pay_share: 1,
+      added: { users: { pay_cents: 650, ad_micros: 0 }, orders: { cents: 650 }, costs: { cost_e4: 0 } },
     });
     const spent = await post("report/explain", cell(app, { row: { ad_platform: "tencent", date: DAY } }));
     expect(spent.data).toMatchObject({ value: 2, costs: [{ day: DAY, ad_platform: "tencent", cost_e4: 20_000 }] });

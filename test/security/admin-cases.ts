@@ -8,6 +8,7 @@ export const THEIRS = {
   campaign: "theirs0123456789",
   /** Known once it is made. */
   ruleId: 0,
+  viewId: 0,
 };
 
 /** A call that is right but for the app, and what becomes of it there. */
@@ -16,6 +17,11 @@ export type AdminCase = { kind: "admin"; call: (app: Pick<App, "appId">) => Row;
 const ofAdmin = (code: number, call: AdminCase["call"]): AdminCase => ({ kind: "admin", code, call });
 const range = () => ({ from: dayOf(Date.now()), to: dayOf(Date.now()) });
 const cell = () => ({ date_list: recentDays(), statistics_caliber: "user_activated_time", decimal_point: 2 });
+
+const asked = () => ({
+  ...{ ...cell(), metrics_list: ["AppActivateStandard"], dims_list: ["gid"] },
+  filtering: { channel_list: [THEIRS.channel], turbo_promoted_object_id_list: [THEIRS.campaign] },
+});
 
 /** Every endpoint of the admin interface. */
 export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
@@ -67,6 +73,22 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "POST /admin/api/v1/report/explain": ofAdmin(0, ({ appId }) => ({
     ...{ ...cell(), app_id: appId, metric: "AppROI", row: { channel: THEIRS.channel } },
   })),
+  "POST /admin/api/v1/report/ad": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
+  "POST /admin/api/v1/report/ad/batch": ofAdmin(0, ({ appId }) => ({ app_id: appId, reports: [asked()] })),
+  "POST /admin/api/v1/report/ad/csv": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
+  "POST /admin/api/v1/report/request-text": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
+  "GET /admin/api/v1/report/catalogue": ofAdmin(0, () => ({})),
+  "GET /admin/api/v1/report/views": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/report/views/save": ofAdmin(1004, ({ appId }) => ({
+    ...{ app_id: appId, view_id: THEIRS.viewId, name: "x", parameters: {} },
+  })),
+  "POST /admin/api/v1/report/views/rename": ofAdmin(1004, ({ appId }) => ({
+    ...{ app_id: appId, view_id: THEIRS.viewId, name: "x" },
+  })),
+  "POST /admin/api/v1/report/views/share": ofAdmin(1004, ({ appId }) => ({
+    ...{ app_id: appId, view_id: THEIRS.viewId, is_shared: true },
+  })),
+  "POST /admin/api/v1/report/views/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, view_id: THEIRS.viewId })),
   "POST /admin/api/v1/export": ofAdmin(0, ({ appId }) => ({
     app_id: appId,
     kind: "users",

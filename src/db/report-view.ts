@@ -1,0 +1,87 @@
+import { isConflict } from "./pool.ts";
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** A view of the ad report: what stands in the page's address, under a name. */
+export type ReportView = {
+  viewId: number;
+  appId: number;
+  /** The name of whoever saved it. */
+  owner: string;
+  isShared: boolean;
+  name: string;
+  parameters: Record<string, string>;
+  changedAtMs: number;
+};
+
+type ViewKey = Pick<ReportView, "appId" | "viewId">;
+
+const columns = sql`view_id as "viewId", app_id as "appId", owner, is_shared as "isShared", name, parameters,
+  changed_at_ms as "changedAtMs"`;
+
+/** Those of a person, and those that are shared. */
+export async function loadReportViews(
+  executor: Executor,
+  { appId, owner, limit }: { appId: number; owner: string; limit: number },
+): Promise<ReportView[]> {
+  return query<ReportView>(
+    executor,
+    sql`select ${columns} from report_view where app_id = ${appId} and (owner = ${owner} or is_shared)
+      order by name, view_id limit ${limit}`,
+  );
+}
+
+export async function findReportView(executor: Executor, { appId, viewId }: ViewKey): Promise<ReportView | undefined> {
+  const [view] = await query<ReportView>(
+    executor,
+    sql`select ${columns} from report_view where app_id = ${appId} and view_id = ${viewId}`,
+  );
+  return view;
+}
+
+export type Stored =
+  | { kind: "stored"; view: ReportView }
+  | { kind: "name_taken" }
+  | { kind: "too_many" }
+  | { kind: "gone" };
+
+export async function createReportView(
+  executor: Executor,
+  view: Omit<ReportView, "viewId" | "isShared">,
+  viewsMax: number,
+): Promise<Stored> {
+  const { appId, owner, name, parameters, changedAtMs } = view;
+  const statement = sql`insert into report_view (app_id, owner, is_shared, name, parameters, changed_at_ms)
+    select ${appId}::int, ${owner}::text, false, ${name}::text, ${JSON.stringify(parameters)}::jsonb, ${changedAtMs}::bigint
+    where (select count(*) from report_view where app_id = ${appId} and owner = ${owner}) < ${viewsMax}
+    returning ${columns}`;
+  return storedBy(query<ReportView>(executor, statement), "too_many");
+}
+
+export type ReportViewChange = Partial<Pick<ReportView, "name" | "parameters" | "isShared">>;
+
+export async function changeReportView(
+  executor: Executor,
+  { appId, viewId }: ViewKey,
+  change: ReportViewChange & { changedAtMs: number },
+): Promise<Stored> {
+  const { name = null, parameters, isShared = null, changedAtMs } = change;
+  const statement = sql`update report_view set name = coalesce(${name}::text, name),
+      parameters = coalesce(${parameters === undefined ? null : JSON.stringify(parameters)}::jsonb, parameters),
+      is_shared = coalesce(${isShared}::boolean, is_shared), changed_at_ms = ${changedAtMs}
+    where app_id = ${appId} and view_id = ${viewId} returning ${columns}`;
+  return storedBy(query<ReportView>(executor, statement), "gone");
+}
+
+export async function removeReportView(executor: Executor, { appId, viewId }: ViewKey): Promise<void> {
+  await execute(executor, sql`delete from report_view where app_id = ${appId} and view_id = ${viewId}`);
+}
+
+async function storedBy(rows: Promise<ReportView[]>, otherwise: "too_many" | "gone"): Promise<Stored> {
+  try {
+    const [view] = await rows;
+    return view ? { kind: "stored", view } : { kind: otherwise };
+  } catch (error) {
+    if (isConflict(error)) return { kind: "name_taken" };
+    throw error;
+  }
+}
