@@ -71,6 +71,8 @@ export const LIMITS = {
   reportDays: 3_660,
   pageSize: 500,
   listRows: 10_000_000,
+  timelineRows: 200,
+  usersFound: 20,
   /** Of a refused body, how much is read only to be thrown away. */
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,

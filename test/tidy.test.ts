@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   cost: ["db", "domain", "outbound", "platform"],
   refresh: ["db", "domain"],
   http: ["contract", "cost", "journal", "db", "domain", "outbound", "platform", "postback", "report"],
-  client: ["domain", "report"],
+  client: ["contract", "domain", "report"],
   cli: "everything",
 };
 

@@ -1,6 +1,6 @@
-import type { ReportClient } from "../../src/client/report-client.ts";
+import type { ReportClient, UserList } from "../../src/client/report-client.ts";
+import type { ExplainedCandidate } from "../../src/contract/why.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
-import type { ExplainedCandidate } from "../../src/report/why.ts";
 import type { Played } from "../market/simulation.ts";
 import type { Person } from "../market/truth.ts";
 
@@ -22,6 +22,8 @@ export type Found = {
   candidates: readonly ExplainedCandidate[];
 };
 
+type UserRecord = UserList["list"][number];
+
 export type Pair = { person: Person; found: Found };
 
 type Explained = {
@@ -39,31 +41,30 @@ export async function findEverybody(played: Played, client: ReportClient): Promi
   const { operator, market } = played;
   const { appId } = operator.app;
   const found = new Map<string, Found>();
-  const texts: Record<string, string>[] = [];
+  const left: UserRecord[] = [];
   for (let page = 1; ; page += 1) {
     const asked = { app_id: appId, user_filtering: {}, event_filtering: {}, page, page_size: PAGE_SIZE };
     const { list } = await client.userList(asked);
-    texts.push(...(list as Record<string, string>[]));
+    left.push(...list);
     if (list.length < PAGE_SIZE) break;
   }
-  const left = [...texts];
   const ask = async () => {
     for (let one = left.pop(); one; one = left.pop()) {
-      const query = { app_id: String(appId), client_id: one.ClientID! };
+      const query = { app_id: String(appId), client_id: one.ClientID };
       const why = await operator.get<Explained>("attribution/why", query);
-      found.set(one.ClientID!, foundOf(one, why, market.options.timeZone));
+      found.set(one.ClientID, foundOf(one, why, market.options.timeZone));
     }
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
   return found;
 }
 
-function foundOf(record: Record<string, string>, why: Explained, timeZone: string): Found {
-  const os = ["unknown", "android", "ios"][(record.device_info as unknown as { OS: number }).OS] ?? "unknown";
+function foundOf(record: UserRecord, why: Explained, timeZone: string): Found {
+  const os = ["unknown", "android", "ios"][record.device_info.OS] ?? "unknown";
   return {
-    ...{ clientId: record.ClientID!, platform: record.AdPlatform === "natural" ? "" : record.AdPlatform! },
-    ...{ method: why.method, advertiserId: record.AdvertiserID!, gid: record.AdGid!, aid: record.AdAid! },
-    ...{ csite: record.CSite!, campaignId: record.TurboPromotedObjectID!, channel: record.Channel!, os },
+    ...{ clientId: record.ClientID, platform: record.AdPlatform === "natural" ? "" : record.AdPlatform },
+    ...{ method: why.method, advertiserId: record.AdvertiserID, gid: record.AdGid, aid: record.AdAid },
+    ...{ csite: record.CSite, campaignId: record.TurboPromotedObjectID, channel: record.Channel, os },
     touchedAtMs: why.touch === null ? null : instantOf(why.touch.touched_at, timeZone),
     ...{ flags: why.flags, candidates: why.candidates },
   };

@@ -1,8 +1,9 @@
+import type { OrderList, UserList } from "../contract/list-record.ts";
 import { signedRequest } from "../domain/report-sign.ts";
 import type { AdReport } from "../report/ad-report.ts";
 import type { AdReportBody } from "../report/ad-report-request.ts";
-import type { OrderList, OrderListBody } from "../report/order-list.ts";
-import type { UserList, UserListBody } from "../report/user-list.ts";
+import type { OrderListBody } from "../report/order-list.ts";
+import type { UserListBody } from "../report/user-list.ts";
 
 export type { AdReport, AdReportBody, OrderList, OrderListBody, UserList, UserListBody };
 export { signedRequest };

@@ -3,7 +3,8 @@ import { LIMITS } from "../config.ts";
 import { CALIBERS, type Caliber } from "../domain/cube.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { TABLE_INTEGER_MAX } from "./fields.ts";
-import { adReportBody, orderByList, pageInfo } from "./report.ts";
+import { pageInfo } from "./list-record.ts";
+import { adReportBody, orderByList } from "./report.ts";
 
 /** The ad report as the console asks for it: the public one without its sign, in pages. */
 const { sign: _sign, app_id: _app, ...question } = adReportBody.properties;

@@ -1,12 +1,16 @@
 import { Type } from "typebox";
-import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
 import { envelopeSchema } from "./envelope.ts";
+import {
+  filterList,
+  oneOf,
+  orderFiltering,
+  postbackFiltering,
+  propertyCondition,
+  userFiltering,
+} from "./list-filter.ts";
 
 const integer = (description: string) => Type.Integer({ description });
-const oneOf = <T extends string | number>(type: "string" | "number", values: readonly T[], description: string) =>
-  Type.Unsafe<T>({ type, enum: values as T[], description });
 const texts = (description: string) => Type.Array(Type.String({ maxLength: 2_048 }), { description });
-const filterList = (description: string) => Type.Optional(texts(description));
 
 const signed = {
   app_id: integer("Application id"),
@@ -47,62 +51,6 @@ export const adReportBody = Type.Object({
   dims_metrics_list: filterList("Names and states of accounts, plans and ads; each needs its dimension"),
 });
 
-const queryItem = (description: string) =>
-  Type.Optional(
-    Type.Object(
-      {
-        operator: oneOf(
-          "string",
-          ["between", "inner"],
-          "`between`: a range, both ends included; `inner`: one of these",
-        ),
-        values: Type.Array(Type.Number()),
-      },
-      { description },
-    ),
-  );
-
-const userFiltering = Type.Object(
-  {
-    create_date_list: filterList("First and last date of registration"),
-    ad_platform_list: filterList("Ad platforms; `natural` for organic users"),
-    channel_list: filterList("Channels"),
-    version_list: Type.Optional(Type.Array(Type.Number(), { description: "Versions" })),
-    turbo_promoted_object_id_list: filterList("Campaigns"),
-    advertiser_id_list: filterList("Accounts"),
-    gid_list: filterList("Plans"),
-    aid_list: filterList("Ads"),
-    cid_list: filterList("Creatives"),
-    wx_openid_list: filterList("Open ids"),
-    client_id_list: filterList("Client ids"),
-  },
-  { description: "A user must satisfy all; absent or empty lists filter nothing" },
-);
-
-const timeRange = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
-
-const orderFiltering = Type.Object({
-  Amount: queryItem("Order amount in cents"),
-  BackAmount: queryItem("Amount that was sent back, in cents"),
-  UploadTime: timeRange("Time of the last change, else of receipt: two times or dates, both included"),
-  PayEventTime: timeRange("Time of the payment: two times or dates, both included"),
-  Status: Type.Optional(oneOf("string", ["0", "1", "2", "3", ""], "Postback status")),
-  PayCount: filterList("The how-manieth payment of the user"),
-  PostbackCnt: filterList("Number of supplementary postbacks"),
-  TraceID: filterList("Order ids"),
-  event$pay_method: filterList("Payment methods"),
-  event$pay_reason: filterList("Payment reasons"),
-});
-
-const userListFiltering = Type.Object({
-  postback_filtering: Type.Optional(
-    Type.Object({
-      event_type: oneOf("string", POSTBACK_EVENT_TYPES, "Postback event"),
-      status: oneOf("string", ["0", "1", "2", "3"], "0 not sent, 1 succeeded, 2 failed, 3 skipped"),
-    }),
-  ),
-});
-
 export const orderByList = Type.Optional(
   Type.Array(
     Type.Object({
@@ -119,32 +67,14 @@ const list = {
   order_by_list: orderByList,
   page: Type.Optional(integer("From 1; default 1")),
   page_size: Type.Optional(integer("At most 500; default 20")),
-  property_condition: Type.Optional(
-    Type.Array(
-      Type.Object({
-        field: Type.String({ description: "`user$…` or `event$…`" }),
-        operator: oneOf("string", ["equal", "not_equal", "between", "inner", "is_set", "not_set"], "How to compare"),
-        values: Type.Optional(Type.Array(Type.Any())),
-      }),
-      { maxItems: 100, description: "Further conditions on properties; all must hold" },
-    ),
-  ),
+  property_condition: Type.Optional(propertyCondition),
 };
 
 export const orderListBody = Type.Object({ ...list, event_filtering: orderFiltering });
-export const userListBody = Type.Object({ ...list, event_filtering: userListFiltering });
+export const userListBody = Type.Object({ ...list, event_filtering: postbackFiltering });
 export const metricsListBody = Type.Object({ sign: signed.sign });
 
 const records = Type.Array(Type.Unsafe<object>({ type: "object", additionalProperties: true }));
-export const pageInfo = Type.Object({
-  page: Type.Integer(),
-  page_size: Type.Integer(),
-  total_number: Type.Integer(),
-  total_page: Type.Integer(),
-});
-
-export const listAnswer = envelopeSchema(Type.Object({ page_info: pageInfo, list: records, total: records }));
-
 export const adReportAnswer = envelopeSchema(
   Type.Object({
     columns: Type.Array(Type.String(), { description: "Requested metric names" }),

@@ -15,10 +15,12 @@ export async function loadEventMeta(executor: Executor): Promise<EventMeta[]> {
   return query<EventMeta>(executor, sql`select app_id as "appId", name, state from event_meta order by app_id, name`);
 }
 
-export async function loadPropertyMeta(executor: Executor): Promise<PropertyMeta[]> {
+/** Of one app, or of all. */
+export async function loadPropertyMeta(executor: Executor, appId?: number): Promise<PropertyMeta[]> {
+  const which = appId === undefined ? sql`true` : sql`app_id = ${appId}`;
   return query<PropertyMeta>(
     executor,
-    sql`select app_id as "appId", scope, name, type, state from property_meta order by app_id, scope, name`,
+    sql`select app_id as "appId", scope, name, type, state from property_meta where ${which} order by app_id, scope, name`,
   );
 }
 

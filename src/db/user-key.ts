@@ -45,3 +45,16 @@ export async function findUsersByKeys(
       ) found`,
   );
 }
+
+/** Who has one of these keys, and which. */
+export async function findKeyHolders(
+  executor: Executor,
+  wanted: { appId: number; keys: readonly string[]; limit: number },
+): Promise<{ key: string; clientId: string }[]> {
+  return query(
+    executor,
+    sql`select distinct replace(key_value::text, '-', '') as key, client_id as "clientId" from user_key
+      where app_id = ${wanted.appId} and key_value = any(${wanted.keys}::uuid[])
+      order by "clientId", key limit ${wanted.limit}`,
+  );
+}

@@ -32,18 +32,21 @@ export type FoundTouch = {
   flags: readonly Flag[];
 };
 
-export type Outcome =
-  | "won"
-  | "reported_stands"
-  | "earlier_method_won"
-  | "click_won"
-  | "later_touch_won"
-  | "greater_id_won"
-  | "after_registration"
-  | "outside_window"
-  | "too_fast"
-  | "impressions_off"
-  | "flagged";
+/** How a candidate fared, and why. */
+export const OUTCOMES = [
+  "won",
+  "reported_stands",
+  "earlier_method_won",
+  "click_won",
+  "later_touch_won",
+  "greater_id_won",
+  "after_registration",
+  "outside_window",
+  "too_fast",
+  "impressions_off",
+  "flagged",
+] as const;
+export type Outcome = (typeof OUTCOMES)[number];
 
 export type Candidate = FoundTouch & {
   /** The method that counted: the surest one under which the touch could win, else the surest one that matched. */

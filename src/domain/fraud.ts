@@ -7,6 +7,10 @@ import type { Touch } from "./touch.ts";
 export const FLAGS = ["flood_address", "flood_device", "future", "datacentre", "short_gap"] as const;
 export type Flag = (typeof FLAGS)[number];
 
+/** What speaks against a user only when many are looked at together. */
+export const PATTERN_FLAGS = ["even_gaps", "many_clients"] as const;
+export type PatternFlag = (typeof PATTERN_FLAGS)[number];
+
 /** A platform's clock may be this much ahead of ours. */
 const FUTURE_MS = 300_000;
 

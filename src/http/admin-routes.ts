@@ -9,6 +9,7 @@ import {
   whyQuery,
 } from "../contract/admin.ts";
 import { success } from "../contract/envelope.ts";
+import { whyAnswer } from "../contract/why.ts";
 import {
   type Campaign,
   type CampaignChange,
@@ -36,6 +37,7 @@ import { consoleUserRoutes } from "./console-user-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
 import { type Days, daysOf } from "./day-range.ts";
 import { developerRoutes } from "./developer-routes.ts";
+import { listRoutes } from "./list-routes.ts";
 import { metadataRoutes } from "./metadata-routes.ts";
 import { postbackRoutes } from "./postback-routes.ts";
 import { postbackRuleRoutes } from "./postback-rule-routes.ts";
@@ -61,6 +63,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     adminReportRoutes(routes, context);
     consoleReportRoutes(routes, context);
     reportViewRoutes(routes, context);
+    listRoutes(routes, context);
     adminCostRoutes(routes, context);
     developerRoutes(routes, context);
     userRoutes(routes, context);
@@ -157,7 +160,7 @@ function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
   routes.get(`${BASE}/attribution/why`, {
     schema: {
       summary: "Why a user belongs to a platform, or to none",
-      ...{ tags: ["admin"], querystring: whyQuery, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], querystring: whyQuery, response: { 200: whyAnswer } },
     },
     handler: async (request) => {
       const { app_id, client_id } = request.query as Texts;

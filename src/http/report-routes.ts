@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Type } from "typebox";
 import { success } from "../contract/envelope.ts";
+import { orderListAnswer, userListAnswer } from "../contract/list-record.ts";
 import {
   adReportAnswer,
   adReportBody,
-  listAnswer,
   metricsListAnswer,
   metricsListBody,
   orderListBody,
@@ -47,7 +47,7 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       path: "order/list",
       summary: "Order list",
       description: "Payment orders with their users and postbacks. Amounts in cents.",
-      ...{ body: orderListBody, answer: listAnswer },
+      ...{ body: orderListBody, answer: orderListAnswer },
       prepare: (body, app) => {
         const asked = readOrderList(body as OrderListBody, app);
         return async () => success(await runOrderList(context.reportPool(), asked));
@@ -58,7 +58,7 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       path: "user/list",
       summary: "User list",
       description: "Users with their figures, source and device.",
-      ...{ body: userListBody, answer: listAnswer },
+      ...{ body: userListBody, answer: userListAnswer },
       prepare: (body, app) => {
         const asked = readUserList(body as UserListBody, app);
         return async () => success(await runUserList(context.reportPool(), asked, app));

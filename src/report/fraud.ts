@@ -2,10 +2,11 @@ import { LIMITS } from "../config.ts";
 import { type Executor, query, sql } from "../db/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
+import type { PatternFlag } from "../domain/fraud.ts";
 import { deviceKeys } from "../domain/touch-key.ts";
 
 /** What shows only when many users are looked at together. Found when somebody asks, so it is never out of date. */
-export type Pattern = { flag: "even_gaps" | "many_clients"; reason: string };
+export type Pattern = { flag: PatternFlag; reason: string };
 
 const CLIENTS_PER_DEVICE = 5;
 const USERS_MIN = 30;

@@ -1,3 +1,4 @@
+import type { OrderList, OrderListRecord } from "../contract/list-record.ts";
 import type { App } from "../db/app.ts";
 import { loadOrders } from "../db/orders.ts";
 import { allOf, type Executor, query, type Sql, sql } from "../db/sql.ts";
@@ -7,20 +8,18 @@ import {
   type ListBody,
   type OrderFilterBody,
   type Page,
-  type PageInfo,
   type PropertyCondition,
   pageInfo,
   readPage,
 } from "./list-request.ts";
-import { type OrderListRecord, orderListRecord } from "./order-record.ts";
+import { orderListRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
 import { IDENTITY_SORTS, orderOf } from "./user-list.ts";
 
 export type OrderListBody = ListBody<OrderFilterBody>;
-export type OrderTotal = Record<"user$pay_max_amount" | "user$pay_amount_sum" | "Amount" | "BackAmount", number>;
-export type OrderList = { page_info: PageInfo; list: OrderListRecord[]; total: [OrderTotal] };
+type OrderTotal = OrderList["total"][number];
 
-const SORTS: Readonly<Record<string, Sql>> = {
+export const ORDER_SORTS: Readonly<Record<string, Sql>> = {
   ...IDENTITY_SORTS,
   PayEventTime: sql`o.at_ms`,
   ModifyTime: sql`coalesce(o.modified_at_ms, 0)`,
@@ -43,7 +42,7 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
     ...conditionsOf(body, app),
     app,
     // As received: what arrives later is on the last pages, and those before stay as they are.
-    order: orderOf(sorts, SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
+    order: orderOf(sorts, ORDER_SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
     sortsByUser: sorts.some(({ field }) => Object.hasOwn(IDENTITY_SORTS, field)),
     page: readPage(body),
   };

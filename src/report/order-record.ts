@@ -1,24 +1,16 @@
+import { EVENT_FIELDS, type OrderListRecord } from "../contract/list-record.ts";
 import type { App } from "../db/app.ts";
 import type { ListedOrder } from "../db/orders.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
-import type { JsonValue } from "../domain/json.ts";
 import { sharedFields } from "./user-record.ts";
-
-/** A record of the order list, field by field as the interface names them. */
-export type OrderListRecord = Record<string, JsonValue>;
 
 const STATUS_TEXTS = ["not postbacked", "succeeded", "failed", "skipped"];
 const NONE = "-";
 
-/** Shown as `event$…`, each from the property of that name with a `$` before it. */
-const EVENT_FIELDS = [
-  ...["pay_method", "pay_reason", "brand", "os", "network_type", "ip", "browser", "ad_type", "ad_unit_id", "adn_type"],
-  ...["app_crashed_reason", "ecpm", "event_duration", "guide_step", "order_id", "pay_amount", "pay_type", "scene_name"],
-  ...["scene_path", "share_depth", "share_method", "ta_account_id", "ta_distinct_id", "third_platform_type"],
-  ...["url_path", "url_query"],
-];
+type EventField = Extract<keyof OrderListRecord, `event$${(typeof EVENT_FIELDS)[number]}`>;
 
+/** A record of the order list, field by field as the interface names them. */
 export function orderListRecord(order: ListedOrder, user: UserAccount, app: Pick<App, "timeZone">): OrderListRecord {
   const calendar = calendarOf(app.timeZone);
   return {
@@ -34,6 +26,9 @@ export function orderListRecord(order: ListedOrder, user: UserAccount, app: Pick
     PostbackCnt: order.postbackCount,
     Status: STATUS_TEXTS[order.postbackStatus] ?? "",
     event$is_first_pay: order.payCount === 1,
-    ...Object.fromEntries(EVENT_FIELDS.map((name) => [`event$${name}`, order.properties[`$${name}`] ?? ""])),
+    ...(Object.fromEntries(EVENT_FIELDS.map((name) => [`event$${name}`, order.properties[`$${name}`] ?? ""])) as Pick<
+      OrderListRecord,
+      EventField
+    >),
   };
 }

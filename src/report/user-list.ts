@@ -1,22 +1,15 @@
+import type { UserList, UserListRecord } from "../contract/list-record.ts";
 import type { App } from "../db/app.ts";
 import { shownPlatform } from "../db/cube.ts";
 import { allOf, type Executor, joined, query, type Sql, sql } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { ApiError } from "../errors.ts";
 import { cubeConditions, userConditions } from "./list-filter.ts";
-import {
-  type ListBody,
-  type Page,
-  type PageInfo,
-  type PostbackFilterBody,
-  pageInfo,
-  readPage,
-} from "./list-request.ts";
+import { type ListBody, type Page, type PostbackFilterBody, pageInfo, readPage } from "./list-request.ts";
 import { propertyConditions } from "./property-condition.ts";
-import { type UserListRecord, userListRecord } from "./user-record.ts";
+import { userListRecord } from "./user-record.ts";
 
 export type UserListBody = ListBody<PostbackFilterBody>;
-export type UserList = { page_info: PageInfo; list: UserListRecord[]; total: [] };
 
 /** What users and orders can both be sorted by. Texts are ordered by their code points: the same on every machine. */
 export const IDENTITY_SORTS: Readonly<Record<string, Sql>> = {
@@ -31,7 +24,7 @@ export const IDENTITY_SORTS: Readonly<Record<string, Sql>> = {
   AdAid: sql`u.aid collate "C"`,
 };
 
-const SORTS: Readonly<Record<string, Sql>> = {
+export const USER_SORTS: Readonly<Record<string, Sql>> = {
   ...IDENTITY_SORTS,
   LatestLoginDay: sql`coalesce(u.latest_login_day, '-infinity')`,
   user$pay_amount_sum: sql`u.pay_cents`,
@@ -47,7 +40,7 @@ export type UserQuery = { where: Sql; count: Sql; order: Sql; page: Page };
 
 export function readUserList(body: UserListBody, app: App): UserQuery {
   const where = userListCondition(body, app);
-  const order = orderOf(body.order_by_list ?? [], SORTS, BY_REGISTRATION);
+  const order = orderOf(body.order_by_list ?? [], USER_SORTS, BY_REGISTRATION);
   return { page: readPage(body), order, where, count: countOf(body, where) };
 }
 

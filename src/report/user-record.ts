@@ -1,3 +1,4 @@
+import type { OrderListRecord, UserListRecord } from "../contract/list-record.ts";
 import type { AppRules } from "../db/app.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { ORGANIC } from "../domain/attribution.ts";
@@ -5,12 +6,13 @@ import { calendarOf } from "../domain/calendar.ts";
 import type { Device } from "../domain/device.ts";
 import type { JsonValue } from "../domain/json.ts";
 
-/** A record of the user list, field by field as the interface names them. */
-export type UserListRecord = Record<string, JsonValue>;
-
 const EMPTY = "empty";
 const OS_NUMBERS: Readonly<Record<string, number>> = { android: 1, ios: 2 };
 
+/** What the records of users and of orders have in common. */
+type SharedRecord = Pick<UserListRecord, Extract<keyof UserListRecord, keyof OrderListRecord>>;
+
+/** A record of the user list, field by field as the interface names them. */
 export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
   return {
     ...sharedFields(user, app),
@@ -21,8 +23,7 @@ export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone"
   };
 }
 
-/** What the records of users and of orders have in common. */
-export function sharedFields(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+export function sharedFields(user: UserAccount, app: Pick<AppRules, "timeZone">): SharedRecord {
   const property = (name: string): JsonValue => propertyOf(user, name);
   return {
     ...attributionFields(user, app),
@@ -46,7 +47,7 @@ function propertyOf(user: UserAccount, name: string): JsonValue {
   return user.properties[name] ?? "";
 }
 
-function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">) {
   return {
     CreateTime: calendarOf(app.timeZone).textOf(user.registeredAtMs),
     ClientID: user.clientId,
@@ -66,7 +67,7 @@ function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">): 
 }
 
 /** Null for a user whom no return has moved. The fields of the user itself are those of the decision that holds. */
-function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord | null {
+function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord["re_attribute_info"] {
   const { returned } = user;
   if (!returned || user.decisionNumber <= 1) return null;
   const calendar = calendarOf(app.timeZone);
@@ -87,7 +88,7 @@ function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): Us
 }
 
 /** Payments in cents; revenue of ads in major units with up to 6 decimals; eCPM in major units per thousand. */
-function userFigures(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+function userFigures(user: UserAccount, app: Pick<AppRules, "timeZone">) {
   return {
     user$ad_24h_avg_ecpm: averageEcpm(user.ad24hMicros, user.ad24hCount),
     user$ad_24h_count: user.ad24hCount,
@@ -118,7 +119,7 @@ function averageEcpm(micros: number, count: number): number {
   return count === 0 ? 0 : Math.round((micros * 10) / count) / 1e4;
 }
 
-function deviceFields(device: Device | null, osPlatform: string): UserListRecord {
+function deviceFields(device: Device | null, osPlatform: string): UserListRecord["device_info"] {
   const text = (value: string | undefined) => value || EMPTY;
   return {
     DeviceId: 0,

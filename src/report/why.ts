@@ -1,49 +1,12 @@
+import type { ExplainedCandidate, ExplainedDecision, Explanation } from "../contract/why.ts";
 import type { AppRules } from "../db/app.ts";
 import { loadDecisions, type StoredDecision } from "../db/attribution-decision.ts";
 import type { Executor } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
-import type { Candidate, Outcome } from "../domain/attribution.ts";
+import type { Candidate } from "../domain/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { durationText } from "../domain/duration.ts";
 import { findPatterns } from "./fraud.ts";
-
-/** An explained candidate, as the command line and the admin interface show it. */
-export type ExplainedCandidate = {
-  touch_id: string;
-  platform: string;
-  kind: string;
-  touched_at: string;
-  campaign: string;
-  aid: string;
-  /** The method that counted. */
-  matched_by: string;
-  /** All that it shares with the user, by method: "device_id (oaid, imei)". */
-  matches: string;
-  window: string;
-  flags: string[];
-  outcome: Outcome;
-  reason: string;
-};
-
-export type ExplainedDecision = {
-  number: number;
-  /** The registration or return that was decided on. */
-  at: string;
-  verdict: "attributed" | "organic";
-  method: string;
-  platform: string;
-  touch: ExplainedCandidate | null;
-  flags: string[];
-  keys: string[];
-  candidates: ExplainedCandidate[];
-  account: string;
-};
-
-export type Explanation = { client_id: string } & Omit<ExplainedDecision, "account"> & {
-    account: string;
-    /** Every decision on the user, the first one first; the one above is the one that holds. */
-    decisions: ExplainedDecision[];
-  };
 
 /** Why a user belongs to a platform, or to none. Undefined: there is no such user. */
 export async function explainUser(
@@ -73,12 +36,15 @@ function undecided(timeZone: string, user: { registeredAtMs: number }): Explaine
     ...{
       number: 0,
       at,
+      at_ms: user.registeredAtMs,
       verdict: "organic",
       method: "",
       platform: "",
       touch: null,
       flags: [],
       keys: [],
+      launch: null,
+      reported: null,
       candidates: [],
     },
     account: "The client has not registered, so nothing was decided: it counts as organic.",
@@ -91,12 +57,15 @@ function explain(decision: StoredDecision, timeZone: string): ExplainedDecision 
   const explained = {
     number: decision.number,
     at: calendarOf(timeZone).textOf(decision.atMs),
+    at_ms: decision.atMs,
     verdict: isAttributed ? ("attributed" as const) : ("organic" as const),
     method: decision.method,
     platform: decision.adPlatform,
     touch: candidates.find(({ outcome }) => outcome === "won") ?? null,
     flags: decision.flags,
     keys: decision.subject.keys,
+    launch: decision.subject.launch,
+    reported: decision.subject.reported,
     candidates,
   };
   return { ...explained, account: accountOf(explained, decision) };
@@ -109,11 +78,13 @@ function explainCandidate(candidate: Candidate, decision: StoredDecision, timeZo
     platform: touch.platform,
     kind: touch.kind,
     touched_at: calendarOf(timeZone).textOf(touch.touchedAtMs),
+    touched_at_ms: touch.touchedAtMs,
     campaign: touch.campaignId,
     aid: touch.aid,
     matched_by: candidate.method,
     matches: matches.map(({ method, by }) => wordsOfMatch(method, by)).join(", "),
     window: durationText(candidate.windowMs),
+    window_ms: candidate.windowMs,
     flags: [...candidate.flags],
     outcome,
     reason: reasonOf(candidate, decision),

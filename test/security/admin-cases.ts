@@ -94,6 +94,16 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     kind: "users",
     user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] },
   })),
+  "POST /admin/api/v1/report/orders": ofAdmin(0, ({ appId }) => ({
+    ...{ app_id: appId, user_filtering: { client_id_list: [THEIRS.client] }, event_filtering: {} },
+  })),
+  "POST /admin/api/v1/report/users": ofAdmin(0, ({ appId }) => ({
+    ...{ app_id: appId, user_filtering: { channel_list: [THEIRS.channel] }, event_filtering: {} },
+  })),
+  "GET /admin/api/v1/report/fields": ofAdmin(0, ({ appId }) => ({ app_id: appId, list: "orders" })),
+  "GET /admin/api/v1/user": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  "GET /admin/api/v1/user/timeline": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  "GET /admin/api/v1/user/search": ofAdmin(0, ({ appId }) => ({ app_id: appId, q: THEIRS.client })),
   "GET /admin/api/v1/developers": ofAdmin(0, () => ({})),
   "POST /admin/api/v1/developers/create": ofAdmin(0, ({ appId }) => ({ name: "cross-app", apps: [appId] })),
   "POST /admin/api/v1/developers/edit": ofAdmin(1004, () => ({ id: 2_000_000_000, apps: "all" })),

@@ -168,7 +168,15 @@ test("every endpoint that the server describes has its case here", async () => {
 /** What is asked for with a POST, but changes nothing. */
 const LOOKS = [
   ...["attribution/what-if", "export", "postback/dry-run"],
-  ...["report/explain", "report/ad", "report/ad/batch", "report/ad/csv", "report/request-text"],
+  ...[
+    "report/explain",
+    "report/orders",
+    "report/users",
+    "report/ad",
+    "report/ad/batch",
+    "report/ad/csv",
+    "report/request-text",
+  ],
 ];
 /** What is nobody else's: of theirs, nothing is. */
 const OWN = ["report/views/save", "report/views/rename", "report/views/remove"];
