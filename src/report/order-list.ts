@@ -14,20 +14,20 @@ import {
 } from "./list-request.ts";
 import { orderListRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
-import { IDENTITY_SORTS, orderOf } from "./user-list.ts";
+import { IDENTITY_SORTS, orderOf, type Sorts } from "./user-list.ts";
 
 export type OrderListBody = ListBody<OrderFilterBody>;
 type OrderTotal = OrderList["total"][number];
 
-export const ORDER_SORTS: Readonly<Record<string, Sql>> = {
+export const ORDER_SORTS: Sorts = {
   ...IDENTITY_SORTS,
-  PayEventTime: sql`o.at_ms`,
-  ModifyTime: sql`coalesce(o.modified_at_ms, 0)`,
-  Amount: sql`o.cents`,
-  PayCount: sql`o.pay_count`,
-  BackAmount: sql`o.back_cents`,
-  PassStatus: sql`o.pass_status`,
-  PostbackCnt: sql`o.postback_count`,
+  PayEventTime: [sql`o.at_ms`],
+  ModifyTime: [sql`coalesce(o.modified_at_ms, 0)`],
+  Amount: [sql`o.cents`],
+  PayCount: [sql`o.pay_count`],
+  BackAmount: [sql`o.back_cents`],
+  PassStatus: [sql`o.pass_status`],
+  PostbackCnt: [sql`o.postback_count`],
 };
 
 /** Orders o with their users u. */

@@ -11,29 +11,34 @@ import { userListRecord } from "./user-record.ts";
 
 export type UserListBody = ListBody<PostbackFilterBody>;
 
-/** What users and orders can both be sorted by. Texts are ordered by their code points: the same on every machine. */
-export const IDENTITY_SORTS: Readonly<Record<string, Sql>> = {
-  CreateTime: sql`u.registered_at_ms`,
-  ClientID: sql`u.client_id`,
-  AdPlatform: sql`(${shownPlatform}) collate "C"`,
-  Channel: sql`u.channel collate "C"`,
-  Version: sql`u.version`,
-  TurboPromotedObjectID: sql`u.turbo_promoted_object_id collate "C"`,
-  WXOpenID: sql`u.wx_openid collate "C"`,
-  AdvertiserID: sql`u.advertiser_id collate "C"`,
-  AdAid: sql`u.aid collate "C"`,
-};
-
-export const USER_SORTS: Readonly<Record<string, Sql>> = {
-  ...IDENTITY_SORTS,
-  LatestLoginDay: sql`coalesce(u.latest_login_day, '-infinity')`,
-  user$pay_amount_sum: sql`u.pay_cents`,
-  user$pay_count: sql`u.pay_count`,
-  user$pay_max_amount: sql`u.pay_max_cents`,
-};
+/** What a list can be sorted by: for each field, the expressions that make its order. */
+export type Sorts = Readonly<Record<string, readonly Sql[]>>;
 
 /** The day before the instant is what the index has; later instants are never on earlier days. */
-const BY_REGISTRATION = [sql`u.registered_day`, sql`u.registered_at_ms`, sql`u.client_id`];
+const REGISTRATION = [sql`u.registered_day`, sql`u.registered_at_ms`];
+
+/** What users and orders can both be sorted by. Texts are ordered by their code points: the same on every machine. */
+export const IDENTITY_SORTS: Sorts = {
+  CreateTime: REGISTRATION,
+  ClientID: [sql`u.client_id`],
+  AdPlatform: [sql`(${shownPlatform}) collate "C"`],
+  Channel: [sql`u.channel collate "C"`],
+  Version: [sql`u.version`],
+  TurboPromotedObjectID: [sql`u.turbo_promoted_object_id collate "C"`],
+  WXOpenID: [sql`u.wx_openid collate "C"`],
+  AdvertiserID: [sql`u.advertiser_id collate "C"`],
+  AdAid: [sql`u.aid collate "C"`],
+};
+
+export const USER_SORTS: Sorts = {
+  ...IDENTITY_SORTS,
+  LatestLoginDay: [sql`coalesce(u.latest_login_day, '-infinity')`],
+  user$pay_amount_sum: [sql`u.pay_cents`],
+  user$pay_count: [sql`u.pay_count`],
+  user$pay_max_amount: [sql`u.pay_max_cents`],
+};
+
+const BY_REGISTRATION = [...REGISTRATION, sql`u.client_id`];
 
 /** A list that can be run: what is in it, how to count that, its order and its page. */
 export type UserQuery = { where: Sql; count: Sql; order: Sql; page: Page };
@@ -113,20 +118,16 @@ function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): 
 }
 
 /** The keys asked for, the first one first; then the unique key, so that pages never overlap. */
-export function orderOf(
-  list: readonly { field: string; sort: 0 | 1 }[],
-  sorts: Readonly<Record<string, Sql>>,
-  last: readonly Sql[],
-): Sql {
-  const asked = list.map(({ field, sort }) => {
-    const expression = Object.hasOwn(sorts, field) ? sorts[field] : undefined;
-    if (!expression) {
+export function orderOf(list: readonly { field: string; sort: 0 | 1 }[], sorts: Sorts, last: readonly Sql[]): Sql {
+  const asked = list.flatMap(({ field, sort }) => {
+    const expressions = Object.hasOwn(sorts, field) ? sorts[field] : undefined;
+    if (!expressions) {
       throw new ApiError(
         "badParameter",
         `order_by_list: ${JSON.stringify(field.slice(0, 60))} cannot be sorted by; these can: ${Object.keys(sorts).join(", ")}.`,
       );
     }
-    return sort === 1 ? sql`${expression} desc` : expression;
+    return sort === 1 ? expressions.map((expression) => sql`${expression} desc`) : expressions;
   });
   return joined(asked.length > 0 ? [...asked, last.at(-1)!] : last, sql`, `);
 }
