@@ -7,9 +7,9 @@ import type { FreshTouch } from "./touches.ts";
 export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly UserAccount[]): AdCampaign[] {
   const seen = new Map<string, AdCampaign>();
   const note = (source: Omit<AdCampaign, "level" | "objectId">, ids: { gid: string; aid: string }) => {
-    if (source.adPlatform === "" || !isKey(source.turboPromotedObjectId)) return;
+    if (source.adPlatform === "" || !isAdKey(source.turboPromotedObjectId)) return;
     for (const [level, objectId] of [["plan", ids.gid] as const, ["ad", ids.aid] as const]) {
-      if (!isKey(objectId)) continue;
+      if (!isAdKey(objectId)) continue;
       const one = { ...source, level, objectId };
       seen.set(Object.values(one).join("\u0000"), one);
     }
@@ -25,6 +25,6 @@ export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly Us
 }
 
 /** A text that is no id at all can be longer than an index takes. */
-function isKey(text: string): boolean {
+export function isAdKey(text: string): boolean {
   return text !== "" && Buffer.byteLength(text) <= LIMITS.dimensionBytes;
 }

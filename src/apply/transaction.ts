@@ -14,6 +14,7 @@ import { noteObserved } from "../db/metadata.ts";
 import { findOrderKeys, insertOrders, type OrderKey } from "../db/orders.ts";
 import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
+import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
 import { insertUsers, loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
@@ -31,6 +32,7 @@ import { judgeMoments, loadBooks, writePostbacks } from "./postbacks.ts";
 import { applyUserEntry } from "./registration.ts";
 import { allKeysOf } from "./source.ts";
 import { recountDays } from "./spans.ts";
+import { touchDaysOf } from "./touch-days.ts";
 import { findLateUsers, LOOK_BACK_MS_MIN, storeTouches, weekOfTouch } from "./touches.ts";
 
 /** A stretch of the journal that takes effect as a whole. */
@@ -103,6 +105,7 @@ async function applyEntries(
   await writeFacts(tx, facts, decided);
   await writePostbacks(tx, facts, { rows, placed });
   await noteAdCampaigns(tx, adCampaignsOf(facts.freshTouches, placed));
+  await addTouchDays(tx, touchDaysOf(facts));
   await recountDays(
     tx,
     facts,

@@ -49,6 +49,26 @@ export async function loadCampaigns(executor: Executor, appId: number): Promise<
   );
 }
 
+/** A page of an app's campaigns, the newest first; the empty text finds all. */
+export async function pageCampaigns(
+  executor: Executor,
+  asked: { appId: number; search: string; page: number; pageSize: number },
+): Promise<{ campaigns: Campaign[]; total: number }> {
+  const { appId, search, page, pageSize } = asked;
+  const searched = sql`lower(concat_ws(' ', turbo_promoted_object_id, name, ad_platform, channel, operator, dept))`;
+  const isMeant = sql`app_id = ${appId} and (${search}::text = '' or position(lower(${search}::text) in ${searched}) > 0)`;
+  const campaigns = await query<Campaign>(
+    executor,
+    sql`select ${columns} from campaign where ${isMeant}
+      order by created_at_ms desc, turbo_promoted_object_id limit ${pageSize} offset ${(page - 1) * pageSize}`,
+  );
+  const [counted] = await query<{ total: number }>(
+    executor,
+    sql`select count(*) as total from campaign where ${isMeant}`,
+  );
+  return { campaigns, total: counted!.total };
+}
+
 export async function loadCampaign(
   executor: Executor,
   key: Pick<Campaign, "appId" | "turboPromotedObjectId">,

@@ -7,7 +7,7 @@ import { dropTouchWeeks } from "./touch-week.ts";
 /** Tables that hold nothing but what the journal says. */
 export const FACT_TABLES = [
   ...["user_account", "user_day", "user_key", "orders", "order_key", "attribution_decision", "asa_token"],
-  "ad_campaign",
+  ...["ad_campaign", "touch_day"],
   ...["ledger_minute", "touch_minute", "set_aside"],
 ] as const;
 

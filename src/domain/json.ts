@@ -75,13 +75,14 @@ function parse(text: string): JsonValue {
     throw new ApiError("badJson", `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`);
   }
   // Most bodies hold no escape at all, and `includes` finds that out without the expression.
-  return text.includes("\\u") && UNSTORABLE_ESCAPE.test(text) ? storable(value, 0) : value;
+  return text.includes("\\u") && UNSTORABLE_ESCAPE.test(text) ? storable(value) : value;
 }
 
 /** Unstorable text can only have come from an escape: raw NUL is not JSON, and raw surrogates are not UTF-8. */
 const UNSTORABLE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
-function storable(value: JsonValue, depth: number): JsonValue {
+/** The same with every text as the tables can hold it. */
+export function storable(value: JsonValue, depth = 0): JsonValue {
   if (typeof value === "string") return storableText(value);
   if (typeof value !== "object" || value === null) return value;
   if (depth > LIMITS.nestingDepth * 4) throw tooDeep();

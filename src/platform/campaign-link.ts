@@ -1,12 +1,17 @@
 import type { TouchKind } from "../domain/touch.ts";
 import { TOUCH_KINDS } from "../domain/touch.ts";
-import { linkOf } from "./link.ts";
+import { linkMacros, linkOf } from "./link.ts";
 import { PLATFORMS_WITH_LINKS, platformOfLink } from "./registry.ts";
 
 /** What of a campaign its links need. */
 type LinkedCampaign = { appId: number; turboPromotedObjectId: string; adPlatform: string; channel: string };
 
-export type CampaignLink = { ad_platform: string; kind: TouchKind; url: string };
+export type CampaignLink = {
+  ad_platform: string;
+  kind: TouchKind;
+  url: string;
+  macros: { parameter: string; macro: string }[];
+};
 
 /** Click and impression links, of the campaign's platform, of another one, or (`all`) of each that calls links. */
 export function campaignLinks(
@@ -25,7 +30,10 @@ export function campaignLinks(
         channel: campaign.channel,
         macros: options.macros,
       });
-      return url === undefined ? [] : [{ ad_platform: platform.name, kind, url }];
+      if (url === undefined) return [];
+      const macros = [...(linkMacros(platform, kind, options.macros) ?? [])];
+      const explained = macros.map(([parameter, macro]) => ({ parameter, macro }));
+      return [{ ad_platform: platform.name, kind, url, macros: explained }];
     }),
   );
 }
@@ -33,7 +41,7 @@ export function campaignLinks(
 /** A campaign by the names of the interface. */
 export function shownCampaign(
   campaign: LinkedCampaign & { name: string; osPlatform: string; operator: string; dept: string },
-): Record<string, string> {
+) {
   return {
     turbo_promoted_object_id: campaign.turboPromotedObjectId,
     name: campaign.name,

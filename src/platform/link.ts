@@ -107,17 +107,15 @@ export type LinkOptions = {
   macros: Readonly<Record<string, string>>;
 };
 
-/** The link to enter at the ad platform; undefined where it has none of this kind. */
-export function linkOf(platform: Platform, kind: TouchKind, options: LinkOptions): string | undefined {
+/** The macros of a link, by parameter, in the order of the link; undefined where the platform has none of this kind. */
+export function linkMacros(
+  platform: Platform,
+  kind: TouchKind,
+  changed: LinkOptions["macros"] = {},
+): ReadonlyMap<string, string> | undefined {
   const changes = kind === "impression" ? platform.impression : [];
   if (!platform.click || !changes) return undefined;
-  const fixed = [
-    ["app_id", String(options.appId)],
-    ["company", platform.name],
-    ["track_id", options.campaignId],
-    ["channel", options.channel],
-  ].filter(([, value]) => value !== "");
-  const macros = new Map([...platform.click, ...changes, ...Object.entries(options.macros)]);
+  const macros = new Map([...platform.click, ...changes, ...Object.entries(changed)]);
   if (kind === "impression") macros.delete("click_id");
   // Baidu signs what stands before its sign, so that one stays last.
   const sign = macros.get("sign");
@@ -125,6 +123,19 @@ export function linkOf(platform: Platform, kind: TouchKind, options: LinkOptions
     macros.delete("sign");
     macros.set("sign", sign);
   }
+  return macros;
+}
+
+/** The link to enter at the ad platform; undefined where it has none of this kind. */
+export function linkOf(platform: Platform, kind: TouchKind, options: LinkOptions): string | undefined {
+  const macros = linkMacros(platform, kind, options.macros);
+  if (!macros) return undefined;
+  const fixed = [
+    ["app_id", String(options.appId)],
+    ["company", platform.name],
+    ["track_id", options.campaignId],
+    ["channel", options.channel],
+  ].filter(([, value]) => value !== "");
   const query = [
     ...fixed.map(([name, value]) => `${name}=${encodeURIComponent(value!)}`),
     ...[...macros].map(([name, macro]) => `${name}=${macro}`),

@@ -42,8 +42,8 @@ export async function sendEverything(server: Touchpoint): Promise<void> {
 /** Touches before the registrations that they bring … */
 async function callLinks(server: Touchpoint, app: App): Promise<void> {
   const seconds = Math.floor(Date.now() / 1000);
-  await link(server, app, `company=tencent&click_id=g-1&aid=71&ts=${seconds - 60}`);
-  await link(server, app, `company=tencent&click_id=g-1&aid=71&ts=${seconds - 60}`);
+  await link(server, app, `company=tencent&track_id=campaign-0000001&click_id=g-1&aid=71&ts=${seconds - 60}`);
+  await link(server, app, `company=tencent&track_id=campaign-0000001&click_id=g-1&aid=71&ts=${seconds - 60}`);
   await link(server, app, `company=weibo&click_id=nobody&ts=${seconds - 9 * 86_400}`);
 }
 

@@ -107,7 +107,7 @@ const bodies: fc.Arbitrary<[EntryKind, object | string]> = fc.oneof(
       })
       .map(({ kind, company, ageMs, id, key }): [EntryKind, string] => [
         kind,
-        `company=${company}&click_id=${id}&impression_id=${id}&ts=${NOW_MS - ageMs}&aid=${id}${key}`,
+        `company=${company}&click_id=${id}&impression_id=${id}&ts=${NOW_MS - ageMs}&aid=${id}&track_id=${id}${key}`,
       ]),
   },
   { weight: 2, arbitrary: clients.map((to): [EntryKind, object] => ["reset_client_id", { new_client_id: to }]) },
@@ -154,6 +154,7 @@ const TABLES = [
   "order_key",
   "touch",
   "touch_key",
+  "touch_day",
   "user_key",
   "attribution_decision",
   "ledger_minute",

@@ -51,6 +51,7 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     app_id: appId,
     turbo_promoted_object_id: THEIRS.campaign,
   })),
+  "GET /admin/api/v1/platforms": ofAdmin(0, () => ({})),
   "GET /admin/api/v1/attribution/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/attribution/rules": ofAdmin(0, ({ appId }) => ({ app_id: appId, rules: { click_window: "3d" } })),
   "GET /admin/api/v1/attribution/why": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),

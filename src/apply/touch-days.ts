@@ -1,0 +1,19 @@
+import type { TouchDay } from "../db/touch-day.ts";
+import { isAdKey } from "./ad-campaigns.ts";
+import type { Facts } from "./facts.ts";
+
+/** What the new touches of a batch add to the days of their campaigns. */
+export function touchDaysOf(facts: Pick<Facts, "freshTouches" | "app">): TouchDay[] {
+  const days = new Map<string, TouchDay>();
+  for (const { appId, touch } of facts.freshTouches) {
+    const { campaignId: turboPromotedObjectId, kind, touchedAtMs } = touch;
+    if (!isAdKey(turboPromotedObjectId)) continue;
+    const day = facts.app(appId).calendar.dayOf(touchedAtMs);
+    const key = `${appId}\t${day}\t${turboPromotedObjectId}`;
+    const known = days.get(key) ?? { appId, turboPromotedObjectId, day, clicks: 0, impressions: 0 };
+    if (kind === "click") known.clicks += 1;
+    else known.impressions += 1;
+    days.set(key, known);
+  }
+  return [...days.values()];
+}

@@ -1,0 +1,50 @@
+import { type Executor, execute, query, sql } from "./sql.ts";
+
+/** How many touches a campaign's links have brought on a local day. */
+export type TouchDay = {
+  appId: number;
+  turboPromotedObjectId: string;
+  day: string;
+  clicks: number;
+  impressions: number;
+};
+
+/** Adds to what is known. One row for each campaign and day, in one order for all who add. */
+export async function addTouchDays(tx: Executor, rows: readonly TouchDay[]): Promise<void> {
+  if (rows.length === 0) return;
+  const list = <K extends keyof TouchDay>(key: K) => rows.map((row) => row[key]);
+  await execute(
+    tx,
+    sql`insert into touch_day as known (app_id, turbo_promoted_object_id, day, clicks, impressions)
+      select * from unnest(${list("appId")}::int[], ${list("turboPromotedObjectId")}::text[], ${list("day")}::date[],
+        ${list("clicks")}::bigint[], ${list("impressions")}::bigint[]) order by 1, 2, 3
+      on conflict (app_id, turbo_promoted_object_id, day) do update set clicks = known.clicks + excluded.clicks,
+        impressions = known.impressions + excluded.impressions`,
+  );
+}
+
+/** What campaigns have brought in some days. */
+export type CampaignFigures = { clicks: number; impressions: number; users: number };
+
+/** By campaign. Users are those who registered in these days, as far as the cube is counted. */
+export async function loadCampaignFigures(
+  executor: Executor,
+  asked: { appId: number; campaignIds: readonly string[]; fromDay: string; untilDay: string },
+): Promise<Map<string, CampaignFigures>> {
+  const { appId, campaignIds, fromDay, untilDay } = asked;
+  const rows = await query<{ id: string } & CampaignFigures>(
+    executor,
+    sql`select wanted.id, coalesce(t.clicks, 0) as clicks, coalesce(t.impressions, 0) as impressions,
+        coalesce(c.users, 0) as users
+      from unnest(${campaignIds}::text[]) as wanted (id)
+      left join (
+        select turbo_promoted_object_id as id, sum(clicks)::bigint as clicks, sum(impressions)::bigint as impressions
+        from touch_day where app_id = ${appId} and turbo_promoted_object_id = any(${campaignIds}::text[])
+          and day >= ${fromDay}::date and day < ${untilDay}::date group by 1) t on t.id = wanted.id
+      left join (
+        select turbo_promoted_object_id as id, sum(users)::bigint as users from cube
+        where app_id = ${appId} and placement = 'registered' and turbo_promoted_object_id = any(${campaignIds}::text[])
+          and day >= ${fromDay}::date and day < ${untilDay}::date group by 1) c on c.id = wanted.id`,
+  );
+  return new Map(rows.map(({ id, ...figures }) => [id, figures]));
+}
