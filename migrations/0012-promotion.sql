@@ -15,3 +15,16 @@ insert into touch_day (app_id, turbo_promoted_object_id, day, clicks, impression
   from touch t join app a on a.app_id = t.app_id
   where t.turbo_promoted_object_id <> '' and octet_length(t.turbo_promoted_object_id) <= 200
   group by 1, 2, 3;
+
+-- Of rules that are about the same, the first one that fits counts: this is their order.
+alter table postback_rule add column position integer not null default 0;
+
+update postback_rule set position = rule_id;
+
+-- Until when nothing is sent to somebody who is down. A row of the past says nothing.
+create table lane_pause (
+  lane text collate "C" primary key,
+  paused_until_ms bigint not null,
+  failures integer not null,
+  noted_at_ms bigint not null
+);

@@ -94,6 +94,9 @@ export const LIMITS = {
   propertyTestsPerRule: 20,
   postbacksListed: 1_000,
   postbacksAtOnce: 500,
+  /** Named one by one, to be sent again. */
+  postbacksSelected: 500,
+  postbackReasons: 50,
   /** Of one call: what is left is taken by the next one. */
   postbacksResent: 50_000,
   dryRunUsersAtOnce: 500,

@@ -37,8 +37,8 @@ function listCommand(postback: Command): void {
         const app = await findApp(session, options.app);
         const { status, platform: ad_platform, eventType: event_type, client: client_id, limit } = options;
         const wish = readList({ status, ad_platform, event_type, client_id, limit });
-        const rows = await showPostbacks(session.pool, app, wish);
-        print(rows, options, () => tableOf(rows.map(rowOf)));
+        const { postbacks } = await showPostbacks(session.pool, app, wish);
+        print(postbacks, options, () => tableOf(postbacks.map(rowOf)));
       }),
     );
 }
@@ -72,7 +72,7 @@ function statusCommand(postback: Command): void {
     .action((options: { app?: number } & Json) =>
       withDatabase(async (session) => {
         if (options.app !== undefined) await findApp(session, options.app);
-        const state = await showState(session.pool, session.vault, options.app);
+        const state = await showState(session.pool, session.vault, { appId: options.app, nowMs: systemClock() });
         print(state, options, () => `Waiting\n${tableOf(state.lanes)}\n\nAccounts\n${tableOf(state.accounts)}`);
       }),
     );

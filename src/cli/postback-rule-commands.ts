@@ -3,8 +3,17 @@ import { systemClock } from "../clock.ts";
 import { readDays } from "../domain/postback-request.ts";
 import { type GivenRule, POSTBACK_RULE_FIELDS } from "../domain/postback-rule-fields.ts";
 import { type DryRun, dryRun } from "../postback/dry-run.ts";
-import { addRule, changeRule, dropRule, listRules, type ShownRule, shownRule, triedRule } from "../postback/rules.ts";
-import { listOf, ProgressBar, parseDay, parseInteger, print, tableOf } from "./output.ts";
+import {
+  addRule,
+  changeRule,
+  dropRule,
+  listRules,
+  orderRules,
+  type ShownRule,
+  shownRule,
+  triedRule,
+} from "../postback/rules.ts";
+import { listOf, ProgressBar, parseDay, parseInteger, parseIntegers, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
 type AppOption = { app: number; json?: boolean };
@@ -63,6 +72,20 @@ export function postbackRuleCommands(postback: Command): void {
         const { appId } = await findApp(session, options.app);
         await dropRule(session.pool, { appId, ruleId });
         print({ rule_id: ruleId }, options, () => `Rule ${ruleId} was removed.`);
+      }),
+    );
+
+  rule
+    .command("order")
+    .description("Of rules that are about the same, the first one that fits counts: name all rules of the app in order")
+    .argument("<rules>", "ids of the rules, with commas between them", parseIntegers)
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((ruleIds: number[], options: AppOption) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const rules = await orderRules(session.pool, appId, ruleIds, systemClock());
+        print(rules, options, () => tableOf(rules.map(rowOf)));
       }),
     );
 }

@@ -1,6 +1,7 @@
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 import { LIMITS } from "../config.ts";
-import { CALLBACK_KINDS } from "../domain/callback.ts";
+import { CALLBACK_KINDS, type CallbackKind } from "../domain/callback.ts";
+import { envelopeSchema } from "./envelope.ts";
 import { choice, TABLE_INTEGER_MAX, table } from "./fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
@@ -49,3 +50,66 @@ export const callbackSetBody = Type.Object({
 });
 
 export const callbackRemoveBody = Type.Object({ app_id: appId, kind });
+
+const onOff = Type.Unsafe<"on" | "off">({ type: "string", enum: ["on", "off"] });
+
+const account = Type.Object({
+  ad_platform: Type.String(),
+  advertiser_id: Type.String({ description: "Empty: every advertiser that has no account of its own" }),
+  postbacks: onOff,
+  costs: onOff,
+  rate: Type.Integer({ description: "Calls a second at most; 0: no limit" }),
+  settings: Type.Unsafe<Readonly<Record<string, string>>>({ type: "object", additionalProperties: { type: "string" } }),
+  secrets: Type.Array(Type.String(), { description: "Names of those that are set; never their values" }),
+  token_expires_at: Type.String(),
+  last_error: Type.String({ description: "What went wrong last; empty once it works" }),
+  last_error_at: Type.String(),
+});
+export type Account = Static<typeof account>;
+
+const accountList = Type.Object({ accounts: Type.Array(account) });
+export type AccountList = Static<typeof accountList>;
+
+const accountField = Type.Object({
+  name: Type.String(),
+  secret: Type.Boolean({ description: "Encrypted at rest, never shown" }),
+  fallback: Type.String({ description: "Holds where nothing is set" }),
+  for: Type.String({ description: "`postbacks`, `costs` or both" }),
+  hint: Type.String(),
+});
+export type AccountField = Static<typeof accountField>;
+
+const accountFields = Type.Object({ fields: Type.Array(accountField) });
+export type AccountFields = Static<typeof accountFields>;
+
+const givenUp = Type.Object({
+  given_up: Type.Integer({ description: "How many postbacks that waited were given up" }),
+});
+export type GivenUp = Static<typeof givenUp>;
+
+const callback = {
+  kind: Type.Unsafe<CallbackKind>({ type: "string", enum: [...CALLBACK_KINDS] }),
+  url: Type.String(),
+  events: Type.Unsafe<readonly string[]>({ type: "array", items: { type: "string" } }),
+};
+
+const madeCallback = Type.Object({
+  ...callback,
+  secret: Type.Optional(Type.String({ description: "Where one was made: in this answer and nowhere else" })),
+});
+export type MadeCallback = Static<typeof madeCallback>;
+
+const callbackList = Type.Object({
+  callbacks: Type.Array(Type.Object(callback)),
+  macros: Type.Unsafe<readonly string[]>({
+    ...{ type: "array", items: { type: "string" }, description: "What the address of attributions may hold" },
+  }),
+});
+export type CallbackList = Static<typeof callbackList>;
+
+export const accountAnswer = envelopeSchema(account);
+export const accountListAnswer = envelopeSchema(accountList);
+export const accountFieldsAnswer = envelopeSchema(accountFields);
+export const givenUpAnswer = envelopeSchema(givenUp);
+export const madeCallbackAnswer = envelopeSchema(madeCallback);
+export const callbackListAnswer = envelopeSchema(callbackList);

@@ -30,6 +30,8 @@ export type PostbackFilter = {
   eventType?: string | undefined;
   clientId?: string | undefined;
   traceId?: string | undefined;
+  /** Just these. */
+  postbacks?: readonly Pick<PostbackKey, "clientId" | "eventType" | "subject">[] | undefined;
   /** The whole reason; of a sentence, a part is enough. */
   reason?: string | undefined;
   /** When it happened. */
@@ -39,25 +41,36 @@ export type PostbackFilter = {
 
 export const ALL_STATUSES: readonly PostbackStatus[] = Object.values(POSTBACK_STATUS);
 
-/** The newest ones first. Asked status by status, because that is what the index is by. */
+/** The newest ones first, those after a place. Asked status by status, because that is what the index is by. */
 export async function listPostbacks(
   executor: Executor,
   filter: PostbackFilter,
-  limit: number,
+  { after, limit }: { after?: PostbackPlace | undefined; limit: number },
 ): Promise<ListedPostback[]> {
   const found: ListedPostback[] = [];
   for (const status of filter.statuses) {
-    const where = conditionOf({ ...filter, statuses: [status] });
+    const where = allOf([conditionOf({ ...filter, statuses: [status] }), ...(after ? [isAfter(after)] : [])]);
     found.push(
       ...(await query<ListedPostback>(
         executor,
         sql`select ${columns} from postback where ${where}
-          order by created_at_ms desc, client_id, event_type, subject limit ${limit}`,
+          order by created_at_ms desc, client_id, event_type collate "C", subject limit ${limit}`,
       )),
     );
   }
-  // Stable: of the same instant, those of one status stay together.
-  return found.sort((left, right) => right.createdAtMs - left.createdAtMs).slice(0, limit);
+  return found.sort(byPlace).slice(0, limit);
+}
+
+function isAfter({ createdAtMs, clientId, eventType, subject }: PostbackPlace): Sql {
+  return sql`created_at_ms <= ${createdAtMs} and (created_at_ms < ${createdAtMs}
+    or (client_id, event_type collate "C", subject) > (${clientId}, ${eventType}, ${subject}))`;
+}
+
+/** As the statement sorts them: texts by their bytes. */
+function byPlace(left: PostbackPlace, right: PostbackPlace): number {
+  const texts = (place: PostbackPlace) => [place.clientId, place.eventType, place.subject];
+  const compared = texts(left).map((text, at) => Buffer.compare(Buffer.from(text), Buffer.from(texts(right)[at]!)));
+  return right.createdAtMs - left.createdAtMs || compared.find((order) => order !== 0) || 0;
 }
 
 /** Where a page of postbacks ended. */
@@ -81,7 +94,7 @@ export async function pagePostbacks(
 }
 
 function conditionOf(filter: PostbackFilter): Sql {
-  const { appId, statuses, adPlatform, eventType, clientId, traceId, reason, fromMs, untilMs } = filter;
+  const { appId, statuses, adPlatform, eventType, clientId, traceId, postbacks, reason, fromMs, untilMs } = filter;
   return allOf([
     sql`app_id = ${appId}`,
     sql`status = any(${statuses}::int[])`,
@@ -89,6 +102,7 @@ function conditionOf(filter: PostbackFilter): Sql {
     ...(eventType === undefined ? [] : [sql`event_type = ${eventType}`]),
     ...(clientId === undefined ? [] : [sql`client_id = ${clientId}`]),
     ...(traceId === undefined ? [] : [sql`trace_id = ${traceId}`]),
+    ...(postbacks === undefined ? [] : [isAmong(postbacks)]),
     // A reason of one word is a name: a part of it names something else.
     ...(reason === undefined
       ? []
@@ -96,4 +110,41 @@ function conditionOf(filter: PostbackFilter): Sql {
     ...(fromMs === undefined ? [] : [sql`at_ms >= ${fromMs}`]),
     ...(untilMs === undefined ? [] : [sql`at_ms < ${untilMs}`]),
   ]);
+}
+
+function isAmong(postbacks: NonNullable<PostbackFilter["postbacks"]>): Sql {
+  const clientIds = postbacks.map((one) => one.clientId);
+  return sql`client_id = any(${clientIds}::text[]) and (client_id, event_type, subject) in (
+    select * from unnest(${clientIds}::text[], ${postbacks.map((one) => one.eventType)}::text[],
+      ${postbacks.map((one) => one.subject)}::text[]))`;
+}
+
+/** What became of the postbacks made since an instant. */
+export type PostbackCount = { status: PostbackStatus; postbacks: number };
+
+export async function countPostbacks(
+  executor: Executor,
+  { appId, sinceMs }: { appId: number; sinceMs: number },
+): Promise<PostbackCount[]> {
+  return query<PostbackCount>(
+    executor,
+    sql`select status, count(*) as postbacks from postback
+      where app_id = ${appId} and status = any(${ALL_STATUSES}::int[]) and created_at_ms >= ${sinceMs} group by status`,
+  );
+}
+
+export type ReasonCount = PostbackCount & { adPlatform: string; reason: string };
+
+/** Why postbacks made since an instant were not accepted, the most frequent reasons first. */
+export async function countReasons(
+  executor: Executor,
+  { appId, sinceMs, limit }: { appId: number; sinceMs: number; limit: number },
+): Promise<ReasonCount[]> {
+  const statuses = ALL_STATUSES.filter((status) => status !== POSTBACK_STATUS.accepted);
+  return query<ReasonCount>(
+    executor,
+    sql`select status, ad_platform as "adPlatform", reason, count(*) as postbacks from postback
+      where app_id = ${appId} and status = any(${statuses}::int[]) and created_at_ms >= ${sinceMs} and reason <> ''
+      group by 1, 2, 3 order by count(*) desc, status desc, ad_platform, reason limit ${limit}`,
+  );
 }

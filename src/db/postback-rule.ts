@@ -7,14 +7,16 @@ const columns = sql`rule_id as "ruleId", app_id as "appId", ad_platform as "adPl
 
 export type NewPostbackRule = Omit<PostbackRule, "ruleId">;
 
+/** In the order in which they are tried. */
 export async function loadPostbackRules(executor: Executor, appIds: readonly number[]): Promise<PostbackRule[]> {
   if (appIds.length === 0) return [];
   return query<PostbackRule>(
     executor,
-    sql`select ${columns} from postback_rule where app_id = any(${appIds}::int[]) order by app_id, rule_id`,
+    sql`select ${columns} from postback_rule where app_id = any(${appIds}::int[]) order by app_id, position, rule_id`,
   );
 }
 
+/** It comes after those that are there. */
 export async function createPostbackRule(
   executor: Executor,
   rule: NewPostbackRule,
@@ -23,10 +25,11 @@ export async function createPostbackRule(
   const [row] = await query<PostbackRule>(
     executor,
     sql`insert into postback_rule (app_id, ad_platform, turbo_promoted_object_id, moment, event_type, conditions, share_bp, value,
-        window_days, enabled, changed_at_ms)
-      values (${rule.appId}, ${rule.adPlatform}, ${rule.turboPromotedObjectId}, ${rule.moment}, ${rule.eventType},
-        ${JSON.stringify(rule.conditions)}, ${rule.shareBp}, ${JSON.stringify(rule.value)}, ${rule.windowDays}, ${rule.enabled},
-        ${changedAtMs})
+        window_days, enabled, changed_at_ms, position)
+      select ${rule.appId}::int, ${rule.adPlatform}::text, ${rule.turboPromotedObjectId}::text, ${rule.moment}::text,
+        ${rule.eventType}::text, ${JSON.stringify(rule.conditions)}::jsonb, ${rule.shareBp}::int, ${JSON.stringify(rule.value)}::jsonb,
+        ${rule.windowDays}::int, ${rule.enabled}::boolean, ${changedAtMs}::bigint, coalesce(max(position), 0) + 1
+      from postback_rule where app_id = ${rule.appId}
       returning ${columns}`,
   );
   return row!;
@@ -55,6 +58,27 @@ export async function removePostbackRule(
     sql`delete from postback_rule where app_id = ${rule.appId} and rule_id = ${rule.ruleId}`,
   );
   return removed > 0;
+}
+
+/** False: these are not the app's rules, each of them once. To be called within a transaction. */
+export async function orderPostbackRules(
+  tx: Executor,
+  order: { appId: number; ruleIds: readonly number[]; changedAtMs: number },
+): Promise<boolean> {
+  const { appId, ruleIds, changedAtMs } = order;
+  const known = await query<{ ruleId: number }>(
+    tx,
+    sql`select rule_id as "ruleId" from postback_rule where app_id = ${appId} order by rule_id for update`,
+  );
+  const sorted = [...ruleIds].sort((left, right) => left - right);
+  if (known.length !== sorted.length || known.some(({ ruleId }, at) => ruleId !== sorted[at])) return false;
+  await execute(
+    tx,
+    sql`update postback_rule set position = wanted.position, changed_at_ms = ${changedAtMs}
+      from unnest(${ruleIds}::int[]) with ordinality as wanted (rule_id, position)
+      where postback_rule.app_id = ${appId} and postback_rule.rule_id = wanted.rule_id`,
+  );
+  return true;
 }
 
 /** What a new app starts with. */

@@ -19,7 +19,7 @@ export const MACRO = /__([A-Z_]+?)__/g;
 
 /** Also what was meant to be one. */
 const LIKE_A_MACRO = /__\w+?__/g;
-const KNOWN_MACROS: readonly string[] = CALLBACK_MACROS.map((name) => `__${name.toUpperCase()}__`);
+export const KNOWN_MACROS: readonly string[] = CALLBACK_MACROS.map((name) => `__${name.toUpperCase()}__`);
 
 export type GivenCallback = {
   kind: string;

@@ -1,6 +1,7 @@
 import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
 import { isDay } from "./calendar.ts";
+import { storable } from "./json.ts";
 import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS, POSTBACK_STATUS_TEXTS, type PostbackStatus } from "./postback.ts";
 
 /** What is asked of the postbacks of an app, as texts by name. */
@@ -12,8 +13,18 @@ export type ListWish = {
   adPlatform?: string | undefined;
   eventType?: string | undefined;
   clientId?: string | undefined;
+  /** Only those after this one. */
+  after?: ListPlace | undefined;
   limit: number;
 };
+
+/** A postback's place in the list. */
+export type ListPlace = { createdAtMs: number; clientId: string; eventType: string; subject: string };
+
+/** A place as a text that can be given back; nobody needs to know what is in it. */
+export function placeText({ createdAtMs, clientId, eventType, subject }: ListPlace): string {
+  return Buffer.from(JSON.stringify([createdAtMs, clientId, eventType, subject])).toString("base64url");
+}
 
 const LISTED_DEFAULT = 50;
 
@@ -23,12 +34,17 @@ export function readList(given: GivenTexts): ListWish {
     adPlatform: given.ad_platform,
     eventType: given.event_type === undefined ? undefined : readListedType(given.event_type),
     clientId: given.client_id,
+    after: given.after === undefined ? undefined : readPlace(given.after),
     limit: given.limit === undefined ? LISTED_DEFAULT : readLimit(given.limit),
   };
 }
 
-/** Which postbacks to send again: those of one client, or those that ended in some way. */
+/** What names a postback within an app. */
+export type GivenPostback = { clientId: string; eventType: string; subject: string };
+
+/** Which postbacks to send again: those of one client, those that ended in some way, or just these. */
 export type ResendWish =
+  | { kind: "selected"; postbacks: readonly GivenPostback[] }
   | { kind: "client"; clientId: string; eventType?: string | undefined; traceId?: string | undefined }
   | {
       kind: "ended";
@@ -38,17 +54,21 @@ export type ResendWish =
       days?: Days | undefined;
     };
 
+/** Why a postback is not sent again. */
+export type ResendRefusal = "accepted" | "waiting" | "organic" | "takes_none" | "no_account" | "user_gone";
+
 /** Local days, both ends included. */
 export type Days = { fromDay: string; toDay: string };
 
 const OF_CLIENT = ["event_type", "trace_id"];
 const OF_ENDED = ["reason", "ad_platform", "from", "to"];
 
-export function readResend(given: GivenTexts): ResendWish {
+export function readResend(given: GivenTexts, postbacks?: readonly GivenPostback[]): ResendWish {
   const { client_id: clientId, status, reason } = given;
-  if ((clientId === undefined) === (status === undefined)) {
-    throw bad("Name either client_id, or status: 2 for those given up, 3 for those skipped.");
+  if ([clientId, status, postbacks].filter((way) => way !== undefined).length !== 1) {
+    throw bad("Name either client_id, or status: 2 for those given up, 3 for those skipped; or the postbacks.");
   }
+  if (postbacks) return readSelected(given, postbacks);
   const stray = (clientId === undefined ? OF_CLIENT : OF_ENDED).find((name) => given[name] !== undefined);
   if (stray !== undefined) throw bad(`${stray} goes with ${clientId === undefined ? "client_id" : "status"}.`);
   if (clientId !== undefined) {
@@ -62,6 +82,13 @@ export function readResend(given: GivenTexts): ResendWish {
   const hasDays = given.from !== undefined || given.to !== undefined;
   const days = hasDays ? readDays({ from: given.from, to: given.to }) : undefined;
   return { kind: "ended", status: ended, reason, adPlatform: given.ad_platform, days };
+}
+
+function readSelected(given: GivenTexts, postbacks: readonly GivenPostback[]): ResendWish {
+  const stray = [...OF_CLIENT, ...OF_ENDED].find((name) => given[name] !== undefined);
+  if (stray !== undefined) throw bad(`${stray} does not go with postbacks.`);
+  for (const { eventType } of postbacks) readToldType(eventType);
+  return { kind: "selected", postbacks };
 }
 
 export function readDays({ from = "", to = "" }: { from?: string | undefined; to?: string | undefined }): Days {
@@ -84,6 +111,22 @@ function readToldType(text: string): string {
 /** What the app's own systems are told stands in the list too. */
 function readListedType(text: string): string {
   return ["$attribution", "$event"].includes(text) ? text : readToldType(text);
+}
+
+function readPlace(text: string): ListPlace {
+  const [createdAtMs, clientId, eventType, subject] = listOf(text);
+  const isPlace = [clientId, eventType, subject].every((part) => typeof part === "string");
+  if (!Number.isSafeInteger(createdAtMs) || !isPlace) throw bad("after is not a place of this list.");
+  return { createdAtMs, clientId, eventType, subject } as ListPlace;
+}
+
+function listOf(text: string): unknown[] {
+  try {
+    const read: unknown = storable(JSON.parse(Buffer.from(text, "base64url").toString()));
+    return Array.isArray(read) ? read : [];
+  } catch {
+    return [];
+  }
 }
 
 function readLimit(text: string): number {

@@ -21,9 +21,13 @@ export type RuleParts = Omit<PostbackRule, "ruleId" | "appId">;
 
 type Draft = { -readonly [K in keyof RuleParts]: RuleParts[K] };
 
+export type RuleFieldName =
+  | ("ad_platform" | "turbo_promoted_object_id" | "moment" | "event_type" | "amount" | "count")
+  | ("days_since_touch" | "share" | "value" | "window" | "enabled");
+
 /** A part of a rule as people and programs set it: its name, its text, and what that means. The one list of them. */
 export type PostbackRuleField = {
-  name: string;
+  name: RuleFieldName;
   hint: string;
   /** Into the rule, from a text; throws what was expected. */
   read: (rule: Draft, text: string) => void;
@@ -129,10 +133,13 @@ export function readPostbackRule(given: GivenRule, known?: RuleParts): RuleParts
   return rule;
 }
 
+export type PostbackRuleTexts = Record<RuleFieldName, string> & { properties: string[] };
+
 /** As it is read: every text can be given back. */
-export function postbackRuleTexts(rule: RuleParts): Record<string, string | string[]> {
+export function postbackRuleTexts(rule: RuleParts): PostbackRuleTexts {
+  const texts = POSTBACK_RULE_FIELDS.map(({ name, text }) => [name, text(rule)] as const);
   return {
-    ...Object.fromEntries(POSTBACK_RULE_FIELDS.map(({ name, text }) => [name, text(rule)])),
+    ...(Object.fromEntries(texts) as Record<RuleFieldName, string>),
     properties: (rule.conditions.properties ?? []).map(propertyText),
   };
 }

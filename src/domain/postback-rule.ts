@@ -148,7 +148,8 @@ const ONCE: ReadonlySet<PostbackEventType> = new Set<PostbackEventType>([
 
 /**
  * Judges one moment of one user by the rules of the app: a judgement for each event type that its rules name. Where a
- * campaign, or else a platform, has rules of its own for an event type, the more general ones do not count there.
+ * campaign, or else a platform, has rules of its own for an event type, the more general ones do not count there; of
+ * those that are left, the first one that fits counts.
  */
 export function judge(
   occurrence: Occurrence,
@@ -195,9 +196,10 @@ export function toldAmount(
   return toldCents(mostSpecific(meant, user)[0]?.value ?? { kind: "as_is" }, about.cents);
 }
 
+/** In the order in which they came. */
 function mostSpecific(rules: readonly PostbackRule[], user: JudgedUser): PostbackRule[] {
   const most = Math.max(...rules.map((rule) => specificity(rule, user)));
-  return rules.filter((rule) => specificity(rule, user) === most).sort((left, right) => left.ruleId - right.ruleId);
+  return rules.filter((rule) => specificity(rule, user) === most);
 }
 
 /** An order without a rule shows as skipped; nobody expects anything of other moments. */

@@ -1,6 +1,18 @@
 import type { FastifyInstance } from "fastify";
-import { accountFieldsQuery, accountRemoveBody, accountSetBody } from "../contract/account.ts";
-import { adminAnswer, appIdQuery } from "../contract/admin.ts";
+import {
+  type Account,
+  type AccountFields,
+  type AccountList,
+  accountAnswer,
+  accountFieldsAnswer,
+  accountFieldsQuery,
+  accountListAnswer,
+  accountRemoveBody,
+  accountSetBody,
+  type GivenUp,
+  givenUpAnswer,
+} from "../contract/account.ts";
+import { appIdQuery } from "../contract/admin.ts";
 import { success } from "../contract/envelope.ts";
 import { dropAccount, listAccountFields, listAccounts, setAccount } from "../outbound/accounts.ts";
 import type { HttpContext } from "./context.ts";
@@ -18,33 +30,36 @@ export function accountRoutes(routes: FastifyInstance, context: HttpContext): vo
   routes.get(BASE, {
     schema: {
       summary: "Accounts of an app at ad platforms, without their secrets",
-      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: accountListAnswer } },
     },
     handler: async (request) => {
       const app = await apps.findById(Number((request.query as Values).app_id));
-      return success({ accounts: await listAccounts(pool, vault, app) });
+      return success({ accounts: await listAccounts(pool, vault, app) } satisfies AccountList);
     },
   });
 
   routes.get(`${BASE}/fields`, {
     schema: {
       summary: "What an account at a platform can be told",
-      ...{ tags: ["admin"], querystring: accountFieldsQuery, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], querystring: accountFieldsQuery, response: { 200: accountFieldsAnswer } },
     },
-    handler: async (request) => success({ fields: listAccountFields((request.query as KeyBody).ad_platform) }),
+    handler: async (request) => {
+      const fields = listAccountFields((request.query as KeyBody).ad_platform);
+      return success({ fields } satisfies AccountFields);
+    },
   });
 
   routes.post(`${BASE}/set`, {
     schema: {
       summary: "Make or change an account",
       description: "What is absent stays as it is.",
-      ...{ tags: ["admin"], body: accountSetBody, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], body: accountSetBody, response: { 200: accountAnswer } },
     },
     handler: async (request) => {
       const { app_id, rate, ...body } = request.body as SetBody;
       const app = await apps.findById(app_id);
       const given = { ...body, ...keyOf(body), rate: rate === undefined ? undefined : String(rate) };
-      return success(await setAccount({ pool, vault, nowMs: clock() }, app, given));
+      return success((await setAccount({ pool, vault, nowMs: clock() }, app, given)) satisfies Account);
     },
   });
 
@@ -52,12 +67,12 @@ export function accountRoutes(routes: FastifyInstance, context: HttpContext): vo
     schema: {
       summary: "Remove an account",
       description: "What still waits for it is given up; `given_up` says how many.",
-      ...{ tags: ["admin"], body: accountRemoveBody, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], body: accountRemoveBody, response: { 200: givenUpAnswer } },
     },
     handler: async (request) => {
       const body = request.body as KeyBody;
       const { appId } = await apps.findById(body.app_id);
-      return success(await dropAccount({ pool, nowMs: clock() }, appId, keyOf(body)));
+      return success((await dropAccount({ pool, nowMs: clock() }, appId, keyOf(body))) satisfies GivenUp);
     },
   });
 }

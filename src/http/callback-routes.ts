@@ -1,8 +1,17 @@
 import type { FastifyInstance } from "fastify";
-import { callbackRemoveBody, callbackSetBody } from "../contract/account.ts";
-import { adminAnswer, appIdQuery } from "../contract/admin.ts";
+import {
+  type CallbackList,
+  callbackListAnswer,
+  callbackRemoveBody,
+  callbackSetBody,
+  type GivenUp,
+  givenUpAnswer,
+  type MadeCallback,
+  madeCallbackAnswer,
+} from "../contract/account.ts";
+import { appIdQuery } from "../contract/admin.ts";
 import { success } from "../contract/envelope.ts";
-import type { GivenCallback } from "../domain/callback.ts";
+import { type GivenCallback, KNOWN_MACROS } from "../domain/callback.ts";
 import { dropCallback, listCallbacks, setCallback } from "../postback/callbacks.ts";
 import type { HttpContext } from "./context.ts";
 
@@ -15,11 +24,14 @@ export function callbackRoutes(routes: FastifyInstance, context: HttpContext): v
   routes.get(BASE, {
     schema: {
       summary: "Callbacks to an app's own systems, without their secrets",
-      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: callbackListAnswer } },
     },
     handler: async (request) => {
       const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
-      return success({ callbacks: await listCallbacks(pool, vault, appId) });
+      return success({
+        callbacks: await listCallbacks(pool, vault, appId),
+        macros: KNOWN_MACROS,
+      } satisfies CallbackList);
     },
   });
 
@@ -29,13 +41,13 @@ export function callbackRoutes(routes: FastifyInstance, context: HttpContext): v
       description:
         "`attribution`: a GET with macros for each user whose source is known. `event`: a signed POST for each event named. " +
         "A secret that was made is in this answer and nowhere else.",
-      ...{ tags: ["admin"], body: callbackSetBody, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], body: callbackSetBody, response: { 200: madeCallbackAnswer } },
     },
     handler: async (request) => {
       const { app_id, ...given } = request.body as { app_id: number } & GivenCallback;
       const { appId } = await apps.findById(app_id);
       const deps = { pool, vault, nowMs: clock(), mayCallPrivate: config.callbackPrivateNetworks };
-      return success(await setCallback(deps, appId, given));
+      return success((await setCallback(deps, appId, given)) satisfies MadeCallback);
     },
   });
 
@@ -43,12 +55,12 @@ export function callbackRoutes(routes: FastifyInstance, context: HttpContext): v
     schema: {
       summary: "Remove a callback",
       description: "What still waits for it is given up; `given_up` says how many.",
-      ...{ tags: ["admin"], body: callbackRemoveBody, response: { 200: adminAnswer } },
+      ...{ tags: ["admin"], body: callbackRemoveBody, response: { 200: givenUpAnswer } },
     },
     handler: async (request) => {
       const { app_id, kind } = request.body as { app_id: number; kind: string };
       const { appId } = await apps.findById(app_id);
-      return success(await dropCallback({ pool, nowMs: clock() }, appId, kind));
+      return success((await dropCallback({ pool, nowMs: clock() }, appId, kind)) satisfies GivenUp);
     },
   });
 }

@@ -25,6 +25,11 @@ export class Breaker {
     return this.room(nowMs, 1) === 0;
   }
 
+  /** Until when the other side is left alone, as long as it counts as down; and after how many failures. */
+  pause(): { untilMs: number; failures: number } | undefined {
+    return this.#openMs === 0 ? undefined : { untilMs: this.#openUntilMs, failures: this.#failures };
+  }
+
   succeeded(): void {
     this.#failures = 0;
     this.#openMs = 0;

@@ -4,13 +4,13 @@ import { loadCallbacks, removeCallback, storeCallback } from "../db/callback.ts"
 import { inTransaction } from "../db/pool.ts";
 import { giveUpLane } from "../db/postback-outcome.ts";
 import type { Executor } from "../db/sql.ts";
-import { type GivenCallback, readCallback, readCallbackKind } from "../domain/callback.ts";
+import { type CallbackKind, type GivenCallback, readCallback, readCallbackKind } from "../domain/callback.ts";
 import { callbackLaneOf } from "../domain/postback-book.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 
 /** A callback as people see it; the secret only once, when it was made. */
-export type ShownCallback = { kind: string; url: string; events: readonly string[]; secret?: string };
+export type ShownCallback = { kind: CallbackKind; url: string; events: readonly string[]; secret?: string };
 
 export async function listCallbacks(executor: Executor, vault: Vault, appId: number): Promise<ShownCallback[]> {
   return (await loadCallbacks(executor, vault, appId)).map(({ kind, url, events }) => ({ kind, url, events }));

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { LIMITS } from "../config.ts";
+import { endPause, notePause } from "../db/lane-pause.ts";
 import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
 import { inTransaction } from "../db/pool.ts";
 import { postbackKeyText } from "../db/postback.ts";
@@ -55,6 +56,8 @@ export class Lane {
   #flying = 0;
   #landed: PostbackOutcome[] = [];
   #onLanded = () => {};
+  /** The pause that is written down; 0: whatever an earlier process has left. */
+  #notedUntilMs: number | undefined = 0;
 
   constructor(deps: LaneDeps, way: Way) {
     this.#deps = deps;
@@ -176,8 +179,13 @@ export class Lane {
     const outcomes = this.#landed;
     this.#landed = [];
     for (let lastTries = 0; outcomes.length > 0; ) {
+      const pause = this.#breaker.pause();
       try {
-        await inTransaction(this.#deps.pool, (tx) => recordOutcomes(tx, outcomes, this.#deps.clock()));
+        await inTransaction(this.#deps.pool, async (tx) => {
+          await recordOutcomes(tx, outcomes, this.#deps.clock());
+          if (pause?.untilMs !== this.#notedUntilMs) await this.#notePause(tx, pause);
+        });
+        this.#notedUntilMs = pause?.untilMs;
         break;
       } catch (error) {
         this.#warn(error, "Outcomes of postbacks wait for the database.");
@@ -187,6 +195,15 @@ export class Lane {
       }
     }
     for (const { outboxId } of outcomes) this.#held.delete(outboxId);
+  }
+
+  /** For people to see, wherever they ask: together with the outcomes that are its reason. */
+  async #notePause(tx: Executor, pause: ReturnType<Breaker["pause"]>): Promise<void> {
+    const { lane } = this.#way;
+    if (!pause) return endPause(tx, lane);
+    const nowMs = this.#deps.clock();
+    const restMs = Math.max(0, pause.untilMs - this.#deps.elapsed());
+    await notePause(tx, lane, { pausedUntilMs: nowMs + restMs, failures: pause.failures }, nowMs);
   }
 
   #warn(error: unknown, message: string): void {

@@ -1,10 +1,12 @@
+import { LIMITS } from "../config.ts";
 import { type AppRules, loadAppRules } from "../db/app.ts";
+import { loadPauses } from "../db/lane-pause.ts";
 import { sumOutbox } from "../db/outbox.ts";
-import { ALL_STATUSES, listPostbacks } from "../db/postback-list.ts";
+import { ALL_STATUSES, countPostbacks, countReasons, type ListedPostback, listPostbacks } from "../db/postback-list.ts";
 import type { Executor } from "../db/sql.ts";
-import { calendarOf } from "../domain/calendar.ts";
-import { POSTBACK_STATUS_TEXTS } from "../domain/postback.ts";
-import type { ListWish } from "../domain/postback-request.ts";
+import { type Calendar, calendarOf } from "../domain/calendar.ts";
+import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback.ts";
+import { type ListWish, placeText } from "../domain/postback-request.ts";
 import { listAccounts, type ShownAccount } from "../outbound/accounts.ts";
 import type { Vault } from "../vault.ts";
 
@@ -28,17 +30,28 @@ export type ShownPostback = {
   changed_at: string;
 };
 
+/** A page of them, and where the next one begins; the empty text: there is none. */
+export type ShownPostbacks = { postbacks: ShownPostback[]; next: string };
+
 /** The newest ones first. */
 export async function showPostbacks(
   executor: Executor,
   { appId, timeZone }: Pick<AppRules, "appId" | "timeZone">,
   wish: ListWish,
-): Promise<ShownPostback[]> {
-  const { status, adPlatform, eventType, clientId, limit } = wish;
+): Promise<ShownPostbacks> {
+  const { status, adPlatform, eventType, clientId, after, limit } = wish;
   const statuses = status === undefined ? ALL_STATUSES : [status];
+  const filter = { appId, statuses, adPlatform, eventType, clientId };
+  // One more than is shown tells whether there is another page.
+  const found = await listPostbacks(executor, filter, { after, limit: limit + 1 });
+  const rows = found.slice(0, limit);
   const calendar = calendarOf(timeZone);
-  const rows = await listPostbacks(executor, { appId, statuses, adPlatform, eventType, clientId }, limit);
-  return rows.map((row) => ({
+  const next = found.length > limit ? placeText(rows.at(-1)!) : "";
+  return { postbacks: rows.map((row) => shownPostback(row, calendar)), next };
+}
+
+function shownPostback(row: ListedPostback, calendar: Calendar): ShownPostback {
+  return {
     client_id: row.clientId,
     event_type: row.eventType,
     subject: row.subject,
@@ -46,8 +59,7 @@ export async function showPostbacks(
     ad_platform: row.adPlatform,
     moment: row.moment,
     rule_id: row.ruleId,
-    status: row.status,
-    status_text: POSTBACK_STATUS_TEXTS[row.status] ?? "",
+    ...namedStatus(row.status),
     reason: row.reason,
     attempts: row.attempts,
     resent: row.resent,
@@ -55,7 +67,34 @@ export async function showPostbacks(
     back_cents: row.backCents,
     at: calendar.textOf(row.atMs),
     changed_at: calendar.textOf(row.changedAtMs),
-  }));
+  };
+}
+
+/** What became of the postbacks of the last hours, and why those that were not accepted were not. */
+export type RecentPostbacks = {
+  hours: number;
+  statuses: { status: number; status_text: string; postbacks: number }[];
+  reasons: { status: number; status_text: string; ad_platform: string; reason: string; postbacks: number }[];
+};
+
+const HOUR_MS = 3_600_000;
+const RECENT_HOURS = 24;
+
+export async function showRecent(executor: Executor, appId: number, nowMs: number): Promise<RecentPostbacks> {
+  const since = { appId, sinceMs: nowMs - RECENT_HOURS * HOUR_MS };
+  const counts = new Map((await countPostbacks(executor, since)).map((one) => [one.status, one.postbacks]));
+  const reasons = await countReasons(executor, { ...since, limit: LIMITS.postbackReasons });
+  return {
+    hours: RECENT_HOURS,
+    statuses: ALL_STATUSES.map((status) => ({ ...namedStatus(status), postbacks: counts.get(status) ?? 0 })),
+    reasons: reasons.map(({ status, adPlatform, reason, postbacks }) => ({
+      ...{ ...namedStatus(status), ad_platform: adPlatform, reason, postbacks },
+    })),
+  };
+}
+
+function namedStatus(status: PostbackStatus) {
+  return { status, status_text: POSTBACK_STATUS_TEXTS[status] ?? "" };
 }
 
 /** What waits for one account or callback. */
@@ -66,6 +105,10 @@ export type ShownLane = {
   waiting: number;
   in_flight: number;
   first_due_at: string;
+  /** Whoever is there is down, and is left alone until then; the empty text: not so. */
+  paused_until: string;
+  /** How many calls in a row have failed before that. */
+  failures: number;
 };
 
 /** An account and what went wrong with it last; the empty text: nothing. */
@@ -77,7 +120,11 @@ export type AccountState = Pick<
 export type PostbackState = { lanes: ShownLane[]; accounts: AccountState[] };
 
 /** Of one app, or of all. */
-export async function showState(executor: Executor, vault: Vault, appId?: number): Promise<PostbackState> {
+export async function showState(
+  executor: Executor,
+  vault: Vault,
+  { appId, nowMs }: { appId: number | undefined; nowMs: number },
+): Promise<PostbackState> {
   const apps = (await loadAppRules(executor)).filter((app) => appId === undefined || app.appId === appId);
   const accounts: AccountState[] = [];
   for (const app of apps) {
@@ -87,22 +134,26 @@ export async function showState(executor: Executor, vault: Vault, appId?: number
       accounts.push(state);
     }
   }
-  return { lanes: await showLanes(executor, apps), accounts };
+  return { lanes: await showLanes(executor, apps, nowMs), accounts };
 }
 
 async function showLanes(
   executor: Executor,
   apps: readonly Pick<AppRules, "appId" | "timeZone">[],
+  nowMs: number,
 ): Promise<ShownLane[]> {
+  const pauses = await loadPauses(executor, nowMs);
   const zones = new Map(apps.map(({ appId, timeZone }) => [appId, timeZone]));
   return (await sumOutbox(executor)).flatMap(({ lane, waiting, inFlight, dueAtMs }) => {
     const [id = "", ...to] = lane.split(" ");
     const zone = zones.get(Number(id));
     if (zone === undefined) return [];
+    const [pause, calendar] = [pauses.get(lane), calendarOf(zone)];
     return [
       {
         ...{ app_id: Number(id), to: to.join(" ").trimEnd(), waiting: waiting - inFlight, in_flight: inFlight },
-        first_due_at: calendarOf(zone).textOf(dueAtMs),
+        first_due_at: calendar.textOf(dueAtMs),
+        ...{ paused_until: pause ? calendar.textOf(pause.pausedUntilMs) : "", failures: pause?.failures ?? 0 },
       },
     ];
   });

@@ -19,13 +19,10 @@ import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import { PostbackBook } from "../domain/postback-book.ts";
-import type { ResendWish } from "../domain/postback-request.ts";
+import type { ResendRefusal, ResendWish } from "../domain/postback-request.ts";
 import { toldAmount } from "../domain/postback-rule.ts";
 import { ApiError } from "../errors.ts";
 import { postbackConnectorOf } from "../platform/postback/registry.ts";
-
-/** Why a postback is not sent again. */
-export type ResendRefusal = "accepted" | "waiting" | "organic" | "takes_none" | "no_account" | "user_gone";
 
 export type Resent = {
   taken: number;
@@ -62,12 +59,13 @@ export async function resendPostbacks(
       }
       after = page.at(-1)!;
     }
-    if (found === 0 && wish.kind === "client") throw new ApiError("badParameter", "There is no such postback.");
+    if (found === 0 && wish.kind !== "ended") throw new ApiError("badParameter", "There is no such postback.");
     return resent;
   });
 }
 
 function filterOf({ appId, timeZone }: Pick<AppRules, "appId" | "timeZone">, wish: ResendWish): PostbackFilter {
+  if (wish.kind === "selected") return { appId, statuses: ALL_STATUSES, postbacks: wish.postbacks };
   if (wish.kind === "client") {
     const { clientId, eventType, traceId } = wish;
     return { appId, statuses: ALL_STATUSES, clientId, eventType, traceId };

@@ -6,18 +6,25 @@ import {
   createPostbackRule,
   loadPostbackRules,
   lockPostbackRule,
+  orderPostbackRules,
   removePostbackRule,
   storePostbackRule,
 } from "../db/postback-rule.ts";
 import type { Executor } from "../db/sql.ts";
 import type { PostbackRule } from "../domain/postback-rule.ts";
-import { type GivenRule, postbackRuleTexts, type RuleParts, readPostbackRule } from "../domain/postback-rule-fields.ts";
+import {
+  type GivenRule,
+  type PostbackRuleTexts,
+  postbackRuleTexts,
+  type RuleParts,
+  readPostbackRule,
+} from "../domain/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
 import { POSTBACK_PLATFORMS } from "../platform/postback/registry.ts";
 import { platformNamed } from "../platform/registry.ts";
 
 /** A rule as people see it: its number, and each part as the text that sets it. */
-export type ShownRule = { rule_id: number } & Record<string, unknown>;
+export type ShownRule = { rule_id: number } & PostbackRuleTexts;
 
 export function shownRule({ ruleId, ...rule }: PostbackRule): ShownRule {
   return { rule_id: ruleId, ...postbackRuleTexts(rule) };
@@ -51,6 +58,21 @@ export async function changeRule(pool: pg.Pool, key: RuleKey, given: GivenRule, 
 
 export async function dropRule(pool: pg.Pool, key: RuleKey): Promise<void> {
   if (!(await removePostbackRule(pool, key))) throw noSuchRule(key);
+}
+
+/** All rules of the app, in the order in which they are to be tried. */
+export async function orderRules(
+  pool: pg.Pool,
+  appId: number,
+  ruleIds: readonly number[],
+  nowMs: number,
+): Promise<ShownRule[]> {
+  return inTransaction(pool, async (tx) => {
+    if (!(await orderPostbackRules(tx, { appId, ruleIds, changedAtMs: nowMs }))) {
+      throw bad(`rule_ids must name each rule of app ${appId} once; the rules may have changed meanwhile.`);
+    }
+    return listRules(tx, appId);
+  });
 }
 
 /** A rule to be tried: a known one, with what is given changed, or without a number a new one. Nothing is stored. */

@@ -77,6 +77,16 @@ describe("postback rule", () => {
     expect(await runJson(other, "postback", "rule", "list")).toHaveLength(4);
   });
 
+  test("are put in order", async () => {
+    const app = await server.createApp();
+    const ids = (rules: any[]) => rules.map((rule) => rule.rule_id);
+    const [first, ...rest] = ids(await runJson(app, "postback", "rule", "list"));
+    const order = [...rest, first];
+    expect(ids(await runJson(app, "postback", "rule", "order", order.join(",")))).toEqual(order);
+    expect(ids(await runJson(app, "postback", "rule", "list"))).toEqual(order);
+    expectFailure(await run(app, "postback", "rule", "order", rest.join(",")), /^rule_ids must name each rule/);
+  });
+
   test("an app has at most 200 rules", async () => {
     const app = await server.createApp();
     await tables.query(
@@ -293,7 +303,10 @@ describe("postback list, status and resend", () => {
     });
     const { lanes, accounts } = await runJson(app, "postback", "status");
     expect(lanes).toEqual([
-      { app_id: app.appId, to: "kuaishou", waiting: 1, in_flight: 0, first_due_at: expect.stringMatching(/^\d{4}-/) },
+      {
+        ...{ app_id: app.appId, to: "kuaishou", waiting: 1, in_flight: 0, paused_until: "", failures: 0 },
+        first_due_at: expect.stringMatching(/^\d{4}-/),
+      },
     ]);
     expect(accounts.map((account: any) => account.ad_platform)).toEqual(["huawei", "kuaishou"]);
     expect((await cli(dataDir, ["postback", "status"])).stdout).toMatch(/Waiting\n[\s\S]*kuaishou[\s\S]*Accounts\n/);

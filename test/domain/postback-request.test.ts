@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readList, readResend } from "../../src/domain/postback-request.ts";
+import { placeText, readList, readResend } from "../../src/domain/postback-request.ts";
 
 test("a list takes what it is narrowed by, and 50 without a limit", () => {
   expect(readList({})).toEqual({ limit: 50 });
@@ -8,7 +8,16 @@ test("a list takes what it is narrowed by, and 50 without a limit", () => {
   expect(readList(given)).toEqual(wish);
 });
 
+test("a page begins after a place that was given out before", () => {
+  const place = { createdAtMs: 1_700_000_000_000, clientId: "用户\n1", eventType: "pay", subject: "" };
+  expect(readList({ after: placeText(place) })).toEqual({ after: place, limit: 50 });
+});
+
 test.each([
+  [{ after: "" }, /^after is not a place/],
+  [{ after: "e30" }, /^after is not a place/],
+  [{ after: Buffer.from('["1","u","pay",""]').toString("base64url") }, /^after is not a place/],
+  [{ after: Buffer.from('[1,"u",null,""]').toString("base64url") }, /^after is not a place/],
   [{ status: "4" }, /^status must be 0 \(waiting\), 1 \(accepted\), 2 \(given up\), 3 \(skipped\)/],
   [{ status: "" }, /^status/],
   [{ event_type: "$other" }, /^event_type/],
@@ -28,6 +37,15 @@ test("what is sent again is named by a client or by how it ended", () => {
     ...{ kind: "ended", status: 3, reason: "share", adPlatform: "vivo" },
     days: { fromDay: "2026-11-01", toDay: "2026-11-02" },
   });
+});
+
+const SELECTED = [{ clientId: "u", eventType: "pay", subject: "o" }];
+
+test("what is sent again can be named one by one", () => {
+  expect(readResend({}, SELECTED)).toEqual({ kind: "selected", postbacks: SELECTED });
+  expect(() => readResend({ status: "2" }, SELECTED)).toThrow(/^Name either/);
+  expect(() => readResend({ reason: "share" }, SELECTED)).toThrow(/^reason does not go with postbacks/);
+  expect(() => readResend({}, [{ ...SELECTED[0]!, eventType: "$event" }])).toThrow(/^event_type must be one of/);
 });
 
 test.each([

@@ -1,4 +1,23 @@
+import type { TSchema } from "typebox";
+import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import {
+  accountAnswer,
+  accountListAnswer,
+  callbackListAnswer,
+  givenUpAnswer,
+  madeCallbackAnswer,
+} from "../../src/contract/account.ts";
+import { emptyData, envelopeSchema } from "../../src/contract/envelope.ts";
+import {
+  dryRunAnswer,
+  postbackListAnswer,
+  postbackStateAnswer,
+  recentPostbacksAnswer,
+  resentAnswer,
+  ruleAnswer,
+  ruleListAnswer,
+} from "../../src/contract/postback.ts";
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
@@ -38,26 +57,43 @@ const dataOf = async (answer: Promise<Answer>) => {
 };
 const cliOf = (app: App, ...args: string[]) => cliJson(server.dataDir, [...args, "--app", String(app.appId)]);
 
-async function firstRule(app_id: number): Promise<number> {
-  return (await dataOf(get("postback/rules", { app_id }))).rules[0].rule_id;
+async function ruleIds(app_id: number): Promise<number[]> {
+  return (await dataOf(get("postback/rules", { app_id }))).rules.map((rule: Row) => rule.rule_id);
 }
 
+async function firstRule(app_id: number): Promise<number> {
+  return (await ruleIds(app_id))[0]!;
+}
+
+type Call = (app_id: number) => Row | Promise<Row>;
+const EMPTY = envelopeSchema(emptyData);
+
 /** Every endpoint that is about an app, with a call that it answers with 0, in an order in which they can be made. */
-const ENDPOINTS: readonly [method: string, path: string, call: (app_id: number) => Row | Promise<Row>][] = [
-  ["GET", "postback/rules", (app_id) => ({ app_id })],
-  ["POST", "postback/rules/create", (app_id) => ({ app_id, ...PAYS })],
-  ["POST", "postback/rules/edit", async (app_id) => ({ app_id, rule_id: await firstRule(app_id), share: "50%" })],
-  ["POST", "postback/dry-run", (app_id) => ({ app_id, ...PAYS, ...days() })],
-  ["POST", "postback/rules/remove", async (app_id) => ({ app_id, rule_id: await firstRule(app_id) })],
-  ["GET", "postbacks", (app_id) => ({ app_id })],
-  ["GET", "postback/status", (app_id) => ({ app_id })],
-  ["POST", "postback/resend", (app_id) => ({ app_id, status: 2 })],
-  ["GET", "accounts", (app_id) => ({ app_id })],
-  ["POST", "accounts/set", (app_id) => ({ app_id, ...PLATFORM })],
-  ["POST", "accounts/remove", (app_id) => ({ app_id, ...PLATFORM })],
-  ["GET", "callbacks", (app_id) => ({ app_id })],
-  ["POST", "callbacks/set", (app_id) => ({ app_id, kind: "attribution", url: "https://example.com/" })],
-  ["POST", "callbacks/remove", (app_id) => ({ app_id, kind: "attribution" })],
+const ENDPOINTS: readonly [method: string, path: string, call: Call, answer: TSchema][] = [
+  ["GET", "postback/rules", (app_id) => ({ app_id }), ruleListAnswer],
+  ["POST", "postback/rules/create", (app_id) => ({ app_id, ...PAYS }), ruleAnswer],
+  [
+    ...(["POST", "postback/rules/edit"] as const),
+    async (app_id) => ({ app_id, rule_id: await firstRule(app_id), share: "50%" }),
+    ruleAnswer,
+  ],
+  ["POST", "postback/rules/order", async (app_id) => ({ app_id, rule_ids: await ruleIds(app_id) }), ruleListAnswer],
+  ["POST", "postback/dry-run", (app_id) => ({ app_id, ...PAYS, ...days() }), dryRunAnswer],
+  ["POST", "postback/rules/remove", async (app_id) => ({ app_id, rule_id: await firstRule(app_id) }), EMPTY],
+  ["GET", "postbacks", (app_id) => ({ app_id }), postbackListAnswer],
+  ["GET", "postback/recent", (app_id) => ({ app_id }), recentPostbacksAnswer],
+  ["GET", "postback/status", (app_id) => ({ app_id }), postbackStateAnswer],
+  ["POST", "postback/resend", (app_id) => ({ app_id, status: 2 }), resentAnswer],
+  ["GET", "accounts", (app_id) => ({ app_id }), accountListAnswer],
+  ["POST", "accounts/set", (app_id) => ({ app_id, ...PLATFORM }), accountAnswer],
+  ["POST", "accounts/remove", (app_id) => ({ app_id, ...PLATFORM }), givenUpAnswer],
+  ["GET", "callbacks", (app_id) => ({ app_id }), callbackListAnswer],
+  [
+    ...(["POST", "callbacks/set"] as const),
+    (app_id) => ({ app_id, kind: "attribution", url: "https://example.com/" }),
+    madeCallbackAnswer,
+  ],
+  ["POST", "callbacks/remove", (app_id) => ({ app_id, kind: "attribution" }), givenUpAnswer],
 ];
 
 describe("every endpoint", () => {
@@ -66,15 +102,20 @@ describe("every endpoint", () => {
     app = await server.createApp();
   });
 
-  test.each(ENDPOINTS)("%s %s answers with the admin token, and is refused without", async (method, path, call) => {
-    const sent = await call(app.appId);
-    for (const headers of [{}, { authorization: `Bearer ${app.accessToken}` }])
-      expect(await ask(method, path, sent, headers as Record<string, string>)).toMatchObject({
-        status: 200,
-        code: 2002,
-      });
-    expect(await ask(method, path, sent)).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
-  });
+  test.each(ENDPOINTS)(
+    "%s %s answers with the admin token, and is refused without",
+    async (method, path, call, answer) => {
+      const sent = await call(app.appId);
+      for (const headers of [{}, { authorization: `Bearer ${app.accessToken}` }])
+        expect(await ask(method, path, sent, headers as Record<string, string>)).toMatchObject({
+          status: 200,
+          code: 2002,
+        });
+      const answered = await ask(method, path, sent);
+      expect(answered).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
+      expect(Value.Errors(answer, answered)).toEqual([]);
+    },
+  );
 
   test.each(ENDPOINTS)(
     "%s %s says 2001 of an app that does not exist, and 1004 of one that is none",

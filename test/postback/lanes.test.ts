@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type KuaishouStandIn, startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
+import { loadPauses } from "../../src/db/lane-pause.ts";
 import { loadAccount } from "../../src/db/platform-account.ts";
 import { pay } from "../db/apply-stage.ts";
 import { vault } from "../db/temp-database.ts";
@@ -80,6 +81,31 @@ describe("a platform that is down", () => {
     stage.nowMs += 300_000;
     expect(await turn(0)).toBe(2);
     expect(new Set(engine.accepted.map(({ key }) => key)).size).toBe(70);
+  });
+
+  test("is shown as left alone until it is tried again, and no longer once it is back", async () => {
+    await stage.oceanEngine(engine.url);
+    await users("bytedance", 6);
+    const worker = stage.worker();
+    engine.fail = () => "server_error";
+    const lane = `${stage.stage.app.appId} bytedance `;
+    const pause = async () => (await loadPauses(stage.pool, stage.nowMs)).get(lane);
+    const turn = async (passedMs: number) => {
+      stage.elapsedMs += passedMs;
+      stage.nowMs += passedMs;
+      await worker.turn(never);
+      await worker.rest();
+    };
+    expect(await pause()).toBeUndefined();
+    await turn(0);
+    expect(await pause()).toEqual({ pausedUntilMs: stage.nowMs + 10_000, failures: 6 });
+    await turn(60_000);
+    expect(await pause()).toEqual({ pausedUntilMs: stage.nowMs + 20_000, failures: 7 });
+    engine.fail = () => undefined;
+    await turn(60_000);
+    expect(engine.accepted).not.toEqual([]);
+    expect(await pause()).toBeUndefined();
+    expect((await stage.pool.query("select * from lane_pause where lane = $1", [lane])).rows).toEqual([]);
   });
 
   test("and does not answer, keeps nobody else waiting", async () => {

@@ -37,7 +37,7 @@ export class PostbackStage {
   async begin(): Promise<void> {
     await this.#finish();
     await this.stage.begin();
-    await this.pool.query("truncate postback, outbox, platform_account, callback");
+    await this.pool.query("truncate postback, outbox, platform_account, callback, lane_pause");
     this.nowMs = NOW_MS;
   }
 

@@ -129,6 +129,10 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     rule_id: THEIRS.ruleId,
     share: "1%",
   })),
+  "POST /admin/api/v1/postback/rules/order": ofAdmin(1004, ({ appId }) => ({
+    app_id: appId,
+    rule_ids: [THEIRS.ruleId],
+  })),
   "POST /admin/api/v1/postback/rules/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, rule_id: THEIRS.ruleId })),
   "POST /admin/api/v1/postback/dry-run": ofAdmin(1004, ({ appId }) => ({
     app_id: appId,
@@ -136,6 +140,7 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     rule_id: THEIRS.ruleId,
   })),
   "GET /admin/api/v1/postbacks": ofAdmin(0, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
+  "GET /admin/api/v1/postback/recent": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/postback/status": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/postback/resend": ofAdmin(1004, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),
   "GET /admin/api/v1/accounts": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
