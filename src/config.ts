@@ -68,6 +68,11 @@ export const LIMITS = {
   csvRowsAtOnce: 2_000,
   csvLineBytes: 64 * KIB,
   csvProblems: 10,
+  /** Of a file that is only looked at. */
+  previewRows: 50,
+  previewProblems: 200,
+  previewSums: 400,
+  previewsAtOnce: 2,
   reportDays: 3_660,
   pageSize: 500,
   listRows: 10_000_000,
@@ -90,6 +95,8 @@ export const LIMITS = {
   costRows: 500_000,
   /** So many days at most are pulled because somebody asks. */
   costDays: 366,
+  /** So many days of pulls at most are shown at once. */
+  pullDaysShown: 92,
   rulesPerApp: 200,
   propertyTestsPerRule: 20,
   postbacksListed: 1_000,

@@ -61,7 +61,8 @@ async function pull(options: PullArguments): Promise<void> {
     const puller = new CostPuller({ pool, vault, log, clock: systemClock, accountsAtOnce: ACCOUNTS_AT_ONCE });
     const bar = new ProgressBar("Pulling costs");
     try {
-      const pulled = (await puller.pull(accounts, plan, (done, total) => bar.show(done, total))).map(pullRecord);
+      const onDays = (done: number, total: number) => bar.show(done, total);
+      const pulled = (await puller.pull(accounts, plan, { onDays })).map(pullRecord);
       print(pulled, options, () => tableOf(pulled.map(({ cost, ...record }) => rowOf(record, { cost, currency }))));
       if (pulled.some(({ error }) => error !== "")) process.exitCode = 1;
     } finally {

@@ -2,19 +2,6 @@ import { Type } from "typebox";
 import { LIMITS } from "../config.ts";
 import { adReportBody, orderListBody, userListBody } from "./report.ts";
 
-export const csvBody = Type.Object({
-  app_id: Type.Optional(Type.Integer({ description: "Application id; for costs" })),
-  csv: Type.String({ description: "The file with its header row" }),
-});
-
-export const costPullBody = Type.Object({
-  app_id: Type.Integer({ description: "Application id" }),
-  ad_platform: Type.Optional(Type.String({ description: "Only accounts at this ad platform" })),
-  advertiser_id: Type.Optional(Type.String({ description: "Only this account" })),
-  from: Type.Optional(Type.String({ description: "First day; without both, all days that are not settled" })),
-  to: Type.Optional(Type.String({ description: "Last day, included" })),
-});
-
 const {
   sign: _sign,
   metrics_list: _metrics,

@@ -27,12 +27,16 @@ export type AccountPull = AccountKey & { days: number; rows: number; costE4: num
 
 export type PullOptions = {
   signal: AbortSignal;
+  /** Whether the signal is that of whoever asked: then what is stored so far is all there is, and nobody's fault. */
+  isStopped?: () => boolean;
   /** Told of each range that is done with, in days. */
   onDays?: (done: number, total: number) => void;
 };
 
 /** No error of the account's: somebody else is at it. */
 export const TAKEN = "It is being pulled right now.";
+/** Nor is this one. */
+const STOPPED = "It was stopped.";
 
 const NOTHING = { days: 0, rows: 0, costE4: 0, error: "" };
 
@@ -44,6 +48,7 @@ export async function pullAccount(
   options: PullOptions,
 ): Promise<AccountPull> {
   const key = { appId, adPlatform, advertiserId };
+  if (options.isStopped?.()) return { ...key, ...NOTHING, error: STOPPED };
   const locked = await withPullLock(deps.pool, key, (client) => pullLocked(deps, { client, key, plan }, options));
   return locked.kind === "done" ? locked.value : { ...key, ...NOTHING, error: TAKEN };
 }
@@ -60,6 +65,7 @@ async function pullLocked(deps: WalkDeps, { client, key, plan }: Job, options: P
   const days = daysIn(plan, found.state, { nowMs, timeZone: app.timeZone });
   if (days.length === 0) return { ...key, ...NOTHING };
   const outcome = await pullDays(deps, { client, account, app, days }, options);
+  if (outcome.error === STOPPED) return { ...key, ...outcome.sum, error: STOPPED };
   const failures = outcome.isFailure ? found.state.failures + 1 : 0;
   const [atMs, { error }] = [deps.clock(), outcome];
   await transactionOn(client, async (tx) => {
@@ -97,10 +103,12 @@ async function pullDays(deps: WalkDeps, { client, account, app, days }: Days, op
   for (let range = open.shift(); range; range = open.shift()) {
     const pulled = await pullRange(walk, range, { client, key: account, app, clock: deps.clock }).catch(
       (error: unknown) => {
+        if (options.isStopped?.()) return undefined;
         if (options.signal.aborted || isDatabaseAway(error)) throw error;
         return { kind: "refused" as const, reason: messageOf(error) };
       },
     );
+    if (!pulled) return { sum, error: STOPPED, isFailure: false };
     // In the platform's zone today may not have begun yet; that takes no other day along.
     const isTodayAlone = pulled.kind === "refused" && range.toDay === today && range.fromDay < today;
     if (isTodayAlone) open.unshift({ ...range, toDay: addDays(today, -1) });

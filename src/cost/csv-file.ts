@@ -1,13 +1,20 @@
 import type { Readable } from "node:stream";
-import { parse } from "csv-parse";
+import { CsvError, parse } from "csv-parse";
 import { LIMITS } from "../config.ts";
 import { messageOf } from "../errors.ts";
 
+/** What is wrong with a line of a file; of the file as a whole, line 0. */
+export type Problem = { line: number; problem: string };
+
 /** A file that cannot be taken in; the sentence names the lines. */
 export class FileError extends Error {
-  constructor(message: string) {
-    super(message);
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[]) {
+    const told = problems.map(({ line, problem }) => (line === 0 ? problem : `line ${line}: ${problem}`));
+    super(`Nothing was taken in; ${told.join("; ")}.`);
     this.name = "FileError";
+    this.problems = problems;
   }
 }
 
@@ -21,8 +28,52 @@ export type CsvShape<Column extends string, Row> = {
   key: (row: Row) => readonly string[];
 };
 
+export type LinedRow<Row> = { line: number; row: Row };
+
+export type CsvReader<Row> = {
+  /** Rows that are right, some at a time. */
+  take: (rows: LinedRow<Row>[]) => Promise<void>;
+  /** A row that is not. */
+  refuse: (problem: Problem) => "go_on" | "stop";
+};
+
+/** Hands the rows of a file on. Throws a FileError where the rest of it cannot be told into rows. */
+export async function walkCsv<Column extends string, Row>(
+  file: Readable,
+  shape: CsvShape<Column, Row>,
+  { take, refuse }: CsvReader<Row>,
+): Promise<void> {
+  const skipped: Problem[] = [];
+  const lines = new Map<string, number>();
+  let rows: LinedRow<Row>[] = [];
+  for await (const { record, info } of records(file, shape, skipped)) {
+    const line = info.lines - breaksIn(record);
+    const problems = takenBefore(skipped, line);
+    try {
+      const row = readRow(record, shape);
+      noteLine(lines, JSON.stringify(shape.key(row)), line);
+      rows.push({ line, row });
+    } catch (error) {
+      problems.push({ line, problem: messageOf(error) });
+    }
+    for (const problem of problems) if (refuse(problem) === "stop") return;
+    if (rows.length >= LIMITS.csvRowsAtOnce) {
+      await take(rows);
+      rows = [];
+    }
+  }
+  for (const problem of skipped) if (refuse(problem) === "stop") return;
+  await take(rows);
+}
+
+/** The parser is ahead of whoever reads what it has parsed. */
+function takenBefore(skipped: Problem[], line: number): Problem[] {
+  const later = skipped.findIndex((problem) => problem.line > line);
+  return skipped.splice(0, later < 0 ? skipped.length : later);
+}
+
 /**
- * Hands the rows of a file on, some at a time. After a bad row nothing is handed on any more, but the rest is still
+ * Hands the rows of a file on that is all right. After a bad row nothing is handed on any more, but the rest is still
  * looked at, so that the error names as many lines as it can; the caller takes back what it had taken in before.
  */
 export async function readCsv<Column extends string, Row>(
@@ -30,29 +81,21 @@ export async function readCsv<Column extends string, Row>(
   shape: CsvShape<Column, Row>,
   take: (rows: Row[]) => Promise<void>,
 ): Promise<number> {
-  const problems: string[] = [];
-  const lines = new Map<string, number>();
-  let rows: Row[] = [];
+  const problems: Problem[] = [];
   let count = 0;
-  for await (const { record, info } of records(file, shape)) {
-    const line = info.lines - breaksIn(record);
-    try {
-      const row = readRow(record, shape);
-      noteLine(lines, JSON.stringify(shape.key(row)), line);
-      rows.push(row);
-    } catch (error) {
-      problems.push(`line ${line}: ${messageOf(error)}`);
-      if (problems.length >= LIMITS.csvProblems) break;
-    }
-    if (problems.length === 0 && rows.length >= LIMITS.csvRowsAtOnce) {
-      await take(rows);
+  await walkCsv(file, shape, {
+    take: async (rows) => {
+      if (problems.length > 0) return;
+      await take(rows.map(({ row }) => row));
       count += rows.length;
-      rows = [];
-    }
-  }
-  if (problems.length > 0) throw nothingTaken(problems.join("; "));
-  await take(rows);
-  return count + rows.length;
+    },
+    refuse: (problem) => {
+      problems.push(problem);
+      return problems.length >= LIMITS.csvProblems ? "stop" : "go_on";
+    },
+  });
+  if (problems.length > 0) throw new FileError(problems);
+  return count;
 }
 
 function noteLine(lines: Map<string, number>, key: string, line: number): void {
@@ -64,31 +107,44 @@ function noteLine(lines: Map<string, number>, key: string, line: number): void {
 
 type Parsed = { record: Record<string, string>; info: { lines: number } };
 
+/** Rows of the wrong length are left out and put into `skipped`. */
 async function* records<Column extends string, Row>(
   file: Readable,
   shape: CsvShape<Column, Row>,
+  skipped: Problem[],
 ): AsyncGenerator<Parsed> {
-  let hasHeader = false;
+  let cells: number | undefined;
   const parser = parse({
-    bom: true,
-    trim: true,
-    info: true,
-    skip_empty_lines: true,
-    max_record_size: LIMITS.csvLineBytes,
+    ...{ bom: true, trim: true, info: true, skip_empty_lines: true, max_record_size: LIMITS.csvLineBytes },
     columns: (header: string[]) => {
-      hasHeader = true;
+      cells = header.length;
       return readHeader(header, shape);
+    },
+    skip_records_with_error: true,
+    on_skip: (error) => {
+      // After anything else nobody knows any more where a row begins.
+      if (error?.code !== "CSV_RECORD_INCONSISTENT_COLUMNS") throw error;
+      skipped.push({ line: lineOf(error), problem: `it does not have ${cells} cells, as the header has` });
     },
   });
   // A file that cannot be read ends the parser too, so that the loop below meets the error.
   file.on("error", (error) => parser.destroy(error));
   try {
     for await (const parsed of file.pipe(parser)) yield parsed as Parsed;
-    if (!hasHeader) throw nothingTaken("the file is empty");
+    if (cells === undefined) throw new FileError([{ line: 0, problem: "the file is empty" }]);
   } catch (error) {
-    // The parser's own sentences name the line.
-    throw error instanceof FileError ? error : nothingTaken(messageOf(error));
+    throw error instanceof FileError ? error : new FileError([problemOf(error)]);
   }
+}
+
+/** The parser's own sentences name the line at their end. */
+function problemOf(error: unknown): Problem {
+  const line = error instanceof CsvError ? lineOf(error) : 0;
+  return { line, problem: messageOf(error).replace(/ (?:on|at) line \d+/, "") };
+}
+
+function lineOf(error: CsvError): number {
+  return Number(/line (\d+)/.exec(error.message)?.[1] ?? 0);
 }
 
 function readHeader<Column extends string, Row>(header: string[], shape: CsvShape<Column, Row>): string[] {
@@ -96,13 +152,17 @@ function readHeader<Column extends string, Row>(header: string[], shape: CsvShap
   const known: readonly string[] = shape.columns;
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw nothingTaken(`line 1: there is no column ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+    throw badHeader(`there is no column ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
   }
   const missing = shape.required.find((name) => !names.includes(name));
-  if (missing !== undefined) throw nothingTaken(`line 1: the column ${missing} is missing`);
+  if (missing !== undefined) throw badHeader(`the column ${missing} is missing`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw nothingTaken(`line 1: the column ${twice} is there twice`);
+  if (twice !== undefined) throw badHeader(`the column ${twice} is there twice`);
   return names;
+}
+
+function badHeader(problem: string): FileError {
+  return new FileError([{ line: 1, problem }]);
 }
 
 function readRow<Column extends string, Row>(record: Record<string, string>, shape: CsvShape<Column, Row>): Row {
@@ -118,8 +178,4 @@ const UNREADABLE = /[\ufffd\u0000]/;
 /** The parser names a row by its last line; a quoted cell may have gone over several. */
 function breaksIn(record: Record<string, string>): number {
   return Object.values(record).reduce((sum, cell) => sum + cell.split("\n").length - 1, 0);
-}
-
-function nothingTaken(reason: string): FileError {
-  return new FileError(`Nothing was taken in; ${reason}.`);
 }

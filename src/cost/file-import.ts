@@ -38,7 +38,7 @@ export const COST_COLUMNS = [
   ...(["turbo_promoted_object_id", "impressions", "clicks", "cost"] as const),
 ] as const;
 
-function costsOf(appId: number): CsvShape<(typeof COST_COLUMNS)[number], Cost> {
+export function costsOf(appId: number): CsvShape<(typeof COST_COLUMNS)[number], Cost> {
   return {
     columns: COST_COLUMNS,
     required: ["date"],
@@ -65,7 +65,7 @@ export const ADVERTISER_COLUMNS = [
   ...(["ad_platform", "advertiser_id", "name", "status", "remark", "operator", "dept"] as const),
 ] as const;
 
-const ADVERTISERS: CsvShape<(typeof ADVERTISER_COLUMNS)[number], Advertiser> = {
+export const ADVERTISERS: CsvShape<(typeof ADVERTISER_COLUMNS)[number], Advertiser> = {
   columns: ADVERTISER_COLUMNS,
   required: ["ad_platform", "advertiser_id"],
   read: ({ ad_platform, advertiser_id, ...rest }) => ({
@@ -78,7 +78,7 @@ const ADVERTISERS: CsvShape<(typeof ADVERTISER_COLUMNS)[number], Advertiser> = {
 
 export const AD_OBJECT_COLUMNS = ["ad_platform", "level", "id", "name", "status"] as const;
 
-const AD_OBJECTS: CsvShape<(typeof AD_OBJECT_COLUMNS)[number], AdObject> = {
+export const AD_OBJECTS: CsvShape<(typeof AD_OBJECT_COLUMNS)[number], AdObject> = {
   columns: AD_OBJECT_COLUMNS,
   required: ["ad_platform", "level", "id"],
   read: ({ ad_platform, level, id, name, status }) => {

@@ -1,8 +1,9 @@
 import { LIMITS } from "../config.ts";
-import type { CostAccount } from "../db/cost-pull.ts";
+import type { CostAccount, PulledDay } from "../db/cost-pull.ts";
 import { calendarOf, daysBetween } from "../domain/calendar.ts";
-import { newestSettledDay } from "../domain/cost-schedule.ts";
+import { isSettled, newestSettledDay } from "../domain/cost-schedule.ts";
 import type { AccountPull, PullPlan } from "./account-pull.ts";
+import type { AskedPull } from "./pull-desk.ts";
 
 /** What came of pulling an account, as people and programs are shown it. Money is in major units of the app's currency. */
 export function pullRecord({ adPlatform, advertiserId, days, rows, costE4, error }: AccountPull) {
@@ -21,6 +22,25 @@ export function statusRecord({ adPlatform, advertiserId, timeZone, error, state 
     settled_until: newestSettledDay(state, calendar) ?? "",
     failures: state.failures,
     error,
+  };
+}
+
+/** What was pulled of an account's days, by the names of the interface. A settled day is not asked for again. */
+export function pulledDayRecord({ day, pulledAtMs, rows, costE4 }: PulledDay, timeZone: string) {
+  const calendar = calendarOf(timeZone);
+  const settled = isSettled(day, { pulledAtMs: new Map([[day, pulledAtMs]]) }, calendar);
+  return { date: day, pulled_at: calendar.textOf(pulledAtMs), rows, cost: costE4 / 10_000, settled };
+}
+
+/** A pull that somebody has asked for. */
+export function askedPullRecord(pull: AskedPull, timeZone: string) {
+  const calendar = calendarOf(timeZone);
+  return {
+    state: pull.state,
+    started_at: calendar.textOf(pull.startedAtMs),
+    ended_at: pull.endedAtMs === null ? "" : calendar.textOf(pull.endedAtMs),
+    ...{ days_done: pull.days.done, days_total: pull.days.total, error: pull.error },
+    accounts: pull.accounts.map(pullRecord),
   };
 }
 

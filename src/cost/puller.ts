@@ -25,6 +25,8 @@ export type PullerOptions = {
   waitsMs?: readonly number[];
 };
 
+export type AskedPullOptions = { onDays?: (done: number, total: number) => void; signal?: AbortSignal };
+
 const IDLE_MS = 30_000;
 /** The last one is the span in which platforms count calls. */
 const WAITS_MS = [1_000, 10_000, 60_000];
@@ -71,13 +73,17 @@ export class CostPuller {
     await Promise.all(this.#scheduled.values());
   }
 
-  /** Because somebody asks, whatever the schedule says. `onDays` is told how many of all days are done with. */
+  /**
+   * Because somebody asks, whatever the schedule says. `onDays` is told how many of all days are done with. `signal` ends
+   * it early; what is stored by then stays.
+   */
   async pull(
     accounts: readonly AccountKey[],
     plan: Exclude<PullPlan, { kind: "due" }>,
-    onDays: (done: number, total: number) => void = () => {},
+    { onDays = () => {}, signal: asked }: AskedPullOptions = {},
   ): Promise<AccountPull[]> {
-    const { signal } = this.#stopping;
+    const signal = asked ? AbortSignal.any([this.#stopping.signal, asked]) : this.#stopping.signal;
+    const isStopped = () => asked?.aborted === true && !this.#stopping.signal.aborted;
     const parts = accounts.map(() => ({ done: 0, total: 1 }));
     return Promise.all(
       accounts.map(async (account, at) => {
@@ -89,7 +95,7 @@ export class CostPuller {
           );
         };
         const pulled = await this.#slots.run("first", () =>
-          pullAccount(this.#deps, account, plan, { signal, onDays: show }),
+          pullAccount(this.#deps, account, plan, { signal, isStopped, onDays: show }),
         );
         show(parts[at]!.total, parts[at]!.total);
         return pulled;

@@ -42,6 +42,28 @@ export async function storeAdObjects(executor: Executor, rows: readonly AdObject
   );
 }
 
+/** What is known of the same accounts. */
+export async function findAdvertisers(executor: Executor, rows: readonly Advertiser[]): Promise<Advertiser[]> {
+  return query<Advertiser>(
+    executor,
+    sql`select a.ad_platform as "adPlatform", a.advertiser_id as "advertiserId", a.name, a.status, a.remark, a.operator, a.dept
+      from unnest(${rows.map((row) => row.adPlatform)}::text[], ${rows.map((row) => row.advertiserId)}::text[])
+        as wanted (ad_platform, advertiser_id)
+      join advertiser a using (ad_platform, advertiser_id)`,
+  );
+}
+
+/** What is known of the same plans and ads. */
+export async function findAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<AdObject[]> {
+  return query<AdObject>(
+    executor,
+    sql`select o.ad_platform as "adPlatform", o.level, o.object_id as "objectId", o.name, o.status
+      from unnest(${rows.map((row) => row.adPlatform)}::text[], ${rows.map((row) => row.level)}::text[],
+          ${rows.map((row) => row.objectId)}::text[]) as wanted (ad_platform, level, object_id)
+      join ad_object o using (ad_platform, level, object_id)`,
+  );
+}
+
 /** Takes in what is told of accounts; what is not told stays as it is known. */
 export async function learnAdvertisers(
   executor: Executor,

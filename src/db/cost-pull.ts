@@ -99,6 +99,23 @@ export async function loadCostAccounts(
   }));
 }
 
+/** What was pulled of a day of an account. */
+export type PulledDay = AccountKey & { day: string; pulledAtMs: number; rows: number; costE4: number };
+
+/** Both ends included. */
+export async function loadPulledDays(
+  executor: Executor,
+  { appId, fromDay, toDay }: { appId: number; fromDay: string; toDay: string },
+): Promise<PulledDay[]> {
+  return query<PulledDay>(
+    executor,
+    sql`select app_id as "appId", ad_platform as "adPlatform", advertiser_id as "advertiserId", day, pulled_at_ms as "pulledAtMs",
+        rows, cost_e4 as "costE4"
+      from cost_pull where app_id = ${appId} and day >= ${fromDay}::date and day <= ${toDay}::date
+      order by ad_platform, advertiser_id, day`,
+  );
+}
+
 function among(of: AccountKey | { appId: number }): Sql {
   return "adPlatform" in of
     ? sql`a.app_id = ${of.appId} and a.ad_platform = ${of.adPlatform} and a.advertiser_id = ${of.advertiserId}`

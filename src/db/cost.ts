@@ -1,4 +1,4 @@
-import { type Executor, execute, type Sql, sql } from "./sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
 
 /** What an ad cost on a day. Texts that are not known are empty. */
 export type Cost = {
@@ -33,6 +33,23 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
       on conflict (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
       do update set impressions = excluded.impressions, clicks = excluded.clicks, cost_e4 = excluded.cost_e4,
         changed_at_ms = excluded.changed_at_ms`,
+  );
+}
+
+/** What is known of the same days and ads. */
+export async function findCosts(executor: Executor, costs: readonly Cost[]): Promise<Cost[]> {
+  if (costs.length === 0) return [];
+  const list = <K extends keyof Cost>(key: K) => costs.map((cost) => cost[key]);
+  return query<Cost>(
+    executor,
+    sql`select c.app_id as "appId", c.day, c.ad_platform as "adPlatform", c.advertiser_id as "advertiserId", c.gid, c.aid, c.csite,
+        c.channel, c.os_platform as "osPlatform", c.turbo_promoted_object_id as "turboPromotedObjectId", c.impressions, c.clicks,
+        c.cost_e4 as "costE4"
+      from unnest(${list("appId")}::int[], ${list("day")}::date[], ${list("adPlatform")}::text[], ${list("advertiserId")}::text[],
+          ${list("gid")}::text[], ${list("aid")}::text[], ${list("csite")}::text[], ${list("channel")}::text[],
+          ${list("osPlatform")}::text[], ${list("turboPromotedObjectId")}::text[])
+        as wanted (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
+      join cost c using (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)`,
   );
 }
 

@@ -58,7 +58,8 @@ export function newestSettledDay(state: PulledState, calendar: Calendar): string
   return settled.sort().at(-1) ?? null;
 }
 
-function isSettled(day: string, state: PulledState, calendar: Calendar): boolean {
+/** Nobody corrects it any more: it is not asked for again. */
+export function isSettled(day: string, state: Pick<PulledState, "pulledAtMs">, calendar: Calendar): boolean {
   const pulledAtMs = state.pulledAtMs.get(day);
   return pulledAtMs !== undefined && daysBetween(day, calendar.dayOf(pulledAtMs)) > CORRECTED_DAYS;
 }

@@ -1,13 +1,10 @@
 import { once } from "node:events";
-import { PassThrough, Readable } from "node:stream";
+import { PassThrough } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { LIMITS } from "../config.ts";
-import { adminAnswer } from "../contract/admin.ts";
-import { cellBody, csvBody, exportBody } from "../contract/admin-report.ts";
+import { cellBody, exportBody } from "../contract/admin-report.ts";
 import { explainedAnswer } from "../contract/console-report.ts";
 import { success } from "../contract/envelope.ts";
-import { FileError } from "../cost/csv-file.ts";
-import { importAdObjects, importAdvertisers, importCosts } from "../cost/file-import.ts";
 import type { App } from "../db/app.ts";
 import { ApiError } from "../errors.ts";
 import { readDates } from "../report/ad-report-request.ts";
@@ -22,10 +19,9 @@ import type { HttpContext } from "./context.ts";
 const BASE = "/admin/api/v1";
 const ROWS = "touchpoint-rows";
 
-/** Costs and names from files, a number of a report opened, and data as a stream. */
+/** A number of a report opened, and data as a stream. */
 export function adminReportRoutes(routes: FastifyInstance, context: HttpContext): void {
   const running = { exports: 0 };
-  importRoutes(routes, context);
 
   routes.post(`${BASE}/report/explain`, {
     schema: {
@@ -55,32 +51,6 @@ export function adminReportRoutes(routes: FastifyInstance, context: HttpContext)
       }
       return sendExport(context, reply, request.body as ExportBody, running);
     },
-  });
-}
-
-function importRoutes(routes: FastifyInstance, context: HttpContext): void {
-  const { pool, apps, clock } = context;
-  const route = (path: string, summary: string, run: (csv: Readable, body: { app_id?: number }) => Promise<number>) =>
-    routes.post(`${BASE}/${path}/import`, {
-      schema: { summary, tags: ["admin"], body: csvBody, response: { 200: adminAnswer } },
-      handler: async (request) => {
-        const body = request.body as { csv: string; app_id?: number };
-        return success({ rows: await refusing(run(Readable.from([body.csv]), body)) });
-      },
-    });
-
-  route("cost", "Take in costs from CSV, whole or not at all", async (csv, body) => {
-    if (body.app_id === undefined) throw new ApiError("badParameter", "app_id is missing.");
-    const { appId } = await apps.findById(body.app_id);
-    return importCosts(pool, csv, { appId, changedAtMs: clock() });
-  });
-  route("advertiser", "Take in accounts from CSV", (csv) => importAdvertisers(pool, csv));
-  route("ad-object", "Take in names of plans and ads from CSV", (csv) => importAdObjects(pool, csv));
-}
-
-async function refusing(importing: Promise<number>): Promise<number> {
-  return importing.catch((error: unknown) => {
-    throw error instanceof FileError ? new ApiError("badParameter", error.message) : error;
   });
 }
 

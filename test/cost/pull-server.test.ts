@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { CostRow } from "../../sim/platforms/costs.ts";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
 import { signedRequest } from "../../src/client/report-client.ts";
+import { costPullAnswer, lastPullAnswer } from "../../src/contract/cost.ts";
 import type { App } from "../../src/db/app.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
@@ -10,6 +11,7 @@ import { adminToken } from "../../src/http/admin.ts";
 import { openVault } from "../../src/vault.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
 import { adReportOf } from "../http/reports.ts";
+import { dataOf } from "../support/admin-calls.ts";
 import { type Answer, answerOf, cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { ACCESS, ACCOUNT, spent } from "./stage.ts";
 
@@ -117,6 +119,48 @@ test("the same over HTTP", async () => {
   expect(await admin("POST", "pull", { app_id: app.appId, ad_platform: "vivo" })).toMatchObject({ code: 1004 });
   expect(await admin("POST", "pull", { app_id: app.appId, ad_platform: "nobody" })).toMatchObject({ code: 1004 });
   expect(await admin("POST", "pull", { app_id: 1 << 30 })).toMatchObject({ code: 2001 });
+});
+
+describe("a pull in the background", () => {
+  const begin = () => admin("POST", "pull", { app_id: app.appId, ad_platform: "bytedance", background: true });
+  const last = () => dataOf(admin("GET", `pull?app_id=${app.appId}`), lastPullAnswer);
+
+  test("is begun, tells how far it is, and what came of it", async () => {
+    const begun = await dataOf(begin(), costPullAnswer);
+    expect(begun).toMatchObject({ state: "running", ended_at: "", accounts: [], error: "" });
+    await vi.waitFor(async () => expect((await last()).pull.state).toBe("done"), 20_000);
+    const { pull } = await last();
+    expect(pull).toMatchObject({ accounts: [{ ad_platform: "bytedance", error: "" }], error: "" });
+    expect(pull.days_done).toBe(pull.days_total);
+    expect(pull.ended_at >= pull.started_at).toBe(true);
+  });
+
+  test("is stopped: what is stored stays, nobody else begins meanwhile, and the account has no fault", async () => {
+    const before = [await costRows(), engine.calls] as const;
+    engine.fail = () => "hang";
+    await dataOf(begin(), costPullAnswer);
+    await vi.waitFor(() => expect(engine.calls).toBeGreaterThan(before[1]), 5_000);
+    expect(await begin()).toMatchObject({ status: 503, code: 5003, msg: "Costs are being pulled; try again." });
+    expect(await admin("POST", "pull/stop", { app_id: app.appId })).toMatchObject({ code: 0 });
+    await vi.waitFor(async () => expect((await last()).pull.state).toBe("stopped"), 5_000);
+    engine.fail = () => undefined;
+    expect((await last()).pull.accounts).toMatchObject([{ error: "It was stopped." }]);
+    expect(await costRows()).toBe(before[0]);
+    const { accounts } = (await admin("GET", `status?app_id=${app.appId}`)).data;
+    expect(accounts.map(({ failures, error }: any) => [failures, error])).toEqual([
+      [0, ""],
+      [0, ""],
+    ]);
+    expect(await admin("POST", "pull/stop", { app_id: app.appId })).toMatchObject({
+      ...{ code: 1004, msg: "No costs are being pulled." },
+    });
+  });
+
+  test("of an app that has none is null", async () => {
+    const other = await server.createApp();
+    const data = await dataOf(admin("GET", `pull?app_id=${other.appId}`), lastPullAnswer);
+    expect(data).toEqual({ pull: null });
+  });
 });
 
 test("the ad report shows what was pulled, with the names of the account, the plans and the ads", async () => {

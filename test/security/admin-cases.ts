@@ -71,6 +71,13 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "POST /admin/api/v1/ad-object/import": ofAdmin(0, () => ({
     csv: "ad_platform,level,id,name\ntencent,ad,cross-app,x\n",
   })),
+  "POST /admin/api/v1/cost/import/preview": ofAdmin(0, ({ appId }) => ({ app_id: appId, csv: "date\n" })),
+  "POST /admin/api/v1/advertiser/import/preview": ofAdmin(0, () => ({ csv: "ad_platform,advertiser_id\n" })),
+  "POST /admin/api/v1/ad-object/import/preview": ofAdmin(0, () => ({ csv: "ad_platform,level,id\n" })),
+  "GET /admin/api/v1/cost": ofAdmin(0, ({ appId }) => ({ app_id: appId, ...range() })),
+  "GET /admin/api/v1/cost/rows": ofAdmin(0, ({ appId }) => ({ app_id: appId, ...range() })),
+  "GET /admin/api/v1/cost/pull": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
+  "POST /admin/api/v1/cost/pull/stop": ofAdmin(1004, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/report/explain": ofAdmin(0, ({ appId }) => ({
     ...{ ...cell(), app_id: appId, metric: "AppROI", row: { channel: THEIRS.channel } },
   })),

@@ -177,6 +177,7 @@ const LOOKS = [
     "report/ad/csv",
     "report/request-text",
   ],
+  ...["cost/import/preview", "advertiser/import/preview", "ad-object/import/preview"],
 ];
 /** What is nobody else's: of theirs, nothing is. */
 const OWN = ["report/views/save", "report/views/rename", "report/views/remove"];

@@ -1,0 +1,183 @@
+import type { Readable } from "node:stream";
+import type pg from "pg";
+import { LIMITS } from "../config.ts";
+import { type AdObject, type Advertiser, findAdObjects, findAdvertisers } from "../db/ad-names.ts";
+import { type Cost, findCosts } from "../db/cost.ts";
+import { inTransaction, preferIndexes } from "../db/pool.ts";
+import type { Executor } from "../db/sql.ts";
+import { type CsvShape, FileError, type LinedRow, type Problem, walkCsv } from "./csv-file.ts";
+import {
+  AD_OBJECT_COLUMNS,
+  AD_OBJECTS,
+  ADVERTISER_COLUMNS,
+  ADVERTISERS,
+  COST_COLUMNS,
+  costsOf,
+} from "./file-import.ts";
+
+/** A row by the names of its columns. */
+export type ShownValues = Readonly<Record<string, string | number>>;
+
+/** `replaces`: something else is known of the same. `same`: the same is. */
+export type RowState = "new" | "replaces" | "same";
+
+export type PreviewedRow = { line: number; state: RowState; values: ShownValues; before: ShownValues | null };
+
+/** What a file would do, without its having done it. */
+export type FilePreview = {
+  columns: readonly string[];
+  rows: Record<RowState, number>;
+  first_rows: PreviewedRow[];
+  first_replacing: PreviewedRow[];
+  problems: Problem[];
+  problem_count: number;
+};
+
+/** What the costs of a day at a platform come to. `cost_before`: of the rows that are replaced or the same. */
+export type DaySum = {
+  date: string;
+  ad_platform: string;
+  rows: number;
+  impressions: number;
+  clicks: number;
+  cost: number;
+  cost_before: number;
+};
+
+export type CostPreview = FilePreview & {
+  sums: DaySum[];
+  sum_count: number;
+  total: Omit<DaySum, "date" | "ad_platform">;
+};
+
+export async function previewCosts(pool: pg.Pool, file: Readable, appId: number): Promise<CostPreview> {
+  const sums = new CostSums();
+  const preview = await previewed(pool, file, costsOf(appId), {
+    columns: COST_COLUMNS,
+    find: findCosts,
+    shown: shownCost,
+    note: (row, before) => sums.add(row, before),
+  });
+  return { ...preview, ...sums.told() };
+}
+
+export function previewAdvertisers(pool: pg.Pool, file: Readable): Promise<FilePreview> {
+  const kind = { columns: ADVERTISER_COLUMNS, find: findAdvertisers, shown: shownAdvertiser };
+  return previewed(pool, file, ADVERTISERS, kind);
+}
+
+export function previewAdObjects(pool: pg.Pool, file: Readable): Promise<FilePreview> {
+  const kind = { columns: AD_OBJECT_COLUMNS, find: findAdObjects, shown: shownAdObject };
+  return previewed(pool, file, AD_OBJECTS, kind);
+}
+
+type Kind<Row> = {
+  columns: readonly string[];
+  /** What is known of the same things. */
+  find: (executor: Executor, rows: readonly Row[]) => Promise<Row[]>;
+  shown: (row: Row) => ShownValues;
+  note?: (row: Row, before: Row | undefined) => void;
+};
+
+/** Reads the file to its end, by the same rules by which it would be taken in, against one state of the tables. */
+async function previewed<Column extends string, Row>(
+  pool: pg.Pool,
+  file: Readable,
+  shape: CsvShape<Column, Row>,
+  kind: Kind<Row>,
+): Promise<FilePreview> {
+  const preview: FilePreview = {
+    ...{ columns: kind.columns, rows: { new: 0, replaces: 0, same: 0 }, first_rows: [], first_replacing: [] },
+    ...{ problems: [], problem_count: 0 },
+  };
+  const refuse = (problem: Problem) => {
+    preview.problem_count += 1;
+    if (preview.problems.length < LIMITS.previewProblems) preview.problems.push(problem);
+    return "go_on" as const;
+  };
+  const keyOf = (row: Row) => JSON.stringify(shape.key(row));
+  const compare = async (tx: Executor, rows: LinedRow<Row>[]) => {
+    const found = await kind.find(
+      tx,
+      rows.map(({ row }) => row),
+    );
+    const known = new Map(found.map((row) => [keyOf(row), row]));
+    for (const { line, row } of rows) addRow(preview, kind, { line, row, before: known.get(keyOf(row)) });
+  };
+  const walk = async (tx: pg.PoolClient) => {
+    await preferIndexes(tx);
+    await walkCsv(file, shape, { take: (rows) => compare(tx, rows), refuse });
+  };
+  await inTransaction(pool, walk, "snapshot").catch((error: unknown) => {
+    if (!(error instanceof FileError)) throw error;
+    for (const problem of error.problems) refuse(problem);
+  });
+  return preview;
+}
+
+function addRow<Row>(
+  { rows, first_rows, first_replacing }: FilePreview,
+  { shown, note }: Kind<Row>,
+  { line, row, before }: { line: number; row: Row; before: Row | undefined },
+): void {
+  const [values, valuesBefore] = [shown(row), before === undefined ? null : shown(before)];
+  const isSame = JSON.stringify(values) === JSON.stringify(valuesBefore);
+  const state: RowState = valuesBefore === null ? "new" : isSame ? "same" : "replaces";
+  const one: PreviewedRow = { line, state, values, before: valuesBefore };
+  rows[state] += 1;
+  if (first_rows.length < LIMITS.previewRows) first_rows.push(one);
+  if (state === "replaces" && first_replacing.length < LIMITS.previewRows) first_replacing.push(one);
+  note?.(row, before);
+}
+
+type SumE4 = Omit<DaySum, "cost" | "cost_before"> & { costE4: number; beforeE4: number };
+
+class CostSums {
+  readonly #sums = new Map<string, SumE4>();
+  readonly #total = newSum({ date: "", ad_platform: "" });
+
+  add({ day, adPlatform, impressions, clicks, costE4 }: Cost, before: Cost | undefined): void {
+    const key = `${day} ${adPlatform}`;
+    const own = this.#sums.get(key) ?? newSum({ date: day, ad_platform: adPlatform });
+    this.#sums.set(key, own);
+    for (const sum of [own, this.#total]) {
+      sum.rows += 1;
+      sum.impressions += impressions;
+      sum.clicks += clicks;
+      sum.costE4 += costE4;
+      sum.beforeE4 += before?.costE4 ?? 0;
+    }
+  }
+
+  /** The newest days first. */
+  told(): Pick<CostPreview, "sums" | "sum_count" | "total"> {
+    const sorted = [...this.#sums].sort(([left], [right]) => (left < right ? 1 : -1)).map(([, sum]) => shownSum(sum));
+    const { date: _day, ad_platform: _platform, ...total } = shownSum(this.#total);
+    return { sums: sorted.slice(0, LIMITS.previewSums), sum_count: sorted.length, total };
+  }
+}
+
+function newSum(of: { date: string; ad_platform: string }): SumE4 {
+  return { ...of, rows: 0, impressions: 0, clicks: 0, costE4: 0, beforeE4: 0 };
+}
+
+function shownSum({ costE4, beforeE4, ...sum }: SumE4): DaySum {
+  return { ...sum, cost: costE4 / 10_000, cost_before: beforeE4 / 10_000 };
+}
+
+function shownCost(cost: Cost): Record<(typeof COST_COLUMNS)[number], string | number> {
+  return {
+    ...{ date: cost.day, ad_platform: cost.adPlatform, advertiser_id: cost.advertiserId, gid: cost.gid, aid: cost.aid },
+    ...{ csite: cost.csite, channel: cost.channel, os_platform: cost.osPlatform },
+    turbo_promoted_object_id: cost.turboPromotedObjectId,
+    ...{ impressions: cost.impressions, clicks: cost.clicks, cost: cost.costE4 / 10_000 },
+  };
+}
+
+function shownAdvertiser({ adPlatform, advertiserId, name, status, remark, operator, dept }: Advertiser): ShownValues {
+  return { ad_platform: adPlatform, advertiser_id: advertiserId, name, status, remark, operator, dept };
+}
+
+function shownAdObject({ adPlatform, level, objectId, name, status }: AdObject): ShownValues {
+  return { ad_platform: adPlatform, level, id: objectId, name, status };
+}

@@ -1,0 +1,82 @@
+import type { Clock } from "../clock.ts";
+import type { AccountKey } from "../db/platform-account.ts";
+import { ApiError, messageOf } from "../errors.ts";
+import type { AccountPull, PullPlan } from "./account-pull.ts";
+import type { CostPuller } from "./puller.ts";
+
+/** A pull that somebody has asked for: how far it is, and what came of it. */
+export type AskedPull = {
+  state: "running" | "done" | "stopped" | "failed";
+  startedAtMs: number;
+  endedAtMs: number | null;
+  days: { done: number; total: number };
+  accounts: readonly AccountPull[];
+  /** Where it failed as a whole. */
+  error: string;
+};
+
+type Running = AskedPull & { stopping: AbortController };
+
+/** What is pulled because somebody asks, one at a time for each app. Whoever asked may leave: it goes on without them. */
+export class PullDesk {
+  readonly #puller: CostPuller;
+  readonly #clock: Clock;
+  /** The last one of each app. */
+  readonly #pulls = new Map<number, Running>();
+
+  constructor(puller: CostPuller, clock: Clock) {
+    this.#puller = puller;
+    this.#clock = clock;
+  }
+
+  /** Returns at once; `ended` is what comes of it. */
+  start(
+    appId: number,
+    accounts: readonly AccountKey[],
+    plan: Exclude<PullPlan, { kind: "due" }>,
+  ): { pull: AskedPull; ended: Promise<AskedPull> } {
+    if (this.#pulls.get(appId)?.state === "running") {
+      throw new ApiError("overloaded", "Costs are being pulled; try again.", { retryAfterS: 10 });
+    }
+    const pull: Running = {
+      ...{ state: "running", startedAtMs: this.#clock(), endedAtMs: null, days: { done: 0, total: accounts.length } },
+      ...{ accounts: [], error: "", stopping: new AbortController() },
+    };
+    this.#pulls.set(appId, pull);
+    return { pull, ended: this.#run(pull, accounts, plan) };
+  }
+
+  of(appId: number): AskedPull | undefined {
+    return this.#pulls.get(appId);
+  }
+
+  /** What was stored stays: a day is always whole. False: nothing is being pulled. */
+  stop(appId: number): boolean {
+    const pull = this.#pulls.get(appId);
+    if (pull?.state !== "running") return false;
+    pull.stopping.abort();
+    return true;
+  }
+
+  async #run(
+    pull: Running,
+    accounts: readonly AccountKey[],
+    plan: Exclude<PullPlan, { kind: "due" }>,
+  ): Promise<AskedPull> {
+    const { signal } = pull.stopping;
+    const onDays = (done: number, total: number) => {
+      pull.days = { done, total };
+    };
+    try {
+      pull.accounts = await this.#puller.pull(accounts, plan, { onDays, signal });
+      pull.state = signal.aborted ? "stopped" : "done";
+    } catch (error) {
+      pull.state = "failed";
+      pull.error = messageOf(error);
+      throw error;
+    } finally {
+      pull.endedAtMs = this.#clock();
+    }
+    return pull;
+  }
+}

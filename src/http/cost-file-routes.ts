@@ -1,0 +1,111 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance } from "fastify";
+import type { TSchema } from "typebox";
+import { LIMITS } from "../config.ts";
+import {
+  type CostPreview,
+  costPreviewAnswer,
+  csvBody,
+  type FilePreview,
+  filePreviewAnswer,
+  type TakenFile,
+  takenFileAnswer,
+} from "../contract/cost.ts";
+import { success } from "../contract/envelope.ts";
+import { FileError } from "../cost/csv-file.ts";
+import { importAdObjects, importAdvertisers, importCosts } from "../cost/file-import.ts";
+import { previewAdObjects, previewAdvertisers, previewCosts } from "../cost/file-preview.ts";
+import { ApiError } from "../errors.ts";
+import type { HttpContext } from "./context.ts";
+
+const BASE = "/admin/api/v1";
+
+type FileBody = { app_id?: number; csv: string };
+
+/** A kind of file: how it is taken in, and how it is only looked at. */
+type FileKind = {
+  path: string;
+  about: string;
+  take: (csv: Readable, body: FileBody) => Promise<number>;
+  preview: (csv: Readable, body: FileBody) => Promise<FilePreview | CostPreview>;
+  previewAnswer: TSchema;
+};
+
+/** Costs and names from files. */
+export function costFileRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const running = { previews: 0 };
+  for (const kind of kindsOf(context)) {
+    const { path, about, take, preview, previewAnswer } = kind;
+
+    routes.post(`${BASE}/${path}/import`, {
+      schema: {
+        summary: `Take in ${about} from CSV, whole or not at all`,
+        description: "What is known of the same is replaced.",
+        ...{ tags: ["admin"], body: csvBody, response: { 200: takenFileAnswer } },
+      },
+      handler: async (request) => {
+        const body = request.body as FileBody;
+        const rows = await take(streamOf(body.csv), body).catch((error: unknown) => {
+          throw error instanceof FileError ? new ApiError("badParameter", error.message) : error;
+        });
+        return success({ rows } satisfies TakenFile);
+      },
+    });
+
+    routes.post(`${BASE}/${path}/import/preview`, {
+      schema: {
+        summary: `What a CSV file of ${about} would do, without doing it`,
+        description: "The whole file is read by the same rules; each line that is wrong is named.",
+        ...{ tags: ["admin"], body: csvBody, response: { 200: previewAnswer } },
+      },
+      config: { access: "read" },
+      handler: async (request) => {
+        const body = request.body as FileBody;
+        if (running.previews >= LIMITS.previewsAtOnce) {
+          throw new ApiError("overloaded", "Other files are being looked at; try again.", { retryAfterS: 5 });
+        }
+        running.previews += 1;
+        try {
+          return success(await preview(streamOf(body.csv), body));
+        } finally {
+          running.previews -= 1;
+        }
+      },
+    });
+  }
+}
+
+function kindsOf({ pool, apps, clock }: HttpContext): FileKind[] {
+  const appIdOf = async ({ app_id }: FileBody) => {
+    if (app_id === undefined) throw new ApiError("badParameter", "app_id is missing.");
+    return (await apps.findById(app_id)).appId;
+  };
+  return [
+    {
+      ...{ path: "cost", about: "costs", previewAnswer: costPreviewAnswer },
+      take: async (csv, body) => importCosts(pool, csv, { appId: await appIdOf(body), changedAtMs: clock() }),
+      preview: async (csv, body) => previewCosts(pool, csv, await appIdOf(body)),
+    },
+    {
+      ...{ path: "advertiser", about: "accounts", previewAnswer: filePreviewAnswer },
+      take: (csv) => importAdvertisers(pool, csv),
+      preview: (csv) => previewAdvertisers(pool, csv),
+    },
+    {
+      ...{ path: "ad-object", about: "names of plans and ads", previewAnswer: filePreviewAnswer },
+      take: (csv) => importAdObjects(pool, csv),
+      preview: (csv) => previewAdObjects(pool, csv),
+    },
+  ];
+}
+
+const PIECE_BYTES = 64 * 1024;
+
+/** In pieces: what is read in one go keeps everybody else waiting. */
+function streamOf(text: string): Readable {
+  const bytes = Buffer.from(text);
+  const count = Math.ceil(bytes.length / PIECE_BYTES);
+  return Readable.from(
+    Array.from({ length: count }, (_, at) => bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES)),
+  );
+}
