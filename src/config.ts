@@ -33,10 +33,15 @@ export const LIMITS = {
   apps: 10_000,
   userProperties: 1_000,
   eventDays: 4_000,
-  liveRequests: 1_000,
+  /** Remembered, of each app and of all together. */
+  liveCalls: 1_000,
   liveBytes: 16 * MIB,
+  liveCallBytes: 256 * KIB,
+  /** Not of debug mode, to each who watches. */
+  liveCallsPerS: 50,
   liveWaitingBytes: 4 * MIB,
-  liveListeners: 100,
+  liveWatchers: 100,
+  liveTextBytes: 4 * KIB,
   clientLookupBatch: 500,
   clientLookupQueue: 20_000,
   registerWaitMs: 3_000,

@@ -66,11 +66,11 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     let isStopping = false;
     const { journal, known, intake, progress, metrics } = flow;
     const pace = new IntakePace(() => journal.durable);
+    const live = new Live(clock());
     const server = await createServer({
-      ...{ config, clock, log, vault, apps, known, intake, progress, metrics, costs: costs.puller },
+      ...{ config, clock, log, vault, apps, known, intake, progress, metrics, live, costs: costs.puller },
       pool: database.pool,
       reportPool: () => database.reportPools[pace.isBusy() ? "busy" : "quiet"],
-      live: new Live(),
       caller: new CallerAddress(config.trustedProxies),
       applies: config.roles.has("apply"),
       applyLagMs: () => flow.applyLagMs(),
@@ -81,6 +81,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     stops.push(async () => {
       isStopping = true;
       costs.puller.abort();
+      live.close();
       const timer = setTimeout(() => server.server.closeAllConnections(), LAST_REQUESTS_MS);
       await server.close();
       clearTimeout(timer);

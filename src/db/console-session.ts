@@ -1,5 +1,5 @@
 import { type AdminUser, digestOf, newSecret } from "./admin-user.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
 
 /** How long a session lives: unused, and at all. */
 export type SessionLife = { idleMs: number; wholeMs: number };
@@ -25,7 +25,7 @@ export async function findSession(
     executor,
     sql`select u.user_id as "userId", u.name, u.role, u.created_at_ms as "createdAtMs", s.seen_at_ms as "seenAtMs"
       from console_session s join admin_user u on u.user_id = s.user_id
-      where s.token_digest = ${digest} and s.seen_at_ms > ${nowMs - life.idleMs} and s.created_at_ms > ${nowMs - life.wholeMs}`,
+      where s.token_digest = ${digest} and ${isAlive(nowMs, life)}`,
   );
   if (!user) return undefined;
   // Once a minute is often enough, and spares a write for every click.
@@ -35,6 +35,22 @@ export async function findSession(
 }
 
 const SEEN_MS = 60_000;
+
+export async function isSessionAlive(
+  executor: Executor,
+  { token, nowMs, life }: { token: string; nowMs: number; life: SessionLife },
+): Promise<boolean> {
+  const [row] = await query(
+    executor,
+    sql`select 1 from console_session s join admin_user u on u.user_id = s.user_id
+      where s.token_digest = ${digestOf(token)} and ${isAlive(nowMs, life)}`,
+  );
+  return row !== undefined;
+}
+
+function isAlive(nowMs: number, life: SessionLife): Sql {
+  return sql`s.seen_at_ms > ${nowMs - life.idleMs} and s.created_at_ms > ${nowMs - life.wholeMs}`;
+}
 
 export async function endSession(executor: Executor, token: string): Promise<void> {
   await execute(executor, sql`delete from console_session where token_digest = ${digestOf(token)}`);

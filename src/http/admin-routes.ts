@@ -21,6 +21,7 @@ import { type HttpContext, readClientId } from "./context.ts";
 import { type Days, daysOf } from "./day-range.ts";
 import { developerRoutes } from "./developer-routes.ts";
 import { listRoutes } from "./list-routes.ts";
+import { consoleLiveRoutes } from "./live-routes.ts";
 import { metadataRoutes } from "./metadata-routes.ts";
 import { postbackRoutes } from "./postback-routes.ts";
 import { postbackRuleRoutes } from "./postback-rule-routes.ts";
@@ -59,6 +60,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     postbackRoutes(routes, context);
     accountRoutes(routes, context);
     callbackRoutes(routes, context);
+    consoleLiveRoutes(routes, context);
   });
   server.register(async (routes) => sessionRoutes(routes, context));
 }

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ConsoleRole } from "../db/admin-user.ts";
-import { findSession, type SessionLife } from "../db/console-session.ts";
+import { findSession, isSessionAlive, type SessionLife } from "../db/console-session.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import type { HttpContext } from "./context.ts";
@@ -61,6 +61,11 @@ async function signedIn(context: HttpContext, request: FastifyRequest): Promise<
   const user = await findSession(context.pool, { token: session, nowMs: context.clock(), life: SESSION_LIFE });
   if (!user) throw notSignedIn();
   return { name: user.name, role: user.role, session };
+}
+
+/** Of somebody who is being answered for longer than a moment. Being asked does not keep a session alive. */
+export async function isStillSignedIn({ pool, clock }: HttpContext, { session }: Actor): Promise<boolean> {
+  return session === undefined || isSessionAlive(pool, { token: session, nowMs: clock(), life: SESSION_LIFE });
 }
 
 function notSignedIn(): ApiError {

@@ -7,7 +7,13 @@ import { sentenceOf } from "./validation.ts";
 export const JSON_TYPE = "application/json; charset=utf-8";
 
 /** A failure as the caller gets it. */
-export type FailedAnswer = { code: number; status: number; headers: Record<string, string>; body: string };
+export type FailedAnswer = {
+  code: number;
+  message: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+};
 
 type Failure = { reason: CodeName; message: string; retryAfterS?: number | undefined };
 
@@ -35,7 +41,7 @@ export function failedAnswer(
   const { code, status } = CODES[reason];
   const envelope = refusal(reason, message);
   if (requestId !== undefined) envelope.extra = { ...envelope.extra, request_id: requestId };
-  return { code, status, headers, body: JSON.stringify(envelope) };
+  return { code, message, status, headers, body: JSON.stringify(envelope) };
 }
 
 function understand(context: HttpContext, error: unknown): Failure {

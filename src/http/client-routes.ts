@@ -30,7 +30,8 @@ export function clientRoutes(server: FastifyInstance, context: HttpContext): voi
       const data = readDeviceData(bodyOf(request).data, request.app.aesKey);
       const invalid = messageOfInvalid(deviceInfo, data);
       if (invalid) throw new ApiError("badParameter", `data: ${invalid}`);
-      await acceptAboutClient(context, request, "device_info", Buffer.from(JSON.stringify({ data: deviceOf(data) })));
+      request.opened = { data: deviceOf(data) };
+      await acceptAboutClient(context, request, "device_info", Buffer.from(JSON.stringify(request.opened)));
       return success({});
     },
   });

@@ -2,10 +2,12 @@ import type { IncomingMessage } from "node:http";
 import { collectBody, collectV2Body } from "../contract/collect.ts";
 import { type JsonObject, parseJson } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
+import type { ServedApp } from "./app-directory.ts";
 import { isPlain, unpackBody } from "./body.ts";
 import { collect, enabledApp } from "./collect.ts";
 import type { HttpContext } from "./context.ts";
 import { DoorCall, type Handler } from "./door.ts";
+import { showCollected, showRefused } from "./live-call.ts";
 import { type Validate, validatorOf } from "./validation.ts";
 
 /** The short way in for event collect, which is nearly all of the traffic. Everything else goes to `next`. */
@@ -33,16 +35,24 @@ export function collectDoor(context: HttpContext, next: Handler): Handler {
     const finding = known ? undefined : context.apps.find(token);
     finding?.catch(() => {});
     call.readBody(async (bytes) => {
+      const isDebug = request.headers["turbo-debug-mode"] === "1";
+      let app: ServedApp | undefined;
+      let plainBody = bytes;
       try {
-        const app = enabledApp(known ?? (await finding!));
+        app = known ?? (await finding!);
+        enabledApp(app);
         const unpacking = unpacked(context, request, bytes);
-        const plainBody = unpacking instanceof Promise ? await unpacking : unpacking;
+        plainBody = unpacking instanceof Promise ? await unpacking : unpacking;
         const body = parseJson(plainBody) as JsonObject;
         route.validate(body);
-        const isDebug = request.headers["turbo-debug-mode"] === "1";
-        call.succeed(await collect(context, { app, body, plainBody, ip: call.ip, ua: call.ua, isDebug }));
+        const sent = { app, body, plainBody, ip: call.ip, ua: call.ua, isDebug };
+        const collected = await collect(context, sent);
+        call.succeed(collected.answer);
+        showCollected(context, route.endpoint, sent, collected);
       } catch (error) {
-        call.fail(error);
+        const outcome = call.fail(error);
+        const refused = { endpoint: route.endpoint, plainBody, ip: call.ip, ua: call.ua, isDebug };
+        if (app) showRefused(context, { ...refused, app }, outcome);
       }
     });
   };

