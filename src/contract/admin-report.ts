@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { LIMITS } from "../config.ts";
-import { adReportBody, orderListBody, userListBody } from "./report.ts";
+import { adReportBody, orderListBody, rateDecimalPoint, userListBody } from "./report.ts";
 
 const {
   sign: _sign,
@@ -20,6 +20,7 @@ export const cellBody = Type.Object({
       description: "The row's dimensions with their values; without it the total",
     }),
   ),
+  rate_decimal_point: rateDecimalPoint,
   limit: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: LIMITS.explainedRows },

@@ -4,10 +4,11 @@ import { CALIBERS, type Caliber } from "../domain/cube.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { TABLE_INTEGER_MAX } from "./fields.ts";
 import { pageInfo } from "./list-record.ts";
-import { adReportBody, orderByList } from "./report.ts";
+import { adReportBody, orderByList, rateDecimalPoint } from "./report.ts";
 
 /** The ad report as the console asks for it: the public one without its sign, in pages. */
-const { sign: _sign, app_id: _app, ...question } = adReportBody.properties;
+const { sign: _sign, app_id: _app, ...publicQuestion } = adReportBody.properties;
+const question = { ...publicQuestion, rate_decimal_point: rateDecimalPoint };
 const appId = Type.Integer({ minimum: 1, description: "Application id" });
 
 export const consoleReportBody = Type.Object({
@@ -55,6 +56,10 @@ const reportFields = {
 const consoleReport = Type.Object({
   ...reportFields,
   page_info: pageInfo,
+  campaign_names: Type.Unsafe<Record<string, string>>({
+    ...{ type: "object", additionalProperties: { type: "string" } },
+    description: "What the campaigns of these rows are called, by `turbo_promoted_object_id`",
+  }),
   data_age_s: Type.Integer({ description: "How old the data is: what came later may not be in it yet" }),
 });
 export type ConsoleReport = Static<typeof consoleReport>;
@@ -140,7 +145,7 @@ export const catalogueAnswer = envelopeSchema(shownCatalogue);
 
 export const requestTextBody = Type.Object({
   app_id: appId,
-  ...question,
+  ...publicQuestion,
   developer_id: Type.Optional(
     Type.Integer({
       ...{ minimum: 1, maximum: TABLE_INTEGER_MAX },

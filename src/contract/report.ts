@@ -17,6 +17,9 @@ const signed = {
   sign: Type.String({ description: "Signature of the body, see docs/API.md" }),
 };
 
+/** Not of the public interface: there all numbers have `decimal_point` decimals. */
+export const rateDecimalPoint = Type.Optional(oneOf("number", [2, 4], "Decimals of rates; default as `decimal_point`"));
+
 export const adReportBody = Type.Object({
   ...signed,
   date_list: texts("First and last date, `YYYY-MM-DD`"),

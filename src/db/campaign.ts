@@ -101,3 +101,16 @@ export async function changeCampaign(
   );
   return changed > 0;
 }
+
+/** By id; campaigns without a name are left out. */
+export async function loadCampaignNames(
+  executor: Executor,
+  { appId, ids }: { appId: number; ids: readonly string[] },
+): Promise<Record<string, string>> {
+  const rows = await query<{ id: string; name: string }>(
+    executor,
+    sql`select turbo_promoted_object_id as id, name from campaign
+      where app_id = ${appId} and turbo_promoted_object_id = any(${ids}::text[]) and name <> ''`,
+  );
+  return Object.fromEntries(rows.map(({ id, name }) => [id, name]));
+}

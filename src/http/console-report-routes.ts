@@ -17,6 +17,7 @@ import {
   requestTextBody,
 } from "../contract/console-report.ts";
 import { success } from "../contract/envelope.ts";
+import { loadCampaignNames } from "../db/campaign.ts";
 import { loadDeveloperApp } from "../db/developer-app.ts";
 import { inTransaction } from "../db/pool.ts";
 import { ApiError } from "../errors.ts";
@@ -64,13 +65,20 @@ function reportRoute(routes: FastifyInstance, context: HttpContext): void {
     handler: async (request) => {
       const body = request.body as ConsoleReportBody;
       const app = await context.apps.findById(body.app_id);
-      const asked = readAdReport(body);
+      const asked = readAdReport(body, body.rate_decimal_point);
       const view = readReportView(body, asked);
       const data_age_s = await dataAgeS(context, app.appId);
       const report = await runAdReport(context.reportPool(), asked, app);
-      return success({ ...numbersOf(report), ...pageOfItems(report.items, view), data_age_s });
+      const page = pageOfItems(report.items, view);
+      const campaign_names = await campaignNames(context, app.appId, page.items);
+      return success({ ...numbersOf(report), ...page, campaign_names, data_age_s });
     },
   });
+}
+
+async function campaignNames({ reportPool }: HttpContext, appId: number, items: AdReport["items"]): Promise<object> {
+  const ids = new Set(items.map((item) => item.turbo_promoted_object_id).filter((id) => typeof id === "string"));
+  return ids.size === 0 ? {} : loadCampaignNames(reportPool(), { appId, ids: [...ids] });
 }
 
 function batchRoute(routes: FastifyInstance, context: HttpContext): void {
@@ -84,7 +92,7 @@ function batchRoute(routes: FastifyInstance, context: HttpContext): void {
     handler: async (request) => {
       const { app_id, reports } = request.body as ReportBatchBody;
       const app = await context.apps.findById(app_id);
-      const asked = reports.map((report) => readAdReport({ ...report, app_id }));
+      const asked = reports.map((report) => readAdReport({ ...report, app_id }, report.rate_decimal_point));
       const data_age_s = await dataAgeS(context, app.appId);
       const answers: Pick<AdReport, "columns" | "items" | "total">[] = [];
       const run = async (tx: Parameters<typeof runAdReport>[0]) => {
@@ -112,7 +120,7 @@ function csvRoute(routes: FastifyInstance, context: HttpContext): void {
     handler: async (request, reply) => {
       const body = request.body as ReportCsvBody;
       const app = await context.apps.findById(body.app_id);
-      const asked = readAdReport(body);
+      const asked = readAdReport(body, body.rate_decimal_point);
       const { order } = readReportView({ ...(body.order_by_list && { order_by_list: body.order_by_list }) }, asked);
       const report = await runAdReport(context.reportPool(), asked, app);
       const ordered = { ...report, items: orderedItems(report.items, order) };

@@ -68,10 +68,8 @@ function saveRoute(routes: FastifyInstance, context: HttpContext): void {
       const { appId } = await context.apps.findById(body.app_id);
       const kept = { name: readName(body.name), parameters: body.parameters, changedAtMs: clock() };
       if (body.view_id !== undefined) {
-        const view = await changeableView(context, request.actor, { ...body, view_id: body.view_id });
-        const answer = answerOf(await changeReportView(pool, view, kept), request.actor);
-        await noteIfShared(context, request, view);
-        return answer;
+        const view = await changeableView(context, request, { ...body, view_id: body.view_id });
+        return answerOf(await changeReportView(pool, view, kept), request.actor);
       }
       const view = { appId, owner: request.actor.name, ...kept };
       return answerOf(await createReportView(pool, view, LIMITS.reportViews), request.actor);
@@ -88,10 +86,8 @@ function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
     handler: async (request) => {
       const body = request.body as ViewRenameBody;
       const name = readName(body.name);
-      const view = await changeableView(context, request.actor, body);
-      const answer = answerOf(await changeReportView(pool, view, { name, changedAtMs: clock() }), request.actor);
-      await noteIfShared(context, request, view);
-      return answer;
+      const view = await changeableView(context, request, body);
+      return answerOf(await changeReportView(pool, view, { name, changedAtMs: clock() }), request.actor);
     },
   });
 
@@ -112,9 +108,7 @@ function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
     schema: { summary: "Remove a view", tags: TAGS, body: viewRemoveBody, response: { 200: viewRemovedAnswer } },
     config: { access: "own" },
     handler: async (request) => {
-      const view = await changeableView(context, request.actor, request.body as ViewRemoveBody);
-      await removeReportView(pool, view);
-      await noteIfShared(context, request, view);
+      await removeReportView(pool, await changeableView(context, request, request.body as ViewRemoveBody));
       return success({});
     },
   });
@@ -129,15 +123,12 @@ async function visibleView(context: HttpContext, actor: Actor, key: ViewKey): Pr
   return view;
 }
 
-async function changeableView(context: HttpContext, actor: Actor, key: ViewKey): Promise<ReportView> {
-  const view = await visibleView(context, actor, key);
-  if (!mayChange(view, actor)) throw new ApiError("notGranted", "Only an admin changes a view that is shared.");
-  return view;
-}
-
 /** What everybody uses is not changed without a note of it. */
-async function noteIfShared(context: HttpContext, request: FastifyRequest, { isShared }: ReportView): Promise<void> {
-  if (isShared) await noteChange(context, request);
+async function changeableView(context: HttpContext, request: FastifyRequest, key: ViewKey): Promise<ReportView> {
+  const view = await visibleView(context, request.actor, key);
+  if (!mayChange(view, request.actor)) throw new ApiError("notGranted", "Only an admin changes a view that is shared.");
+  if (view.isShared) request.auditId = await noteChange(context, request);
+  return view;
 }
 
 function mayChange({ owner, isShared }: ReportView, actor: Actor): boolean {

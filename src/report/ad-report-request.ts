@@ -42,11 +42,12 @@ export type AdReportRequest = {
   dimensions: readonly Dimension[];
   associated: readonly Associated[];
   reading: Reading;
-  decimals: number;
+  decimals: { money: number; rate: number };
   filter: ReportFilter;
 };
 
-export function readAdReport(body: AdReportBody): AdReportRequest {
+/** Rates have as many decimals as money, unless told otherwise: 0.05 would be little to say of a share. */
+export function readAdReport(body: AdReportBody, rateDecimals = body.decimal_point): AdReportRequest {
   const dimensions = unique(body.dims_list).map(readDimension);
   const pair = incompatiblePair(dimensions);
   if (pair) throw new ApiError("incompatibleDimensions", incompatibleText(pair));
@@ -58,7 +59,7 @@ export function readAdReport(body: AdReportBody): AdReportRequest {
     dimensions,
     associated: unique(body.dims_metrics_list ?? []).map((name) => readAssociated(name, dimensions)),
     reading: { caliber: body.statistics_caliber, roiVersion: body.roi_version ?? 1 },
-    decimals: body.decimal_point,
+    decimals: { money: body.decimal_point, rate: rateDecimals },
     filter: readFilter(body.filtering ?? {}),
   };
 }

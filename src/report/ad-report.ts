@@ -68,9 +68,11 @@ export async function countRows(
 }
 
 /** How each metric that was asked for is read from the sums of a row. */
-function readersOf({ metrics, reading, decimals }: AdReportRequest, payShareBp: number) {
-  const scale = { payShareBp, decimals };
-  return metrics.map(({ name, formula }) => ({ name, read: metricReader(formula(reading), scale) }));
+export function readersOf({ metrics, reading, decimals }: AdReportRequest, payShareBp: number) {
+  return metrics.map(({ name, formula, unit }) => ({
+    name,
+    read: metricReader(formula(reading), { payShareBp, decimals: unit === "rate" ? decimals.rate : decimals.money }),
+  }));
 }
 
 /** What has to be summed for these metrics, each measure once. */

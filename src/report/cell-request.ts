@@ -10,13 +10,16 @@ export type CellBody = Omit<AdReportBody, "metrics_list" | "dims_list" | "dims_m
   metric: string;
   row?: Record<string, string>;
   limit?: number;
+  rate_decimal_point?: 2 | 4;
 };
 
-export function readCell({ metric, row = {}, limit = LIMITS.explainedRows, ...body }: CellBody): Cell {
+export function readCell(given: CellBody): Cell {
+  const { metric, row = {}, limit = LIMITS.explainedRows, rate_decimal_point, ...body } = given;
   const unknown = Object.keys(row).find((name) => !dimensionNamed(name));
   if (unknown !== undefined) throw new ApiError("badParameter", `row: ${JSON.stringify(unknown)} is no dimension.`);
   if (row.date !== undefined && !isDay(row.date))
     throw new ApiError("badParameter", "row: date must look like 2026-11-15.");
-  const request = readAdReport({ ...body, metrics_list: [metric], dims_list: Object.keys(row) });
+  const asked = { ...body, metrics_list: [metric], dims_list: Object.keys(row) };
+  const request = readAdReport(asked, rate_decimal_point);
   return { request, values: row as Partial<Record<Dimension, string>>, limit };
 }

@@ -14,11 +14,11 @@ import {
   type Sums,
   type UserMeasure,
 } from "../domain/cube.ts";
-import { countRows, measuresOf } from "./ad-report.ts";
+import { countRows, measuresOf, readersOf } from "./ad-report.ts";
 import { derivedFrom, dimensionValue, filterOf, isCost } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 import type { Dimension } from "./dimension.ts";
-import { FULL_SHARE_BP, metricReader } from "./metric-value.ts";
+import { FULL_SHARE_BP } from "./metric-value.ts";
 import { ordersOfUsers } from "./order-list.ts";
 import { shownFormula } from "./shown-catalogue.ts";
 
@@ -50,7 +50,7 @@ export async function explainCell(pool: pg.Pool, cell: Cell, app: App): Promise<
 async function explain(executor: Executor, cell: Cell, app: App): Promise<Explained> {
   const [metric] = cell.request.metrics;
   if (!metric || cell.request.metrics.length !== 1) throw new Error("A cell has one metric.");
-  const { reading, decimals } = cell.request;
+  const { reading } = cell.request;
   const sums = await sumsOf(executor, cell);
   const measures = measuresOf([metric], reading);
   const users = await usersBehind(executor, cell, measures);
@@ -58,7 +58,7 @@ async function explain(executor: Executor, cell: Cell, app: App): Promise<Explai
   const costs = await costsBehind(executor, cell, measures);
   return {
     metric: metric.name,
-    value: metricReader(metric.formula(reading), { payShareBp: app.payShareBp, decimals })(sums),
+    value: readersOf(cell.request, app.payShareBp)[0]!.read(sums),
     formula: shownFormula(metric, reading),
     pay_share: app.payShareBp / FULL_SHARE_BP,
     sums,

@@ -73,6 +73,7 @@ describe("the ad report of the console", () => {
       expect(data).toEqual({
         ...{ columns: signed.data.columns, items: signed.data.items, total: signed.data.total },
         page_info: { page: 1, page_size: 2, total_number: 2, total_page: 1 },
+        campaign_names: {},
         data_age_s: expect.any(Number),
       });
     }
@@ -103,12 +104,33 @@ describe("the ad report of the console", () => {
     }
   });
 
+  test("names the campaigns of its rows", async () => {
+    const own = await server.createApp();
+    const campaign = (await reports.admin("campaigns/create", { app_id: own.appId, name: "春节" })).data;
+    const { turbo_promoted_object_id: id } = campaign;
+    await reports.takeInCosts(own, ["date,turbo_promoted_object_id,cost", `${today()},${id},1`, `${today()},other,2`]);
+    const body = report({ app_id: own.appId, dims_list: ["turbo_promoted_object_id"] });
+    const data = dataOf(await analyst.post("report/ad", body), consoleReportAnswer);
+    expect(data.items).toHaveLength(2);
+    expect(data.campaign_names).toEqual({ [id]: "春节" });
+  });
+
   test("of nothing is empty", async () => {
     const data = dataOf(
       await analyst.post("report/ad", report({ date_list: ["2020-01-01", "2020-01-01"] })),
       consoleReportAnswer,
     );
     expect(data).toMatchObject({ items: [], total: [], page_info: { total_number: 0, total_page: 0 } });
+  });
+
+  test("has as many decimals of rates as are asked for, beside those of money", async () => {
+    const asked = { metrics_list: ["AppGamePayRate", "AppARPU"], dims_list: [] };
+    const numbers = async (more: Row) => (await analyst.post("report/ad", report({ ...asked, ...more }))).data.total[0];
+    expect(await numbers({})).toEqual({ AppGamePayRate: 0.33, AppARPU: 2.17 });
+    expect(await numbers({ rate_decimal_point: 4 })).toEqual({ AppGamePayRate: 0.3333, AppARPU: 2.17 });
+    expect(await analyst.post("report/ad", report({ rate_decimal_point: 3 }))).toMatchObject(
+      refused(/rate_decimal_point/),
+    );
   });
 
   test("keeps to its filters, of whatever dimension", async () => {
