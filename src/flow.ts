@@ -10,6 +10,7 @@ import { Intake } from "./http/intake.ts";
 import { KnownClients } from "./http/known-clients.ts";
 import { Metrics } from "./http/metrics.ts";
 import { Progress } from "./http/progress.ts";
+import { JournalDepth } from "./journal/depth.ts";
 import { Journal, realDisk } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
@@ -23,6 +24,7 @@ export class Flow {
   readonly intake: Intake;
   readonly metrics: Metrics;
   readonly known: KnownClients;
+  readonly depth: JournalDepth;
   readonly #config: Config;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -41,6 +43,7 @@ export class Flow {
     this.#database = database;
     this.journal = journal;
     this.progress = new Progress(applied);
+    this.depth = new JournalDepth({ applied, recovered });
     this.#behindSinceMs = applied < recovered ? clock() : 0;
     this.intake = new Intake({
       journal,
@@ -108,6 +111,7 @@ export class Flow {
   #flushed(flush: { durable: number; records: number; tookMs: number }): void {
     this.metrics.fsyncSeconds.observe(flush.tookMs / 1000);
     this.metrics.journalRecords.inc(flush.records);
+    this.depth.written(flush.durable, flush.records);
     if (this.#behindSinceMs === 0) this.#behindSinceMs = this.#clock();
     this.#thread?.wake(flush.durable);
   }
@@ -115,6 +119,7 @@ export class Flow {
   #applied({ position, receivedAtMs, outcomes, touches, setAside }: Applied): void {
     this.progress.advance(position, receivedAtMs);
     this.known.applied(position);
+    this.depth.applied(position);
     if (position >= this.journal.durable) this.#behindSinceMs = 0;
     for (const [outcome, events] of Object.entries(outcomes)) this.metrics.events.inc({ outcome }, events);
     for (const [outcome, count] of Object.entries(touches)) this.metrics.touches.inc({ outcome }, count);

@@ -12,6 +12,7 @@ import { Flow } from "./flow.ts";
 import { AppDirectory } from "./http/app-directory.ts";
 import { CallerAddress } from "./http/caller-address.ts";
 import { Live } from "./http/live.ts";
+import { SeenSessions } from "./http/seen-sessions.ts";
 import { createServer } from "./http/server.ts";
 import { IntakePace } from "./intake-pace.ts";
 import type { Log } from "./log.ts";
@@ -26,6 +27,7 @@ const LAST_REQUESTS_MS = 10_000;
 
 /** Makes everything that lives. What is made last is stopped first, which is the order in which data flows. */
 export async function serve(config: Config, log: Log, clock: Clock = systemClock): Promise<Running> {
+  const startedAtMs = clock();
   const stops: (() => Promise<void>)[] = [];
   const stop = async () => {
     for (const end of stops.splice(0).reverse()) await end();
@@ -64,7 +66,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     stops.push(() => costs.stop());
 
     let isStopping = false;
-    const { journal, known, intake, progress, metrics } = flow;
+    const { journal, known, intake, progress, metrics, depth } = flow;
     const pace = new IntakePace(() => journal.durable);
     const live = new Live(clock());
     const server = await createServer({
@@ -76,6 +78,8 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       applyLagMs: () => flow.applyLagMs(),
       isStopping: () => isStopping,
       durable: () => journal.durable,
+      seenSessions: new SeenSessions(),
+      vitals: { startedAtMs, waitingEntries: () => depth.entries },
     });
     const address = await listen(server, config);
     stops.push(async () => {

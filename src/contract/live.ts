@@ -10,7 +10,7 @@ const eventError = Type.Object({
 /** A call of a collection endpoint, as the live stream shows it. */
 export const liveCall = Type.Object({
   id: Type.Integer({ description: "Grows from call to call, over restarts too" }),
-  at: Type.Integer({ description: "When it was received, in milliseconds" }),
+  at_ms: Type.Integer({ description: "When it was received, in milliseconds" }),
   endpoint: Type.String({ description: "`event/collect`, `user/register`, `event/click` …" }),
   client_id: Type.String({ description: "The empty text where none is named" }),
   debug: Type.Boolean({ description: "Sent in debug mode" }),

@@ -6,6 +6,7 @@ import type { Log } from "../log.ts";
 import { startEmbeddedPostgres } from "./embedded.ts";
 import { migrate } from "./migrate.ts";
 import { type Connection, openPool } from "./pool.ts";
+import { type Executor, query, sql } from "./sql.ts";
 
 const EXTERNAL_MS_MAX = 30_000;
 const REPORT_CONNECTIONS = 4;
@@ -55,6 +56,15 @@ export async function openDatabase(
     throw error;
   }
   return { connection, pool, reportPools, stop };
+}
+
+/** What the database says of itself. On several nodes, the size is that of the one that is asked. */
+export async function describeDatabase(executor: Executor): Promise<{ version: string; bytes: number }> {
+  const [row] = await query<{ version: string; bytes: number }>(
+    executor,
+    sql`select current_setting('server_version') as version, pg_database_size(current_database()) as bytes`,
+  );
+  return row!;
 }
 
 /** Containers start in any order: an external database gets a while to come up. */

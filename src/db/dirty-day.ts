@@ -88,6 +88,15 @@ export async function refreshProgress(executor: Executor): Promise<{ marked: num
   return { marked: row!.marked, refreshed: row!.since === null ? row!.marked : row!.since - 1 };
 }
 
+/** How many slices of all apps are out of date, and since when the first one is. */
+export async function staleSlices(executor: Executor): Promise<{ slices: number; sinceMs: number | null }> {
+  const [row] = await query<{ slices: number; sinceMs: number | null }>(
+    executor,
+    sql`select count(*) as slices, min(marked_at_ms) as "sinceMs" from dirty_day where since is not null`,
+  );
+  return row!;
+}
+
 /** When the oldest thing was received that an app's cube does not hold yet; undefined: it holds everything. */
 export async function oldestMarkMs(executor: Executor, appId: number): Promise<number | undefined> {
   const [row] = await query<{ atMs: number | null }>(

@@ -65,6 +65,19 @@ export async function sumOrders(
   return row!;
 }
 
+/** Listed with amount 0 until the app has a rate for their currency. Amounts are as they were sent. */
+export async function sumOrdersWithoutRate(
+  executor: Executor,
+  appId?: number,
+): Promise<{ appId: number; currency: string; orders: number; amount: number }[]> {
+  return query(
+    executor,
+    sql`select app_id as "appId", currency, count(*) as orders, least(sum(sent_amount), ${Number.MAX_SAFE_INTEGER})::bigint as amount from orders
+      where not has_rate and ${appId === undefined ? sql`true` : sql`app_id = ${appId}`}
+      group by app_id, currency order by app_id, currency`,
+  );
+}
+
 export async function loadPayments(
   executor: Executor,
   users: readonly { appId: number; clientId: string }[],

@@ -26,13 +26,33 @@ export async function setAside(executor: Executor, items: readonly SetAside[]): 
   }
 }
 
-const columns = sql`set_aside_id as "setAsideId", journal_id as "journalId", from_position as "from", until_position as "until",
-  app_id as "appId", received_at_ms as "receivedAtMs", reason, payload, state`;
+const place = sql`set_aside_id as "setAsideId", journal_id as "journalId", from_position as "from", until_position as "until",
+  app_id as "appId", received_at_ms as "receivedAtMs", reason, state`;
+
+const columns = sql`${place}, payload`;
 
 export async function listSetAside(executor: Executor, options: { limit: number }): Promise<SetAsideRow[]> {
   return query<SetAsideRow>(
     executor,
     sql`select ${columns} from set_aside where state <> 'replayed' order by set_aside_id limit ${options.limit}`,
+  );
+}
+
+/** One of them as a list shows it: only the beginning of its bytes. */
+export type ListedSetAside = SetAsideRow & { bytes: number };
+
+/** The newest first, before one of them; of one app, or of all. */
+export async function pageSetAside(
+  executor: Executor,
+  page: { beforeId: number; limit: number; shownBytes: number; appId: number | undefined },
+): Promise<ListedSetAside[]> {
+  const { beforeId, limit, shownBytes, appId } = page;
+  return query<ListedSetAside>(
+    executor,
+    sql`select ${place}, substring(payload from 1 for ${shownBytes}::int) as payload, octet_length(payload) as bytes
+      from set_aside where state <> 'replayed' and set_aside_id < ${beforeId}
+        and ${appId === undefined ? sql`true` : sql`app_id = ${appId}`}
+      order by set_aside_id desc limit ${limit}`,
   );
 }
 
@@ -44,9 +64,10 @@ export async function countSetAside(executor: Executor): Promise<number> {
   return row!.count;
 }
 
-/** Asks for everything that is set aside to be taken in again. Returns how many. */
-export async function requestReplay(executor: Executor): Promise<number> {
-  return execute(executor, sql`update set_aside set state = 'requested' where state = 'waiting'`);
+/** Asks for what is set aside to be taken in again: everything, or some of it. Returns how many. */
+export async function requestReplay(executor: Executor, ids?: readonly number[]): Promise<number> {
+  const isAsked = ids === undefined ? sql`true` : sql`set_aside_id = any(${ids}::bigint[])`;
+  return execute(executor, sql`update set_aside set state = 'requested' where state = 'waiting' and ${isAsked}`);
 }
 
 export async function nextRequested(executor: Executor): Promise<SetAsideRow | undefined> {

@@ -2,6 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ConsoleRole } from "../db/admin-user.ts";
 import { findSession, isSessionAlive, type SessionLife } from "../db/console-session.ts";
+import { isDatabaseAway } from "../db/pool.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import type { HttpContext } from "./context.ts";
@@ -58,9 +59,25 @@ async function signedIn(context: HttpContext, request: FastifyRequest): Promise<
   ) {
     throw new ApiError("badSign", `The header ${CSRF_HEADER} does not belong to this session.`);
   }
-  const user = await findSession(context.pool, { token: session, nowMs: context.clock(), life: SESSION_LIFE });
-  if (!user) throw notSignedIn();
-  return { name: user.name, role: user.role, session };
+  const actor = await findActor(context, request, session);
+  if (!actor) throw notSignedIn();
+  return actor;
+}
+
+async function findActor(context: HttpContext, request: FastifyRequest, session: string): Promise<Actor | undefined> {
+  const { pool, clock, seenSessions } = context;
+  const nowMs = clock();
+  try {
+    const user = await findSession(pool, { token: session, nowMs, life: SESSION_LIFE });
+    const actor = user && { name: user.name, role: user.role, session };
+    if (actor) seenSessions.note(session, actor, nowMs);
+    else seenSessions.forget(session);
+    return actor;
+  } catch (error) {
+    const seen = isDatabaseAway(error) && accessOf(request) === "read" ? seenSessions.find(session, nowMs) : undefined;
+    if (!seen) throw error;
+    return seen;
+  }
 }
 
 /** Of somebody who is being answered for longer than a moment. Being asked does not keep a session alive. */

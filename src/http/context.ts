@@ -20,6 +20,7 @@ import type { KnownClients } from "./known-clients.ts";
 import type { Live } from "./live.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Progress } from "./progress.ts";
+import type { SeenSessions } from "./seen-sessions.ts";
 
 /** Everything that the routes work with, made by main.ts. */
 export type HttpContext = {
@@ -42,6 +43,15 @@ export type HttpContext = {
   applyLagMs: () => number;
   isStopping: () => boolean;
   durable: () => number;
+  vitals: Vitals;
+  seenSessions: SeenSessions;
+};
+
+/** What a process alone knows of itself. */
+export type Vitals = {
+  startedAtMs: number;
+  /** Entries of the journal that are not applied yet; undefined: some are of an earlier process. */
+  waitingEntries: () => number | undefined;
 };
 
 /** What the hooks have put on a request by the time a handler sees it. */

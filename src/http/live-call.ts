@@ -16,7 +16,7 @@ export function showCollected(context: HttpContext, endpoint: string, call: Coll
   const { clientId, receivedAtMs, errors } = collected;
   if (!call.isDebug && errors.length === 0 && context.live.isQuiet(call.app.appId, receivedAtMs)) return;
   context.live.publish({
-    ...{ appId: call.app.appId, endpoint, at: receivedAtMs, client_id: clientId, debug: call.isDebug },
+    ...{ appId: call.app.appId, endpoint, at_ms: receivedAtMs, client_id: clientId, debug: call.isDebug },
     ...{ ip: call.ip, ua: call.ua, errors: errors.slice(0, LIMITS.errorsListed) },
     ...outcomeFields(TAKEN_IN),
     ...{ body: () => call.body, bytes: call.plainBody.length },
@@ -36,17 +36,17 @@ export type RefusedCall = {
 /** A collect call that was refused as a whole, although its app is known. */
 export function showRefused(context: HttpContext, call: RefusedCall, outcome: Outcome): void {
   context.live.publish({
-    ...{ appId: call.app.appId, endpoint: call.endpoint, at: context.clock(), client_id: "", debug: call.isDebug },
+    ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: context.clock(), client_id: "", debug: call.isDebug },
     ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
     ...{ body: () => bodyOfText(call.plainBody), bytes: call.plainBody.length },
   });
 }
 
 export function showTouch(context: HttpContext, app: ServedApp, call: TouchCall, outcome: Outcome = TAKEN_IN): void {
-  const at = context.clock();
-  if (outcome.code === 0 && context.live.isQuiet(app.appId, at)) return;
+  const atMs = context.clock();
+  if (outcome.code === 0 && context.live.isQuiet(app.appId, atMs)) return;
   context.live.publish({
-    ...{ appId: app.appId, endpoint: `event/${call.kind}`, at, client_id: "", debug: false },
+    ...{ appId: app.appId, endpoint: `event/${call.kind}`, at_ms: atMs, client_id: "", debug: false },
     ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
     ...{ body: () => parametersOf(call.query), bytes: call.query.length },
   });
@@ -57,12 +57,12 @@ export function showCall(context: HttpContext, request: FastifyRequest): void {
   const { app, answerCode, routeOptions, collected } = request;
   const isDebug = request.headers["turbo-debug-mode"] === "1";
   const isOrdinary = answerCode === 0 && !isDebug && (collected?.errors.length ?? 0) === 0;
-  const at = context.clock();
-  if (!app || (isOrdinary && context.live.isQuiet(app.appId, at))) return;
+  const atMs = context.clock();
+  if (!app || (isOrdinary && context.live.isQuiet(app.appId, atMs))) return;
   const { endpoint = "", hidesBody } = routeOptions.config;
   const query = request.query as Record<string, unknown>;
   context.live.publish({
-    ...{ appId: app.appId, endpoint, at, client_id: String(query.client_id ?? ""), debug: isDebug },
+    ...{ appId: app.appId, endpoint, at_ms: atMs, client_id: String(query.client_id ?? ""), debug: isDebug },
     ...{ ip: callerOf(context, request), ua: userAgentOf(request) },
     ...{ errors: collected?.errors.slice(0, LIMITS.errorsListed) ?? [] },
     ...outcomeFields({ code: answerCode, message: request.answerMessage }),

@@ -131,9 +131,9 @@ function isCollected({ endpoint, code }: LiveCall): boolean {
 }
 
 /** What is nested beyond the stack is not shown. */
-function debugTextOf(appId: number, { at, client_id, body, errors }: LiveCall): string {
+function debugTextOf(appId: number, { at_ms, client_id, body, errors }: LiveCall): string {
   const events = isObject(body) ? body.event_list : [];
-  const shown = { appId, clientId: client_id, receivedAtMs: at, events, errors };
+  const shown = { appId, clientId: client_id, receivedAtMs: at_ms, events, errors };
   try {
     return JSON.stringify(shown);
   } catch {

@@ -168,10 +168,10 @@ class Channel {
     return this.#texts;
   }
 
-  takesSample({ at, debug, code, errors }: AnsweredCall): boolean {
+  takesSample({ at_ms, debug, code, errors }: AnsweredCall): boolean {
     const kind = code === 0 && errors.length === 0 ? "usual" : "faulty";
-    const isDue = debug || at >= this.#dueMs[kind];
-    if (isDue && !debug) this.#dueMs[kind] = at + SAMPLE_MS[kind];
+    const isDue = debug || at_ms >= this.#dueMs[kind];
+    if (isDue && !debug) this.#dueMs[kind] = at_ms + SAMPLE_MS[kind];
     this.#quieten();
     return isDue;
   }
@@ -229,8 +229,8 @@ class Watching {
   takes(call: LiveCall): boolean {
     if (!isWanted(this.#watched, call)) return false;
     if (call.debug) return true;
-    if (call.at - this.#secondMs >= 1_000 || call.at < this.#secondMs) {
-      this.#secondMs = call.at;
+    if (call.at_ms - this.#secondMs >= 1_000 || call.at_ms < this.#secondMs) {
+      this.#secondMs = call.at_ms;
       this.#told = 0;
     }
     this.#told += 1;

@@ -95,7 +95,10 @@ function ownRoutes(routes: FastifyInstance, context: HttpContext): void {
     config: { access: "read" },
     handler: async (request, reply) => {
       const session = sessionOf(request);
-      if (session !== undefined) await endSession(context.pool, session);
+      if (session !== undefined) {
+        context.seenSessions.forget(session);
+        await endSession(context.pool, session);
+      }
       setSession(request, reply, "");
       return success({});
     },

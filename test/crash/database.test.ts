@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { isAlive, makeDataDir, postmasterOf } from "../process/launch.ts";
+import { ConsoleUser } from "../support/console.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { ExternalDatabase } from "./external-database.ts";
@@ -77,6 +78,8 @@ test("an external database may go and come back under load: nothing is refused, 
   let server = await TouchpointProcess.start(options);
   const app = await database.createApp(dataDir);
   const load = new Load(app);
+  const admin = await ConsoleUser.signIn(server, "admin", database.pool);
+  expect((await admin.get("health")).data).toMatchObject({ database: { kind: "external" } });
   try {
     load.begin(server.url);
     await load.reach(200);
@@ -85,6 +88,11 @@ test("an external database may go and come back under load: nothing is refused, 
       const before = load.acknowledged.size;
       await load.reach(before + 200);
       expect((await server.get("/readyz")).data).toEqual({ status: "ready", database: "away" });
+      expect((await admin.get("health")).data).toMatchObject({
+        ...{ state: "troubled", problems: ["database_away"], database: null, lanes: [] },
+        intake: { obstacle: "" },
+      });
+      expect(await admin.post("set-aside/replay", {})).toMatchObject({ status: 503, code: 5003 });
       await database.start();
       await load.reach(before + 600);
     }

@@ -16,7 +16,7 @@ beforeEach(() => {
 function callOf(more: Partial<AnsweredCall> = {}): AnsweredCall {
   const event = { type: "track", event: "level_up", time: NOW, properties: {} };
   return {
-    ...{ appId: APP, at: NOW, endpoint: "event/collect", client_id: "u", debug: false, ip: "", ua: "" },
+    ...{ appId: APP, at_ms: NOW, endpoint: "event/collect", client_id: "u", debug: false, ip: "", ua: "" },
     ...{ code: 0, msg: "", errors: [], bytes: 100, body: () => ({ client_id: "u", event_list: [event] }) },
     ...more,
   };
@@ -45,7 +45,8 @@ describe("while nobody watches", () => {
 
   test("a sample is remembered, and of what has something wrong with it a larger one", async () => {
     const errors = [{ index: 0, event: "x", reason: "too_old", message: "…" }];
-    for (let ms = 0; ms < 1_000; ms += 10) await publish(callOf({ at: NOW + ms }), callOf({ at: NOW + ms, errors }));
+    for (let ms = 0; ms < 1_000; ms += 10)
+      await publish(callOf({ at_ms: NOW + ms }), callOf({ at_ms: NOW + ms, errors }));
     const remembered = live.recent(APP, 1e9);
     expect(remembered.filter((call) => call.errors.length === 0)).toHaveLength(4);
     expect(remembered.filter((call) => call.errors.length > 0)).toHaveLength(20);
@@ -98,7 +99,7 @@ describe("who watches", () => {
     await publish(...Array.from({ length: LIMITS.liveCallsPerS + 7 }, () => callOf()), callOf({ debug: true }));
     expect(seen).toHaveLength(LIMITS.liveCallsPerS + 1);
     expect([missed(), missed()]).toEqual([7, 0]);
-    await publish(callOf({ at: NOW + 1_000 }));
+    await publish(callOf({ at_ms: NOW + 1_000 }));
     expect(seen).toHaveLength(LIMITS.liveCallsPerS + 2);
   });
 
@@ -120,24 +121,24 @@ describe("who watches", () => {
 
 describe("bounds", () => {
   test("so many calls of an app are remembered, the newest", async () => {
-    for (let index = 0; index < LIMITS.liveCalls + 10; index += 1) live.publish(callOf({ debug: true, at: index }));
+    for (let index = 0; index < LIMITS.liveCalls + 10; index += 1) live.publish(callOf({ debug: true, at_ms: index }));
     await nextTurn();
     const recent = live.recent(APP, 1e9);
     expect(recent).toHaveLength(LIMITS.liveCalls);
-    expect(recent.at(-1)!.at).toBe(LIMITS.liveCalls + 9);
+    expect(recent.at(-1)!.at_ms).toBe(LIMITS.liveCalls + 9);
   });
 
   test("of all apps together so many bytes: who takes most gives way, and the others keep theirs", async () => {
     await publish(callOf({ appId: APP + 1, debug: true }));
     const large = "x".repeat(200 * 1024);
     for (let index = 0; index < 100; index += 1) {
-      await publish(callOf({ debug: true, at: index, body: () => ({ large }), bytes: large.length }));
+      await publish(callOf({ debug: true, at_ms: index, body: () => ({ large }), bytes: large.length }));
     }
     const recent = live.recent(APP, 1e9);
     const bytes = recent.reduce((sum, call) => sum + JSON.stringify(call).length, 0);
     expect(bytes).toBeLessThanOrEqual(LIMITS.liveBytes);
     expect(bytes).toBeGreaterThan(LIMITS.liveBytes * 0.9);
-    expect(recent.at(-1)!.at).toBe(99);
+    expect(recent.at(-1)!.at_ms).toBe(99);
     expect(live.recent(APP + 1, 1e9)).toHaveLength(1);
     expect(live.recent(APP, 1024 * 1024)).toHaveLength(5);
   });

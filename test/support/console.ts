@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { type ConsoleRole, createAdminUser, removeAdminUser } from "../../src/db/admin-user.ts";
 import { createSession, endSession } from "../../src/db/console-session.ts";
 import { CSRF_HEADER, csrfTokenOf } from "../../src/http/admin.ts";
@@ -16,12 +17,13 @@ export class ConsoleUser {
     this.#token = token;
   }
 
-  static async signIn(server: Touchpoint, role: ConsoleRole): Promise<ConsoleUser> {
-    const pool = server.database();
+  /** `external` is the database where that is not the server's own. */
+  static async signIn(server: Touchpoint, role: ConsoleRole, external?: pg.Pool): Promise<ConsoleUser> {
+    const pool = external ?? server.database();
     const name = `${role} ${Math.random().toString(36).slice(2)}`;
     const user = await createAdminUser(pool, { name, role, passwordHash: "none", nowMs: Date.now() });
     const token = await createSession(pool, user!, Date.now());
-    await pool.end();
+    if (!external) await pool.end();
     return new ConsoleUser(server, name, token);
   }
 

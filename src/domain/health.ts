@@ -1,0 +1,67 @@
+/** What an operator should look at, the worst first. Closed: the console has a sentence for each. */
+export const HEALTH_PROBLEMS = [
+  "disk_short",
+  "journal_full",
+  "database_away",
+  "apply_behind",
+  "disk_filling",
+  "cube_behind",
+  "set_aside",
+  "lane_paused",
+  "account_error",
+  "cost_failing",
+  "order_without_rate",
+] as const;
+export type HealthProblem = (typeof HEALTH_PROBLEMS)[number];
+
+/** New data is refused; or something needs a person; or all is well. */
+export type HealthState = "refusing" | "troubled" | "good";
+
+export type HealthFacts = {
+  diskFreeBytes: number;
+  diskFreeBytesMin: number;
+  backlogBytes: number;
+  backlogBytesMax: number;
+  applyLagMs: number;
+  /** Undefined: it is away, and what only it knows is unknown. */
+  database:
+    | {
+        cubeAgeMs: number;
+        setAside: number;
+        pausedLanes: number;
+        accountErrors: number;
+        failingCosts: number;
+        ordersWithoutRate: number;
+      }
+    | undefined;
+};
+
+/** The tables are normally a second behind, the cube ten. */
+const APPLY_LAG_MS_MAX = 60_000;
+const CUBE_AGE_MS_MAX = 15 * 60_000;
+/** So many times the least free space is early enough to do something. */
+const DISK_WARNING = 3;
+
+export function healthProblems(facts: HealthFacts): HealthProblem[] {
+  const { database } = facts;
+  const isThere: Record<HealthProblem, boolean> = {
+    disk_short: facts.diskFreeBytes < facts.diskFreeBytesMin,
+    journal_full: facts.backlogBytes > facts.backlogBytesMax,
+    database_away: database === undefined,
+    apply_behind: facts.applyLagMs > APPLY_LAG_MS_MAX,
+    disk_filling:
+      facts.diskFreeBytes >= facts.diskFreeBytesMin && facts.diskFreeBytes < facts.diskFreeBytesMin * DISK_WARNING,
+    cube_behind: (database?.cubeAgeMs ?? 0) > CUBE_AGE_MS_MAX,
+    set_aside: (database?.setAside ?? 0) > 0,
+    lane_paused: (database?.pausedLanes ?? 0) > 0,
+    account_error: (database?.accountErrors ?? 0) > 0,
+    cost_failing: (database?.failingCosts ?? 0) > 0,
+    order_without_rate: (database?.ordersWithoutRate ?? 0) > 0,
+  };
+  return HEALTH_PROBLEMS.filter((problem) => isThere[problem]);
+}
+
+export function healthState(problems: readonly HealthProblem[]): HealthState {
+  if (problems.includes("disk_short") || problems.includes("journal_full")) return "refusing";
+  return problems.length > 0 ? "troubled" : "good";
+}

@@ -1,0 +1,70 @@
+import { addDays, type Calendar } from "./calendar.ts";
+
+/** By what the ledger can be summed up; the table itself has minutes. */
+export const LEDGER_STEPS = ["minute", "hour", "day"] as const;
+export type LedgerStep = (typeof LEDGER_STEPS)[number];
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+export type Outcomes = {
+  received: number;
+  stored: number;
+  duplicate: number;
+  rejected: Record<string, number>;
+};
+
+export function noOutcomes(): Outcomes {
+  return { received: 0, stored: 0, duplicate: 0, rejected: {} };
+}
+
+export function addOutcome(outcomes: Outcomes, outcome: string, events: number): void {
+  if (outcome === "received" || outcome === "stored" || outcome === "duplicate") outcomes[outcome] += events;
+  else outcomes.rejected[outcome] = (outcomes.rejected[outcome] ?? 0) + events;
+}
+
+/** The promise of the ledger: nothing that was received is in no place, and nothing in two. */
+export function addsUp({ received, stored, duplicate, rejected }: Outcomes): boolean {
+  return received === stored + duplicate + Object.values(rejected).reduce((sum, events) => sum + events, 0);
+}
+
+/**
+ * Where the steps of a range begin, and where the last one ends. Whole steps of the local clock: the first one may begin
+ * before the range and the last one end behind it. Undefined: more steps than `stepsMax`.
+ */
+export function ledgerEdges(
+  { fromMs, untilMs }: { fromMs: number; untilMs: number },
+  step: LedgerStep,
+  { calendar, stepsMax }: { calendar: Calendar; stepsMax: number },
+): number[] | undefined {
+  const edges = [beginOf(fromMs, step, calendar)];
+  while (edges.at(-1)! < untilMs) {
+    if (edges.length > stepsMax) return undefined;
+    edges.push(nextOf(edges.at(-1)!, step, calendar));
+  }
+  return edges;
+}
+
+function beginOf(ms: number, step: LedgerStep, calendar: Calendar): number {
+  const minute = Math.floor(ms / MINUTE_MS) * MINUTE_MS;
+  switch (step) {
+    case "minute":
+      return minute;
+    case "hour":
+      // Not every zone is whole hours away from UTC.
+      return minute - Number(calendar.textOf(minute).slice(14, 16)) * MINUTE_MS;
+    case "day":
+      return calendar.startOf(calendar.dayOf(ms));
+  }
+}
+
+function nextOf(begin: number, step: LedgerStep, calendar: Calendar): number {
+  switch (step) {
+    case "minute":
+      return begin + MINUTE_MS;
+    case "hour":
+      return begin + HOUR_MS;
+    case "day":
+      return calendar.startOf(addDays(calendar.dayOf(begin), 1));
+  }
+}

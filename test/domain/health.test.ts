@@ -1,0 +1,50 @@
+import { expect, test } from "vitest";
+import { HEALTH_PROBLEMS, type HealthFacts, healthProblems, healthState } from "../../src/domain/health.ts";
+
+const GIB = 1024 ** 3;
+const calm = {
+  cubeAgeMs: 9_000,
+  setAside: 0,
+  pausedLanes: 0,
+  accountErrors: 0,
+  failingCosts: 0,
+  ordersWithoutRate: 0,
+};
+const WELL: HealthFacts = {
+  ...{ diskFreeBytes: 50 * GIB, diskFreeBytesMin: GIB, backlogBytes: 0, backlogBytesMax: 20 * GIB, applyLagMs: 900 },
+  database: calm,
+};
+
+test("where nothing is wrong there is nothing to look at", () => {
+  expect(healthProblems(WELL)).toEqual([]);
+  expect(healthState([])).toBe("good");
+});
+
+test.each<[string, Partial<HealthFacts>, string, string]>([
+  ["the disk is below its least free space", { diskFreeBytes: GIB - 1 }, "disk_short", "refusing"],
+  ["more than the journal may hold waits", { backlogBytes: 20 * GIB + 1 }, "journal_full", "refusing"],
+  ["the database is away", { database: undefined }, "database_away", "troubled"],
+  ["the tables are more than a minute behind", { applyLagMs: 60_001 }, "apply_behind", "troubled"],
+  ["the disk comes close to its least free space", { diskFreeBytes: 2 * GIB }, "disk_filling", "troubled"],
+  ["reports are older than 15 minutes", { database: { ...calm, cubeAgeMs: 900_001 } }, "cube_behind", "troubled"],
+  ["an entry is set aside", { database: { ...calm, setAside: 1 } }, "set_aside", "troubled"],
+  ["a platform is down", { database: { ...calm, pausedLanes: 1 } }, "lane_paused", "troubled"],
+  ["an account complains", { database: { ...calm, accountErrors: 1 } }, "account_error", "troubled"],
+  ["costs cannot be pulled", { database: { ...calm, failingCosts: 1 } }, "cost_failing", "troubled"],
+  ["a currency has no rate", { database: { ...calm, ordersWithoutRate: 1 } }, "order_without_rate", "troubled"],
+])("%s: %o gives %s, and the server is %s", (_, facts, problem, state) => {
+  const problems = healthProblems({ ...WELL, ...facts });
+  expect(problems).toEqual([problem]);
+  expect(healthState(problems)).toBe(state);
+});
+
+test("everything at once is told in the order of what is worst", () => {
+  const everything: HealthFacts = {
+    ...{ diskFreeBytes: 0, diskFreeBytesMin: GIB, backlogBytes: 1, backlogBytesMax: 0, applyLagMs: 1e6 },
+    database: {
+      ...{ cubeAgeMs: 1e7, setAside: 1, pausedLanes: 1, accountErrors: 1, failingCosts: 1, ordersWithoutRate: 1 },
+    },
+  };
+  const expected = HEALTH_PROBLEMS.filter((problem) => problem !== "database_away" && problem !== "disk_filling");
+  expect(healthProblems(everything)).toEqual(expected);
+});
