@@ -42,6 +42,10 @@ export const LIMITS = {
   liveWaitingBytes: 4 * MIB,
   liveWatchers: 100,
   liveTextBytes: 4 * KIB,
+  /** Of the calls, users, touches and payments that the doctor looks at. */
+  doctorBytes: 2 * MIB,
+  doctorRows: 5_000,
+  doctorPayers: 500,
   clientLookupBatch: 500,
   clientLookupQueue: 20_000,
   registerWaitMs: 3_000,

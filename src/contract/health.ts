@@ -3,9 +3,8 @@ import { LIMITS } from "../config.ts";
 import { HEALTH_PROBLEMS, type HealthProblem, type HealthState } from "../domain/health.ts";
 import { LEDGER_STEPS, type LedgerStep } from "../domain/ledger.ts";
 import { envelopeSchema } from "./envelope.ts";
+import { choice } from "./fields.ts";
 
-const choice = <T extends string>(choices: readonly T[], description: string) =>
-  Type.Unsafe<T>({ type: "string", enum: [...choices], description });
 const count = (description: string) => Type.Integer({ minimum: 0, description });
 const orNull = <T extends Type.TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 

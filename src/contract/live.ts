@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { choice } from "./fields.ts";
 
 const eventError = Type.Object({
   index: Type.Integer({ description: "Place in `event_list`, from 0" }),
@@ -32,10 +33,5 @@ export const liveQuery = Type.Object({
       description: "Only calls with an event of this name, or of this name themselves: `click`, `register` …",
     }),
   ),
-  scope: Type.Optional(
-    Type.Unsafe<"all" | "debug">({
-      ...{ type: "string", enum: ["all", "debug"] },
-      description: "`debug`: only what was sent in debug mode",
-    }),
-  ),
+  scope: Type.Optional(choice<"all" | "debug">(["all", "debug"], "`debug`: only what was sent in debug mode")),
 });

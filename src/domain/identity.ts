@@ -27,10 +27,14 @@ const EMPTY_SPELLINGS: ReadonlySet<string> = new Set([
 /** A macro that the ad platform did not fill in: `__CLICK_ID__`, `{click_id}`, `$click_id$`. */
 const MACRO = /^(?:__[A-Za-z0-9_]+__|\{\{?[A-Za-z0-9_]+\}?\}|\$[A-Za-z0-9_]+\$|%%[A-Za-z0-9_]+%%)$/;
 
+export function isMacro(text: string): boolean {
+  return MACRO.test(text);
+}
+
 export function cleanId(value: unknown): string {
   const text =
     typeof value === "number" && Number.isFinite(value) ? String(value) : typeof value === "string" ? value.trim() : "";
-  if (text === "" || MACRO.test(text) || EMPTY_SPELLINGS.has(text.toLowerCase())) return "";
+  if (text === "" || isMacro(text) || EMPTY_SPELLINGS.has(text.toLowerCase())) return "";
   return /^[0\-:]+$/.test(text) ? "" : text;
 }
 
@@ -39,7 +43,7 @@ export function cleanValue(value: unknown): string {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return String(value);
   if (typeof value !== "string") return "";
   const text = value.trim();
-  return MACRO.test(text) ? "" : text;
+  return isMacro(text) ? "" : text;
 }
 
 export function md5(text: string): string {

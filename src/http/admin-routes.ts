@@ -20,6 +20,7 @@ import { consoleUserRoutes } from "./console-user-routes.ts";
 import { type HttpContext, readClientId } from "./context.ts";
 import { type Days, daysOf } from "./day-range.ts";
 import { developerRoutes } from "./developer-routes.ts";
+import { doctorRoutes } from "./doctor-routes.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { listRoutes } from "./list-routes.ts";
 import { consoleLiveRoutes } from "./live-routes.ts";
@@ -62,6 +63,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
     accountRoutes(routes, context);
     callbackRoutes(routes, context);
     consoleLiveRoutes(routes, context);
+    doctorRoutes(routes, context);
     healthRoutes(routes, context);
   });
   server.register(async (routes) => sessionRoutes(routes, context));

@@ -27,8 +27,10 @@ export type Watch = {
   takeMissed(): number;
 };
 
-/** While nobody watches, one call in so long is remembered; of those with something wrong, one in the shorter time. */
+/** One call in so long is remembered; of those with something wrong, one in the shorter time. */
 const SAMPLE_MS = { usual: 250, faulty: 50 } as const;
+/** So many together, where there were none for a while: of an app with little traffic everything is remembered. */
+const SAMPLES_AT_ONCE = 50;
 
 /**
  * A copy of the traffic for whoever watches, and a memory of the last of it: all of debug mode, a sample of the rest. The
@@ -170,8 +172,11 @@ class Channel {
 
   takesSample({ at_ms, debug, code, errors }: AnsweredCall): boolean {
     const kind = code === 0 && errors.length === 0 ? "usual" : "faulty";
-    const isDue = debug || at_ms >= this.#dueMs[kind];
-    if (isDue && !debug) this.#dueMs[kind] = at_ms + SAMPLE_MS[kind];
+    if (debug) return true;
+    const isDue = at_ms >= this.#dueMs[kind];
+    const aheadMs = (SAMPLES_AT_ONCE - 1) * SAMPLE_MS[kind];
+    // Each takes its time from an account that is never fuller than so many at once.
+    if (isDue) this.#dueMs[kind] = Math.max(this.#dueMs[kind], at_ms - aheadMs) + SAMPLE_MS[kind];
     this.#quieten();
     return isDue;
   }

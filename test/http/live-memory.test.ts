@@ -22,6 +22,10 @@ function callOf(more: Partial<AnsweredCall> = {}): AnsweredCall {
   };
 }
 
+/** As many as are remembered together, and not one more. */
+const AT_ONCE = 50;
+const together = (more: Partial<AnsweredCall> = {}) => Array.from({ length: AT_ONCE }, () => callOf(more));
+
 async function publish(...calls: AnsweredCall[]): Promise<void> {
   for (const call of calls) live.publish(call);
   await nextTurn();
@@ -37,19 +41,28 @@ function watch(watched: Partial<Watched> = {}, afterId?: number) {
 describe("while nobody watches", () => {
   test("an app is quiet from one sample to the next, and each app by itself", async () => {
     expect(live.isQuiet(APP, NOW)).toBe(false);
-    await publish(callOf());
-    expect(live.isQuiet(APP, NOW + 100)).toBe(true);
-    expect(live.isQuiet(APP + 1, NOW + 100)).toBe(false);
+    await publish(...together());
+    expect(live.isQuiet(APP, NOW + 249)).toBe(true);
+    expect(live.isQuiet(APP + 1, NOW + 249)).toBe(false);
     expect(live.isQuiet(APP, NOW + 250)).toBe(false);
   });
 
-  test("a sample is remembered, and of what has something wrong with it a larger one", async () => {
+  test("the first calls are all remembered, then a sample, and of what is wrong a larger one", async () => {
     const errors = [{ index: 0, event: "x", reason: "too_old", message: "…" }];
-    for (let ms = 0; ms < 1_000; ms += 10)
+    await publish(...together(), ...together({ errors }));
+    for (let ms = 0; ms <= 1_000; ms += 10) {
       await publish(callOf({ at_ms: NOW + ms }), callOf({ at_ms: NOW + ms, errors }));
+    }
     const remembered = live.recent(APP, 1e9);
-    expect(remembered.filter((call) => call.errors.length === 0)).toHaveLength(4);
-    expect(remembered.filter((call) => call.errors.length > 0)).toHaveLength(20);
+    expect(remembered.filter((call) => call.errors.length === 0)).toHaveLength(AT_ONCE + 4);
+    expect(remembered.filter((call) => call.errors.length > 0)).toHaveLength(AT_ONCE + 20);
+  });
+
+  test("after a while of silence it is as at the beginning", async () => {
+    await publish(...together(), callOf());
+    expect(live.recent(APP, 1e9)).toHaveLength(AT_ONCE);
+    await publish(...together({ at_ms: NOW + 60_000 }), callOf({ at_ms: NOW + 60_000 }));
+    expect(live.recent(APP, 1e9)).toHaveLength(2 * AT_ONCE);
   });
 
   test("debug mode is remembered whole", async () => {
@@ -64,8 +77,12 @@ describe("who watches", () => {
     const { seen, stop } = watch();
     await publish(callOf({ client_id: "then" }));
     stop();
-    await publish(callOf({ client_id: "after" }));
+    await publish(callOf({ client_id: "after" }), ...together());
     expect(seen.map((call) => call.client_id)).toEqual(["before", "then"]);
+    expect(live.isQuiet(APP, NOW + 1)).toBe(true);
+    const again = watch();
+    expect(live.isQuiet(APP, NOW + 1)).toBe(false);
+    again.stop();
     expect(live.isQuiet(APP, NOW + 1)).toBe(true);
   });
 

@@ -165,6 +165,7 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     url: "https://8.8.8.8/",
   })),
   "POST /admin/api/v1/callbacks/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, kind: "event" })),
+  "GET /admin/api/v1/doctor": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/health": ofAdmin(0, () => ({})),
   "GET /admin/api/v1/ledger": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "GET /admin/api/v1/set-aside": ofAdmin(0, ({ appId }) => ({ app_id: appId })),

@@ -1,0 +1,97 @@
+import { LIMITS } from "../config.ts";
+import { sumOrdersWithoutRate } from "../db/orders.ts";
+import { type Executor, query, type Sql, sql } from "../db/sql.ts";
+import { addDays, calendarOf, weekOf } from "../domain/calendar.ts";
+import type { SharedValue, StoredFacts } from "../domain/doctor-stored.ts";
+import type { SeenPayment } from "../domain/seen-call.ts";
+import { sumLedger } from "./ledger.ts";
+
+const MINUTE_MS = 60_000;
+const LATE_DAYS = 2;
+
+type AppOfDoctor = { appId: number; timeZone: string; rates: Readonly<Record<string, string>> };
+
+/** What is looked at: users, touches and payments since; of the ledger at most the last day. */
+type Span = { nowMs: number; sinceMs: number };
+
+/** Samples of the newest rows, by index: none of these reads more, however large the app is. */
+export async function loadStoredFacts(executor: Executor, app: AppOfDoctor, span: Span): Promise<StoredFacts> {
+  const { appId } = app;
+  const { nowMs, sinceMs } = span;
+  const minutes = Math.max(1, Math.ceil((nowMs - sinceMs) / MINUTE_MS));
+  const recent = { appId, fromDay: calendarOf(app.timeZone).dayOf(sinceMs), sinceMs };
+  const [{ total: ledger }, openid, address, touches, withoutRate] = await Promise.all([
+    sumLedger(executor, app, { of: "events", step: "minute", minutes, nowMs }),
+    mostShared(executor, { ...recent, column: sql`wx_openid` }),
+    mostShared(executor, { ...recent, column: sql`ip` }),
+    countKeylessTouches(executor, appId, span),
+    sumOrdersWithoutRate(executor, appId),
+  ]);
+  const unset = withoutRate.filter(({ currency }) => !Object.hasOwn(app.rates, currency));
+  return { nowMs, ledger, openid, address, touches, withoutRate: unset };
+}
+
+/** The value that most of the newest users have in common. */
+async function mostShared(
+  executor: Executor,
+  { appId, fromDay, sinceMs, column }: { appId: number; fromDay: string; sinceMs: number; column: Sql },
+): Promise<SharedValue | undefined> {
+  const [row] = await query<SharedValue>(
+    executor,
+    sql`with newest as materialized (
+        select ${column} as value, registered_at_ms from user_account
+        where app_id = ${appId} and registered_day >= ${fromDay}::date and registered_at_ms >= ${sinceMs}
+        order by registered_day desc, registered_at_ms desc, client_id desc limit ${LIMITS.doctorRows})
+      select value, count(*) as users, (select count(*) from newest where value <> '') as of,
+        min(registered_at_ms) as "firstAtMs", max(registered_at_ms) as "lastAtMs"
+      from newest where value <> '' group by value order by users desc, value limit 1`,
+  );
+  return row;
+}
+
+/** What a touch can be found by, apart from the address. */
+const KEYS = [
+  ...["click_id", "impression_id", "callback", "req_id", "clue_token", "bd_vid", "wx_openid", "caid", "muid"],
+  ...["imei", "oaid", "idfa", "idfv", "android_id", "mac"].flatMap((name) => [name, `${name}_md5`]),
+];
+
+async function countKeylessTouches(
+  executor: Executor,
+  appId: number,
+  { nowMs, sinceMs }: Span,
+): Promise<StoredFacts["touches"]> {
+  const weeks = [weekOf(nowMs), weekOf(sinceMs)];
+  return query(
+    executor,
+    sql`with sample as materialized (
+        select ad_platform, details, ip, received_at_ms from touch
+        where app_id = ${appId} and week = any(${weeks}::date[]) and received_at_ms >= ${sinceMs} limit ${LIMITS.doctorRows})
+      select ad_platform as platform, count(*) as touches,
+        count(*) filter (where ip = '' and not details ?| ${KEYS}::text[]) as "withoutKey",
+        min(received_at_ms) as "firstAtMs", max(received_at_ms) as "lastAtMs"
+      from sample group by ad_platform order by ad_platform`,
+  );
+}
+
+/** Every report of a payment by those who have paid lately: also those that made no order of their own. */
+export async function loadRecentPayments(
+  executor: Executor,
+  { appId, timeZone }: AppOfDoctor,
+  { sinceMs }: Span,
+): Promise<SeenPayment[]> {
+  // An event may have been on its way for a while.
+  const fromDay = addDays(calendarOf(timeZone).dayOf(sinceMs), -LATE_DAYS);
+  const rows = await query<Omit<SeenPayment, "amount"> & { amount: unknown }>(
+    executor,
+    sql`with payer as materialized (
+        select distinct client_id from (
+          select client_id from orders where app_id = ${appId} and received_at_ms >= ${sinceMs}
+          order by received_at_ms desc, trace_id desc limit ${LIMITS.doctorPayers}) newest)
+      select e.received_at_ms as "atMs", e.client_id as "clientId", e.at_ms as "timeMs", e.properties -> '$pay_amount' as amount,
+        coalesce(nullif(e.properties ->> '$order_id', ''), e.properties ->> '$trace_id', '') as "orderId"
+      from payer join event e on e.app_id = ${appId} and e.client_id = payer.client_id
+      where e.day >= ${fromDay}::date and e.received_at_ms >= ${sinceMs} and e.type = 'track' and e.event = '$PayEvent'
+      order by e.received_at_ms, e.client_id limit ${LIMITS.doctorRows}`,
+  );
+  return rows.flatMap(({ amount, ...row }) => (typeof amount === "number" ? [{ ...row, amount }] : []));
+}
