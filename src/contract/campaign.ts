@@ -40,9 +40,7 @@ export const linkQuery = Type.Object({
   app_id: appIdText,
   turbo_promoted_object_id: Type.String({ description: "Campaign" }),
   ad_platform: Type.Optional(Type.String({ description: "Instead of the campaign's own; `all` for every one" })),
-  base_url: Type.Optional(
-    Type.String({ pattern: "^https?://[^?#]+$", description: "Public address; without it, the one that was called" }),
-  ),
+  base_url: Type.Optional(Type.String({ description: "Public address; without it, the one that was called" })),
 });
 
 const shownCampaign = {

@@ -53,7 +53,7 @@ export function campaignRoutes(routes: FastifyInstance, context: HttpContext): v
     handler: async (request) => {
       const query = request.query as Texts;
       const campaign = await findCampaign(context, Number(query.app_id), query.turbo_promoted_object_id!);
-      const baseUrl = (query.base_url ?? `${request.protocol}://${request.host}`).replace(/\/+$/, "");
+      const baseUrl = readBaseUrl(query.base_url ?? `${request.protocol}://${request.host}`);
       const platform = query.ad_platform;
       const links = campaignLinks(campaign, { baseUrl, macros: {}, ...(platform !== undefined && { platform }) });
       return success({ links } satisfies CampaignLinks);
@@ -67,6 +67,11 @@ export function campaignRoutes(routes: FastifyInstance, context: HttpContext): v
     },
     handler: async () => success({ platforms: listPlatforms() } satisfies PlatformList),
   });
+}
+
+function readBaseUrl(url: string): string {
+  if (/^https?:\/\/[^?#\s/][^?#\s]*$/.test(url)) return url.replace(/\/+$/, "");
+  throw new ApiError("badParameter", "base_url must be an address such as https://track.example.com.");
 }
 
 function listRoutes(routes: FastifyInstance, context: HttpContext): void {

@@ -158,6 +158,10 @@ describe("campaigns", () => {
     expect(all).toEqual(await cliLinks("--platform", "all", "--base-url", base_url));
     expect(all[0].url).toMatch(/^https:\/\/track\.example\.com\/event_center\//);
     expect(await linksOf({ ad_platform: "asa" })).toEqual([]);
+    for (const wrong of ["track.example.com", "ftp://a", "https://a?b", "https://a b", "https://"])
+      expect(await get("campaigns/links", { ...query, base_url: wrong })).toMatchObject({
+        ...{ code: 1004, msg: expect.stringMatching(/^base_url must be an address/) },
+      });
   });
 
   test.each<[string, string, Row, RegExp]>([

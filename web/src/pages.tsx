@@ -18,6 +18,13 @@ export type Page = {
 /** Every page, in the order of the navigation. Each is a chunk of its own, fetched when it is opened. */
 export const PAGES: readonly Page[] = [
   {
+    path: "/campaigns",
+    title: { en: "Campaigns", zh: "推广计划" },
+    group: "promote",
+    needsApp: true,
+    component: lazy(() => import("./pages/campaigns/campaigns.tsx").then((page) => ({ default: page.CampaignsPage }))),
+  },
+  {
     path: "/password",
     title: { en: "Password", zh: "修改密码" },
     group: null,

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { PLATFORM_NAMES, platformNamed } from "../../src/platform/registry.ts";
+import { texts as linkTexts } from "../../web/src/pages/campaigns/link-texts.ts";
+import { ConsoleTest, type Visit } from "./browser.ts";
+
+let site: ConsoleTest;
+let appId: number;
+
+beforeAll(async () => {
+  site = await ConsoleTest.start();
+  const app = await site.server.createApp({ name: "Idle Farm" });
+  appId = app.appId;
+  const platforms = ["tencent", "bytedance", "kuaishou", "vivo", "asa"];
+  for (let number = 1; number <= 24; number += 1) {
+    const ad_platform = platforms[number % platforms.length];
+    const fields = { channel: `channel-${number % 3}`, operator: number % 2 ? "王芳" : "Ann", dept: "UA" };
+    const turbo_promoted_object_id = `campaign-${String(number).padStart(7, "0")}`;
+    await made({ turbo_promoted_object_id, name: `Summer push ${number}`, ad_platform, ...fields });
+  }
+  for (const oaid of ["a", "b", "c"]) {
+    const click = { company: "vivo", track_id: "campaign-0000023", oaid, ts: String(Date.now() - 60_000) };
+    await site.server.get("/event_center/api/v1/event/click/", { app_id: String(appId), ...click });
+  }
+  await site.server.settle();
+});
+
+afterAll(() => site.stop());
+
+async function made(campaign: object): Promise<void> {
+  expect(await site.api("campaigns/create", { app_id: appId, ...campaign })).toMatchObject({ code: 0 });
+}
+
+async function open(options: Parameters<ConsoleTest["visit"]>[0] = {}, search = ""): Promise<Visit> {
+  const visit = await site.visit(options);
+  await visit.open(`/campaigns?app=${appId}${search}`);
+  return visit;
+}
+
+const rows = ({ page }: Visit) => page.locator("tbody tr");
+
+describe("the list of campaigns", () => {
+  test("is readable in both themes and languages", async () => {
+    const visit = await open();
+    await visit.inspect("campaigns", (page) => page.getByText("Summer push 24").waitFor());
+  });
+
+  test("is readable on a phone", async () => {
+    const visit = await open({ size: "phone" });
+    await visit.inspect("campaigns-phone", (page) => page.getByText("Summer push 24").waitFor());
+  });
+
+  test("shows what links have brought, comes in pages, and is searched; the address says where one is", async () => {
+    const visit = await open();
+    const { page } = visit;
+    await page.getByText("Page 1 of 2 · 24 rows").waitFor();
+    expect(await rows(visit).filter({ hasText: "Summer push 23" }).locator("td.number").allInnerTexts()).toEqual([
+      ...["3", "0", "0"],
+    ]);
+    await page.getByRole("button", { name: "Next" }).click();
+    await page.getByText("Page 2 of 2").waitFor();
+    expect(await rows(visit).count()).toBe(4);
+    await page.getByLabel("Search").fill("push 7");
+    await page.getByText("Page 1 of 1 · 1 rows").waitFor();
+    expect(page.url()).toContain("search=push+7");
+    await page.reload();
+    await page.getByText("Page 1 of 1 · 1 rows").waitFor();
+    await page.getByLabel("Search").fill("nothing of the kind");
+    await page.getByText("No campaign has “nothing of the kind” in it").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("of an app without campaigns says what to do", async () => {
+    const { appId: empty } = await site.server.createApp({ name: "Empty" });
+    const visit = await site.visit();
+    await visit.open(`/campaigns?app=${empty}`);
+    await visit.page.getByText("There are no campaigns yet").waitFor();
+  });
+});
+
+describe("a campaign", () => {
+  test("is made and changed; what the server refuses is said where it was typed", async () => {
+    const visit = await open();
+    const { page } = visit;
+    await page.getByRole("button", { name: "New campaign" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Autumn");
+    await dialog.getByLabel("Ad platform").selectOption("tencent");
+    await dialog.getByLabel("Id").fill("short");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText("turbo_promoted_object_id must match pattern").waitFor();
+    await dialog.getByLabel("Id").fill("campaign-0000001");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText("The app already has a campaign of that turbo_promoted_object_id.").waitFor();
+    await dialog.getByLabel("Id").fill("autumn-000000001");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByText("The campaign is made.").waitFor();
+    const row = rows(visit).first();
+    expect(await row.textContent()).toMatch(/Autumn[\s\S]*autumn-000000001[\s\S]*Tencent/);
+    await row.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByLabel("Ad platform").selectOption("Another one …");
+    await dialog.getByLabel("Name of the platform").fill("my space");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("ad_platform is not the name of a platform.").waitFor();
+    await dialog.getByLabel("Name of the platform").fill("myspace");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The campaign is changed.").waitFor();
+    await rows(visit).first().getByText("myspace").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("has links to copy, with the platform's macros and an address that is remembered", async () => {
+    const visit = await open({}, "&search=Summer+push+20");
+    const { page } = visit;
+    const show = async () => {
+      await page.locator("tbody button").first().click();
+      await page.locator("summary").first().click();
+      await page.getByText("__ACCOUNT_ID__", { exact: true }).first().waitFor();
+    };
+    await show();
+    await page.getByText("What the 25 macros mean").first().waitFor();
+    await page.getByText("The advertiser's account").first().waitFor();
+    const dialog = page.getByRole("dialog");
+    const url = dialog.getByLabel("Public address of this server");
+    expect(await url.inputValue()).toBe(site.server.url);
+    await dialog.getByText("it must be public there").waitFor();
+    await url.fill("track.example.com");
+    await dialog.getByText("base_url must be an address such as https://track.example.com.").waitFor();
+    await url.fill("https://track.example.com");
+    await dialog.getByText("https://track.example.com/event_center/api/v1/event/impression/?").waitFor();
+    const click = await dialog.locator("pre").first().textContent();
+    expect(click).toMatch(
+      /^https:\/\/track\.example\.com\/event_center\/api\/v1\/event\/click\/\?app_id=\d+&company=tencent/,
+    );
+    expect(click).toContain("track_id=campaign-0000020");
+    expect(click).toContain("__CLICK_ID__");
+    await dialog.getByLabel("Ad platform").selectOption("asa");
+    await dialog.getByText("This platform calls no links.").waitFor();
+    await visit.inspect("campaign-links", show);
+    expect(await url.inputValue()).toBe("https://track.example.com");
+  });
+
+  test("is looked at by an analyst, who finds nothing to change", async () => {
+    const visit = await open({ as: await site.analyst() });
+    const { page } = visit;
+    await page.getByText("Summer push 24").waitFor();
+    expect(await page.getByRole("button", { name: "New campaign" }).count()).toBe(0);
+    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Links" }).first().click();
+    await page.getByRole("dialog").locator("pre").first().waitFor();
+  });
+});
+
+test("every parameter of every link is explained, in both languages", () => {
+  const parameters = PLATFORM_NAMES.flatMap((name) => {
+    const { click = [], impression = [] } = platformNamed(name)!;
+    return [...(click ?? []), ...(impression ?? [])].map(([parameter]) => parameter);
+  });
+  expect(new Set(parameters).size).toBeGreaterThan(30);
+  for (const { parameters: explained } of [linkTexts.en, linkTexts.zh])
+    expect(parameters.filter((parameter) => !(parameter in explained))).toEqual([]);
+});

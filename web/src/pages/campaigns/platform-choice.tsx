@@ -1,0 +1,58 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { AdPlatform, PlatformList } from "../../../../src/contract/campaign.ts";
+import { get } from "../../api.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
+import { useTexts } from "../../texts.ts";
+import { SelectField, TextField } from "../../ui/field.tsx";
+import { texts } from "./texts.ts";
+
+/** They only change with the program. */
+export function usePlatforms() {
+  return useQuery({
+    queryKey: ["platforms"],
+    queryFn: ({ signal }) => get<PlatformList>("platforms", {}, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+/** Those with macros of their own are those that people use most. */
+export function sorted(platforms: readonly AdPlatform[]): AdPlatform[] {
+  return [...platforms].sort((left, right) => Number(right.has_own_macros) - Number(left.has_own_macros));
+}
+
+const OTHER = "…";
+
+type PlatformChoiceProps = { value: string; onChange: (name: string) => void };
+
+/** A known platform, none, or one by a name of its own. */
+export function PlatformChoice({ value, onChange }: PlatformChoiceProps) {
+  const text = useTexts(texts).form;
+  const platformName = usePlatformName();
+  const { data } = usePlatforms();
+  const names = sorted(data?.platforms ?? []).map(({ name }) => name);
+  const [isOther, setOther] = useState(false);
+  const isUnknown = value !== "" && data !== undefined && !names.includes(value);
+  const shownNames = data ? names : [value].filter(Boolean);
+  const choices = [
+    { value: "", label: text.anyPlatform },
+    ...shownNames.map((name) => ({ value: name, label: platformName(name) })),
+    { value: OTHER, label: text.otherPlatform },
+  ];
+  return (
+    <>
+      <SelectField
+        label={text.platform}
+        value={isOther || isUnknown ? OTHER : value}
+        choices={choices}
+        onChange={(chosen) => {
+          setOther(chosen === OTHER);
+          onChange(chosen === OTHER ? "" : chosen);
+        }}
+      />
+      {(isOther || isUnknown) && (
+        <TextField label={text.platformName} hint={text.platformNameHint} value={value} onChange={onChange} required />
+      )}
+    </>
+  );
+}

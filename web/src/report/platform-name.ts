@@ -1,0 +1,22 @@
+import { useLanguage } from "../texts.ts";
+
+/** What people call the ad platforms; the interface's own names are shown where there is no other. */
+const NAMES: Readonly<Record<string, { en: string; zh: string }>> = {
+  natural: { en: "Organic", zh: "自然量" },
+  tencent: { en: "Tencent Ads", zh: "腾讯广告" },
+  bytedance: { en: "Ocean Engine", zh: "巨量引擎" },
+  kuaishou: { en: "Kuaishou", zh: "磁力引擎" },
+  baidu: { en: "Baidu", zh: "百度营销" },
+  bilibili: { en: "Bilibili", zh: "哔哩哔哩" },
+  asa: { en: "Apple Ads", zh: "苹果广告" },
+  huawei: { en: "Huawei", zh: "华为" },
+  honor: { en: "Honor", zh: "荣耀" },
+  oppo: { en: "OPPO", zh: "OPPO" },
+  vivo: { en: "vivo", zh: "vivo" },
+  xiaomi: { en: "Xiaomi", zh: "小米" },
+};
+
+export function usePlatformName(): (name: string) => string {
+  const language = useLanguage();
+  return (name) => NAMES[name]?.[language] ?? name;
+}
