@@ -29,9 +29,14 @@ export async function noteChange(
     actor: actor ?? "",
     address: callerOf(context, request),
     action: (request.routeOptions.url ?? "").replace("/admin/api/v1/", ""),
-    appId: typeof body.app_id === "number" ? body.app_id : null,
+    appId: isAppId(body.app_id) ? body.app_id : null,
     details: shown(body, request.routeOptions.config.auditHides ?? []),
   });
+}
+
+/** Whatever else is asked for is refused, but only after it was noted. */
+function isAppId(value: unknown): value is number {
+  return Number.isInteger(value) && Math.abs(value as number) < 2 ** 31;
 }
 
 /** Secrets never get there, and long texts only as far as they help. */
