@@ -34,7 +34,7 @@ import { registerRoutes } from "./register-routes.ts";
 import { reportRoutes } from "./report-routes.ts";
 import { touchDoor } from "./touch-door.ts";
 import { touchRoutes } from "./touch-routes.ts";
-import { AJV_OPTIONS } from "./validation.ts";
+import { routeValidatorOf } from "./validation.ts";
 
 /** What the SDKs put on a cross-origin request. */
 const CORS_HEADERS = [
@@ -55,7 +55,13 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
     serverFactory: (framework) => httpServer(context, framework),
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: true },
-    ajv: { customOptions: AJV_OPTIONS },
+    schemaController: {
+      compilersFactory: {
+        buildValidator: () => (route: unknown) => routeValidatorOf((route as { schema: object }).schema),
+        // Answers are plain data made here: nothing to filter, and unknown keys must stay.
+        buildSerializer: () => () => JSON.stringify,
+      },
+    },
     // One logger for all: a child of its own for every request costs more than parsing a small body.
     childLoggerFactory: (logger) => logger,
     // Fastify refuses odd Content-Types before any parser sees them; SDKs send odd ones, and none tells the truth.
@@ -73,8 +79,6 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
         answerOfError(context, error, { id: request.id, url: undefined }),
       ),
   });
-  // Answers are plain data made here: nothing to filter, and unknown keys must stay.
-  server.setSerializerCompiler(() => JSON.stringify);
   server.decorateRequest("answerCode", 0);
   server.decorateRequest("answerMessage", "");
   readBodies(server, context);

@@ -1,19 +1,17 @@
-import { Ajv, type ErrorObject } from "ajv";
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { ApiError } from "../errors.ts";
 
 /**
  * The rules under which bodies are checked: nothing is coerced, filled in or taken away, and keys that are not in the
  * schema are nobody's business.
  */
-export const AJV_OPTIONS = {
+const ajv = new Ajv({
   coerceTypes: false,
   removeAdditional: false,
   useDefaults: false,
   allErrors: false,
   allowUnionTypes: true,
-} as const;
-
-const ajv = new Ajv(AJV_OPTIONS);
+});
 
 /** For a structure that arrives inside another one; undefined when it is valid. */
 export function messageOfInvalid(schema: object, value: unknown): string | undefined {
@@ -28,6 +26,22 @@ export function validatorOf(schema: object): Validate {
   return (value) => {
     if (!validate(value)) throw new ApiError("badParameter", sentenceOf(validate.errors ?? []));
   };
+}
+
+/**
+ * For the framework, which looks for the errors on the function itself. Compiled when a request first needs it: to
+ * compile the schemas of all routes would take a third of the server's start.
+ */
+export function routeValidatorOf(schema: object): ValidateFunction {
+  let compiled: ValidateFunction | undefined;
+  const validate = (value: unknown) => {
+    compiled ??= ajv.compile(schema);
+    const isValid = compiled(value);
+    validate.errors = compiled.errors;
+    return isValid;
+  };
+  validate.errors = undefined as ValidateFunction["errors"];
+  return validate as ValidateFunction;
 }
 
 /** One sentence that names the parameter. Of the branches of an `anyOf`, the first describes what is wanted. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { CODES } from "../../src/errors.ts";
+import { routeValidatorOf } from "../../src/http/validation.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { BASE, DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "./fixture.ts";
@@ -140,6 +141,18 @@ describe("/openapi.json", () => {
     expect((await body("user/register/attributed")).required).toHaveLength(12);
     expect((await body("base/wx/access_token/refresh")).required).toEqual(["wx_access_token", "current_time", "sign"]);
     expect((await body("event/consumer_event")).required).toEqual(["event_type", "ts"]);
+  });
+
+  test("has only schemas that can be compiled: what a request is held against is compiled when one first comes", async () => {
+    const { paths } = await openApi();
+    const operations = Object.values(paths as Row).flatMap((path) => Object.values(path as Row));
+    const schemas = operations.flatMap(({ parameters = [], requestBody }): object[] => [
+      ...parameters.map(({ schema }: Row) => schema),
+      ...Object.values((requestBody?.content ?? {}) as Row).map(({ schema }) => schema),
+    ]);
+    expect(schemas.length).toBeGreaterThan(100);
+    for (const schema of schemas) expect(() => routeValidatorOf(schema)({}), JSON.stringify(schema)).not.toThrow();
+    expect(() => routeValidatorOf({ type: "strange" })({}), "a schema that cannot").toThrow();
   });
 
   test("marks the consumer event as deprecated", async () => {
