@@ -22,7 +22,16 @@ import { isErasure } from "./erasure.ts";
 import { Facts } from "./facts.ts";
 import { ObservedNames } from "./observed-names.ts";
 import { LOOK_BACK_MS_MIN } from "./touches.ts";
-import { applyBatch, applySetAside, type Batch, daysOf, isRename, setAsideEntry, weeksOf } from "./transaction.ts";
+import {
+  applyBatch,
+  applySetAside,
+  appsOf,
+  type Batch,
+  daysOf,
+  isRename,
+  setAsideEntry,
+  weeksOf,
+} from "./transaction.ts";
 
 export type Applied = {
   position: number;
@@ -236,7 +245,7 @@ export class Applier {
 
   /** Days around the time of receipt always get a partition; far ones only while there are not too many. */
   async #openDays(batch: Batch): Promise<void> {
-    const facts = new Facts(await loadAppRules(this.#options.pool), []);
+    const facts = new Facts(await loadAppRules(this.#options.pool, appsOf(batch.entries)), []);
     for (const [day, receivedAtMs] of daysOf(batch.entries, facts)) {
       if (this.#days.has(day)) continue;
       const distanceMs = Math.abs(Date.parse(day) - receivedAtMs);

@@ -23,13 +23,13 @@ import { type Facts, userKey } from "./facts.ts";
 import { callbackRows } from "./own-callbacks.ts";
 
 /** What each app tells to whom; apps that tell nobody have none. */
-export async function loadBooks(tx: pg.PoolClient): Promise<Map<number, PostbackBook>> {
-  const accounts = await loadReaches(tx);
-  const wishes = await loadCallbackWishes(tx);
-  const appIds = [...new Set([...accounts, ...wishes].map(({ appId }) => appId))];
-  const rules = await loadPostbackRules(tx, appIds);
+export async function loadBooks(tx: pg.PoolClient, appIds: readonly number[]): Promise<Map<number, PostbackBook>> {
+  const accounts = await loadReaches(tx, appIds);
+  const wishes = await loadCallbackWishes(tx, appIds);
+  const telling = [...new Set([...accounts, ...wishes].map(({ appId }) => appId))];
+  const rules = await loadPostbackRules(tx, telling);
   return new Map(
-    appIds.map((appId) => {
+    telling.map((appId) => {
       const own = wishes.filter((wish) => wish.appId === appId);
       const book = new PostbackBook({
         appId,

@@ -179,8 +179,9 @@ async function startFacts(
   entries: readonly DecodedEntry[],
   context: Context & Origin,
 ): Promise<Facts> {
-  const apps = await loadAppRules(tx);
-  const rulings = { settings: await loadRuleSettings(tx), books: await loadBooks(tx) };
+  const appIds = appsOf(entries);
+  const apps = await loadAppRules(tx, appIds);
+  const rulings = { settings: await loadRuleSettings(tx, appIds), books: await loadBooks(tx, appIds) };
   const touches = await storeTouches(tx, entries, context.weeks);
   const empty = new Facts(apps, [], rulings);
   const late = await findLateUsers(tx, touches.fresh, (appId) =>
@@ -304,6 +305,11 @@ export function daysOf(entries: readonly DecodedEntry[], facts: Pick<Facts, "app
     if (calendar) for (const event of entry.events) days.set(calendar.dayOf(event.atMs), entry.head.at);
   }
   return days;
+}
+
+/** The apps that the entries of a batch belong to. */
+export function appsOf(entries: readonly DecodedEntry[]): number[] {
+  return [...new Set(entries.flatMap((entry) => (entry.kind === "unreadable" ? [] : [entry.head.app])))];
 }
 
 /** The weeks that the touches of a batch fall on. */

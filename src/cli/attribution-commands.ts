@@ -40,7 +40,7 @@ function rulesCommands(program: Command): void {
     .action((options: AppOption) =>
       withDatabase(async (session) => {
         await findApp(session, options.app);
-        const shown = shownRules(await loadRuleSettings(session.pool), options.app);
+        const shown = shownRules(await loadRuleSettings(session.pool, [options.app]));
         print(shown, options, () => tableOf(shown.map((row) => ({ ...row }))));
       }),
     );
@@ -64,13 +64,12 @@ function rulesCommands(program: Command): void {
           const secret = { appId: options.app, platform, name: "akey", value: options.akey };
           await storePlatformSecret(session.pool, session.vault, secret);
         }
-        const known = (await loadRuleSettings(session.pool)).find(
-          (setting) => setting.appId === options.app && setting.platform === platform,
-        );
+        const settings = await loadRuleSettings(session.pool, [options.app]);
+        const known = settings.find((setting) => setting.platform === platform);
         const rulesNow = { ...(options.reset ? {} : known?.rules), ...given };
         const changedAtMs = systemClock();
         await storeRuleSettings(session.pool, { appId: options.app, platform, rules: rulesNow, changedAtMs });
-        const shown = shownRules(await loadRuleSettings(session.pool), options.app);
+        const shown = shownRules(await loadRuleSettings(session.pool, [options.app]));
         print(shown, options, () => tableOf(shown.map((row) => ({ ...row }))));
       }),
   );
@@ -102,13 +101,12 @@ function rulesOf(options: RuleOptions, platform: string): Partial<Rules> {
   }
 }
 
-function shownRules(settings: readonly AppRuleSettings[], appId: number): Record<string, string>[] {
-  const own = settings.filter((setting) => setting.appId === appId);
-  const ofApp = own.find(({ platform }) => platform === "")?.rules ?? {};
+function shownRules(settings: readonly AppRuleSettings[]): Record<string, string>[] {
+  const ofApp = settings.find(({ platform }) => platform === "")?.rules ?? {};
   const app = { ad_platform: "(all)", ...DEFAULT_RULE_TEXTS, ...ruleTexts(ofApp) };
   return [
     app,
-    ...own
+    ...settings
       .filter(({ platform }) => platform !== "")
       .map(({ platform, rules }) => ({ ...app, ...ruleTexts(rules), ad_platform: platform })),
   ];

@@ -16,8 +16,8 @@ export function metadataCommands(program: Command): void {
     .action((options: { app: number; json?: boolean }) =>
       withDatabase(async (session) => {
         const { appId } = await findApp(session, options.app);
-        const events = (await loadEventMeta(session.pool)).filter((meta) => meta.appId === appId);
-        const properties = (await loadPropertyMeta(session.pool)).filter((meta) => meta.appId === appId);
+        const events = await loadEventMeta(session.pool, [appId]);
+        const properties = await loadPropertyMeta(session.pool, [appId]);
         const rows = [
           ...events.map(({ name, state }) => ({ kind: "event", name, type: "", state })),
           ...properties.map(({ scope, name, type, state }) => ({ kind: `${scope} property`, name, type, state })),

@@ -94,7 +94,7 @@ async function addressOfHolder(config: Config, first: Holder): Promise<string> {
 }
 
 export async function findApp(session: DatabaseSession, appId: number): Promise<App> {
-  const app = (await loadApps(session.pool, session.vault)).find((candidate) => candidate.appId === appId);
+  const [app] = await loadApps(session.pool, session.vault, { ids: [appId] });
   if (!app) throw new UsageError(`There is no app ${appId}; \`app list\` shows them.`);
   return app;
 }

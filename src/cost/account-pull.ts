@@ -60,7 +60,7 @@ async function pullLocked(deps: WalkDeps, { client, key, plan }: Job, options: P
   // Read again under the lock: another process may just have pulled what was due.
   const [found] = await loadCostAccounts(client, { fromDay: firstScheduledDay(nowMs), of: key });
   const account = await loadAccount(client, deps.vault, key);
-  const app = (await loadAppRules(client)).find((candidate) => candidate.appId === key.appId);
+  const [app] = await loadAppRules(client, [key.appId]);
   if (!found || !account || !app) return { ...key, ...NOTHING };
   const days = daysIn(plan, found.state, { nowMs, timeZone: app.timeZone });
   if (days.length === 0) return { ...key, ...NOTHING };

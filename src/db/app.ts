@@ -54,20 +54,35 @@ export async function createApp(
       returning ${columns}`,
   );
   await createDefaultRules(executor, row!.appId, app.createdAtMs);
-  await tellSettingsChanged(executor);
+  await tellSettingsChanged(executor, [row!.appId]);
   return unsealed(row!, vault);
 }
 
-export async function loadApps(executor: Executor, vault: Vault): Promise<App[]> {
-  const rows = await query<AppRow>(executor, sql`select ${columns} from app order by app_id`);
+/** Apps by their ids, or by their access tokens. */
+export type AppNames = { ids?: readonly number[]; tokens?: readonly string[] };
+
+/** Without names, all. */
+export async function loadApps(executor: Executor, vault: Vault, names?: AppNames): Promise<App[]> {
+  const isNamed = names
+    ? sql`app_id = any(${names.ids ?? []}::bigint[]) or access_token = any(${names.tokens ?? []}::text[])`
+    : sql`true`;
+  const rows = await query<AppRow>(executor, sql`select ${columns} from app where ${isNamed} order by app_id`);
   return rows.map((row) => unsealed(row, vault));
 }
 
 /** What apply needs of an app: no secrets. */
 export type AppRules = Pick<App, "appId" | "timeZone" | "currency" | "rates">;
 
-export async function loadAppRules(executor: Executor): Promise<AppRules[]> {
-  return query<AppRules>(executor, sql`select app_id as "appId", time_zone as "timeZone", currency, rates from app`);
+export async function loadAppRules(executor: Executor, appIds?: readonly number[]): Promise<AppRules[]> {
+  return query<AppRules>(
+    executor,
+    sql`select app_id as "appId", time_zone as "timeZone", currency, rates from app where ${isOf(appIds)}`,
+  );
+}
+
+/** A condition on the column app_id; without ids, none. */
+export function isOf(appIds: readonly number[] | undefined): Sql {
+  return appIds === undefined ? sql`true` : sql`app_id = any(${appIds}::bigint[])`;
 }
 
 export async function changeApp(executor: Executor, appId: number, change: AppChange): Promise<boolean> {
@@ -84,7 +99,7 @@ export async function changeApp(executor: Executor, appId: number, change: AppCh
   if (assignments.length === 0) return true;
   const all = assignments.reduce((left, right) => sql`${left}, ${right}`);
   const changed = await execute(executor, sql`update app set ${all} where app_id = ${appId}`);
-  await tellSettingsChanged(executor);
+  await tellSettingsChanged(executor, [appId]);
   return changed > 0;
 }
 
@@ -105,7 +120,7 @@ export async function rotateSecret(
     executor,
     sql`update app set ${assignmentOf(which, secret, vault)} where app_id = ${appId}`,
   );
-  await tellSettingsChanged(executor);
+  await tellSettingsChanged(executor, [appId]);
   return changed > 0 ? secret : undefined;
 }
 
@@ -137,8 +152,9 @@ async function appHasUsers(executor: Executor, appId: number): Promise<boolean> 
   return rows.length > 0;
 }
 
-export async function tellSettingsChanged(executor: Executor): Promise<void> {
-  await execute(executor, sql`select pg_notify(${SETTINGS_CHANNEL}, '')`);
+export async function tellSettingsChanged(executor: Executor, appIds: readonly number[]): Promise<void> {
+  for (const appId of new Set(appIds))
+    await execute(executor, sql`select pg_notify(${SETTINGS_CHANNEL}, ${String(appId)})`);
 }
 
 export async function listenForSettings(executor: Executor): Promise<void> {

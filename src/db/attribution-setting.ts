@@ -1,13 +1,14 @@
 import type { RuleSettings, Rules } from "../domain/attribution-rules.ts";
-import { tellSettingsChanged } from "./app.ts";
+import { isOf, tellSettingsChanged } from "./app.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 export type AppRuleSettings = RuleSettings & { appId: number };
 
-export async function loadRuleSettings(executor: Executor): Promise<AppRuleSettings[]> {
+export async function loadRuleSettings(executor: Executor, appIds?: readonly number[]): Promise<AppRuleSettings[]> {
   return query<AppRuleSettings>(
     executor,
-    sql`select app_id as "appId", ad_platform as platform, rules from attribution_setting order by app_id, ad_platform`,
+    sql`select app_id as "appId", ad_platform as platform, rules from attribution_setting where ${isOf(appIds)}
+      order by app_id, ad_platform`,
   );
 }
 
@@ -22,5 +23,5 @@ export async function storeRuleSettings(
       values (${setting.appId}, ${setting.platform}, ${JSON.stringify(setting.rules)}, ${setting.changedAtMs})
       on conflict (app_id, ad_platform) do update set rules = excluded.rules, changed_at_ms = excluded.changed_at_ms`,
   );
-  await tellSettingsChanged(executor);
+  await tellSettingsChanged(executor, [setting.appId]);
 }

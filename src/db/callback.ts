@@ -1,5 +1,6 @@
 import type { CallbackKind } from "../domain/callback.ts";
 import type { Vault } from "../vault.ts";
+import { isOf } from "./app.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** Where an app's own systems want to be told. */
@@ -21,8 +22,11 @@ const columns = sql`app_id as "appId", kind, url, secret_sealed as "secretSealed
 /** What apply needs to know: no addresses, no secrets. */
 export type CallbackWish = Pick<Callback, "appId" | "kind" | "events">;
 
-export async function loadCallbackWishes(executor: Executor): Promise<CallbackWish[]> {
-  return query<CallbackWish>(executor, sql`select app_id as "appId", kind, events from callback where enabled`);
+export async function loadCallbackWishes(executor: Executor, appIds: readonly number[]): Promise<CallbackWish[]> {
+  return query<CallbackWish>(
+    executor,
+    sql`select app_id as "appId", kind, events from callback where enabled and ${isOf(appIds)}`,
+  );
 }
 
 export async function loadCallbacks(executor: Executor, vault: Vault, appId?: number): Promise<Callback[]> {

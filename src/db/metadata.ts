@@ -1,5 +1,5 @@
 import type { MetaState, PropertyScope, PropertyType } from "../domain/metadata.ts";
-import { tellSettingsChanged } from "./app.ts";
+import { isOf, tellSettingsChanged } from "./app.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 export type EventMeta = { appId: number; name: string; state: MetaState };
@@ -11,16 +11,18 @@ export type PropertyMeta = {
   state: MetaState;
 };
 
-export async function loadEventMeta(executor: Executor): Promise<EventMeta[]> {
-  return query<EventMeta>(executor, sql`select app_id as "appId", name, state from event_meta order by app_id, name`);
+export async function loadEventMeta(executor: Executor, appIds?: readonly number[]): Promise<EventMeta[]> {
+  return query<EventMeta>(
+    executor,
+    sql`select app_id as "appId", name, state from event_meta where ${isOf(appIds)} order by app_id, name`,
+  );
 }
 
-/** Of one app, or of all. */
-export async function loadPropertyMeta(executor: Executor, appId?: number): Promise<PropertyMeta[]> {
-  const which = appId === undefined ? sql`true` : sql`app_id = ${appId}`;
+export async function loadPropertyMeta(executor: Executor, appIds?: readonly number[]): Promise<PropertyMeta[]> {
   return query<PropertyMeta>(
     executor,
-    sql`select app_id as "appId", scope, name, type, state from property_meta where ${which} order by app_id, scope, name`,
+    sql`select app_id as "appId", scope, name, type, state from property_meta where ${isOf(appIds)}
+      order by app_id, scope, name`,
   );
 }
 
@@ -54,7 +56,7 @@ export async function declareEvents(executor: Executor, metas: readonly EventMet
       from unnest(${list("appId")}::int[], ${list("name")}::text[], ${list("state")}::text[]) as declared (app_id, name, state)
       on conflict (app_id, name) do update set state = excluded.state, changed_at_ms = excluded.changed_at_ms`,
   );
-  await tellSettingsChanged(executor);
+  await tellSettingsChanged(executor, list("appId"));
 }
 
 /** The same for properties. */
@@ -73,7 +75,7 @@ export async function declareProperties(
       on conflict (app_id, scope, name) do update
         set type = excluded.type, state = excluded.state, changed_at_ms = excluded.changed_at_ms`,
   );
-  await tellSettingsChanged(executor);
+  await tellSettingsChanged(executor, list("appId"));
 }
 
 export type ObservedName = { appId: number; kind: "event" | `${PropertyScope}_property`; name: string; atMs: number };

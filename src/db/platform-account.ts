@@ -1,4 +1,5 @@
 import type { Vault } from "../vault.ts";
+import { isOf } from "./app.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** An account at an ad platform that an app advertises with. */
@@ -35,11 +36,11 @@ function whereKey(key: AccountKey) {
 }
 
 /** The accounts by which postbacks are sent. */
-export async function loadReaches(executor: Executor): Promise<AccountReach[]> {
+export async function loadReaches(executor: Executor, appIds: readonly number[]): Promise<AccountReach[]> {
   return query<AccountReach>(
     executor,
     sql`select app_id as "appId", ad_platform as "adPlatform", advertiser_id as "advertiserId", postbacks from platform_account
-      where postbacks order by app_id, ad_platform, advertiser_id`,
+      where postbacks and ${isOf(appIds)} order by app_id, ad_platform, advertiser_id`,
   );
 }
 

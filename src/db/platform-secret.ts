@@ -1,15 +1,20 @@
 import type { Vault } from "../vault.ts";
-import { tellSettingsChanged } from "./app.ts";
+import { isOf, tellSettingsChanged } from "./app.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** A secret that an ad platform has given to the app, such as Baidu's akey. */
 export type PlatformSecret = { appId: number; platform: string; name: string };
 
 /** By app, then by `platform name`. */
-export async function loadPlatformSecrets(executor: Executor, vault: Vault): Promise<Map<number, Map<string, string>>> {
+export async function loadPlatformSecrets(
+  executor: Executor,
+  vault: Vault,
+  appIds?: readonly number[],
+): Promise<Map<number, Map<string, string>>> {
   const rows = await query<PlatformSecret & { sealed: string }>(
     executor,
-    sql`select app_id as "appId", ad_platform as platform, name, value_sealed as sealed from platform_secret`,
+    sql`select app_id as "appId", ad_platform as platform, name, value_sealed as sealed from platform_secret
+      where ${isOf(appIds)}`,
   );
   const secrets = new Map<number, Map<string, string>>();
   for (const row of rows) {
@@ -39,5 +44,5 @@ export async function storePlatformSecret(
         on conflict (app_id, ad_platform, name) do update set value_sealed = excluded.value_sealed`,
     );
   }
-  await tellSettingsChanged(executor);
+  await tellSettingsChanged(executor, [appId]);
 }

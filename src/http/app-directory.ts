@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { type App, listenForSettings, loadApps } from "../db/app.ts";
-import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
+import { loadEventMeta, loadPropertyMeta, type PropertyMeta } from "../db/metadata.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
-import type { AppMetadata, MetaState, PropertyType } from "../domain/metadata.ts";
+import type { AppMetadata, PropertyType } from "../domain/metadata.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -15,6 +15,11 @@ export type ServedApp = App & {
 };
 
 const RELOAD_MS = 5_000;
+/** Whatever looks otherwise was never given out, and need not be looked for. */
+const TOKEN = /^\w{1,64}$/;
+
+/** What is to be read: everything, or the apps that are named. */
+type Wish = { kind: "all" } | { kind: "named"; ids: number[]; tokens: string[] };
 
 /**
  * All apps with their metadata, in memory. Changes arrive by notification, and by a reload every few seconds in case
@@ -29,7 +34,7 @@ export class AppDirectory {
   #loop: Loop | undefined;
   #listener: pg.PoolClient | undefined;
   #running: Promise<void> = Promise.resolve();
-  #next: Promise<void> | undefined;
+  #next: { wish: Wish; loaded: Promise<void> } | undefined;
 
   constructor(options: { pool: pg.Pool; vault: Vault; log: Log }) {
     this.#pool = options.pool;
@@ -69,8 +74,8 @@ export class AppDirectory {
   /** Like peek, but an unknown token is looked for in the database once more: the app may have been made just now. */
   async find(token: string | undefined): Promise<ServedApp> {
     let app = token === undefined ? undefined : this.#byToken.get(token);
-    if (!app && token) {
-      await this.#reloadIfPossible();
+    if (!app && token && TOKEN.test(token)) {
+      await this.#loadIfPossible({ kind: "named", ids: [], tokens: [token] });
       app = this.#byToken.get(token);
     }
     if (!app) throw new ApiError("badToken", token ? "access_token is not known." : "access_token is missing.");
@@ -79,61 +84,72 @@ export class AppDirectory {
 
   /** For those who name an app by its id; it may have been made just now. */
   async findById(appId: number): Promise<ServedApp> {
-    if (!this.#byId.has(appId)) await this.#reloadIfPossible();
+    if (!this.#byId.has(appId) && Number.isSafeInteger(appId))
+      await this.#loadIfPossible({ kind: "named", ids: [appId], tokens: [] });
     const app = this.#byId.get(appId);
     if (!app) throw new ApiError("badToken", "app_id is not known.");
     return app;
   }
 
-  async #reloadIfPossible(): Promise<void> {
-    await this.reload().catch((error) =>
+  reload(): Promise<void> {
+    return this.#load({ kind: "all" });
+  }
+
+  async #loadIfPossible(wish: Wish): Promise<void> {
+    await this.#load(wish).catch((error) =>
       this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."),
     );
   }
 
   /** One at a time, so that an older state never replaces a newer one; calls that come while one runs share the next. */
-  reload(): Promise<void> {
-    this.#next ??= this.#running
+  #load(wish: Wish): Promise<void> {
+    if (this.#next) {
+      this.#next.wish = both(this.#next.wish, wish);
+      return this.#next.loaded;
+    }
+    const next = { wish, loaded: this.#running };
+    next.loaded = this.#running
       .catch(() => {})
       .then(() => {
         this.#next = undefined;
-        return this.#load();
+        return this.#read(next.wish);
       });
-    this.#running = this.#next;
-    return this.#next;
+    this.#next = next;
+    this.#running = next.loaded;
+    return next.loaded;
   }
 
-  async #load(): Promise<void> {
-    const [apps, secrets, events, properties] = await Promise.all([
-      loadApps(this.#pool, this.#vault),
-      loadPlatformSecrets(this.#pool, this.#vault),
-      loadEventMeta(this.#pool),
-      loadPropertyMeta(this.#pool),
-    ]);
-    const byToken = new Map<string, ServedApp>();
-    const byId = new Map<number, ServedApp>();
-    for (const app of apps) {
-      const declared = properties.filter(
-        (meta) => meta.appId === app.appId && meta.state === "declared" && meta.type !== "any",
-      );
-      const inScope = (scope: string) =>
-        new Map<string, PropertyType>(
-          declared.filter((meta) => meta.scope === scope).map((meta) => [meta.name, meta.type as PropertyType]),
-        );
-      const states = new Map<string, MetaState>(
-        events.filter((meta) => meta.appId === app.appId).map((meta) => [meta.name, meta.state]),
-      );
-      const metadata: AppMetadata = {
-        mode: app.metadataMode,
-        events: states,
-        properties: { event: inScope("event"), user: inScope("user") },
-      };
-      const served = { ...app, metadata, secrets: secrets.get(app.appId) ?? new Map<string, string>() };
-      byToken.set(app.accessToken, served);
-      byId.set(app.appId, served);
+  async #read(wish: Wish): Promise<void> {
+    const apps = await loadApps(this.#pool, this.#vault, wish.kind === "all" ? undefined : wish);
+    const served = await this.#serve(apps, wish.kind === "all" ? undefined : apps.map(({ appId }) => appId));
+    if (wish.kind === "all") {
+      this.#byToken = new Map();
+      this.#byId = new Map();
     }
-    this.#byToken = byToken;
-    this.#byId = byId;
+    for (const app of served) {
+      const before = this.#byId.get(app.appId);
+      if (before) this.#byToken.delete(before.accessToken);
+      this.#byToken.set(app.accessToken, app);
+      this.#byId.set(app.appId, app);
+    }
+  }
+
+  async #serve(apps: readonly App[], appIds: readonly number[] | undefined): Promise<ServedApp[]> {
+    if (apps.length === 0) return [];
+    const [secrets, events, properties] = await Promise.all([
+      loadPlatformSecrets(this.#pool, this.#vault, appIds),
+      loadEventMeta(this.#pool, appIds).then(byApp),
+      loadPropertyMeta(this.#pool, appIds).then(byApp),
+    ]);
+    return apps.map((app) => ({
+      ...app,
+      metadata: {
+        mode: app.metadataMode,
+        events: new Map((events.get(app.appId) ?? []).map(({ name, state }) => [name, state])),
+        properties: declaredOf(properties.get(app.appId) ?? []),
+      },
+      secrets: secrets.get(app.appId) ?? new Map<string, string>(),
+    }));
   }
 
   async #listen(): Promise<void> {
@@ -147,9 +163,37 @@ export class AppDirectory {
     };
     client.on("error", lost);
     client.on("end", lost);
-    client.on("notification", () => {
-      this.reload().catch((error) => this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."));
-    });
+    client.on("notification", ({ payload }) => void this.#loadIfPossible(wishOf(payload)));
     await listenForSettings(client);
   }
+}
+
+/** A notification names the app that has changed. */
+function wishOf(payload = ""): Wish {
+  return /^\d{1,15}$/.test(payload) ? { kind: "named", ids: [Number(payload)], tokens: [] } : { kind: "all" };
+}
+
+function both(one: Wish, other: Wish): Wish {
+  if (one.kind === "all" || other.kind === "all") return { kind: "all" };
+  one.ids.push(...other.ids);
+  one.tokens.push(...other.tokens);
+  return one;
+}
+
+function byApp<T extends { appId: number }>(rows: readonly T[]): Map<number, T[]> {
+  const groups = new Map<number, T[]>();
+  for (const row of rows) {
+    const group = groups.get(row.appId);
+    if (group) group.push(row);
+    else groups.set(row.appId, [row]);
+  }
+  return groups;
+}
+
+/** The properties whose type is checked, by scope. */
+function declaredOf(properties: readonly PropertyMeta[]): AppMetadata["properties"] {
+  const declared = { event: new Map<string, PropertyType>(), user: new Map<string, PropertyType>() };
+  for (const { scope, name, type, state } of properties)
+    if (state === "declared" && type !== "any") declared[scope].set(name, type);
+  return declared;
 }

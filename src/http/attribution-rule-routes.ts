@@ -76,7 +76,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: HttpCont
 }
 
 async function shown({ pool }: HttpContext, appId: number): Promise<ShownRuleSettings> {
-  const settings = (await loadRuleSettings(pool)).filter((setting) => setting.appId === appId);
+  const settings = await loadRuleSettings(pool, [appId]);
   return {
     fields: RULE_FIELDS.map((field) => ({
       ...{ name: field.name, takes: field.takes, hint: field.hint },

@@ -61,7 +61,7 @@ export function listRoutes(routes: FastifyInstance, context: HttpContext): void 
     handler: async (request) => {
       const query = request.query as { app_id: string; list: ListName };
       const { appId } = await apps.findById(Number(query.app_id));
-      const properties = await loadPropertyMeta(context.pool, appId);
+      const properties = await loadPropertyMeta(context.pool, [appId]);
       return success(fieldsOfList(query.list, { platforms: [ORGANIC, ...PLATFORM_NAMES], properties }));
     },
   });

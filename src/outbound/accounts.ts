@@ -122,7 +122,7 @@ function changed(account: PlatformAccount, change: AccountChange): PlatformAccou
   };
 }
 
-function shownAccount(account: PlatformAccount, calendar: Calendar): ShownAccount {
+export function shownAccount(account: PlatformAccount, calendar: Calendar): ShownAccount {
   const textOf = (ms: number | null) => (ms === null ? "" : calendar.textOf(ms));
   return {
     ad_platform: account.adPlatform,

@@ -2,12 +2,13 @@ import { LIMITS } from "../config.ts";
 import { type AppRules, loadAppRules } from "../db/app.ts";
 import { loadPauses } from "../db/lane-pause.ts";
 import { sumOutbox } from "../db/outbox.ts";
+import { loadAccounts } from "../db/platform-account.ts";
 import { ALL_STATUSES, countPostbacks, countReasons, type ListedPostback, listPostbacks } from "../db/postback-list.ts";
 import type { Executor } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback.ts";
 import { type ListWish, placeText } from "../domain/postback-request.ts";
-import { listAccounts, type ShownAccount } from "../outbound/accounts.ts";
+import { type ShownAccount, shownAccount } from "../outbound/accounts.ts";
 import type { Vault } from "../vault.ts";
 
 /** A postback as people see it. Times are in the app's zone, amounts in cents. */
@@ -125,25 +126,21 @@ export async function showState(
   vault: Vault,
   { appId, nowMs }: { appId: number | undefined; nowMs: number },
 ): Promise<PostbackState> {
-  const apps = (await loadAppRules(executor)).filter((app) => appId === undefined || app.appId === appId);
-  const accounts: AccountState[] = [];
-  for (const app of apps) {
-    for (const account of await listAccounts(executor, vault, app)) {
-      const { ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at } = account;
-      const state = { app_id: app.appId, ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at };
-      accounts.push(state);
-    }
-  }
-  return { lanes: await showLanes(executor, apps, nowMs), accounts };
+  const apps = await loadAppRules(executor, appId === undefined ? undefined : [appId]);
+  const zones: Zones = new Map(apps.map((app) => [app.appId, app.timeZone]));
+  const accounts = (await loadAccounts(executor, vault, appId)).map((account): AccountState => {
+    const calendar = calendarOf(zones.get(account.appId) ?? "UTC");
+    const { ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at } = shownAccount(account, calendar);
+    return { app_id: account.appId, ad_platform, advertiser_id, postbacks, costs, last_error, last_error_at };
+  });
+  return { lanes: await showLanes(executor, zones, nowMs), accounts };
 }
 
-async function showLanes(
-  executor: Executor,
-  apps: readonly Pick<AppRules, "appId" | "timeZone">[],
-  nowMs: number,
-): Promise<ShownLane[]> {
+/** The time zone of each app. */
+type Zones = ReadonlyMap<number, string>;
+
+async function showLanes(executor: Executor, zones: Zones, nowMs: number): Promise<ShownLane[]> {
   const pauses = await loadPauses(executor, nowMs);
-  const zones = new Map(apps.map(({ appId, timeZone }) => [appId, timeZone]));
   return (await sumOutbox(executor)).flatMap(({ lane, waiting, inFlight, dueAtMs }) => {
     const [id = "", ...to] = lane.split(" ");
     const zone = zones.get(Number(id));

@@ -82,7 +82,7 @@ async function loadBook(tx: pg.PoolClient, appId: number): Promise<PostbackBook>
   return new PostbackBook({
     appId,
     rules: await loadPostbackRules(tx, [appId]),
-    accounts: (await loadReaches(tx)).filter((account) => account.appId === appId),
+    accounts: await loadReaches(tx, [appId]),
     own: { attribution: false, events: new Set() },
     takesPostbacks: (platform) => postbackConnectorOf(platform) !== undefined,
   });

@@ -39,7 +39,7 @@ export async function whatIf(
   range: Range,
   tried: TriedRules,
 ): Promise<WhatIf> {
-  const settings = (await loadRuleSettings(executor)).filter((setting) => setting.appId === app.appId);
+  const settings = await loadRuleSettings(executor, [app.appId]);
   const rules = bookOf(settings, tried);
   const rows = new Map<string, WhatIfRow>();
   const result: WhatIf = { decisions: 0, moved: 0, moved_revenue_cents: 0, rows: [] };

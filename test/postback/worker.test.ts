@@ -220,7 +220,7 @@ test("one row is sent by one worker, however many there are", async () => {
   expect(engine.accepted.filter(({ isDuplicate }) => isDuplicate)).toEqual([]);
   const { rows } = await stage.pool.query("select status, count(*)::int as count from postback group by 1");
   expect(rows).toEqual([{ status: 1, count: 120 }]);
-  expect((await loadReaches(stage.pool)).length).toBe(2);
+  expect((await loadReaches(stage.pool, [stage.stage.app.appId])).length).toBe(2);
 });
 
 /** So that a row can be compared with a text that it is to match. */

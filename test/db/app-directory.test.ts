@@ -1,0 +1,86 @@
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { type App, changeApp, rotateSecret } from "../../src/db/app.ts";
+import { declareEvents } from "../../src/db/metadata.ts";
+import { AppDirectory } from "../../src/http/app-directory.ts";
+import { createLog } from "../../src/log.ts";
+import { makeApp, migratedDatabase, type TempDatabase, vault } from "./temp-database.ts";
+
+let database: TempDatabase;
+let directory: AppDirectory;
+/** How many rows each statement has read that was to read the rows of some apps. */
+let reads: number[];
+
+beforeAll(async () => {
+  database = await migratedDatabase();
+  for (let index = 0; index < 20; index += 1) await makeApp(database.pool);
+  const counting = {
+    connect: () => database.pool.connect(),
+    async query(statement: pg.QueryConfig) {
+      const result = await database.pool.query(statement);
+      if (statement.values?.length) reads.push(result.rows.length);
+      return result;
+    },
+  } as unknown as pg.Pool;
+  directory = new AppDirectory({ pool: counting, vault, log: createLog("silent") });
+  await directory.reload();
+});
+beforeEach(() => {
+  reads = [];
+});
+afterAll(async () => {
+  await directory.stop();
+  await database.drop();
+});
+
+test("an app that was made just now is found, and only its own rows are read for it", async () => {
+  const app = await makeApp(database.pool);
+  expect(await directory.find(app.accessToken)).toMatchObject({ appId: app.appId, appKey: app.appKey });
+  expect(Math.max(...reads)).toBe(1);
+  const next = await makeApp(database.pool);
+  expect(await directory.findById(next.appId)).toMatchObject({ accessToken: next.accessToken });
+  expect(directory.byId(app.appId)).toMatchObject({ accessToken: app.accessToken });
+});
+
+test("who asks while the settings are being read shares the next reading, whatever each of them looks for", async () => {
+  const made: App[] = [];
+  for (let index = 0; index < 5; index += 1) made.push(await makeApp(database.pool));
+  reads = [];
+  const found = await Promise.all([
+    ...made.map((app) => directory.find(app.accessToken)),
+    ...made.map((app) => directory.findById(app.appId)),
+    directory.find("nobody").catch((error) => error.message),
+  ]);
+  expect(found.slice(0, 10)).toMatchObject([...made, ...made].map(({ appId }) => ({ appId })));
+  expect(found[10]).toMatch(/not known/);
+  // Apps, secrets, names of events and of properties: once for the first to ask, once for the rest, at most.
+  expect(reads.length).toBeLessThanOrEqual(8);
+});
+
+test("a change is told, and takes effect, without the other apps being read", async () => {
+  const app = await makeApp(database.pool);
+  await directory.start();
+  await changeApp(database.pool, app.appId, { name: "Renamed" });
+  await expect.poll(() => directory.byId(app.appId)?.name).toBe("Renamed");
+  const token = await rotateSecret(database.pool, vault, { appId: app.appId, which: "access_token" });
+  await expect.poll(() => directory.peek(token!)?.appId).toBe(app.appId);
+  expect(directory.peek(app.accessToken), "the old token").toBeUndefined();
+  await declareEvents(database.pool, [{ appId: app.appId, name: "level_up", state: "disabled" }], 1);
+  await expect.poll(() => directory.byId(app.appId)?.metadata.events.get("level_up")).toBe("disabled");
+  expect(reads.filter((rows) => rows > 1)).toEqual([]);
+});
+
+test.each([["\u0000"], ["' or true --"], ["x".repeat(65)], ["\ud800"], ["令牌"]])(
+  "a token that cannot be ours (%j) is not looked for",
+  async (token) => {
+    await expect(directory.find(token)).rejects.toThrow("access_token is not known.");
+    expect(reads).toEqual([]);
+  },
+);
+
+test.each([[-1], [1.5], [2 ** 31], [2 ** 53], [Number.NaN]])(
+  "an id that no app can have (%d) is not known",
+  async (id) => {
+    await expect(directory.findById(id)).rejects.toThrow("app_id is not known.");
+  },
+);
