@@ -4,9 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import pg from "pg";
+import type pg from "pg";
 import { type App, createApp } from "../../src/db/app.ts";
+import { embeddedConnection } from "../../src/db/embedded.ts";
+import { openPool } from "../../src/db/pool.ts";
 import type { MetadataMode } from "../../src/domain/metadata.ts";
+import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -17,31 +20,30 @@ export type Answer = { status: number; headers: Headers; code: number; msg: stri
 export class Touchpoint {
   readonly url: string;
   readonly dataDir: string;
+  /** Kept open: a connection takes longer to make than an app. */
+  #apps: pg.Pool | undefined;
 
   constructor(place: { url: string; dataDir: string }) {
     this.url = place.url;
     this.dataDir = place.dataDir;
   }
 
+  /** Numbers and days come as they do in the server. */
   database(name?: string): pg.Pool {
-    const { kind: _, ...connection } = JSON.parse(readFileSync(join(this.dataDir, "postgres-connection.json"), "utf8"));
-    const pool = new pg.Pool({ ...connection, ...(name ? { database: name } : {}), max: 4 });
-    pool.on("error", () => {});
-    return pool;
+    const connection = embeddedConnection(this.dataDir);
+    if (connection?.kind !== "local") throw new Error("The server has no database of its own.");
+    const database = name ?? connection.database;
+    return openPool({ ...connection, database }, { log: createLog("silent"), connectionsMax: 4, name: "test" });
   }
 
   async createApp(options: { name?: string; timeZone?: string; metadataMode?: MetadataMode } = {}): Promise<App> {
-    const pool = this.database();
-    try {
-      return await createApp(pool, openVault({ dataDir: this.dataDir, secretKey: "" }), {
-        name: options.name ?? "Test",
-        timeZone: options.timeZone ?? "Asia/Shanghai",
-        metadataMode: options.metadataMode ?? "open",
-        createdAtMs: Date.now(),
-      });
-    } finally {
-      await pool.end();
-    }
+    this.#apps ??= this.database();
+    return createApp(this.#apps, openVault({ dataDir: this.dataDir, secretKey: "" }), {
+      name: options.name ?? "Test",
+      timeZone: options.timeZone ?? "Asia/Shanghai",
+      metadataMode: options.metadataMode ?? "open",
+      createdAtMs: Date.now(),
+    });
   }
 
   /** POST to a collection endpoint, e.g. `post("event/collect/", app, body)`. */
