@@ -68,10 +68,13 @@ export async function dataOf<T>(response: Response): Promise<T> {
   return envelope.data;
 }
 
-/** A session that has ended shows the way in again, wherever that is noticed. */
+/**
+ * A session that has ended shows the way in again, wherever that is noticed. It is asked for rather than taken for ended: a
+ * wrong present password is refused with the same code.
+ */
 function onError(error: unknown): void {
   if (error instanceof ApiFailure && error.isNotSignedIn && queries.getQueryData(SESSION_KEY)) {
-    queries.setQueryData(SESSION_KEY, null);
+    void queries.invalidateQueries({ queryKey: SESSION_KEY });
   }
 }
 
