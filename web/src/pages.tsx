@@ -18,11 +18,66 @@ export type Page = {
 /** Every page, in the order of the navigation. Each is a chunk of its own, fetched when it is opened. */
 export const PAGES: readonly Page[] = [
   {
+    path: "/start",
+    title: { en: "Start here", zh: "快速接入" },
+    group: "integrate",
+    needsApp: true,
+    component: lazy(() => import("./pages/start/start.tsx").then((page) => ({ default: page.StartPage }))),
+  },
+  {
     path: "/campaigns",
     title: { en: "Campaigns", zh: "推广计划" },
     group: "promote",
     needsApp: true,
     component: lazy(() => import("./pages/campaigns/campaigns.tsx").then((page) => ({ default: page.CampaignsPage }))),
+  },
+  {
+    path: "/apps",
+    title: { en: "Apps and tokens", zh: "应用与密钥" },
+    group: "setup",
+    needsApp: false,
+    component: lazy(() => import("./pages/apps/apps.tsx").then((page) => ({ default: page.AppsPage }))),
+  },
+  {
+    path: "/metadata",
+    title: { en: "Metadata", zh: "元数据" },
+    group: "setup",
+    needsApp: true,
+    component: lazy(() => import("./pages/metadata/metadata.tsx").then((page) => ({ default: page.MetadataPage }))),
+  },
+  {
+    path: "/rules",
+    title: { en: "Attribution rules", zh: "归因规则" },
+    group: "setup",
+    needsApp: true,
+    component: lazy(() =>
+      import("./pages/attribution-rules/attribution-rules.tsx").then((page) => ({
+        default: page.AttributionRulesPage,
+      })),
+    ),
+  },
+  {
+    path: "/developers",
+    title: { en: "Developer applications", zh: "开发者应用" },
+    group: "setup",
+    needsApp: false,
+    component: lazy(() =>
+      import("./pages/developers/developers.tsx").then((page) => ({ default: page.DevelopersPage })),
+    ),
+  },
+  {
+    path: "/people",
+    title: { en: "People", zh: "成员" },
+    group: "setup",
+    needsApp: false,
+    component: lazy(() => import("./pages/people/people.tsx").then((page) => ({ default: page.PeoplePage }))),
+  },
+  {
+    path: "/audit",
+    title: { en: "Audit log", zh: "审计日志" },
+    group: "setup",
+    needsApp: false,
+    component: lazy(() => import("./pages/audit/audit.tsx").then((page) => ({ default: page.AuditPage }))),
   },
   {
     path: "/password",

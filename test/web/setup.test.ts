@@ -1,0 +1,259 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { App } from "../../src/db/app.ts";
+import { track } from "../http/fixture.ts";
+import { ConsoleTest, PASSWORD, type Visit } from "./browser.ts";
+
+let site: ConsoleTest;
+let app: App;
+const DAY_MS = 86_400_000;
+
+/** An app with a user whom a click of two days ago brought, an organic one, and events that nobody has declared. */
+beforeAll(async () => {
+  site = await ConsoleTest.start();
+  const { server } = site;
+  app = await server.createApp({ name: "Star Miner" });
+  const click = { app_id: String(app.appId), company: "vivo", oaid: "brought", track_id: "campaign-0000001" };
+  await server.get("/event_center/api/v1/event/click/", { ...click, ts: String(Date.now() - 2 * DAY_MS) });
+  await server.register(app, "brought", { device_info: { os_name: "android", oaid: "brought" } });
+  await server.register(app, "organic");
+  const events = Array.from({ length: 120 }, (_, number) => track(`event_${String(number).padStart(3, "0")}`));
+  const order = track("$PayEvent", { $order_id: "o", $pay_amount: 1_250, $pay_type: "CNY" });
+  await server.collect(app, "brought", [...events, track("level_up", { level: 2 }), order]);
+  await server.settle();
+});
+
+afterAll(() => site.stop());
+
+const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
+const rowOf = ({ page }: Visit, name: RegExp) => page.getByRole("row", { name });
+const inApp = (path: string) => `${path}?app=${app.appId}`;
+const metadata = async () => (await site.api(`metadata?app_id=${app.appId}`)).data;
+
+describe("metadata", () => {
+  test("shows what nobody has declared first, and declares one or all", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open(inApp("/metadata"));
+    await page.getByText("Page 1 of 3").waitFor();
+    await page.getByLabel("Name contains").fill("level");
+    await rowOf(visit, /level_up/)
+      .getByRole("button", { name: "Declare" })
+      .click();
+    await rowOf(visit, /level_up/)
+      .getByText("declared")
+      .waitFor();
+    await page.getByLabel("Name contains").fill("");
+    await visit.inspect("metadata", () => page.getByRole("table").waitFor());
+    expect(await page.getByRole("row").nth(1).textContent()).toContain("event_000");
+    await button(visit, "Declare all 120 observed").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
+    await page.getByText("120 events are declared.").waitFor();
+    const { events } = await metadata();
+    expect(events.filter(({ state }: { state: string }) => state === "declared")).toHaveLength(121);
+    await page.getByLabel("Name contains").fill("event_007");
+    await button(visit, "Switch off").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Switch off" }).click();
+    await rowOf(visit, /event_007/)
+      .getByText("switched off")
+      .waitFor();
+  });
+
+  test("gives properties a type, and changes the mode after saying what that rejects", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open(inApp("/metadata"));
+    await button(visit, "Change to strict").click();
+    await page.getByText("0 observed events and 1 observed properties are not declared").waitFor();
+    await button(visit, "Cancel").click();
+    await page.getByRole("tab", { name: /Properties/ }).click();
+    await rowOf(visit, /level/).getByRole("button", { name: "Declare" }).click();
+    await page.getByLabel("Type of its values").selectOption("number");
+    await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
+    await rowOf(visit, /level.*number.*declared/).waitFor();
+    await button(visit, "Change to strict").click();
+    await page.getByText("Nothing observed is undeclared").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Change to strict" }).click();
+    await page.getByText("Only declared events and properties are stored").waitFor();
+    expect(await metadata()).toMatchObject({ metadata: "strict" });
+    await button(visit, "Declare a name").click();
+    await page.getByLabel("What it is").selectOption("userProperty");
+    await page.getByLabel("Name", { exact: true }).fill("vip");
+    await page.getByLabel("Type of its values").selectOption("bool");
+    expect(await visit.findings()).toEqual([]);
+    await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
+    await rowOf(visit, /vip.*users.*true or false/).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("of an app that has sent nothing says what to do", async () => {
+    const bare = await site.server.createApp({ name: "Bare" });
+    const visit = await site.visit({ as: await site.analyst() });
+    await visit.open(`/metadata?app=${bare.appId}`);
+    await visit.page.getByText("Nothing was sent or declared yet").waitFor();
+    expect(await visit.page.getByRole("button", { name: /Declare|Change to/ }).count()).toBe(0);
+  });
+});
+
+describe("attribution rules", () => {
+  test("are explained, tried on the past, and saved; a platform has its own", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open(inApp("/rules"));
+    await page.getByLabel("Click window").fill("soon");
+    await page.getByText("A number and s, m, h or d").waitFor();
+    expect(await button(visit, "Save").isDisabled()).toBe(true);
+    await page.getByLabel("Click window").fill("24h");
+    await page.getByLabel("Flood from one device").fill("5");
+    await button(visit, "Try it").click();
+    await page.getByText("Not part of the trial: Flood from one device.").waitFor();
+    await rowOf(visit, /vivo/).waitFor();
+    const moved = page.locator(".tile", { hasText: "Would move" });
+    expect(await moved.textContent()).toMatch(/1$/);
+    expect(await page.locator(".tile", { hasText: "revenue" }).textContent()).toContain("12.50");
+    await page.screenshot({ path: "test-output/rules-what-if.png", fullPage: true });
+    await page.getByLabel("Click window").fill("3d");
+    await page.getByText("The rules above have changed since").waitFor();
+    await page.getByLabel("Click window").fill("24h");
+    await button(visit, "Save").click();
+    await page.getByText("The rules are saved.").waitFor();
+    expect(await page.getByLabel("Click window").inputValue(), "as the server writes it").toBe("1d");
+
+    await page.getByLabel("Rules of").selectOption("vivo");
+    await rowOf(visit, /click_window.*1d.*from the app/s).waitFor();
+    expect(await page.getByText("Users who return can be").count(), "only for the whole app").toBe(0);
+    await page.getByLabel("Impressions count").selectOption("on");
+    await button(visit, "Save").click();
+    await page.getByText("vivo · has rules of its own").waitFor({ state: "attached" });
+    const { data } = await site.api(`attribution/rules?app_id=${app.appId}`);
+    expect(data.set).toEqual([
+      { ad_platform: "", rules: { click_window: "1d", flood_per_device: "5" } },
+      { ad_platform: "vivo", rules: { impressions: "on" } },
+    ]);
+    await page.getByLabel("Rules of").selectOption("");
+    await visit.inspect("rules", () => page.getByRole("table").first().waitFor());
+  });
+
+  test("are read by an analyst, who may try but not save", async () => {
+    const visit = await site.visit({ as: await site.analyst() });
+    await visit.open(inApp("/rules"));
+    await button(visit, "Try it").click();
+    await visit.page.getByText("Registrations", { exact: true }).waitFor();
+    expect(await button(visit, "Save").count()).toBe(0);
+    expect(await visit.page.getByLabel("Click window").isDisabled()).toBe(true);
+  });
+});
+
+describe("developer applications", () => {
+  test("are requested, approved with a key that is shown once, changed, given a new key and disabled", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open("/developers");
+    await page.getByText("Nothing pulls reports yet").waitFor();
+    await button(visit, "Request one").click();
+    await page.getByLabel("Name").fill("BI dashboard");
+    await page.getByLabel("Purpose").fill("Daily figures");
+    await page.getByLabel("All apps").uncheck();
+    expect(await button(visit, "Send the request").isDisabled()).toBe(true);
+    await page.getByLabel(/Star Miner/).check();
+    expect(await visit.findings()).toEqual([]);
+    await button(visit, "Send the request").click();
+    const row = rowOf(visit, /BI dashboard/);
+    await row.getByText("to be reviewed").waitFor();
+    await visit.inspect("developers", () => page.getByRole("table").waitFor());
+    await row.getByRole("button", { name: "Approve" }).click();
+    await page.getByText("reports of Star Miner, 1 per 600 s").waitFor();
+    await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
+    const key = page.getByRole("dialog").locator("pre");
+    const first = await key.textContent();
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    await page.screenshot({ path: "test-output/developers-key.png" });
+    await button(visit, "I have copied it").click();
+    await row.getByText("approved").waitFor();
+    expect(await page.getByText(first!).count()).toBe(0);
+    await row.getByRole("button", { name: "Change" }).click();
+    await page.getByLabel("Calls").fill("60");
+    await page.getByLabel("in so many seconds").fill("60");
+    await button(visit, "Save").click();
+    await row.getByText("60 per 60 s").waitFor();
+    await row.getByRole("button", { name: "New key" }).click();
+    await button(visit, "Make a new key").click();
+    expect(await key.textContent()).not.toBe(first);
+    await button(visit, "I have copied it").click();
+    await row.getByRole("button", { name: "Disable" }).click();
+    await page.getByLabel("Reason").fill("moved away");
+    await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
+    await row.getByText("moved away").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+});
+
+describe("people and what they did", () => {
+  test("somebody is added by a link, gets another role, and is removed", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open("/people");
+    await button(visit, "Add somebody").click();
+    await page.getByLabel("Name").fill("Lin");
+    await page.getByLabel("Role").selectOption("analyst");
+    await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
+    const link = await page.getByRole("dialog").locator("pre").textContent();
+    await button(visit, "Done").click();
+    const other = await site.visit({ as: "nobody" });
+    await other.page.goto(link!);
+    for (const field of await other.page.locator("input[type=password]").all()) await field.fill(PASSWORD);
+    await other.page.locator("form button[type=submit]").click();
+    await other.page.getByText("Analyst").waitFor();
+    const row = rowOf(visit, /^lin/);
+    await row.getByRole("button", { name: "Make admin" }).click();
+    await button(visit, "Change the role").click();
+    await row.getByText("Admin", { exact: true }).waitFor();
+    await visit.inspect("people", () => page.getByRole("table").waitFor());
+    await row.getByRole("button", { name: "New link" }).click();
+    await button(visit, "Make the link").click();
+    expect(await page.getByRole("dialog").locator("pre").textContent()).not.toBe(link);
+    await button(visit, "Done").click();
+    await row.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
+    await page.getByText("lin is removed.").waitFor();
+    await rowOf(visit, /^admin/)
+      .getByRole("button", { name: "Make analyst" })
+      .click();
+    await button(visit, "Change the role").click();
+    await page.getByText("The last admin stays an admin.").waitFor();
+  });
+
+  test("everything of it is in the audit log, page by page, and for one app alone", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await site.api("apps/edit", { app_id: app.appId, name: "Star Miner" });
+    const pool = site.server.database();
+    await pool.query(
+      `insert into audit_log (at_ms, actor, address, action, app_id, details)
+        select g, 'somebody', '', 'campaigns/create', null, '{"name": "x"}' from generate_series(1, 250) g`,
+    );
+    await pool.end();
+    await visit.open("/audit");
+    await page.getByText("campaigns/create").first().waitFor();
+    expect(await page.getByText("console-users/remove").count()).toBe(0);
+    await button(visit, "Older ones").click();
+    await page.getByText("console-users/remove").first().waitFor();
+    await page.getByText("This is the beginning of the log.").waitFor();
+    await page.getByRole("main").getByLabel("App").selectOption(String(app.appId));
+    await page.getByText("apps/edit").first().waitFor();
+    expect(await page.getByText("console-users/remove").count()).toBe(0);
+    await visit.inspect("audit", () => page.getByRole("table").waitFor());
+  });
+
+  test("the own password is changed by whoever knows the present one", async () => {
+    const visit = await site.visit({ as: await site.analyst() });
+    const { page } = visit;
+    await visit.open("/password");
+    await page.getByLabel("Present password").fill("a wrong one altogether");
+    await page.getByLabel("New password").fill("another good password");
+    await button(visit, "Change password").click();
+    await page.getByText("The present password is wrong.").waitFor();
+    await page.getByLabel("Present password").fill(PASSWORD);
+    await button(visit, "Change password").click();
+    await page.getByText("The password is changed.").waitFor();
+  });
+});

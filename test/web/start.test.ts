@@ -1,0 +1,168 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ConsoleTest, type Visit } from "./browser.ts";
+
+const run = promisify(execFile);
+let site: ConsoleTest;
+
+beforeAll(async () => {
+  site = await ConsoleTest.start();
+});
+
+afterAll(() => site.stop());
+
+const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
+const doneSteps = ({ page }: Visit) =>
+  page.locator(".checklist li.done").evaluateAll((steps) => steps.map((step) => step.getAttribute("data-step")));
+
+async function appNamed(name: string): Promise<Record<string, any>> {
+  return (await site.api("apps")).data.apps.find((app: { name: string }) => app.name === name);
+}
+
+describe("a new app", () => {
+  test("is made in the console; following its lines ends with an attributed payment, and the page turns green by itself", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open("/apps");
+    await button(visit, "New app").click();
+    await page.getByLabel("Name").fill("Star Miner");
+    await page.getByLabel("Time zone").fill("Nowhere");
+    await page.getByText("This is not a time zone.").waitFor();
+    await page.getByLabel("Time zone").fill("Asia/Shanghai");
+    await button(visit, "Make the app").click();
+    await page.getByRole("heading", { name: "Start here" }).waitFor();
+    await page.getByText("0 of 7 done").waitFor();
+    await button(visit, "Make a test campaign").click();
+    const lines = page.locator("[role=tabpanel] pre");
+    await lines.first().waitFor();
+    await page.getByText("is not registered yet").waitFor();
+    expect(await doneSteps(visit)).toEqual([]);
+
+    await run("sh", ["-c", (await lines.allTextContents()).join("\n")]);
+    await page.getByText("5 of 7 done").waitFor();
+    await page.getByText(/was brought by tencent/).waitFor();
+    await page.getByText("this is an attributed payment").waitFor();
+    expect(await doneSteps(visit)).toEqual(["request", "touch", "registration", "event", "order"]);
+    await visit.inspect("start", () => page.locator(".player-result .badge.good").waitFor());
+  });
+
+  test.each([
+    ["javascript", "JavaScript", /wx\.request/],
+    ["python", "Python", /urllib\.request/],
+    ["go", "Go", /package main/],
+    ["sdk", "An SDK you have", /GEBatchConsumer/],
+  ])("has lines for %s too, with its own token in them", async (lang, title, words) => {
+    const { app_id, access_token } = await appNamed("Star Miner");
+    const visit = await site.visit();
+    await visit.open(`/start?app=${app_id}`);
+    await visit.page.getByRole("tab", { name: title }).click();
+    await visit.page.waitForURL(`**lang=${lang}**`);
+    const shown = (await visit.page.locator("[role=tabpanel] pre").allTextContents()).join("\n");
+    expect(shown).toMatch(words);
+    expect(shown).toContain(access_token);
+    expect(shown).toContain(site.server.url);
+    expect(await visit.findings()).toEqual([]);
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("is shown to an analyst, who cannot make the campaign", async () => {
+    const made = await site.api("apps/create", { name: "Bare" });
+    const visit = await site.visit({ as: await site.analyst() });
+    await visit.open(`/start?app=${made.data.app_id}`);
+    await visit.page.getByText("An admin can make one").waitFor();
+    expect(await button(visit, "Make a test campaign").count()).toBe(0);
+  });
+
+  test("is readable on a phone", async () => {
+    const { app_id } = await appNamed("Star Miner");
+    const visit = await site.visit({ size: "phone" });
+    await visit.open(`/start?app=${app_id}`);
+    await visit.page.getByText("5 of 7 done").waitFor();
+    await visit.page.locator("[role=tabpanel] pre").first().waitFor();
+    await visit.page.screenshot({ path: "test-output/start-phone.png", fullPage: true });
+    const overflow = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth");
+    expect(overflow).toBeLessThanOrEqual(0);
+  });
+});
+
+describe("apps and tokens", () => {
+  test("are listed, and changed in everything that can be changed", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open("/apps");
+    await visit.inspect("apps", () => page.getByRole("table").waitFor());
+    const row = page.getByRole("row", { name: /Bare/ });
+    await row.getByRole("button", { name: "Change" }).click();
+    await page.getByLabel("Name").fill("Barely");
+    await page.getByLabel("Currency", { exact: true }).fill("usd");
+    await button(visit, "Add a rate").click();
+    await page.getByText("Three capital letters and a number").waitFor();
+    await page.getByLabel("Foreign currency").fill("eur");
+    await page.getByLabel("Value in USD").fill("1.08");
+    await page.getByLabel("Own share of a payment").fill("62.5");
+    await page.getByLabel("Refuse events of clients").uncheck();
+    await page.screenshot({ path: "test-output/apps-edit.png" });
+    expect(await visit.findings()).toEqual([]);
+    await button(visit, "Save").click();
+    await page.getByText("Barely is saved.").waitFor();
+    expect(await appNamed("Barely")).toMatchObject({
+      ...{ currency: "USD", rates: { EUR: "1.08" }, pay_share: 0.625, require_registration: false },
+    });
+  });
+
+  test("show their secrets when asked, and each is replaced only after it is said what breaks", async () => {
+    const before = await appNamed("Barely");
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open("/apps");
+    await page
+      .getByRole("row", { name: /Barely/ })
+      .getByRole("button", { name: "Secrets" })
+      .click();
+    expect(await page.getByText("hidden").count()).toBe(2);
+    await button(visit, "Show app key and AES key").click();
+    const { data: keys } = await site.api("apps/keys", { app_id: before.app_id });
+    await page.getByText(keys.app_key).waitFor();
+    await page.getByText(keys.aes_key).waitFor();
+    await page.screenshot({ path: "test-output/apps-secrets.png" });
+    for (const [position, words] of [/installed/, /media access tokens/, /encrypt/].entries()) {
+      await button(visit, "Replace").nth(position).click();
+      await page.getByText(words).waitFor();
+      if (position === 0) await page.screenshot({ path: "test-output/apps-rotate.png" });
+      await button(visit, "Cancel").click();
+      await button(visit, "Done").waitFor();
+    }
+    await button(visit, "Replace").first().click();
+    await button(visit, "Replace it now").click();
+    await page.getByRole("heading", { name: "The new one" }).waitFor();
+    const after = await appNamed("Barely");
+    expect(after.access_token).not.toBe(before.access_token);
+    await page.getByRole("dialog").getByText(after.access_token).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("are disabled and enabled; what the server refuses is said in its words", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await visit.open("/apps");
+    const row = page.getByRole("row", { name: /Star Miner/ });
+    await row.getByRole("button", { name: "Disable" }).click();
+    await button(visit, "Disable the app").click();
+    await row.getByText("Disabled").waitFor();
+    await row.getByRole("button", { name: "Enable" }).click();
+    await button(visit, "Enable the app").click();
+    await row.getByText("Enabled").waitFor();
+    await row.getByRole("button", { name: "Change" }).click();
+    await page.getByLabel("Time zone").fill("Asia/Tokyo");
+    await button(visit, "Save").click();
+    await page.getByText("The time zone cannot change any more").waitFor();
+  });
+
+  test("an analyst sees them with their access tokens, and nothing to change", async () => {
+    const visit = await site.visit({ as: await site.analyst() });
+    await visit.open("/apps");
+    await visit.page.getByText((await appNamed("Star Miner")).access_token).waitFor();
+    expect(await visit.page.getByRole("main").getByRole("button").allTextContents()).toEqual(["Copy", "Copy", "Copy"]);
+  });
+});

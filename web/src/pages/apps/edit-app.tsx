@@ -1,0 +1,70 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { AppEditBody } from "../../../../src/contract/app.ts";
+import { post, queries } from "../../api.ts";
+import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
+import { useTexts } from "../../texts.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Check, TextField } from "../../ui/field.tsx";
+import { say } from "../../ui/toast.tsx";
+import { CurrencyField, isTimeZone, MetadataField, NameField, TimeZoneField } from "./app-fields.tsx";
+import { isRateList, type Rate, RatesField, ratesOf } from "./rates.tsx";
+import { texts } from "./texts.ts";
+
+export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => void }) {
+  const text = useTexts(texts);
+  const [name, setName] = useState(app.name);
+  const [timeZone, setTimeZone] = useState(app.time_zone);
+  const [currency, setCurrency] = useState(app.currency);
+  const [metadata, setMetadata] = useState(app.metadata);
+  const [mustRegister, setMustRegister] = useState(app.require_registration);
+  const [share, setShare] = useState(String(Math.round(app.pay_share * 10_000) / 100));
+  const [rates, setRates] = useState<readonly Rate[]>(() => ratesOf(app.rates));
+  const saving = useMutation({
+    mutationFn: () => {
+      const changed: AppEditBody = {
+        ...{ app_id: app.app_id, name, time_zone: timeZone, currency, metadata, require_registration: mustRegister },
+        ...{ pay_share: Math.round(Number(share) * 100) / 10_000, rates: changedRates(app, rates) },
+      };
+      return post<ShownApp>("apps/edit", changed);
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: APPS_KEY });
+      say(text.saved(name));
+      onClose();
+    },
+  });
+  const isGoodShare = /^\d{1,3}(?:\.\d{1,2})?$/.test(share) && Number(share) <= 100;
+  const isGood = isTimeZone(timeZone) && isGoodShare && isRateList(rates);
+  return (
+    <FormDialog
+      title={text.editTitle(app.name)}
+      onClose={onClose}
+      submit={{ label: text.save, disabled: !isGood }}
+      onSubmit={() => saving.mutate()}
+      isBusy={saving.isPending}
+      error={saving.error}
+    >
+      <NameField value={name} onChange={setName} />
+      <TimeZoneField value={timeZone} onChange={setTimeZone} />
+      <CurrencyField value={currency} onChange={setCurrency} />
+      <RatesField currency={currency} rates={rates} onChange={setRates} />
+      <MetadataField value={metadata} onChange={setMetadata} />
+      <Check label={text.requireRegistration} checked={mustRegister} onChange={setMustRegister} />
+      <TextField
+        label={text.payShare}
+        hint={text.payShareHint}
+        problem={isGoodShare ? undefined : text.payShareProblem}
+        value={share}
+        onChange={setShare}
+        inputMode="decimal"
+      />
+    </FormDialog>
+  );
+}
+
+/** Those that are no longer there are taken away by the empty text. */
+function changedRates(app: ShownApp, rates: readonly Rate[]): Record<string, string> {
+  const removed = Object.keys(app.rates).map((code): [string, string] => [code, ""]);
+  return Object.fromEntries([...removed, ...rates.map(({ code, value }): [string, string] => [code, value])]);
+}

@@ -1,0 +1,119 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { RulesBody, ShownRuleSettings } from "../../../../src/contract/attribution-rule.ts";
+import { get, post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { SelectField } from "../../ui/field.tsx";
+import { PageHead } from "../../ui/page-head.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { say } from "../../ui/toast.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { fieldsOf, isGood, isSame, RULE_GROUPS, type RuleDraft, rulesOf, setRules } from "./rule-draft.ts";
+import { RuleTable } from "./rule-table.tsx";
+import { texts } from "./texts.ts";
+import { WhatIf } from "./what-if.tsx";
+import "./attribution-rules.css";
+
+const rulesKey = (appId: number) => ["attribution-rules", appId] as const;
+
+export function AttributionRulesPage() {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const [{ platform }, change] = useUrlState({ platform: "" });
+  const rules = useQuery({
+    queryKey: rulesKey(app_id),
+    queryFn: ({ signal }) => get<ShownRuleSettings>("attribution/rules", { app_id }, signal),
+  });
+  return (
+    <>
+      <PageHead title={text.title} about={text.about} />
+      <QueryView query={rules}>
+        {(settings) => (
+          <>
+            <div className="row fields">
+              <ScopeField settings={settings} platform={platform} onChange={(value) => change({ platform: value })} />
+              <p className="soft grow">{platform === "" ? text.scopeAbout.app : text.scopeAbout.platform}</p>
+            </div>
+            {/* What was typed for one platform is nothing to another. */}
+            <RuleForm key={platform} settings={settings} platform={platform} />
+          </>
+        )}
+      </QueryView>
+    </>
+  );
+}
+
+type ScopeProps = { settings: ShownRuleSettings; platform: string; onChange: (platform: string) => void };
+
+function ScopeField({ settings, platform, onChange }: ScopeProps) {
+  const text = useTexts(texts);
+  const own = settings.set.filter(({ ad_platform, rules }) => ad_platform !== "" && Object.keys(rules).length > 0);
+  const names = own.map(({ ad_platform }) => ad_platform);
+  // Somebody may follow a link to a platform that nobody has named so far.
+  const others = [...new Set([...settings.ad_platforms, ...(platform === "" ? [] : [platform])])];
+  const choices = [
+    { value: "", label: text.wholeApp },
+    ...names.map((name) => ({ value: name, label: text.ownRules(name) })),
+    ...others.filter((name) => !names.includes(name)).map((name) => ({ value: name, label: name })),
+  ];
+  return <SelectField label={text.scope} value={platform} choices={choices} onChange={onChange} />;
+}
+
+function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platform: string }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const mayChange = useMayChange();
+  const saved = setRules(settings, platform);
+  const [draft, setDraft] = useState<RuleDraft>(saved);
+  const saving = useMutation({
+    mutationFn: () => {
+      const body: RulesBody = { app_id, ad_platform: platform, rules: rulesOf(draft) };
+      return post<ShownRuleSettings>("attribution/rules", body);
+    },
+    onSuccess: (after) => {
+      queries.setQueryData(rulesKey(app_id), after);
+      // As the server writes it: 24h is 1d.
+      setDraft(setRules(after, platform));
+      say(text.saved);
+    },
+  });
+  const isChanged = !isSame(draft, saved);
+  const areGood = settings.fields.every((field) => isGood(field, draft[field.name] ?? ""));
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        saving.mutate();
+      }}
+    >
+      {RULE_GROUPS.map((group) => {
+        const fields = fieldsOf(settings, platform, group);
+        if (fields.length === 0) return null;
+        return (
+          <section key={group} className="stack tight">
+            <h2>{text.groups[group]}</h2>
+            <RuleTable {...{ settings, platform, fields, draft, saved }} onChange={setDraft} />
+          </section>
+        );
+      })}
+      <WhatIf {...{ settings, platform, draft }} isReady={areGood} />
+      {saving.error && <Failure error={saving.error} />}
+      {mayChange && (
+        <div className="row end save-bar">
+          {!isChanged && <span className="soft small">{text.unchanged}</span>}
+          <Button disabled={Object.keys(rulesOf(draft)).length === 0} onClick={() => setDraft({})}>
+            {text.clear}
+          </Button>
+          <Button type="submit" look="main" disabled={!isChanged || !areGood || saving.isPending}>
+            {text.save}
+          </Button>
+        </div>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,62 @@
+import type { ShownRuleField, ShownRuleSettings } from "../../../../src/contract/attribution-rule.ts";
+
+/** What somebody has typed, by rule; the empty text: not set here. */
+export type RuleDraft = Readonly<Record<string, string>>;
+
+export type Fallback = { from: "default" | "app"; value: string };
+
+/** What is set for the app (the empty text) or for one of its platforms. */
+export function setRules(settings: ShownRuleSettings, platform: string): RuleDraft {
+  return settings.set.find(({ ad_platform }) => ad_platform === platform)?.rules ?? {};
+}
+
+/** What holds where nothing is set: the app's own value, else the default. */
+export function fallbackOf(settings: ShownRuleSettings, platform: string, name: string): Fallback {
+  const ofApp = platform === "" ? undefined : setRules(settings, "")[name];
+  return ofApp === undefined
+    ? { from: "default", value: settings.defaults[name] ?? "" }
+    : { from: "app", value: ofApp };
+}
+
+/** Rules as they are sent: without those that are not set. */
+export function rulesOf(draft: RuleDraft): Record<string, string> {
+  const given = Object.entries(draft).map(([name, text]): [string, string] => [name, text.trim()]);
+  return Object.fromEntries(given.filter(([, text]) => text !== ""));
+}
+
+export function isSame(left: RuleDraft, right: RuleDraft): boolean {
+  const [one, other] = [rulesOf(left), rulesOf(right)];
+  const names = new Set([...Object.keys(one), ...Object.keys(other)]);
+  return [...names].every((name) => one[name] === other[name]);
+}
+
+/** Whether the text can be what the rule takes; the server has the last word. */
+export function isGood({ takes }: ShownRuleField, text: string): boolean {
+  if (text.trim() === "") return true;
+  switch (takes) {
+    case "duration":
+      return /^(?:0|\d+(?:s|m|h|d))$/.test(text.trim());
+    case "count":
+      return /^\d{1,7}$/.test(text.trim());
+    case "switch":
+    case "networks":
+      return true;
+  }
+}
+
+const GROUP_OF: Readonly<Record<string, "fraud" | "returns">> = {
+  ...{ flagged_may_win: "fraud", flood_per_address: "fraud", flood_per_device: "fraud", short_gap: "fraud" },
+  ...{ datacentres: "fraud", reattribution: "returns", reclick_days: "returns", reflux_days: "returns" },
+};
+
+export const RULE_GROUPS = ["windows", "fraud", "returns"] as const;
+
+export function fieldsOf(
+  settings: ShownRuleSettings,
+  platform: string,
+  group: (typeof RULE_GROUPS)[number],
+): ShownRuleField[] {
+  return settings.fields.filter(
+    ({ name, app_only }) => (GROUP_OF[name] ?? "windows") === group && (platform === "" || !app_only),
+  );
+}

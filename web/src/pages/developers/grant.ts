@@ -1,0 +1,21 @@
+import type { ShownDeveloper } from "../../../../src/contract/developer.ts";
+import { useApps } from "../../chosen-app.tsx";
+import { useFormat } from "../../format.ts";
+import { useTexts } from "../../texts.ts";
+import { texts } from "./texts.ts";
+
+export const DEVELOPERS_KEY = ["developers"] as const;
+
+type Granted = Pick<ShownDeveloper, "apps" | "rate_calls" | "rate_window_s">;
+
+/** What an application may read and how often, in words. */
+export function useGrant() {
+  const text = useTexts(texts);
+  const { number } = useFormat();
+  const { data } = useApps();
+  const nameOf = (appId: number) => data?.apps.find(({ app_id }) => app_id === appId)?.name ?? String(appId);
+  return {
+    appsText: ({ apps }: Granted) => (apps === "all" ? text.allApps : apps.map(nameOf).join(", ")),
+    rateText: ({ rate_calls, rate_window_s }: Granted) => text.rate(number(rate_calls), number(rate_window_s)),
+  };
+}

@@ -1,0 +1,70 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { AppEditBody } from "../../../../src/contract/app.ts";
+import type { ShownMetadata } from "../../../../src/contract/metadata.ts";
+import { post, queries } from "../../api.ts";
+import { APPS_KEY, useApp } from "../../chosen-app.tsx";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { say } from "../../ui/toast.tsx";
+import { metadataKey } from "./declaring.ts";
+import { texts } from "./texts.ts";
+
+/** Whether undeclared names are taken in, and the way to the other mode, which says what that does to this app. */
+export function ModeCard({ metadata }: { metadata: ShownMetadata }) {
+  const text = useTexts(texts);
+  const mayChange = useMayChange();
+  const [isChanging, setChanging] = useState(false);
+  const mode = metadata.metadata;
+  return (
+    <section className="card row apart">
+      <div className="stack tight grow">
+        <h2 className="row">
+          {text.mode} <Badge tone={mode === "strict" ? "accent" : "plain"}>{text.modes[mode]}</Badge>
+        </h2>
+        <p className="soft">{text.modeAbout[mode]}</p>
+      </div>
+      {mayChange && <Button onClick={() => setChanging(true)}>{mode === "open" ? text.toStrict : text.toOpen}</Button>}
+      {isChanging && <ModeDialog metadata={metadata} onClose={() => setChanging(false)} />}
+    </section>
+  );
+}
+
+function ModeDialog({ metadata, onClose }: { metadata: ShownMetadata; onClose: () => void }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const next = metadata.metadata === "open" ? "strict" : "open";
+  const changing = useMutation({
+    mutationFn: () => post("apps/edit", { app_id, metadata: next } satisfies AppEditBody),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: APPS_KEY });
+      await queries.invalidateQueries({ queryKey: metadataKey(app_id) });
+      say(text.modeChanged);
+      onClose();
+    },
+  });
+  const undeclared = (names: readonly { state: string }[]) => names.filter(({ state }) => state === "observed").length;
+  const words =
+    next === "strict"
+      ? {
+          title: text.toStrictTitle,
+          about: text.toStrictText(undeclared(metadata.events), undeclared(metadata.properties)),
+          submit: text.toStrict,
+        }
+      : { title: text.toOpenTitle, about: text.toOpenText, submit: text.toOpen };
+  return (
+    <FormDialog
+      title={words.title}
+      onClose={onClose}
+      submit={{ label: words.submit }}
+      onSubmit={() => changing.mutate()}
+      isBusy={changing.isPending}
+      error={changing.error}
+    >
+      <p className="notice warn">{words.about}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,65 @@
+import { useMutation } from "@tanstack/react-query";
+import type { ConsoleUser } from "../../../../src/contract/session.ts";
+import { post, queries, SESSION_KEY } from "../../api.ts";
+import { useSession } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { say } from "../../ui/toast.tsx";
+import { texts } from "./texts.ts";
+
+export const PEOPLE_KEY = ["console-users"] as const;
+
+type MemberProps = { user: ConsoleUser; onClose: () => void };
+
+export function RoleDialog({ user: { name, role }, onClose }: MemberProps) {
+  const text = useTexts(texts);
+  const other = role === "admin" ? "analyst" : "admin";
+  const changing = useMembership("role", { name, role: other }, { said: text.roleChanged(name), onClose });
+  return (
+    <FormDialog
+      title={text.roleTitle[other](name)}
+      onClose={onClose}
+      submit={{ label: text.roleButton, look: other === "admin" ? "main" : "danger" }}
+      onSubmit={() => changing.mutate()}
+      isBusy={changing.isPending}
+      error={changing.error}
+    >
+      <p className="notice warn">{text.roleText[other]}</p>
+    </FormDialog>
+  );
+}
+
+export function RemoveDialog({ user: { name }, onClose }: MemberProps) {
+  const text = useTexts(texts);
+  const removing = useMembership("remove", { name }, { said: text.removed(name), onClose });
+  return (
+    <FormDialog
+      title={text.removeTitle(name)}
+      onClose={onClose}
+      submit={{ label: text.removeButton, look: "danger" }}
+      onSubmit={() => removing.mutate()}
+      isBusy={removing.isPending}
+      error={removing.error}
+    >
+      <p className="notice warn">{text.removeText}</p>
+    </FormDialog>
+  );
+}
+
+/** Whoever changes or removes themselves is somebody else from then on: the session is asked for again. */
+function useMembership(
+  path: "role" | "remove",
+  body: { name: string; role?: string },
+  { said, onClose }: { said: string; onClose: () => void },
+) {
+  const own = useSession().name;
+  return useMutation({
+    mutationFn: () => post(`console-users/${path}`, body),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: body.name === own ? SESSION_KEY : PEOPLE_KEY });
+      if (body.name === own) await queries.invalidateQueries({ queryKey: PEOPLE_KEY });
+      say(said);
+      onClose();
+    },
+  });
+}

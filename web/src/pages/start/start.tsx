@@ -1,0 +1,45 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Checklist } from "../../../../src/contract/app.ts";
+import { get } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useTexts } from "../../texts.ts";
+import { CopyBlock } from "../../ui/copy-block.tsx";
+import { PageHead } from "../../ui/page-head.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { ChecklistCard, isComplete } from "./checklist.tsx";
+import { texts } from "./texts.ts";
+import { TryIt } from "./try-it.tsx";
+import "./start.css";
+
+const LOOK_MS = 2_000;
+
+/** From nothing to the first attributed payment, without reading anything else. */
+export function StartPage() {
+  const text = useTexts(texts);
+  const app = useApp();
+  const checklist = useQuery({
+    queryKey: ["checklist", app.app_id],
+    queryFn: ({ signal }) => get<Checklist>("apps/checklist", { app_id: app.app_id }, signal),
+    refetchInterval: ({ state }) => (state.data && isComplete(state.data) ? false : LOOK_MS),
+  });
+  return (
+    <>
+      <PageHead title={text.title} about={text.about(app.name)} />
+      <div className="start">
+        <div className="start-progress">
+          <QueryView query={checklist}>{(steps) => <ChecklistCard steps={steps} />}</QueryView>
+        </div>
+        <div className="stack">
+          <section className="card stack tight">
+            <h2>{text.tokens}</h2>
+            <h3>{text.address}</h3>
+            <CopyBlock value={location.origin} wrap />
+            <h3>{text.accessToken}</h3>
+            <CopyBlock value={app.access_token} wrap />
+          </section>
+          <TryIt />
+        </div>
+      </div>
+    </>
+  );
+}
