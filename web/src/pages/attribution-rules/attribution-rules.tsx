@@ -104,7 +104,7 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
       <WhatIf {...{ settings, platform, draft }} isReady={areGood} />
       {saving.error && <Failure error={saving.error} />}
       {mayChange && (
-        <div className="row end save-bar">
+        <div className={`row end save-bar ${isChanged ? "stuck" : ""}`}>
           {!isChanged && <span className="soft small">{text.unchanged}</span>}
           <Button disabled={Object.keys(rulesOf(draft)).length === 0} onClick={() => setDraft({})}>
             {text.clear}

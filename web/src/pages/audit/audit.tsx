@@ -75,6 +75,19 @@ function EntryTable({ entries }: { entries: readonly AuditEntry[] }) {
   return <DataTable label={text.title} columns={columns} rows={entries} keyOf={({ id }) => id} empty={empty} />;
 }
 
+const SHOWN_LENGTH = 160;
+
+/** A long text opens when somebody wants it. */
+function Value({ text }: { text: string }) {
+  if (text.length <= SHOWN_LENGTH) return text;
+  return (
+    <details>
+      <summary>{text.slice(0, SHOWN_LENGTH)} …</summary>
+      {text.slice(SHOWN_LENGTH)}
+    </details>
+  );
+}
+
 /** The app has a column of its own. */
 function Details({ details }: { details: AuditEntry["details"] }) {
   const shown = Object.entries(details).filter(([name]) => name !== "app_id");
@@ -82,7 +95,8 @@ function Details({ details }: { details: AuditEntry["details"] }) {
     <ul className="details">
       {shown.map(([name, value]) => (
         <li key={name}>
-          <span className="soft">{name}</span> {typeof value === "string" ? value : JSON.stringify(value)}
+          <span className="soft">{name}</span>{" "}
+          <Value text={typeof value === "string" ? value : JSON.stringify(value)} />
         </li>
       ))}
     </ul>

@@ -1,11 +1,19 @@
+import { Link } from "wouter";
 import type { Checklist, Step } from "../../../../src/contract/app.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
+import { PAGES } from "../../pages.tsx";
 import { useTexts } from "../../texts.ts";
 import { texts } from "./texts.ts";
 
 /** In the order in which they come when all goes well. */
 const ORDER: readonly Step[] = ["request", "touch", "registration", "event", "order", "cost", "postback"];
+
+/** Where each can be seen, or made. */
+const PLACES: Partial<Record<Step, string>> = {
+  ...{ touch: "/campaigns", registration: "/users", event: "/metadata", order: "/orders" },
+  ...{ cost: "/costs", postback: "/postbacks" },
+};
 
 export function isComplete(steps: Checklist): boolean {
   return ORDER.every((step) => steps[step].done);
@@ -30,7 +38,7 @@ export function ChecklistCard({ steps }: { steps: Checklist }) {
           const { at_ms } = steps[step];
           return (
             <li key={step} className={steps[step].done ? "done" : undefined} data-step={step}>
-              <strong>{text.steps[step].title}</strong>
+              <StepTitle step={step} />
               <span className="when small">{at_ms === null ? text.open : format.instant(at_ms, time_zone)}</span>
               <span className="soft small">{text.steps[step].hint}</span>
             </li>
@@ -40,4 +48,12 @@ export function ChecklistCard({ steps }: { steps: Checklist }) {
       <span className="soft small">{isComplete(steps) ? text.allDone : text.live}</span>
     </section>
   );
+}
+
+function StepTitle({ step }: { step: Step }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const page = PAGES.find(({ path }) => path === PLACES[step]);
+  const { title } = text.steps[step];
+  return <strong>{page ? <Link href={`${page.path}?app=${app_id}`}>{title}</Link> : title}</strong>;
 }
