@@ -25,6 +25,27 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/start/start.tsx").then((page) => ({ default: page.StartPage }))),
   },
   {
+    path: "/orders",
+    title: { en: "Orders", zh: "订单" },
+    group: "results",
+    needsApp: true,
+    component: lazy(() => import("./pages/orders/orders.tsx").then((page) => ({ default: page.OrdersPage }))),
+  },
+  {
+    path: "/users",
+    title: { en: "Users", zh: "用户" },
+    group: "results",
+    needsApp: true,
+    component: lazy(() => import("./pages/users/users.tsx").then((page) => ({ default: page.UsersPage }))),
+  },
+  {
+    path: "/users/user",
+    title: { en: "User", zh: "用户" },
+    group: null,
+    needsApp: true,
+    component: lazy(() => import("./pages/user/user.tsx").then((page) => ({ default: page.UserPage }))),
+  },
+  {
     path: "/campaigns",
     title: { en: "Campaigns", zh: "推广计划" },
     group: "promote",

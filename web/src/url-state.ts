@@ -6,9 +6,10 @@ import { useSearchParams } from "wouter";
  * there; what equals its default is left out.
  */
 export function useUrlState<T extends Record<string, string>>(defaults: T): [T, (changes: Partial<T>) => void] {
-  const [search, setSearch] = useSearchParams();
+  const [noticed, setSearch] = useSearchParams();
   const names = Object.keys(defaults).join();
-  const query = search.toString();
+  const query = noticed.toString();
+  const search = useMemo(addressSearch, [query]);
   const state = useMemo(
     () => Object.fromEntries(Object.entries(defaults).map(([name, value]) => [name, search.get(name) ?? value])) as T,
     [query, names, Object.values(defaults).join()],
@@ -16,8 +17,8 @@ export function useUrlState<T extends Record<string, string>>(defaults: T): [T, 
   const change = useCallback(
     (changes: Partial<T>) =>
       setSearch(
-        (before) => {
-          const next = new URLSearchParams(before);
+        () => {
+          const next = addressSearch();
           for (const [name, value] of Object.entries(changes)) {
             if (value === undefined || value === defaults[name]) next.delete(name);
             else next.set(name, value);
@@ -29,4 +30,9 @@ export function useUrlState<T extends Record<string, string>>(defaults: T): [T, 
     [setSearch, names],
   );
   return [state, change];
+}
+
+/** From the address itself: the router decodes it once before it hands it over, and a percent sign in a value would be lost. */
+function addressSearch(): URLSearchParams {
+  return new URLSearchParams(window.location.search);
 }

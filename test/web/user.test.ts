@@ -1,0 +1,255 @@
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { App } from "../../src/db/app.ts";
+import { attributedRegistration } from "../http/endpoints.ts";
+import { BASE, DAY_MS, HOUR_MS, profile, type Row, track } from "../http/fixture.ts";
+import { payment } from "../http/list-people.ts";
+import { ConsoleTest, type Visit } from "./browser.ts";
+
+const CAMPAIGN = "campaign-0000001";
+const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
+const IDFA = "6D92078A-8246-4BA4-AE5B-76104861E7DC";
+/** An id with everything that an address could stumble over. */
+const ODD = "50%25 & more/+?#号";
+const EVENTS = 120;
+
+let site: ConsoleTest;
+let app: App;
+
+beforeAll(async () => {
+  site = await ConsoleTest.start();
+  app = await site.server.createApp({ name: "Space game" });
+  await site.api("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, name: "Summer" });
+  await site.api("accounts/set", { app_id: app.appId, ad_platform: "vivo", postbacks: "off" });
+  const rules = { reattribution: "on", reclick_days: "0", reflux_days: "1", impressions: "on", min_gap: "1m" };
+  await site.api("attribution/rules", { app_id: app.appId, rules });
+  await makeStar();
+  await makeReturned();
+  await site.server.register(app, "bare");
+  await site.server.register(app, ODD, { name: "Odd" });
+  await site.server.settle();
+});
+
+afterAll(() => site.stop());
+
+async function touch(query: Row, kind: "click" | "impression" = "click"): Promise<void> {
+  const given = { app_id: app.appId, track_id: CAMPAIGN, ...query };
+  const texts = Object.entries(given).map(([name, value]) => [name, String(value)]);
+  expect(await site.server.get(`${BASE}/event/${kind}/`, Object.fromEntries(texts))).toMatchObject({ code: 0 });
+}
+
+/** Came by a click that had rivals of every kind; plays and pays a lot. */
+async function makeStar(): Promise<void> {
+  const now = Date.now();
+  const ad = { company: "vivo", oaid: OAID, advertiser_id: "acc-1", aid: "ad-7" };
+  await touch({ ...ad, ts: now - 2 * DAY_MS });
+  await touch({ ...ad, aid: "ad-6", ts: now - 3 * DAY_MS });
+  await touch({ ...ad, ts: now - HOUR_MS }, "impression");
+  await touch({ ...ad, company: "oppo", ts: now - 9 * DAY_MS });
+  await touch({ ...ad, company: "xiaomi", ts: now - 20_000 });
+  await site.server.register(app, "star", {
+    ...{ name: "Ann", wx_openid: "openid-star", wx_unionid: "unionid-star" },
+    device_info: { os_name: "android", oaid: OAID, imei: "A6600000000001", phone_brand: "Redmi", phone_model: "K40" },
+  });
+  await site.server.collect(app, "star", [
+    payment("order-1", 600, { $pay_method: "card" }, now - 3 * HOUR_MS),
+    payment("order-2", 12_800, { $pay_method: "wallet" }, now - 2 * HOUR_MS),
+    profile("profile_set", { guild: "red", level: 12 }, now - HOUR_MS),
+    track("$AdShow", { $ecpm: 35.5, $ad_type: "reward" }, now - HOUR_MS),
+    ...Array.from({ length: EVENTS }, (_, index) =>
+      track(
+        "level_up",
+        { level: index, hero: "mage", score: index * 10, $os: "android", zone: "north" },
+        now - HOUR_MS - index * 60_000,
+      ),
+    ),
+  ]);
+}
+
+/** Was organic, went away and came back by a click. */
+async function makeReturned(): Promise<void> {
+  const longAgo = Date.now() - 40 * DAY_MS;
+  await site.server.post("user/register/attributed/", app, {
+    ...attributedRegistration("returned"),
+    ...{ active_time: longAgo, click_time: longAgo, click_company: "", ad_data: {} },
+    device_info: { os_name: "ios", idfa: IDFA },
+  });
+  await touch({ company: "vivo", idfa: IDFA, ts: Date.now() - HOUR_MS });
+  await site.server.register(app, "returned");
+}
+
+async function open(client: string, more: Row = {}, options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
+  const visit = await site.visit(options);
+  await visit.open(`/users/user?${new URLSearchParams({ app: String(app.appId), client, ...more })}`);
+  return visit;
+}
+
+const entries = (page: Page) => page.locator(".timeline-entry");
+const hasTimeline = (page: Page) => entries(page).first().waitFor();
+const hasCandidates = (page: Page) => page.locator(".window-lane").first().waitFor();
+
+describe("the page of a user", () => {
+  test.each<[string, Row, (page: Page) => Promise<void>]>([
+    ["user-timeline", {}, hasTimeline],
+    ["user-source", { tab: "source" }, hasCandidates],
+    ["user-profile", { tab: "profile" }, (page) => page.getByText("unionid-star").waitFor()],
+  ])("is readable in both themes and languages: %s", async (name, more, shown) => {
+    const visit = await open("star", more);
+    await shown(visit.page);
+    await visit.inspect(name, shown);
+  });
+
+  test("is readable on a phone", async () => {
+    for (const tab of ["timeline", "source", "profile"]) {
+      const { page, complaints } = await open("star", { tab }, { size: "phone" });
+      await page.getByRole("heading", { name: "star" }).waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab).toBe(true);
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  test("says who it is, since when, from where, and what the user is worth", async () => {
+    const { page } = await open("star");
+    await page.getByRole("heading", { name: "star" }).waitFor();
+    for (const word of ["Ann", "vivo", "Summer", "android", "134.00", "2 payments"]) {
+      await page.getByText(word, { exact: false }).first().waitFor();
+    }
+    const orders = page.getByRole("link", { name: "Orders of this user" });
+    await orders.click();
+    await page.getByRole("heading", { name: "Orders", exact: true }).waitFor();
+    await expect.poll(() => page.locator("table tbody tr").count()).toBe(2);
+  });
+
+  test("of an id with odd characters is opened from the list, and stays that user's", async () => {
+    const visit = await site.visit();
+    await visit.open(`/users?app=${app.appId}`);
+    await visit.page.getByRole("link", { name: ODD, exact: true }).click();
+    await visit.page.getByRole("heading", { name: ODD }).waitFor();
+    await visit.page.getByRole("tab", { name: "Profile and device" }).click();
+    await visit.page.getByText("No device info was received.").waitFor();
+    await visit.page.reload();
+    await visit.page.getByRole("heading", { name: ODD }).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("that does not exist says so in the server's words", async () => {
+    const { page } = await open("nobody");
+    await page.getByRole("alert").getByText("There is no user of this client_id.").waitFor();
+  });
+});
+
+describe("the timeline", () => {
+  test("is loaded page by page to its very beginning", async () => {
+    const { page, complaints } = await open("star");
+    await hasTimeline(page);
+    expect(await entries(page).count()).toBe(50);
+    const more = page.getByRole("button", { name: "Load more" });
+    for (const shown of [100, 150]) {
+      await more.click();
+      await expect.poll(() => entries(page).count()).toBeGreaterThanOrEqual(Math.min(shown, EVENTS + 12));
+    }
+    await page.getByText("That is where it begins.").waitFor();
+    // Events, ad, profile; two payments and their events; the registration, five touches, and some postbacks.
+    expect(await entries(page).count()).toBeGreaterThanOrEqual(EVENTS + 2 + 4 + 6);
+    await entries(page).last().getByText("Click · oppo").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test("is narrowed to kinds and to events of one name; properties open on demand", async () => {
+    const { page } = await open("star");
+    await hasTimeline(page);
+    await page.getByRole("button", { name: "Orders", exact: true }).click();
+    await page.getByRole("button", { name: "Touches" }).click();
+    await expect.poll(() => entries(page).count()).toBe(7);
+    await entries(page).getByText("Paid 128.00 CNY").waitFor();
+    expect(new URL(page.url()).searchParams.get("kinds")).toBe("order,touch");
+    await page.getByRole("button", { name: "Everything" }).click();
+    await page.getByLabel("Only events named").fill("profile_set");
+    await page.getByLabel("Only events named").press("Enter");
+    await expect.poll(() => entries(page).count()).toBe(1);
+    await page.getByText("guild: red · level: 12").click();
+    await page.locator("dd").getByText("red").waitFor();
+    await page.getByLabel("Only events named").fill("never_sent");
+    await page.getByLabel("Only events named").press("Enter");
+    await page.getByText("Nothing of this kind has happened").waitFor();
+  });
+
+  test("shows a return and what it was attributed to", async () => {
+    const { page } = await open("returned");
+    await entries(page).getByText("Came back").waitFor();
+    await entries(page).getByText("From vivo, found by device id").waitFor();
+  });
+});
+
+describe("where a user came from", () => {
+  test("is explained with every candidate, in its window, with the reason in plain words", async () => {
+    const { page } = await open("star", { tab: "source" });
+    await page.getByRole("heading", { name: "This user belongs to vivo, found by device id." }).waitFor();
+    await hasCandidates(page);
+    const rows = await page.locator("table tbody tr").allInnerTexts();
+    expect(rows).toHaveLength(5);
+    const ofOutcome = (word: string) => rows.find((row) => row.startsWith(word)) ?? "";
+    expect(ofOutcome("Won")).toMatch(/This click counts: 2 d(?: \d+ s)? before, inside the window of 7 d\./);
+    expect(ofOutcome("A later touch won")).toContain("the last one counts");
+    expect(ofOutcome("A click won")).toContain("beats an impression");
+    expect(ofOutcome("Too old")).toContain("It was 9 d");
+    expect(ofOutcome("Too quick")).toMatch(/only \d+ s before/);
+    const lanes = await page
+      .locator(".window-lane .touch")
+      .evaluateAll((dots: unknown[]) =>
+        (dots as { getAttribute(name: string): string }[]).map((dot) => Number.parseFloat(dot.getAttribute("cx"))),
+      );
+    expect(Math.min(...lanes), "the oldest touch is furthest to the left").toBe(
+      lanes[rows.findIndex((row) => row.startsWith("Too old"))],
+    );
+  });
+
+  test("is explained in Chinese too", async () => {
+    const visit = await open("star", { tab: "source" });
+    await visit.look({ theme: "light", language: "zh" });
+    await visit.page.getByRole("heading", { name: "此用户归因于 vivo，通过 设备 ID 匹配。" }).waitFor();
+    await visit.page.getByText("匹配方式相同时，点击优先于曝光。").waitFor();
+  });
+
+  test("has every decision of a user who came back", async () => {
+    const { page } = await open("returned", { tab: "source" });
+    await page.getByRole("heading", { name: "This user belongs to vivo" }).waitFor();
+    await page.getByLabel("Decision").selectOption("1");
+    await page.getByRole("heading", { name: "This user is organic" }).waitFor();
+    await page.getByText("The caller reported an organic user.").waitFor();
+  });
+
+  test("of a user without any touch says what to check", async () => {
+    const { page } = await open("bare", { tab: "source" });
+    await page.getByText("No stored touch shares an id with the user").waitFor();
+  });
+});
+
+describe("erasing a user", () => {
+  test("is not offered to an analyst", async () => {
+    const { page } = await open("bare", {}, { as: await site.analyst() });
+    await page.getByRole("heading", { name: "bare" }).waitFor();
+    await hasTimeline(page);
+    expect(await page.getByRole("button", { name: "Erase" }).count()).toBe(0);
+  });
+
+  test("asks for the id to be typed, and then nothing is left", async () => {
+    await site.server.register(app, "gone");
+    await site.server.settle();
+    const visit = await open("gone");
+    const { page } = visit;
+    await page.getByRole("button", { name: "Erase" }).click();
+    const dialog = page.getByRole("dialog", { name: "Erase this user" });
+    expect(await visit.findings()).toEqual([]);
+    const button = dialog.getByRole("button", { name: "Erase for ever" });
+    await dialog.getByLabel("Type the client id").fill("gon");
+    expect(await button.isDisabled()).toBe(true);
+    await dialog.getByLabel("Type the client id").fill("gone");
+    await button.click();
+    await page.getByText("gone is erased.").waitFor();
+    await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
+    await page.getByRole("link", { name: "star" }).waitFor();
+    expect(await page.getByRole("link", { name: "gone" }).count()).toBe(0);
+    expect(visit.complaints).toEqual([]);
+  });
+});

@@ -1,0 +1,97 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import type { Format } from "../../format.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import type { Column } from "../../ui/data-table.tsx";
+import type { ListColumn } from "./list-state.ts";
+import type { ListTexts } from "./texts.ts";
+
+export type ListRecord = Readonly<Record<string, unknown>>;
+
+type Words = {
+  text: ListTexts;
+  format: Format;
+  titleOf: (name: string) => string;
+  userAddress: (id: string) => string;
+  /** As people call it; the id itself where they do not. */
+  campaignName: (id: string) => string;
+};
+
+const NUMBERS: readonly ListColumn["cell"][] = ["number", "cents", "money"];
+
+/** A column of the interface as a column of a table. */
+export function tableColumn(column: ListColumn, words: Words): Column<ListRecord> {
+  const isNumber = NUMBERS.includes(column.cell);
+  return {
+    name: column.name,
+    title: words.titleOf(column.name),
+    kind: isNumber ? "number" : "text",
+    sortable: column.sortable,
+    cell: (record) => cellOf(column, fieldOf(record, column.name), words),
+  };
+}
+
+function fieldOf(record: ListRecord, name: string): unknown {
+  const [outer = "", inner] = name.split(".");
+  const value = record[outer];
+  return inner === undefined ? value : (value as ListRecord | null)?.[inner];
+}
+
+/** The interface writes "nothing" in several ways. */
+const NOTHING: readonly unknown[] = ["", "-", "empty", null, undefined];
+
+function cellOf({ name, cell }: ListColumn, value: unknown, words: Words): ReactNode {
+  const { text, format } = words;
+  if (NOTHING.includes(value)) return <span className="soft">{text.none}</span>;
+  const special = SPECIAL[name]?.(String(value), words);
+  if (special !== undefined) return special;
+  switch (cell) {
+    case "number":
+      return format.number(value as number);
+    case "cents":
+      return format.cents(value as number);
+    case "money":
+      return moneyText(value as number, format);
+    case "day":
+      return String(value).replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3");
+    case "time":
+      return <span className="nowrap">{String(value)}</span>;
+    case "flag":
+    case "bit":
+      return value === true || value === 1 ? text.yes : text.no;
+    default:
+      return <Cut text={typeof value === "string" ? value : JSON.stringify(value)} />;
+  }
+}
+
+/** A long text would push everything else out of sight. */
+function Cut({ text, hint = text }: { text: string; hint?: string }) {
+  return (
+    <span className="cut" title={hint}>
+      {text}
+    </span>
+  );
+}
+
+/** Ads earn fractions of a cent; what is less than one keeps its digits. */
+function moneyText(value: number, format: Format): string {
+  return value !== 0 && Math.abs(value) < 0.01 ? String(value) : format.number(value);
+}
+
+const TONES: Readonly<Record<string, Tone>> = { succeeded: "good", failed: "bad" };
+const STATUS_WORDS = ["not postbacked", "succeeded", "failed", "skipped"];
+
+const SPECIAL: Readonly<Record<string, (value: string, words: Words) => ReactNode>> = {
+  ClientID: (id, { userAddress }) => (
+    <Link className="mono nowrap" href={userAddress(id)}>
+      {id}
+    </Link>
+  ),
+  Version: (version) => version,
+  TraceID: (id) => <span className="mono nowrap">{id}</span>,
+  AdPlatform: (name, { text }) => (name === "natural" ? <span className="soft">{text.organic}</span> : name),
+  TurboPromotedObjectID: (id, { campaignName }) => <Cut text={campaignName(id)} hint={id} />,
+  Status: (status, { text }) => (
+    <Badge tone={TONES[status] ?? "plain"}>{text.statuses[STATUS_WORDS.indexOf(status)] ?? status}</Badge>
+  ),
+};

@@ -1,0 +1,110 @@
+import { useId } from "react";
+import type { ListFields } from "../../../../src/contract/admin-list.ts";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { SelectField, TextField } from "../../ui/field.tsx";
+import type { Condition } from "./list-state.ts";
+import { TagsField } from "./tags-field.tsx";
+import { texts } from "./texts.ts";
+import { typedText, typedValue } from "./typed-value.ts";
+
+type ConditionsProps = {
+  fields: Pick<ListFields, "properties" | "operators">;
+  conditions: readonly Condition[];
+  onChange: (conditions: readonly Condition[]) => void;
+};
+
+/** Conditions on properties, of the user and of the order. A row without a property is not a condition yet. */
+export function Conditions({ fields, conditions, onChange }: ConditionsProps) {
+  const text = useTexts(texts);
+  const id = useId();
+  const replace = (at: number, next: Condition) =>
+    onChange(conditions.map((one, index) => (index === at ? next : one)));
+  return (
+    <div className="stack tight">
+      <datalist id={id}>
+        {fields.properties.map(({ field }) => (
+          <option key={field} value={field} />
+        ))}
+      </datalist>
+      {conditions.map((condition, index) => (
+        <div key={index} className="condition">
+          <TextField
+            label={text.field}
+            list={id}
+            placeholder="user$level"
+            value={condition.field}
+            onChange={(field) => replace(index, { ...condition, field: field.trim() })}
+          />
+          <SelectField
+            label={text.operator}
+            value={condition.operator}
+            choices={fields.operators.map((name) => ({ value: name, label: text.operators[name] }))}
+            onChange={(operator) =>
+              replace(index, { field: condition.field, operator: operator as Condition["operator"] })
+            }
+          />
+          <Values
+            condition={condition}
+            type={fields.properties.find(({ field }) => field === condition.field)?.type ?? "any"}
+            onChange={(values) => replace(index, { ...condition, values })}
+          />
+          <Button
+            look="quiet"
+            size="small"
+            aria-label={`${text.remove} ${condition.field}`}
+            onClick={() => onChange(conditions.filter((_, at) => at !== index))}
+          >
+            ×
+          </Button>
+        </div>
+      ))}
+      <div className="row">
+        <Button size="small" onClick={() => onChange([...conditions, { field: "", operator: "equal" }])}>
+          {text.addCondition}
+        </Button>
+        {conditions.length > 0 && <span className="soft small">{text.valueHint}</span>}
+      </div>
+    </div>
+  );
+}
+
+type ValuesProps = { condition: Condition; type: string; onChange: (values: unknown[]) => void };
+
+function Values({ condition: { operator, values = [] }, type, onChange }: ValuesProps) {
+  const text = useTexts(texts);
+  const shown = (at: number) => typedText(values[at], type);
+  switch (operator) {
+    case "is_set":
+    case "not_set":
+      return null;
+    case "equal":
+    case "not_equal":
+      return (
+        <TextField label={text.value} value={shown(0)} onChange={(typed) => onChange([typedValue(typed, type)])} />
+      );
+    case "between":
+      return (
+        <>
+          <TextField
+            label={text.from}
+            value={shown(0)}
+            onChange={(typed) => onChange([typedValue(typed, type), values[1] ?? ""])}
+          />
+          <TextField
+            label={text.until}
+            value={shown(1)}
+            onChange={(typed) => onChange([values[0] ?? "", typedValue(typed, type)])}
+          />
+        </>
+      );
+    case "inner":
+      return (
+        <TagsField
+          label={text.value}
+          values={values.map((value) => typedText(value, type))}
+          onChange={(typed) => onChange(typed.map((one) => typedValue(one, type)))}
+        />
+      );
+  }
+}

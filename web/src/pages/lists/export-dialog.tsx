@@ -1,0 +1,97 @@
+import { useEffect, useState } from "react";
+import type { ListName } from "../../../../src/contract/admin-list.ts";
+import { dataOf, postForStream } from "../../api.ts";
+import { dayOf, useFormat } from "../../format.ts";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { CsvRows } from "./csv-rows.ts";
+import { type Filters, filterBody } from "./list-state.ts";
+import { texts } from "./texts.ts";
+
+/** How often the page says how far the export is. */
+const TELL_MS = 100;
+
+type ExportDialogProps = { list: ListName; appId: number; filters: Filters; rows: number; onClose: () => void };
+
+type State = { kind: "running" } | { kind: "done" } | { kind: "failed"; error: unknown };
+
+/** Runs as long as it is open: whoever closes it stops the export. */
+export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDialogProps) {
+  const text = useTexts(texts);
+  const { number } = useFormat();
+  const [count, setCount] = useState(0);
+  const [state, setState] = useState<State>({ kind: "running" });
+  useEffect(() => {
+    const stopping = new AbortController();
+    const body = { app_id: appId, kind: list, format: "csv", ...filterBody(filters) };
+    receive(body, stopping.signal, setCount).then(
+      (file) => {
+        save(file, `${list}-${appId}-${dayOf(Date.now(), "UTC")}.csv`);
+        setState({ kind: "done" });
+      },
+      (error: unknown) => {
+        if (!stopping.signal.aborted) setState({ kind: "failed", error });
+      },
+    );
+    return () => stopping.abort();
+  }, [list, appId, filters]);
+  return (
+    <Dialog title={text.csvTitle} onClose={onClose}>
+      <p className="soft">{text.csvAbout}</p>
+      {state.kind === "failed" ? (
+        <>
+          <p>{text.csvBroken}</p>
+          <Failure error={state.error} />
+        </>
+      ) : (
+        <div className="stack tight" role="status">
+          <progress
+            className="export-progress"
+            aria-label={text.csvTitle}
+            max={1}
+            value={state.kind === "done" ? 1 : Math.min(1, count / Math.max(1, rows))}
+          />
+          <span>
+            {state.kind === "done"
+              ? `${text.csvReady(number(count))} ${text.csvDone}`
+              : text.csvRows(number(count), number(rows))}
+          </span>
+        </div>
+      )}
+      <div className="row end">
+        <Button onClick={onClose}>{state.kind === "running" ? text.csvStop : text.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Reads the stream to its end; a stream that breaks off throws. */
+async function receive(body: object, signal: AbortSignal, tell: (rows: number) => void): Promise<Blob> {
+  const response = await postForStream("export", body, signal);
+  if (!response.headers.get("content-type")?.startsWith("text/csv")) await dataOf(response);
+  const reader = response.body!.getReader();
+  const chunks: Uint8Array<ArrayBuffer>[] = [];
+  const rows = new CsvRows();
+  let toldAt = 0;
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    chunks.push(chunk.value);
+    rows.add(chunk.value);
+    if (performance.now() - toldAt > TELL_MS) {
+      toldAt = performance.now();
+      tell(rows.count);
+    }
+  }
+  tell(rows.count);
+  return new Blob(chunks, { type: "text/csv" });
+}
+
+function save(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file);
+  const link = document.createElement("a");
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}

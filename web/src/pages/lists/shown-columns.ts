@@ -1,0 +1,32 @@
+import type { ListName } from "../../../../src/contract/admin-list.ts";
+import { type Stored, stored, useStored } from "../../stored.ts";
+import type { ListColumn } from "./list-state.ts";
+
+/** What a list shows until somebody chooses otherwise. */
+export const USUAL_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
+  orders: [
+    ...["PayEventTime", "ClientID", "Amount", "PayCount", "AdPlatform", "TurboPromotedObjectID", "Channel", "Status"],
+    ...["BackAmount", "TraceID"],
+  ],
+  users: [
+    ...["CreateTime", "ClientID", "Name", "AdPlatform", "TurboPromotedObjectID", "user$pay_amount_sum"],
+    ...["user$pay_count", "user$ad_ltv", "user$ad_count", "LatestLoginDay", "Channel", "Version"],
+  ],
+};
+
+const isText = (text: string): text is string => text !== "";
+
+const CHOSEN: Readonly<Record<ListName, Stored<string>>> = {
+  orders: stored("orders.columns", { isValue: isText, fallback: USUAL_COLUMNS.orders.join() }),
+  users: stored("users.columns", { isValue: isText, fallback: USUAL_COLUMNS.users.join() }),
+};
+
+/** The columns that somebody has chosen, as far as the list still has them. */
+export function useShownColumns(
+  list: ListName,
+  columns: readonly ListColumn[],
+): [readonly ListColumn[], (names: readonly string[]) => void] {
+  const names = useStored(CHOSEN[list]).split(",");
+  const shown = names.flatMap((name) => columns.find((column) => column.name === name) ?? []);
+  return [shown, (chosen) => CHOSEN[list].write(chosen.join())];
+}

@@ -1,0 +1,172 @@
+import type { ReactNode } from "react";
+import { Link } from "wouter";
+import type { TimelineItem } from "../../../../src/contract/admin-user.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useFormat } from "../../format.ts";
+import { useTexts } from "../../texts.ts";
+import { Badge, type Tone } from "../../ui/badge.tsx";
+import { listAddress } from "../lists/list-state.ts";
+import { attributionTexts } from "./attribution-texts.ts";
+import { Facts, jsonText } from "./facts.tsx";
+import { KindIcon } from "./kind-icon.tsx";
+import { texts } from "./texts.ts";
+
+type Of<Kind extends TimelineItem["kind"]> = Extract<TimelineItem, { kind: Kind }>;
+type EntryProps = { item: TimelineItem; currency: string };
+
+export function TimelineEntry({ item, currency }: EntryProps) {
+  return (
+    <li className="timeline-entry">
+      <time className="mono small soft" dateTime={new Date(item.at_ms).toISOString()}>
+        {item.at.slice(11)}
+      </time>
+      <KindIcon kind={item.kind} />
+      <div className="grow">{contentOf(item, currency)}</div>
+    </li>
+  );
+}
+
+function contentOf(item: TimelineItem, currency: string): ReactNode {
+  switch (item.kind) {
+    case "event":
+      return <EventContent item={item} />;
+    case "order":
+      return <OrderContent item={item} currency={currency} />;
+    case "postback":
+      return <PostbackContent item={item} />;
+    case "touch":
+      return <TouchContent item={item} />;
+    case "registration":
+    case "return":
+      return <ArrivalContent item={item} />;
+  }
+}
+
+type LineProps = { title: ReactNode; badge?: ReactNode; details?: readonly (string | false)[]; children?: ReactNode };
+
+function Line({ title, badge, details = [], children }: LineProps) {
+  const words = details.filter(Boolean).join(" · ");
+  return (
+    <>
+      <div className="row">
+        <strong>{title}</strong>
+        {badge}
+        {words && <span className="soft">{words}</span>}
+      </div>
+      {children}
+    </>
+  );
+}
+
+/** So many properties are shown at once; all of them when asked for. */
+const PROPERTIES_SHOWN = 4;
+
+function EventContent({ item }: { item: Of<"event"> }) {
+  const text = useTexts(texts);
+  return (
+    <Properties properties={item.properties}>
+      <strong className="mono">{item.event}</strong>
+      {item.type === "profile" && <Badge>{text.item.profile}</Badge>}
+    </Properties>
+  );
+}
+
+/** The first few beside what they are of; what the app has sent itself before what every client sends. */
+function Properties({ properties, children }: { properties: Of<"event">["properties"]; children?: ReactNode }) {
+  const text = useTexts(texts);
+  const all = Object.entries(properties);
+  if (all.length === 0) return <div className="row">{children}</div>;
+  const isPreset = ([name]: [string, unknown]) => name.startsWith("$");
+  const first = [...all.filter((one) => !isPreset(one)), ...all.filter(isPreset)].slice(0, PROPERTIES_SHOWN);
+  return (
+    <details className="properties">
+      <summary>
+        {children}
+        <span className="soft small">
+          {first.map(([name, value]) => `${name}: ${jsonText(value)}`).join(" · ")}
+          {all.length > first.length && ` · ${text.details(all.length)}`}
+        </span>
+      </summary>
+      <Facts facts={all.map(([name, value]) => [name, jsonText(value)] as const)} />
+    </details>
+  );
+}
+
+const ORDER_TONES: readonly Tone[] = ["plain", "good", "bad", "plain"];
+
+function OrderContent({ item, currency }: { item: Of<"order">; currency: string }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const { cents, number } = useFormat();
+  return (
+    <Line
+      title={text.item.paid(`${cents(item.cents)} ${currency}`)}
+      badge={
+        <Badge tone={ORDER_TONES[item.postback_status] ?? "plain"}>{text.orderStatuses[item.postback_status]}</Badge>
+      }
+      details={[text.item.nth(number(item.pay_count)), item.is_virtual === 1 && text.item.virtual]}
+    >
+      <Properties properties={item.properties}>
+        <Link className="mono small" href={listAddress("orders", app_id, { event: { TraceID: [item.trace_id] } })}>
+          {item.trace_id}
+        </Link>
+      </Properties>
+    </Line>
+  );
+}
+
+const POSTBACK_TONES: readonly Tone[] = ["warn", "good", "bad", "plain"];
+
+function PostbackContent({ item }: { item: Of<"postback"> }) {
+  const text = useTexts(texts);
+  const { cents } = useFormat();
+  const isOwn = item.event_type.startsWith("$");
+  return (
+    <Line
+      title={isOwn ? text.item.callback : text.item.postback(item.event_type)}
+      badge={<Badge tone={POSTBACK_TONES[item.status] ?? "plain"}>{text.statuses[item.status]}</Badge>}
+      details={[
+        item.ad_platform !== "" && text.item.to(item.ad_platform),
+        item.value_cents !== null && text.item.value(cents(item.value_cents)),
+        item.attempts > 0 && text.item.attempts(item.attempts),
+        item.resent > 0 && text.item.resent(item.resent),
+        item.reason !== "" && (text.skips[item.reason] ?? item.reason),
+      ]}
+    />
+  );
+}
+
+function TouchContent({ item }: { item: Of<"touch"> }) {
+  const text = useTexts(texts);
+  const words = useTexts(attributionTexts);
+  const tone: Tone = item.outcome === "won" ? "good" : "plain";
+  return (
+    <Line
+      title={`${text.item[item.touch_kind]} · ${item.ad_platform}`}
+      badge={<Badge tone={tone}>{item.outcome === "" ? text.item.notJudged : words.outcomes[item.outcome]}</Badge>}
+      details={[
+        item.campaign !== "" && `${text.campaign} ${item.campaign}`,
+        item.aid !== "" && `${text.ad} ${item.aid}`,
+        item.flags.length > 0 && item.flags.map((flag) => words.flags[flag]).join(", "),
+      ]}
+    />
+  );
+}
+
+function ArrivalContent({ item }: { item: Of<"registration"> | Of<"return"> }) {
+  const text = useTexts(texts);
+  const { methods } = useTexts(attributionTexts);
+  const source =
+    item.ad_platform === "" ? text.item.organicNow : text.item.attributed(item.ad_platform, methods[item.method]);
+  return (
+    <Line
+      title={text.item[item.kind]}
+      badge={<Badge tone={item.ad_platform === "" ? "plain" : "accent"}>{source}</Badge>}
+      details={
+        item.kind === "registration"
+          ? [item.channel, text.item.version(String(item.version)), item.is_history && text.history]
+          : [item.campaign !== "" && `${text.campaign} ${item.campaign}`]
+      }
+    />
+  );
+}

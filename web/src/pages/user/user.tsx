@@ -1,0 +1,90 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { Link } from "wouter";
+import type { UserView } from "../../../../src/contract/admin-user.ts";
+import { get } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { useUrlState } from "../../url-state.ts";
+import { listAddress } from "../lists/list-state.ts";
+import { EraseDialog } from "./erase.tsx";
+import { Profile } from "./profile.tsx";
+import { Source } from "./source.tsx";
+import { texts } from "./texts.ts";
+import { Timeline } from "./timeline.tsx";
+import { UserHead } from "./user-head.tsx";
+import "./user.css";
+
+const TABS = ["timeline", "source", "profile"] as const;
+
+export function UserPage() {
+  const text = useTexts(texts);
+  const [{ client }] = useUrlState({ client: "" });
+  if (client === "") {
+    return (
+      <Empty title={text.noClient}>
+        <p>{text.noClientHelp}</p>
+      </Empty>
+    );
+  }
+  // Another user is another page: nothing of this one stays.
+  return <OneUser key={client} clientId={client} />;
+}
+
+function OneUser({ clientId }: { clientId: string }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const [{ tab }, change] = useUrlState({ tab: "timeline" });
+  const query = useQuery({
+    queryKey: ["user", app_id, clientId],
+    queryFn: ({ signal }) => get<UserView>("user", { app_id, client_id: clientId }, signal),
+  });
+  return (
+    <QueryView query={query}>
+      {(user) => (
+        <>
+          <UserHead user={user}>
+            <Actions clientId={clientId} />
+          </UserHead>
+          <Tabs
+            tabs={TABS.map((name) => ({ name, title: text.tabs[name] }))}
+            chosen={tab}
+            onChoose={(name) => change({ tab: name })}
+          >
+            {tab === "source" && <Source clientId={clientId} user={user} />}
+            {tab === "profile" && <Profile user={user} />}
+            {tab !== "source" && tab !== "profile" && <Timeline clientId={clientId} user={user} />}
+          </Tabs>
+        </>
+      )}
+    </QueryView>
+  );
+}
+
+function Actions({ clientId }: { clientId: string }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const mayChange = useMayChange();
+  const [isErasing, setErasing] = useState(false);
+  return (
+    <>
+      <Link className="button plain" href={`/users?app=${app_id}`}>
+        {text.allUsers}
+      </Link>
+      <Link className="button plain" href={listAddress("orders", app_id, { user: { client_id_list: [clientId] } })}>
+        {text.orders}
+      </Link>
+      {mayChange && (
+        <Button look="danger" onClick={() => setErasing(true)}>
+          {text.erase}
+        </Button>
+      )}
+      {isErasing && <EraseDialog appId={app_id} clientId={clientId} onClose={() => setErasing(false)} />}
+    </>
+  );
+}

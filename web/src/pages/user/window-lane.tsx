@@ -1,0 +1,34 @@
+import type { ExplainedCandidate, ExplainedDecision } from "../../../../src/contract/why.ts";
+
+/** One scale for all candidates of a decision, so that their places can be compared. */
+export type Scale = { fromMs: number; untilMs: number; decidedAtMs: number };
+
+/** A little room at both ends: a touch at the very edge is still a whole dot. */
+const MARGIN = 3;
+
+export function scaleOf({ at_ms, candidates }: ExplainedDecision): Scale {
+  const times = candidates.flatMap(({ touched_at_ms, window_ms }) => [touched_at_ms, at_ms - window_ms]);
+  const fromMs = Math.min(at_ms - 1, ...times);
+  return { fromMs, untilMs: Math.max(at_ms, ...times), decidedAtMs: at_ms };
+}
+
+function placeOf(atMs: number, { fromMs, untilMs }: Scale): number {
+  return MARGIN + ((atMs - fromMs) / (untilMs - fromMs)) * (100 - 2 * MARGIN);
+}
+
+type WindowLaneProps = { candidate: ExplainedCandidate; scale: Scale; label: string };
+
+/** The window as a bar that ends with the registration, the touch as a dot: inside of the bar it could count. */
+export function WindowLane({ candidate, scale, label }: WindowLaneProps) {
+  const end = placeOf(scale.decidedAtMs, scale);
+  const begin = placeOf(Math.max(scale.fromMs, scale.decidedAtMs - candidate.window_ms), scale);
+  const touch = placeOf(candidate.touched_at_ms, scale);
+  return (
+    <svg className={`window-lane ${candidate.outcome === "won" ? "won" : ""}`} role="img" aria-label={label}>
+      <line className="axis" x1="0" x2="100%" y1="12" y2="12" />
+      <rect className="window" x={`${begin}%`} y="7" width={`${Math.max(0, end - begin)}%`} height="10" rx="3" />
+      <line className="registration" x1={`${end}%`} x2={`${end}%`} y1="3" y2="21" />
+      <circle className="touch" cx={`${touch}%`} cy="12" r="5" />
+    </svg>
+  );
+}
