@@ -25,6 +25,20 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/start/start.tsx").then((page) => ({ default: page.StartPage }))),
   },
   {
+    path: "/overview",
+    title: { en: "Overview", zh: "概览" },
+    group: "results",
+    needsApp: true,
+    component: lazy(() => import("./pages/overview/overview.tsx").then((page) => ({ default: page.OverviewPage }))),
+  },
+  {
+    path: "/report",
+    title: { en: "Ad report", zh: "广告报表" },
+    group: "results",
+    needsApp: true,
+    component: lazy(() => import("./pages/ad-report/ad-report.tsx").then((page) => ({ default: page.AdReportPage }))),
+  },
+  {
     path: "/orders",
     title: { en: "Orders", zh: "订单" },
     group: "results",

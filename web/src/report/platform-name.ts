@@ -1,3 +1,4 @@
+import { useCallback } from "react";
 import { useLanguage } from "../texts.ts";
 
 /** What people call the ad platforms; the interface's own names are shown where there is no other. */
@@ -18,5 +19,5 @@ const NAMES: Readonly<Record<string, { en: string; zh: string }>> = {
 
 export function usePlatformName(): (name: string) => string {
   const language = useLanguage();
-  return (name) => NAMES[name]?.[language] ?? name;
+  return useCallback((name) => NAMES[name]?.[language] ?? name, [language]);
 }

@@ -62,12 +62,12 @@ function themed(option: EChartsCoreOption, _theme: "light" | "dark"): EChartsCor
     nameTextStyle: { color: colour("ink-soft") },
     splitLine: { lineStyle: { color: colour("line") } },
   };
+  const withColours = (given: Record<string, object>) => {
+    const parts = Object.entries(axis).map(([name, colours]) => [name, { ...colours, ...given[name] }]);
+    return { ...given, ...Object.fromEntries(parts) };
+  };
   const withAxis = (given: unknown) =>
-    Array.isArray(given)
-      ? given.map((one) => ({ ...axis, ...one }))
-      : given
-        ? { ...axis, ...(given as object) }
-        : given;
+    Array.isArray(given) ? given.map(withColours) : given ? withColours(given as Record<string, object>) : given;
   const { tooltip, legend, xAxis, yAxis, ...rest } = option;
   return {
     color: [1, 2, 3, 4, 5, 6, 7, 8].map((number) => colour(`chart-${number}`)),

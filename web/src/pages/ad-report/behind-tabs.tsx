@@ -1,0 +1,118 @@
+import { useState } from "react";
+import { Link } from "wouter";
+import type { ExplainedCell, ShownCatalogue } from "../../../../src/contract/console-report.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useFormat } from "../../format.ts";
+import { useLabel } from "../../report/catalogue.ts";
+import { useDimensionValue } from "../../report/dimension-value.ts";
+import { useValueTexts } from "../../report/value.ts";
+import { useTexts } from "../../texts.ts";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { texts } from "./texts.ts";
+
+type BehindProps = { explained: ExplainedCell; catalogue: ShownCatalogue };
+
+/** What is listed behind a number. Only the kinds that it is made of. */
+export function BehindTabs({ explained, catalogue }: BehindProps) {
+  const text = useTexts(texts);
+  const { number } = useFormat();
+  const kinds = (["users", "orders", "costs"] as const).filter((kind) => explained.numbers[kind] > 0);
+  const [chosen, setChosen] = useState<string>();
+  const shown = kinds.find((kind) => kind === chosen) ?? kinds[0];
+  if (shown === undefined) return <p className="soft">{text.nothingBehind}</p>;
+  const tabs = kinds.map((kind) => ({ name: kind, title: `${text[kind]} (${number(explained.numbers[kind])})` }));
+  const listed = explained[shown].length;
+  return (
+    <Tabs tabs={tabs} chosen={shown} onChoose={setChosen}>
+      {listed < explained.numbers[shown] && (
+        <p className="soft small">{text.firstOf(number(listed), number(explained.numbers[shown]))}</p>
+      )}
+      {shown === "users" && <Users explained={explained} catalogue={catalogue} />}
+      {shown === "orders" && <Orders explained={explained} />}
+      {shown === "costs" && <Costs explained={explained} catalogue={catalogue} />}
+    </Tabs>
+  );
+}
+
+function UserLink({ clientId }: { clientId: string }) {
+  const { app_id } = useApp();
+  return <Link href={`/users/user?${new URLSearchParams({ app: String(app_id), client: clientId })}`}>{clientId}</Link>;
+}
+
+/** A column for each sum that these rows have. */
+function useMeasureColumns<Row extends Record<string, unknown>>(
+  { measures }: ShownCatalogue,
+  names: readonly string[],
+): Column<Row>[] {
+  const label = useLabel();
+  const { parts } = useValueTexts();
+  return measures
+    .filter(({ name }) => names.includes(name))
+    .map((measure) => ({
+      ...{ name: measure.name, title: label(measure), kind: "number" as const },
+      cell: (row: Row) => parts(measure.unit, Number(row[measure.name])),
+    }));
+}
+
+type User = ExplainedCell["users"][number];
+
+function Users({ explained, catalogue }: BehindProps) {
+  const text = useTexts(texts);
+  const measures = useMeasureColumns<User>(catalogue, Object.keys(explained.added.users));
+  return (
+    <DataTable
+      label={text.users}
+      rows={explained.users}
+      keyOf={({ client_id }) => client_id}
+      columns={[
+        { name: "user", title: text.user, cell: ({ client_id }) => <UserLink clientId={client_id} /> },
+        ...measures,
+      ]}
+    />
+  );
+}
+
+function Orders({ explained }: { explained: ExplainedCell }) {
+  const text = useTexts(texts);
+  const { parts } = useValueTexts();
+  return (
+    <DataTable
+      label={text.orders}
+      rows={explained.orders}
+      keyOf={({ trace_id }) => trace_id}
+      columns={[
+        { name: "order", title: text.order, cell: ({ trace_id }) => <span className="mono">{trace_id}</span> },
+        { name: "user", title: text.user, cell: ({ client_id }) => <UserLink clientId={client_id} /> },
+        { name: "time", title: text.time, cell: ({ time }) => time },
+        { name: "amount", title: text.amount, kind: "number", cell: ({ cents }) => parts("cents", cents) },
+      ]}
+    />
+  );
+}
+
+type Cost = ExplainedCell["costs"][number];
+
+function Costs({ explained, catalogue }: BehindProps) {
+  const text = useTexts(texts);
+  const label = useLabel();
+  const valueText = useDimensionValue();
+  const measures = useMeasureColumns<Cost>(catalogue, ["cost_e4", "impressions", "clicks"]);
+  // Of a cost, most dimensions are usually not known.
+  const named = catalogue.dimensions.filter(({ name }) => explained.costs.some((cost) => (cost[name] ?? "") !== ""));
+  return (
+    <DataTable
+      label={text.costs}
+      rows={explained.costs}
+      keyOf={(cost, index) => `${index} ${cost.day}`}
+      columns={[
+        { name: "day", title: text.day, cell: ({ day }: Cost) => day },
+        ...named.map((dimension) => ({
+          ...{ name: dimension.name, title: label(dimension) },
+          cell: (cost: Cost) => valueText(dimension.name, String(cost[dimension.name] ?? "")),
+        })),
+        ...measures,
+      ]}
+    />
+  );
+}

@@ -1,0 +1,158 @@
+import { useState } from "react";
+import type { ShownCatalogue } from "../../../../src/contract/console-report.ts";
+import { type CatalogueDimension, type CatalogueMetric, useLabel } from "../../report/catalogue.ts";
+import { useLanguage, useTexts } from "../../texts.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Check, TextField } from "../../ui/field.tsx";
+import { NAME_OF } from "./state.ts";
+import { texts } from "./texts.ts";
+
+type PickProps<Chosen> = {
+  catalogue: ShownCatalogue;
+  chosen: Chosen;
+  onPick: (chosen: Chosen) => void;
+  onClose: () => void;
+};
+
+/** All metrics by group, with what they mean. */
+export function PickMetrics({ catalogue, chosen, onPick, onClose }: PickProps<string[]>) {
+  const text = useTexts(texts);
+  const label = useLabel();
+  const isChinese = useLanguage() === "zh";
+  const [picked, setPicked] = useState(chosen);
+  const [search, setSearch] = useState("");
+  const wanted = search.trim().toLowerCase();
+  const found = catalogue.metrics.filter((metric) => searched(metric).includes(wanted));
+  const groups = catalogue.groups.filter(({ name }) => found.some(({ group }) => group === name));
+  const toggle = (name: string) =>
+    setPicked(picked.includes(name) ? picked.filter((one) => one !== name) : [...picked, name]);
+  return (
+    <FormDialog
+      title={text.chooseMetrics}
+      width="wide"
+      submit={{ label: text.apply, disabled: picked.length === 0 }}
+      onSubmit={() => onPick(picked)}
+      onClose={onClose}
+      isBusy={false}
+      error={undefined}
+    >
+      <TextField
+        label={text.search}
+        value={search}
+        onChange={setSearch}
+        problem={picked.length === 0 ? text.oneMetric : undefined}
+      />
+      {groups.length === 0 && <p className="soft">{text.noneFound}</p>}
+      <div className="pick-groups">
+        {groups.map((group) => (
+          <fieldset key={group.name} className="pick-group">
+            <legend>{label(group)}</legend>
+            {found
+              .filter((metric) => metric.group === group.name)
+              .map((metric) => (
+                <Check
+                  key={metric.name}
+                  checked={picked.includes(metric.name)}
+                  onChange={() => toggle(metric.name)}
+                  label={<Definition title={label(metric)} about={isChinese ? metric.ctip : metric.tip} />}
+                />
+              ))}
+          </fieldset>
+        ))}
+      </div>
+    </FormDialog>
+  );
+}
+
+function searched({ name, label, cname, tip, ctip }: CatalogueMetric): string {
+  return [name, label, cname, tip, ctip].join(" ").toLowerCase();
+}
+
+function Definition({ title, about }: { title: string; about: string }) {
+  return (
+    <span className="definition">
+      <span>{title}</span>
+      <span className="soft small">{about}</span>
+    </span>
+  );
+}
+
+export type PickedDimensions = { dims: string[]; names: string[] };
+
+/** Dimensions; what cannot stand beside those that are picked says why. */
+export function PickDimensions({ catalogue, chosen, onPick, onClose }: PickProps<PickedDimensions>) {
+  const text = useTexts(texts);
+  const label = useLabel();
+  const [picked, setPicked] = useState(chosen);
+  const without = (list: readonly string[], name: string) => list.filter((one) => one !== name);
+  const toggle = (name: string) => {
+    const isOn = picked.dims.includes(name);
+    const own = catalogue.associated.filter(({ dimension }) => dimension === name).map((one) => one.name);
+    setPicked({
+      dims: isOn ? without(picked.dims, name) : [...picked.dims, name],
+      names: isOn ? picked.names.filter((one) => !own.includes(one)) : picked.names,
+    });
+  };
+  const toggleName = (name: string) =>
+    setPicked({
+      ...picked,
+      names: picked.names.includes(name) ? without(picked.names, name) : [...picked.names, name],
+    });
+  return (
+    <FormDialog
+      title={text.chooseDimensions}
+      submit={{ label: text.apply }}
+      onSubmit={() => onPick(picked)}
+      onClose={onClose}
+      isBusy={false}
+      error={undefined}
+    >
+      <div className="stack tight">
+        {catalogue.dimensions.map((dimension) => {
+          const isOn = picked.dims.includes(dimension.name);
+          const excluding = excludingOf(dimension, picked.dims, catalogue);
+          const extras = catalogue.associated.filter(
+            (one) => one.dimension === dimension.name && one.name !== NAME_OF[dimension.name],
+          );
+          return (
+            <div key={dimension.name}>
+              <Check
+                checked={isOn}
+                disabled={!isOn && excluding.length > 0}
+                onChange={() => toggle(dimension.name)}
+                label={
+                  <Definition
+                    title={label(dimension)}
+                    about={excluding.length > 0 ? text.excludedBy(excluding.map(label).join(", ")) : ""}
+                  />
+                }
+              />
+              {isOn && extras.length > 0 && (
+                <div className="row pick-extras">
+                  {extras.map((extra) => (
+                    <Check
+                      key={extra.name}
+                      checked={picked.names.includes(extra.name)}
+                      onChange={() => toggleName(extra.name)}
+                      label={label(extra)}
+                    />
+                  ))}
+                </div>
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </FormDialog>
+  );
+}
+
+/** Of the picked ones, those beside which a dimension cannot stand: as the server refuses it. */
+function excludingOf(
+  { incompatible }: CatalogueDimension,
+  picked: readonly string[],
+  catalogue: ShownCatalogue,
+): CatalogueDimension[] {
+  const excluded = incompatible.map(({ name }) => name).filter((name) => picked.includes(name));
+  return catalogue.dimensions.filter(({ name }) => excluded.includes(name));
+}

@@ -1,0 +1,82 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { RequestText } from "../../../../src/contract/console-report.ts";
+import type { DeveloperList } from "../../../../src/contract/developer.ts";
+import { get, post } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyBlock } from "../../ui/copy-block.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { SelectField } from "../../ui/field.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { publicBody, type ReportState } from "./state.ts";
+import { texts } from "./texts.ts";
+
+/** This report as a call of the public interface. Only an admin is shown one that is signed. */
+export function RequestDialog({ state, onClose }: { state: ReportState; onClose: () => void }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const maySign = useMayChange();
+  const developers = useDevelopers(app_id);
+  const [chosen, setChosen] = useState<string>();
+  const [tab, setTab] = useState<"curl" | "node" | "body">("curl");
+  // Somebody who has an application most likely wants the call signed.
+  const developer = chosen ?? (maySign ? String(developers.data?.[0]?.id ?? "") : "");
+  const body = publicBody(app_id, state);
+  const query = useQuery({
+    queryKey: ["report/request-text", body, developer],
+    placeholderData: keepPreviousData,
+    enabled: !developers.isPending,
+    queryFn: ({ signal }) =>
+      post<RequestText>(
+        "report/request-text",
+        { ...body, ...(developer && { developer_id: Number(developer) }) },
+        signal,
+      ),
+  });
+  const choices = (developers.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
+  return (
+    <Dialog title={text.apiCall} width="wide" onClose={onClose}>
+      <p className="soft">{text.apiAbout}</p>
+      {maySign && (
+        <SelectField
+          label={text.signedBy}
+          value={developer}
+          choices={[...choices, { value: "", label: text.placeholders }]}
+          onChange={setChosen}
+          hint={developers.data?.length === 0 ? text.noDeveloper : undefined}
+        />
+      )}
+      <QueryView query={query}>
+        {(request) => (
+          <>
+            {!request.is_signed && <p className="notice">{text.unsigned}</p>}
+            <Tabs
+              tabs={(["curl", "node", "body"] as const).map((name) => ({ name, title: text[name] }))}
+              chosen={tab}
+              onChoose={(name) => setTab(name as typeof tab)}
+            >
+              <CopyBlock value={request[tab]} wrap />
+            </Tabs>
+          </>
+        )}
+      </QueryView>
+      <div className="row end">
+        <Button onClick={onClose}>{text.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Those that could make the call themselves. */
+function useDevelopers(appId: number) {
+  return useQuery({
+    queryKey: ["developers"],
+    queryFn: () => get<DeveloperList>("developers"),
+    select: ({ developers }) =>
+      developers.filter(({ state, apps }) => state === "approved" && (apps === "all" || apps.includes(appId))),
+  });
+}

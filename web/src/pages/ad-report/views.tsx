@@ -1,0 +1,152 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { SavedView, SavedViews } from "../../../../src/contract/report-view.ts";
+import { get, post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { daysBetween, useToday } from "../../report/days.ts";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Dropdown } from "../../ui/dropdown.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { Check, TextField } from "../../ui/field.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { say } from "../../ui/toast.tsx";
+import { ManageViews } from "./manage-views.tsx";
+import { type UrlState, viewParameters, viewState } from "./state.ts";
+import { texts } from "./texts.ts";
+
+export const VIEWS_KEY = "report/views";
+
+type ViewsProps = { url: UrlState; onOpen: (state: UrlState) => void };
+
+/** Saved views: open one, keep this one, or put them in order. */
+export function Views({ url, onOpen }: ViewsProps) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const today = useToday();
+  const [dialog, setDialog] = useState<"save" | "manage">();
+  const query = useQuery({ queryKey: [VIEWS_KEY, app_id], queryFn: () => get<SavedViews>("report/views", { app_id }) });
+  const current = query.data?.views.find(({ view_id }) => String(view_id) === url.view);
+  const open = ({ parameters, view_id }: SavedView) => onOpen(viewState(parameters, view_id, today));
+  return (
+    <>
+      <Dropdown
+        title={current ? text.viewOpen(current.name) : text.views}
+        align="right"
+        isActive={current !== undefined}
+      >
+        {(close) => (
+          <>
+            <QueryView query={query}>
+              {({ views }) => (
+                <ViewList
+                  views={views}
+                  onOpen={(view) => {
+                    open(view);
+                    close();
+                  }}
+                />
+              )}
+            </QueryView>
+            {current?.may_change && <UpdateButton view={current} url={url} />}
+            <Button onClick={() => setDialog("save")}>{text.saveAs}</Button>
+            {(query.data?.views.length ?? 0) > 0 && (
+              <Button look="quiet" onClick={() => setDialog("manage")}>
+                {text.manage}
+              </Button>
+            )}
+          </>
+        )}
+      </Dropdown>
+      {dialog === "save" && <SaveDialog url={url} onSaved={open} onClose={() => setDialog(undefined)} />}
+      {dialog === "manage" && <ManageViews views={query.data?.views ?? []} onClose={() => setDialog(undefined)} />}
+    </>
+  );
+}
+
+function ViewList({ views, onOpen }: { views: readonly SavedView[]; onOpen: (view: SavedView) => void }) {
+  const text = useTexts(texts);
+  if (views.length === 0) return <span className="soft">{text.noViews}</span>;
+  return (
+    <ul className="view-list">
+      {views.map((view) => (
+        <li key={view.view_id}>
+          <button type="button" className="view-button" onClick={() => onOpen(view)}>
+            {view.name} {view.is_shared && <Badge tone="accent">{text.shared}</Badge>}
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Whatever was saved is shown in the list at once. */
+export function refreshViews(appId: number): Promise<void> {
+  return queries.invalidateQueries({ queryKey: [VIEWS_KEY, appId] });
+}
+
+function UpdateButton({ view, url }: { view: SavedView; url: UrlState }) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const today = useToday();
+  const saving = useMutation({
+    mutationFn: () => {
+      const { view_id, name } = view;
+      return post("report/views/save", { app_id, view_id, name, parameters: viewParameters(url, today) });
+    },
+    onSuccess: () => {
+      say(text.saved(view.name));
+      return refreshViews(app_id);
+    },
+  });
+  return (
+    <>
+      <Button disabled={saving.isPending} onClick={() => saving.mutate()}>
+        {text.update(view.name)}
+      </Button>
+      {saving.error && <Failure error={saving.error} />}
+    </>
+  );
+}
+
+type SaveDialogProps = { url: UrlState; onSaved: (view: SavedView) => void; onClose: () => void };
+
+function SaveDialog({ url, onSaved, onClose }: SaveDialogProps) {
+  const text = useTexts(texts);
+  const { app_id } = useApp();
+  const today = useToday();
+  const mayShare = useMayChange();
+  const [name, setName] = useState("");
+  const [isShared, setShared] = useState(false);
+  const saving = useMutation({
+    mutationFn: async () => {
+      const parameters = viewParameters(url, today);
+      const view = await post<SavedView>("report/views/save", { app_id, name, parameters });
+      if (!isShared) return view;
+      return post<SavedView>("report/views/share", { app_id, view_id: view.view_id, is_shared: true });
+    },
+    onSuccess: async (view) => {
+      say(text.saved(view.name));
+      await refreshViews(app_id);
+      onSaved(view);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={text.saveAs.replace(/ ?…$/, "")}
+      submit={{ label: text.save, disabled: name.trim() === "" }}
+      onSubmit={() => saving.mutate()}
+      onClose={onClose}
+      isBusy={saving.isPending}
+      error={saving.error}
+    >
+      <TextField label={text.viewName} value={name} onChange={setName} maxLength={100} required autoFocus />
+      <p className="soft small">{url.to === today ? text.rolls(daysBetween(url) + 1) : text.fixed(url.from, url.to)}</p>
+      {mayShare && <Check label={text.share} checked={isShared} onChange={setShared} />}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,94 @@
+import { addDays } from "../../format.ts";
+import { type CatalogueMetric, useLabel } from "../../report/catalogue.ts";
+import { eachDay } from "../../report/days.ts";
+import { useValueTexts } from "../../report/value.ts";
+import { useTexts } from "../../texts.ts";
+import { Tile } from "../../ui/tile.tsx";
+import type { OverviewAnswers } from "./overview.tsx";
+import { type Asked, lastWholeDay, numberOf, TILES } from "./questions.ts";
+import { texts } from "./texts.ts";
+
+type TilesProps = { answers: OverviewAnswers; asked: Asked; metrics: readonly CatalogueMetric[] };
+
+/** The range in large figures; beside them the last whole day and the last week, each against the one before it. */
+export function Tiles({ answers, asked, metrics }: TilesProps) {
+  const label = useLabel();
+  const { value } = useValueTexts();
+  const range = answers.report("range")!;
+  const byDay = new Map(range.items.map((item) => [item.date, item]));
+  const days = eachDay(asked.days);
+  return (
+    <div className="tiles overview-tiles">
+      {TILES.map((name) => {
+        const metric = metrics.find((one) => one.name === name)!;
+        return (
+          <Tile key={name} name={label(metric)} value={value(metric.unit, numberOf(range.total[0], name))}>
+            <Sparkline values={days.map((day) => numberOf(byDay.get(day), name))} />
+            <Comparisons answers={answers} asked={asked} metric={metric} />
+          </Tile>
+        );
+      })}
+    </div>
+  );
+}
+
+type ComparisonsProps = { answers: OverviewAnswers; asked: Asked; metric: CatalogueMetric };
+
+function Comparisons({ answers, asked, metric }: ComparisonsProps) {
+  const text = useTexts(texts);
+  const last = lastWholeDay(asked);
+  const isYesterday = last === addDays(asked.today, -1);
+  const byDay = new Map(answers.report("last days")!.items.map((item) => [item.date, item]));
+  const on = (day: string) => numberOf(byDay.get(day), metric.name);
+  const within = (name: string) => numberOf(answers.report(name)?.total[0], metric.name);
+  return (
+    <dl className="comparisons">
+      <dt>{isYesterday ? text.yesterday : last}</dt>
+      <Compared metric={metric} now={on(last)} before={on(addDays(last, -1))} />
+      <dt>{isYesterday ? text.lastWeek : text.weekUntil(last)}</dt>
+      <Compared metric={metric} now={within("last week")} before={within("week before")} />
+    </dl>
+  );
+}
+
+/** More is good, but for what is spent: that is neither. */
+const NEITHER = new Set(["AdCost"]);
+
+function Compared({ metric, now, before }: { metric: CatalogueMetric; now: number; before: number }) {
+  const text = useTexts(texts);
+  const { value } = useValueTexts();
+  const change = before === 0 ? undefined : (now - before) / Math.abs(before);
+  const tone = change === undefined || change === 0 || NEITHER.has(metric.name) ? "" : change > 0 ? "good" : "bad";
+  return (
+    <>
+      <dd className="number">{value(metric.unit, now)}</dd>
+      <dd className={`number change ${tone}`} title={text.changeFrom(value(metric.unit, before))}>
+        {change === undefined ? "–" : change === 0 ? text.unchanged : signed(change)}
+      </dd>
+    </>
+  );
+}
+
+function signed(change: number): string {
+  const size = Math.abs(change) * 100;
+  return `${change > 0 ? "▲" : "▼"} ${size >= 1000 ? ">999" : size.toFixed(1)} %`;
+}
+
+const WIDTH = 100;
+const HEIGHT = 24;
+
+/** The days of the range, to see where it goes; the figures say how much. */
+function Sparkline({ values }: { values: readonly number[] }) {
+  if (values.length < 2) return null;
+  const least = Math.min(...values, 0);
+  const height = Math.max(...values) - least || 1;
+  const points = values.map((value, at) => {
+    const x = (at / (values.length - 1)) * WIDTH;
+    return `${x.toFixed(1)},${(HEIGHT - 1 - ((value - least) / height) * (HEIGHT - 2)).toFixed(1)}`;
+  });
+  return (
+    <svg className="sparkline" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
+      <polyline points={points.join(" ")} vectorEffect="non-scaling-stroke" />
+    </svg>
+  );
+}

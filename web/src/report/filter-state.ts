@@ -1,0 +1,20 @@
+import type { ConsoleReportBody } from "../../../src/contract/console-report.ts";
+import { listOf } from "./value-list.ts";
+
+/** What a report can be narrowed to, by the names of the interface. Each is a list in the address. */
+export const FILTER_NAMES = [
+  ...(["ad_platform", "channel", "os_platform", "turbo_promoted_object_id", "advertiser_id"] as const),
+  ...(["gid", "aid", "csite", "version"] as const),
+];
+export type FilterName = (typeof FILTER_NAMES)[number];
+export type FilterState = Record<FilterName, string>;
+
+export const NO_FILTER = Object.fromEntries(FILTER_NAMES.map((name) => [name, ""])) as FilterState;
+
+/** Only what filters something. */
+export function filteringOf(state: FilterState): NonNullable<ConsoleReportBody["filtering"]> {
+  const lists = FILTER_NAMES.map((name) => [name, listOf(state[name])] as const).filter(([, list]) => list.length > 0);
+  return Object.fromEntries(
+    lists.map(([name, list]) => [`${name}_list`, name === "version" ? list.map(Number) : list]),
+  );
+}
