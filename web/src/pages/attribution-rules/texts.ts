@@ -100,7 +100,7 @@ export const texts = {
     noDecisions: "这些天没有人注册。",
     resultColumns: {
       platform: "平台",
-      campaign: "推广活动",
+      campaign: "推广计划",
       users: "现用户数",
       usersThen: "试算用户数",
       gained: "增加",

@@ -11,7 +11,7 @@ const enComments: SnippetComments = {
 
 const zhComments: SnippetComments = {
   begin: "每次调用都需要的内容。",
-  click: "有人点击了广告。实际投放时，由广告平台的服务器调用推广活动的这个链接。",
+  click: "有人点击了广告。实际投放时，由广告平台的服务器调用推广计划的这个链接。",
   register: "玩家启动游戏并注册，带上启动参数：系统据此找到那次点击。",
   event: "玩家有所行为。",
   payment: "玩家支付 6.00：金额以分为单位。",
@@ -109,7 +109,7 @@ export const texts = {
     open: "尚未发生",
     steps: {
       request: { title: "首次请求", hint: "带有应用 token 或 ID 的任何调用到达服务器。" },
-      touch: { title: "首次广告点击", hint: "推广活动的监测链接被调用。" },
+      touch: { title: "首次广告点击", hint: "推广计划的监测链接被调用。" },
       registration: { title: "首个用户", hint: "有客户端完成注册。" },
       event: { title: "首个事件", hint: "用户行为已保存。" },
       order: { title: "首笔付费", hint: "$PayEvent 已保存为订单。" },
@@ -123,11 +123,11 @@ export const texts = {
     tryItAbout: (player: string) =>
       `以下代码可直接运行：玩家 ${player} 由广告带来，游玩并付费。可全部运行，也可按顺序逐条运行。`,
     newPlayer: "换一个测试玩家",
-    campaign: "被点击广告所属的推广活动",
-    noCampaign: "点击属于某个推广活动，而该应用还没有推广活动。",
-    noCampaignAnalyst: "管理员可以在“推广活动”中创建。",
-    makeCampaign: "创建测试推广活动",
-    testCampaign: "测试推广活动",
+    campaign: "被点击广告所属的推广计划",
+    noCampaign: "点击属于某个推广计划，而该应用还没有推广计划。",
+    noCampaignAnalyst: "管理员可以在“推广计划”中创建。",
+    makeCampaign: "创建测试推广计划",
+    testCampaign: "测试推广计划",
     languages: { curl: "curl", javascript: "JavaScript", python: "Python", go: "Go", sdk: "已有 SDK" },
     runs: {
       curl: "粘贴到终端运行。",
