@@ -1,5 +1,5 @@
 import type { ConsoleReportBody } from "../../../src/contract/console-report.ts";
-import { listOf } from "./value-list.ts";
+import { listOf, listText } from "./value-list.ts";
 
 /** What a report can be narrowed to, by the names of the interface. Each is a list in the address. */
 export const FILTER_NAMES = [
@@ -11,10 +11,20 @@ export type FilterState = Record<FilterName, string>;
 
 export const NO_FILTER = Object.fromEntries(FILTER_NAMES.map((name) => [name, ""])) as FilterState;
 
+export type Filtering = NonNullable<ConsoleReportBody["filtering"]>;
+
 /** Only what filters something. */
-export function filteringOf(state: FilterState): NonNullable<ConsoleReportBody["filtering"]> {
+export function filteringOf(state: FilterState): Filtering {
   const lists = FILTER_NAMES.map((name) => [name, listOf(state[name])] as const).filter(([, list]) => list.length > 0);
   return Object.fromEntries(
     lists.map(([name, list]) => [`${name}_list`, name === "version" ? list.map(Number) : list]),
+  );
+}
+
+/** The same as it stands in an address. */
+export function filterParameters(filtering: Filtering): Partial<FilterState> {
+  const lists = FILTER_NAMES.map((name) => [name, filtering[`${name}_list`] ?? []] as const);
+  return Object.fromEntries(
+    lists.filter(([, list]) => list.length > 0).map(([name, list]) => [name, listText(list.map(String))]),
   );
 }

@@ -6,17 +6,17 @@ const texts = {
   en: {
     caliber: "Counted by",
     calibers: {
-      user_activated_time: "Day of the touch (first caliber)",
-      behavior_occurred_time: "Day it happened (second caliber)",
+      user_activated_time: "Touch day (first caliber)",
+      behavior_occurred_time: "Event day (second caliber)",
     },
     model: "ROI model",
-    models: { "1": "Calendar days", "2": "Precise: 24-hour spans, app's share" },
+    models: { "1": "Calendar days", "2": "Precise (24-hour spans)" },
   },
   zh: {
     caliber: "统计口径",
     calibers: { user_activated_time: "触点日（第一口径）", behavior_occurred_time: "行为发生日（第二口径）" },
     model: "ROI 模型",
-    models: { "1": "自然日", "2": "精准：24 小时，按分成比例" },
+    models: { "1": "自然日", "2": "精准（24 小时）" },
   },
 };
 

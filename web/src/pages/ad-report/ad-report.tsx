@@ -9,6 +9,7 @@ import { useDays, useToday } from "../../report/days.ts";
 import { FilterBar } from "../../report/filter-bar.tsx";
 import type { FilterName } from "../../report/filter-state.ts";
 import { ReadingFields } from "../../report/reading-fields.tsx";
+import { Refreshing } from "../../report/refreshing.tsx";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { DateRange } from "../../ui/date-range.tsx";
@@ -137,7 +138,7 @@ function Rows({ state, catalogue, onChange }: RowsProps) {
     <QueryView query={query}>
       {/* While newer rows are on their way, the older ones are shown with the columns that they have. */}
       {({ state: shown, report }) => (
-        <div className={`stack ${query.isPlaceholderData ? "stale" : ""}`} aria-busy={query.isFetching}>
+        <Refreshing query={query}>
           <ReportTable
             report={report}
             state={{ ...shown, sort: state.sort }}
@@ -161,7 +162,7 @@ function Rows({ state, catalogue, onChange }: RowsProps) {
               {report.data_age_s > 0 && <span className="soft small">{text.age(number(report.data_age_s))}</span>}
             </div>
           </div>
-        </div>
+        </Refreshing>
       )}
     </QueryView>
   );

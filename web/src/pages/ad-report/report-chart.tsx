@@ -163,7 +163,7 @@ function Plot({ type, by, metrics, state, report }: DrawnProps & { report: Conso
       })),
       series: metrics.map((metric) => ({
         ...{ type: type === "bar" ? "bar" : "line", name: label(metric), yAxisIndex: units.indexOf(metric.unit) },
-        ...{ barMaxWidth: 32, showSymbol: values.length <= 31 },
+        ...{ barMaxWidth: 32, symbol: "circle", symbolSize: 6, showSymbol: values.length <= 31 },
         data: values.map((value) => Number(byValue.get(value)?.[metric.name] ?? 0)),
         tooltip: { valueFormatter: (value: number) => shown.value(metric.unit, value) },
       })),

@@ -2,7 +2,7 @@ import type { ConsoleReportBody } from "../../../../src/contract/console-report.
 import { addDays } from "../../format.ts";
 import type { Reading } from "../../report/catalogue.ts";
 import { daysBetween } from "../../report/days.ts";
-import { FILTER_NAMES, filteringOf, NO_FILTER } from "../../report/filter-state.ts";
+import { FILTER_NAMES, type Filtering, filteringOf, NO_FILTER } from "../../report/filter-state.ts";
 import { readingOf } from "../../report/reading-fields.tsx";
 import { listOf } from "../../report/value-list.ts";
 import type { Sort } from "../../ui/data-table.tsx";
@@ -30,7 +30,7 @@ export type ReportState = {
   metrics: string[];
   /** States and remarks of accounts, plans and ads that are shown beside them. */
   names: string[];
-  filtering: ReturnType<typeof filteringOf>;
+  filtering: Filtering;
   sort: Sort | undefined;
   page: number;
   size: number;

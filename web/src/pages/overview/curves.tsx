@@ -51,7 +51,7 @@ function Curve({ title, what, unit, answers }: CurveProps) {
       },
       yAxis: { type: "value", axisLabel: { formatter: (value: number) => shown.short(unit, value) } },
       series: lines.map(({ name, points }, at) => ({
-        ...{ type: "line", name, symbolSize: 7, lineStyle: { width: at === 0 ? 3 : 1.5 } },
+        ...{ type: "line", name, symbol: "circle", symbolSize: 7, lineStyle: { width: at === 0 ? 3 : 1.5 } },
         data: days.map((day) => points.find(([on]) => on === day)?.[1] ?? null),
         ...(at === 0 && what === "ROI" && { markLine: breakEven(text.breakEven) }),
       })),

@@ -8,6 +8,7 @@ import { useDays, useToday } from "../../report/days.ts";
 import { FilterBar } from "../../report/filter-bar.tsx";
 import { FILTER_NAMES, type FilterName, filteringOf, NO_FILTER } from "../../report/filter-state.ts";
 import { ReadingFields, readingOf } from "../../report/reading-fields.tsx";
+import { Refreshing } from "../../report/refreshing.tsx";
 import { useTexts } from "../../texts.ts";
 import { DateRange } from "../../ui/date-range.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -80,12 +81,12 @@ function Figures({ asked }: { asked: Asked }) {
                 <p>{text.noneHelp}</p>
               </Empty>
             ) : (
-              <div className={`stack ${query.isPlaceholderData ? "stale" : ""}`} aria-busy={query.isFetching}>
+              <Refreshing query={query}>
                 <Tiles answers={answers} asked={shown} metrics={metrics} />
                 <Curves answers={answers} />
                 <HeatMap answers={answers} asked={shown} />
                 <Platforms answers={answers} asked={shown} />
-              </div>
+              </Refreshing>
             )
           }
         </QueryView>

@@ -1,6 +1,7 @@
 import { useMemo } from "react";
 import { Link } from "wouter";
 import { useApp } from "../../chosen-app.tsx";
+import { filterParameters } from "../../report/filter-state.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
@@ -44,7 +45,7 @@ export function Platforms({ answers, asked }: { answers: OverviewAnswers; asked:
         <h2>{text.platforms}</h2>
         <ReportLink asked={asked} />
       </div>
-      <div className="grid">
+      <div className="grid platforms">
         <Chart label={text.platforms} option={option} height={Math.max(200, 70 + rows.length * 40)} />
         <DataTable
           label={text.platforms}
@@ -71,12 +72,12 @@ function byCost(left: Item, right: Item): number {
   return more("AdCost") || more("AppRevenue");
 }
 
-function ReportLink({ asked: { days, reading } }: { asked: Asked }) {
+function ReportLink({ asked: { days, reading, filtering } }: { asked: Asked }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
   const query = new URLSearchParams({
     ...{ app: String(app_id), from: days.from, to: days.to, caliber: reading.caliber, roi: reading.roi },
-    ...{ dims: "ad_platform", metrics: "AdCost,AppActivateStandard,AppRevenue,AppROI" },
+    ...{ dims: "ad_platform", metrics: "AdCost,AppActivateStandard,AppRevenue,AppROI", ...filterParameters(filtering) },
   });
   return <Link href={`/report?${query}`}>{text.openReport}</Link>;
 }

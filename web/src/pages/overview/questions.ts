@@ -1,6 +1,7 @@
 import type { ReportBatch, ReportBatchBody } from "../../../../src/contract/console-report.ts";
 import { addDays } from "../../format.ts";
 import type { Reading } from "../../report/catalogue.ts";
+import type { Filtering } from "../../report/filter-state.ts";
 import type { Days } from "../../ui/date-range.tsx";
 
 export const TILES = [
@@ -19,7 +20,7 @@ export type Asked = {
   days: Days;
   today: string;
   reading: Reading;
-  filtering: NonNullable<Question["filtering"]>;
+  filtering: Filtering;
 };
 
 /** Everything that the page shows, asked for at once: the answers are of one moment. */
