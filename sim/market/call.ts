@@ -16,6 +16,9 @@ type Sending = {
 export type LinkCall = Sending & {
   kind: "link";
   touch: TouchKind;
+  /** By which the platform knows it, and the instant that it tells. */
+  token: string;
+  touchedAtMs: number;
   platform: string;
   campaignId: string;
   channel: string;

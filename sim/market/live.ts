@@ -1,4 +1,4 @@
-import { systemClock } from "../../src/clock.ts";
+import { type Clock, systemClock } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import { Market } from "./market.ts";
 import { type MarketOptions, marketOptions } from "./options.ts";
@@ -12,13 +12,10 @@ export type LiveOptions = Partial<Pick<MarketOptions, "seed" | "rates" | "haste"
   /** How many people turn up in a second; each makes about nine calls. */
   peoplePerS: number;
   connections?: number;
-};
-
-/** A market that goes on until it is stopped. */
-export type LiveMarket = {
-  readonly truth: Truth;
-  /** Nobody turns up any more; resolves when every call under way has its answer. */
-  stop(): Promise<void>;
+  /** For so long what has no answer is sent again; without it, a few times. */
+  patienceMs?: number;
+  /** The server's clock, where it is not everybody's. */
+  serverClock?: Clock;
 };
 
 /** A month of a person's life passes in about two minutes. */
@@ -26,53 +23,93 @@ const HASTE = 20_000;
 const BEAT_MS = 50;
 const FAR_AWAY_MS = 4_000_000_000_000;
 
+type Life = { plan: Plan; sent: number; isBusy: boolean };
+
 /**
  * People turn up at a steady rate on the real clock and live fast, as load for a server that others look after. What the
  * server acknowledges is written down as ever.
  */
 export function startLiveMarket(given: LiveOptions): LiveMarket {
-  const { url, app, peoplePerS, connections = 32, ...wanted } = given;
-  const market = new Market({ ...marketOptions({ haste: HASTE, ...wanted, endMs: FAR_AWAY_MS }) });
-  const truth = new Truth();
-  const player = new Player({ url, app, clock: systemClock, truth, connections });
-  const startedMs = systemClock();
-  const lives: { plan: Plan; sent: number; isBusy: boolean }[] = [];
-  const underWay = new Set<Promise<void>>();
-  let arrived = 0;
+  const live = new LiveMarket(given);
+  live.resume();
+  return live;
+}
 
-  const send = (life: (typeof lives)[number], nowMs: number) => {
-    const from = life.sent;
-    while (life.sent < life.plan.calls.length && life.plan.calls[life.sent]!.dueMs <= nowMs) life.sent += 1;
+/** A market that goes on until it is stopped. */
+export class LiveMarket {
+  readonly truth = new Truth();
+  readonly #market: Market;
+  readonly #player: Player;
+  readonly #peoplePerS: number;
+  readonly #underWay = new Set<Promise<void>>();
+  #lives: Life[] = [];
+  #arrived = 0;
+  /** How many more are to turn up; the fraction that is left over counts on. */
+  #dueArrivals = 0;
+  #lastBeatMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(given: LiveOptions) {
+    const { url, app, peoplePerS, connections = 32, patienceMs, serverClock = systemClock, ...wanted } = given;
+    this.#market = new Market({ ...marketOptions({ haste: HASTE, ...wanted, endMs: FAR_AWAY_MS }) });
+    this.#peoplePerS = peoplePerS;
+    const patience = patienceMs === undefined ? {} : { patienceMs };
+    this.#player = new Player({ url, app, clock: serverClock, truth: this.truth, connections, ...patience });
+  }
+
+  resume(): void {
+    this.#lastBeatMs = systemClock();
+    this.#timer ??= setInterval(() => this.#beat(), BEAT_MS);
+  }
+
+  /** Nobody sends anything until `resume`; resolves when every call under way has its answer. */
+  async pause(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    await Promise.all(this.#underWay);
+  }
+
+  /** Nobody turns up any more; resolves when every call under way has its answer. */
+  async stop(): Promise<void> {
+    await this.pause();
+    this.#player.close();
+  }
+
+  /** The same, without waiting for a server that may never answer. */
+  async abandon(): Promise<void> {
+    this.#player.close();
+    await this.stop();
+  }
+
+  /** These people send nothing more, whatever they had in mind. */
+  retire(clientIds: ReadonlySet<string>): void {
+    this.#lives = this.#lives.filter(({ plan }) => !clientIds.has(plan.truth.clientId));
+  }
+
+  #beat(): void {
+    const nowMs = systemClock();
+    this.#dueArrivals += ((nowMs - this.#lastBeatMs) * this.#peoplePerS) / 1000;
+    this.#lastBeatMs = nowMs;
+    for (; this.#dueArrivals >= 1; this.#dueArrivals -= 1) {
+      this.#lives.push({ plan: this.#market.newcomer(this.#arrived, nowMs), sent: 0, isBusy: false });
+      this.#arrived += 1;
+    }
+    for (const life of this.#lives) if (!life.isBusy) this.#send(life, nowMs);
+    this.#lives = this.#lives.filter(({ plan, sent, isBusy }) => isBusy || sent < plan.calls.length);
+  }
+
+  #send(life: Life, nowMs: number): void {
+    const { plan, sent: from } = life;
+    while (life.sent < plan.calls.length && plan.calls[life.sent]!.dueMs <= nowMs) life.sent += 1;
     if (life.sent === from) return;
     life.isBusy = true;
-    const turn = { plan: life.plan, calls: life.plan.calls.slice(from, life.sent) };
-    const playing: Promise<void> = player
-      .play([turn])
-      .catch((error: unknown) => truth.complain(messageOf(error)))
+    const playing: Promise<void> = this.#player
+      .play([{ plan, calls: plan.calls.slice(from, life.sent) }])
+      .catch((error: unknown) => this.truth.complain(messageOf(error)))
       .finally(() => {
         life.isBusy = false;
-        underWay.delete(playing);
+        this.#underWay.delete(playing);
       });
-    underWay.add(playing);
-  };
-  const beat = () => {
-    const nowMs = systemClock();
-    for (; arrived < ((nowMs - startedMs) * peoplePerS) / 1000; arrived += 1) {
-      lives.push({ plan: market.newcomer(arrived, nowMs), sent: 0, isBusy: false });
-    }
-    for (const life of lives) if (!life.isBusy) send(life, nowMs);
-    for (let at = lives.length - 1; at >= 0; at -= 1) {
-      const { plan, sent, isBusy } = lives[at]!;
-      if (!isBusy && sent >= plan.calls.length) lives.splice(at, 1);
-    }
-  };
-  const timer = setInterval(beat, BEAT_MS);
-  return {
-    truth,
-    async stop() {
-      clearInterval(timer);
-      await Promise.all(underWay);
-      player.close();
-    },
-  };
+    this.#underWay.add(playing);
+  }
 }

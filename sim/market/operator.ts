@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { elapsedMs } from "../../src/clock.ts";
 import { embeddedConnection } from "../../src/db/embedded.ts";
 import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
-import { openPool } from "../../src/db/pool.ts";
+import { type Connection, openPool } from "../../src/db/pool.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import type { CostRow } from "../../test/report/oracle.ts";
+import { builtScript } from "../built-script.ts";
 import type { Catalogue } from "./ads.ts";
 import { DATACENTRES } from "./device.ts";
 import { plainEnvironment } from "./simulated-server.ts";
@@ -15,7 +15,8 @@ import { plainEnvironment } from "./simulated-server.ts";
 export type OperatedApp = { appId: number; accessToken: string };
 const PLACED_MS_MAX = 60_000;
 const USERS_AT_ONCE = 100;
-type Place = { url: string; dataDir: string };
+/** `databaseUrl`: where the server's database is not its own. */
+type Place = { url: string; dataDir: string; databaseUrl?: string };
 
 /** Does what an operator does, by the command line and the admin interface. */
 export class Operator {
@@ -77,8 +78,9 @@ export class Operator {
 
   /** Accounts have no command yet: they are put where the server looks for them. */
   async storeAccounts(accounts: readonly PlatformAccount[], atMs: number): Promise<void> {
-    const { dataDir } = this.#place;
-    const connection = embeddedConnection(dataDir);
+    const { dataDir, databaseUrl } = this.#place;
+    const connection: Connection | undefined =
+      databaseUrl === undefined ? embeddedConnection(dataDir) : { kind: "url", url: databaseUrl };
     if (!connection) throw new Error(`${dataDir} has no database of its own.`);
     const pool = openPool(connection, { log: createLog("error"), connectionsMax: 1, name: "market" });
     const vault = openVault({ dataDir, secretKey: "" });
@@ -161,10 +163,9 @@ function csv(columns: readonly string[], rows: readonly (readonly (string | numb
   return [columns, ...rows].map((cells) => `${cells.join(",")}\n`).join("");
 }
 
-function cli({ dataDir }: Place, args: readonly string[]): Promise<string> {
-  const script = fileURLToPath(new URL(distance("src/cli.js"), import.meta.url));
-  const child = spawn(process.execPath, [script, ...args], {
-    env: { ...plainEnvironment(), DATA_DIR: dataDir },
+function cli({ dataDir, databaseUrl = "" }: Place, args: readonly string[]): Promise<string> {
+  const child = spawn(process.execPath, [builtScript("src/cli.js"), ...args], {
+    env: { ...plainEnvironment(), DATA_DIR: dataDir, DATABASE_URL: databaseUrl },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
@@ -176,9 +177,4 @@ function cli({ dataDir }: Place, args: readonly string[]): Promise<string> {
       code === 0 ? resolve(output) : reject(new Error(`${args.join(" ")} ended with ${code}.`)),
     );
   });
-}
-
-/** From the sources, as tests run it, there is only the build to start. */
-function distance(path: string): string {
-  return import.meta.url.endsWith(".ts") ? `../../dist/${path}` : `../../${path}`;
 }

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
-import type { Clock } from "../../src/clock.ts";
+import { type Clock, elapsedMs } from "../../src/clock.ts";
 import { campaignLinks } from "../../src/platform/campaign-link.ts";
 import type { CollectCall, LinkCall, MarketCall, RegisterCall } from "./call.ts";
 import { Lines, type Reply } from "./line.ts";
@@ -13,10 +14,13 @@ export type PlayerOptions = {
   clock: Clock;
   truth: Truth;
   connections: number;
+  /** For so long the same bytes are sent again while nobody answers, or the answer is to try again; else a few times. */
+  patienceMs?: number;
 };
 
 const BASE = "/event_center/api/v1/";
 const TRIES = 4;
+const PAUSE_MS_MAX = 400;
 const NOT_REGISTERED = 2000;
 
 /** Sends what the market plans, as clients and ad platforms would, and writes down what was acknowledged. */
@@ -24,6 +28,7 @@ export class Player {
   readonly #options: PlayerOptions;
   readonly #lines: Lines;
   readonly #links = new Map<string, string>();
+  #isClosed = false;
 
   constructor(options: PlayerOptions) {
     this.#options = options;
@@ -35,7 +40,9 @@ export class Player {
     await Promise.all(turns.map((turn) => this.#playTurn(turn)));
   }
 
+  /** What has no answer yet is not sent again. */
   close(): void {
+    this.#isClosed = true;
     this.#lines.close();
   }
 
@@ -58,26 +65,36 @@ export class Player {
     const { truth } = this.#options;
     const request = this.#requestOf(call);
     truth.counts.calls += 1;
+    if (call.kind === "collect") truth.counts.sent += call.events.length;
     if (call.mishap !== "none") {
       truth.counts.lostAnswers += 1;
       if (call.mishap === "connection") await this.#lines.sendAndBreak(request);
       else await this.#lines.send(request);
     }
-    let reply: Reply | undefined;
-    for (let tries = 0; tries < TRIES && reply?.status !== 200; tries += 1) {
-      reply = await this.#lines.send(request);
-      if (reply?.status !== 200) await new Promise((resolve) => setTimeout(resolve, 50 * 2 ** tries));
-    }
+    const reply = await this.#sendUntilAnswered(request);
     if (reply?.status === 200) this.#note(call, person, JSON.parse(reply.body) as Answer);
     else truth.complain(`${call.kind} was answered ${reply?.status ?? "by nobody"}.`);
+  }
+
+  async #sendUntilAnswered(request: Buffer): Promise<Reply | undefined> {
+    const { truth, patienceMs } = this.#options;
+    const startedMs = elapsedMs();
+    for (let tries = 1; ; tries += 1) {
+      const reply = await this.#lines.send(request);
+      if (reply?.status === 200) return reply;
+      truth.counts[reply ? "putOff" : "unanswered"] += 1;
+      const isOver = patienceMs === undefined ? tries >= TRIES : elapsedMs() - startedMs > patienceMs;
+      if (isOver || this.#isClosed) return reply;
+      await sleep(Math.min(25 * 2 ** tries, PAUSE_MS_MAX));
+    }
   }
 
   #note(call: MarketCall, person: PersonTruth | undefined, answer: Answer): void {
     const { truth, clock } = this.#options;
     switch (call.kind) {
       case "link":
-        truth.counts.touches += 1;
-        if (answer.code !== 0) truth.complain(`A link was answered ${answer.code}: ${answer.msg}`);
+        if (answer.code === 0) truth.touched(person?.clientId ?? "", call);
+        else truth.complain(`A link was answered ${answer.code}: ${answer.msg}`);
         return;
       case "register":
         if (answer.code === 0) truth.registered(person!, clock());

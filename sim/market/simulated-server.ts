@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { builtScript } from "../built-script.ts";
 import type { Order, Report } from "./server-process.ts";
 
 /** A server in a process of its own, whose clock the market sets. */
@@ -20,7 +20,7 @@ export class SimulatedServer {
     atMs: number;
   }): Promise<SimulatedServer> {
     const { dataDir, atMs } = options;
-    const child = fork(scriptOf("server-process"), [], {
+    const child = fork(builtScript("sim/market/server-process.js"), [], {
       env: { ...plainEnvironment(), ...options.env, DATA_DIR: dataDir },
       execArgv: [],
     });
@@ -67,15 +67,6 @@ function nextReport(child: ChildProcess): Promise<Report> {
       resolve(message as Report);
     });
   });
-}
-
-/** From the sources, as tests run it, there is only the build to start. */
-function scriptOf(name: string): string {
-  const here = fileURLToPath(import.meta.url);
-  const folder = here.endsWith(".ts")
-    ? new URL("../../dist/sim/market/", import.meta.url)
-    : new URL("./", import.meta.url);
-  return fileURLToPath(new URL(`${name}.js`, folder));
 }
 
 /** The settings of whoever runs the market must not leak into its server. */

@@ -41,15 +41,16 @@ export function touchCalls(touch: Touch, manner: Manner, random: Random): LinkCa
   const whole = macrosOf(touch);
   const macros = manner.lacks === "nothing" ? whole : unreplaced(whole, manner.lacks);
   const arrivesMs = touch.atMs + 500 + manner.lateMs;
-  const call = (kind: LinkCall["touch"], dueMs: number, values: LinkCall["macros"]): LinkCall => ({
+  const call = (kind: LinkCall["touch"], of: Touch, dueMs: number, values: LinkCall["macros"]): LinkCall => ({
     ...{ kind: "link", touch: kind, platform: ad.platform, campaignId: ad.campaignId, channel: ad.channel },
+    ...{ token: of.token, touchedAtMs: of.atMs },
     ...{ macros: values, dueMs, ip: phone.ip, ua: browserAgent(phone), mishap: "none" },
   });
-  const seenMs = touch.atMs - 4_000;
+  const glimpse = { ...touch, atMs: touch.atMs - 4_000, token: `i${touch.token}` };
   const seen = isSeen && SHOWS_IMPRESSIONS.has(ad.platform) && manner.lacks === "nothing";
   return [
-    ...(seen ? [call("impression", seenMs, macrosOf({ ...touch, atMs: seenMs, token: `i${touch.token}` }))] : []),
-    call("click", arrivesMs, macros),
-    ...(manner.isTwice ? [call("click", arrivesMs + againMs, macros)] : []),
+    ...(seen ? [call("impression", glimpse, glimpse.atMs, macrosOf(glimpse))] : []),
+    call("click", touch, arrivesMs, macros),
+    ...(manner.isTwice ? [call("click", touch, arrivesMs + againMs, macros)] : []),
   ];
 }

@@ -2,7 +2,7 @@ import { NEWEST_MS, OLDEST_MS } from "../../src/domain/admission.ts";
 import type { Method } from "../../src/domain/attribution.ts";
 import { calendarOf, DAY_MS } from "../../src/domain/calendar.ts";
 import type { Offer } from "./ads.ts";
-import type { SentEvent } from "./call.ts";
+import type { LinkCall, SentEvent } from "./call.ts";
 import type { Touch } from "./media.ts";
 import type { Manner } from "./touch.ts";
 
@@ -82,29 +82,40 @@ export function sourceOf({ ad, atMs }: Touch, isLaunchOnly: boolean): TrueSource
 /** An event that an answer with code 0 took in. */
 export type Acknowledged = SentEvent & { receivedAtMs: number };
 
+/** A touch of the person's own that the server has said yes to. */
+export type OwnTouch = Pick<LinkCall, "touch" | "platform" | "token" | "touchedAtMs">;
+
 /** A person, and what the server has said yes to. */
-export type Person = PersonTruth & { registeredAtMs: number; events: Acknowledged[] };
+export type Person = PersonTruth & { registeredAtMs: number; events: Acknowledged[]; touches: OwnTouch[] };
 
 export type Counts = {
   calls: number;
   touches: number;
   registrations: number;
+  /** Events that were sent, and those of them that were acknowledged. */
+  sent: number;
   events: number;
   refusedEvents: number;
   /** Asked for a registration first, as it should be. */
   tooEarly: number;
   lostAnswers: number;
+  /** Sent again, because no answer came, or only one that says to try again. */
+  unanswered: number;
+  putOff: number;
 };
 
 /** Kept beside the server: who is there, and what was acknowledged. */
 export class Truth {
   readonly counts: Counts = {
-    ...{ calls: 0, touches: 0, registrations: 0, events: 0, refusedEvents: 0, tooEarly: 0, lostAnswers: 0 },
+    ...{ calls: 0, touches: 0, registrations: 0, sent: 0, events: 0, refusedEvents: 0, tooEarly: 0, lostAnswers: 0 },
+    ...{ unanswered: 0, putOff: 0 },
   };
   /** Answers that must never come. */
   readonly complaints: string[] = [];
   readonly #people = new Map<string, Person>();
   readonly #serials = new Set<string>();
+  /** By client: a platform may tell of a touch before the person is registered. */
+  readonly #touches = new Map<string, OwnTouch[]>();
 
   get people(): Person[] {
     return [...this.#people.values()];
@@ -118,14 +129,33 @@ export class Truth {
   registered(truth: PersonTruth, atMs: number): void {
     this.counts.registrations += 1;
     if (this.#people.has(truth.clientId)) return;
-    this.#people.set(truth.clientId, { ...truth, registeredAtMs: truth.createdAtMs ?? atMs, events: [] });
+    const touches = this.#touchesOf(truth.clientId);
+    this.#people.set(truth.clientId, { ...truth, registeredAtMs: truth.createdAtMs ?? atMs, events: [], touches });
   }
 
+  /** Passers-by have tokens with another name in front of the person's. */
+  touched(clientId: string, { touch, platform, token, touchedAtMs }: LinkCall): void {
+    this.counts.touches += 1;
+    const touches = this.#touchesOf(clientId);
+    const isOwn = /^(?:i?[ce]|old)p/.test(token) && token.endsWith(clientId);
+    const isKnown = touches.some((one) => one.token === token && one.platform === platform);
+    if (isOwn && !isKnown) touches.push({ touch, platform, token, touchedAtMs });
+  }
+
+  /**
+   * Of a client that is not registered, a server that cannot look it up says yes and refuses later, in the order in which
+   * things arrived: nothing was promised.
+   */
   acknowledged(clientId: string, event: SentEvent, receivedAtMs: number): void {
     if (this.#serials.has(event.serial)) return;
+    const person = this.#people.get(clientId);
+    if (!person) {
+      this.counts.tooEarly += 1;
+      return;
+    }
     this.#serials.add(event.serial);
     this.counts.events += 1;
-    this.#people.get(clientId)!.events.push({ ...event, receivedAtMs });
+    person.events.push({ ...event, receivedAtMs });
   }
 
   /** Right where the time lies outside of what is taken in; anything else is a loss. */
@@ -139,11 +169,17 @@ export class Truth {
   complain(text: string): void {
     if (this.complaints.length < 100) this.complaints.push(text);
   }
+
+  #touchesOf(clientId: string): OwnTouch[] {
+    const touches = this.#touches.get(clientId) ?? [];
+    this.#touches.set(clientId, touches);
+    return touches;
+  }
 }
 
 /** One line of the file that `--truth` writes. */
 export function truthLine(person: Person, timeZone: string): string {
-  const { events, registeredAtMs, ...rest } = person;
+  const { events, registeredAtMs, touches: _, ...rest } = person;
   const track = events.filter(({ type }) => type === "track").map(({ happening }) => happening);
   const days = [registeredAtMs, ...track.map(({ atMs }) => atMs)].map((ms) => calendarOf(timeZone).dayOf(ms));
   const orders = new Map(track.flatMap((one) => (one.kind === "pay" ? [[one.orderId, one.cents] as const] : [])));

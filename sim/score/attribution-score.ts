@@ -1,4 +1,4 @@
-import type { Pair } from "./findings.ts";
+import type { Pair, Placed } from "./findings.ts";
 
 /** `found`: how many the server has named so. `known`: of how many it could have been known. `right`: of both. */
 export type Hits = { found: number; known: number; right: number; precision: number; recall: number };
@@ -55,7 +55,7 @@ export function scoreAttribution(pairs: readonly Pair[]): AttributionScore {
   };
 }
 
-export function isRight({ person, found }: Pair): boolean {
+export function isRight({ person, found }: Placed): boolean {
   const source = person.source;
   return source !== null && source.platform === found.platform && source.aid === found.aid;
 }

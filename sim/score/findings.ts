@@ -26,6 +26,9 @@ type UserRecord = UserList["list"][number];
 
 export type Pair = { person: Person; found: Found };
 
+/** As much of it as says whether the server is right. */
+export type Placed = { person: Person; found: Pick<Found, "platform" | "aid" | "touchedAtMs"> };
+
 type Explained = {
   method: string;
   flags: string[];

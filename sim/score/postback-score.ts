@@ -1,9 +1,9 @@
 import { addDays, calendarOf, DAY_MS } from "../../src/domain/calendar.ts";
-import type { Played } from "../market/simulation.ts";
+import type { Counterparts } from "../market/counterparts.ts";
 import type { Person } from "../market/truth.ts";
 import type { AcceptedConversion } from "../platforms/stand-in.ts";
 import { isRight } from "./attribution-score.ts";
-import type { Pair } from "./findings.ts";
+import type { Placed } from "./findings.ts";
 
 export type PostbackScore = {
   /** Justified by what happened, by the rules that an app starts with. */
@@ -21,8 +21,8 @@ export type PostbackScore = {
   refused: number;
 };
 
-type Told = "activate" | "register" | "pay" | "twice";
-type Codes = Readonly<Partial<Record<Told, string>>>;
+type Moment = "activate" | "register" | "pay" | "twice";
+type Codes = Readonly<Partial<Record<Moment, string>>>;
 
 /** What each platform calls it. Baidu has two interfaces: by bd_vid for mini-games, by callback for apps. */
 const CODES: Readonly<Record<string, Codes>> = {
@@ -38,16 +38,44 @@ const CODES: Readonly<Record<string, Codes>> = {
 const LATE_MS = 3 * DAY_MS;
 const WINDOW_MS = 30 * DAY_MS;
 
+/** Everybody who is told, and the zone in which days are counted. */
+export type Heard = { byPlatform: Counterparts["byPlatform"]; timeZone: string };
+
+/** What was accepted of one person, held against what happened. */
+export type Told = {
+  person: Person;
+  justified: number;
+  matched: number;
+  toldBefore: number;
+  missing: Justified[];
+  /** Told again, and counted; told again, and known as a repeat. */
+  doubled: number;
+  repeated: number;
+  wrongAmount: Justified[];
+  unjustified: AcceptedConversion[];
+};
+
 /**
  * Holds what the platforms accepted against what happened. Of people whom the server gives to the touch that brought
  * them: for the others, what is told follows from the attribution, which has a score of its own.
  */
-export function scorePostbacks(played: Played, pairs: readonly Pair[]): PostbackScore {
-  const { byPlatform } = played.counterparts;
-  const score: PostbackScore = {
-    ...{ justified: 0, matched: 0, toldBefore: 0, missing: 0, doubled: 0, wrongAmount: 0, unjustified: 0 },
-    refused: Object.values(byPlatform).reduce((sum, { refused }) => sum + refused.length, 0),
+export function scorePostbacks(heard: Heard, pairs: readonly Placed[]): PostbackScore {
+  const people = judgePostbacks(heard, pairs);
+  const sum = (of: (told: Told) => number) => people.reduce((total, told) => total + of(told), 0);
+  return {
+    justified: sum(({ justified }) => justified),
+    matched: sum(({ matched }) => matched),
+    toldBefore: sum(({ toldBefore }) => toldBefore),
+    missing: sum(({ missing }) => missing.length),
+    doubled: sum(({ doubled, repeated }) => doubled + repeated),
+    wrongAmount: sum(({ wrongAmount }) => wrongAmount.length),
+    unjustified: sum(({ unjustified }) => unjustified.length),
+    refused: Object.values(heard.byPlatform).reduce((total, { refused }) => total + refused.length, 0),
   };
+}
+
+/** The same, person by person. */
+export function judgePostbacks({ byPlatform, timeZone }: Heard, pairs: readonly Placed[]): Told[] {
   const accepted = new Map<string, AcceptedConversion[]>();
   for (const one of Object.values(byPlatform).flatMap((standIn) => standIn.accepted)) {
     const key = `${one.platform} ${one.key}`;
@@ -55,13 +83,12 @@ export function scorePostbacks(played: Played, pairs: readonly Pair[]): Postback
   }
   const byPerson = earlierOf([...accepted.values()].flat());
   const winners = countWinners(pairs);
-  for (const pair of pairs.filter((one) => isJudged(one, winners))) {
-    const { platform } = pair.person.source!;
-    const told = accepted.get(`${platform} ${pair.person.token}`) ?? [];
-    const before = byPerson.get(pair.person.clientId) ?? [];
-    compare(justifiedOf(pair.person, played.market.options.timeZone), { told, before }, score);
-  }
-  return score;
+  return pairs
+    .filter((one) => isJudged(one, winners))
+    .map(({ person }) => {
+      const told = accepted.get(`${person.source!.platform} ${person.token}`) ?? [];
+      return compare(person, justifiedOf(person, timeZone), { told, before: byPerson.get(person.clientId) ?? [] });
+    });
 }
 
 /** By person: what was told under an earlier click, whose token ends with the person's own id. */
@@ -75,7 +102,7 @@ function earlierOf(accepted: readonly AcceptedConversion[]): Map<string, Accepte
 }
 
 /** A touch that won two people brings the platform two people's conversions under one name. */
-function countWinners(pairs: readonly Pair[]): Map<string, number> {
+function countWinners(pairs: readonly Placed[]): Map<string, number> {
   const winners = new Map<string, number>();
   for (const { found } of pairs) winners.set(touchKey(found), (winners.get(touchKey(found)) ?? 0) + 1);
   return winners;
@@ -93,14 +120,14 @@ function touchKey({
   return touchedAtMs === null ? "" : `${platform} ${aid} ${touchedAtMs}`;
 }
 
-function isJudged(pair: Pair, winners: ReadonlyMap<string, number>): boolean {
+function isJudged(pair: Placed, winners: ReadonlyMap<string, number>): boolean {
   const { person, found } = pair;
   const isTrueTouch = found.touchedAtMs === (person.source?.touchedAtMs ?? null);
   const key = touchKey(found);
   return person.kind === "paid" && isRight(pair) && isTrueTouch && (key === "" || winners.get(key) === 1);
 }
 
-type Justified = { told: Told; code: string; cents: number | null };
+export type Justified = { told: Moment; code: string; cents: number | null };
 
 function justifiedOf(person: Person, timeZone: string): Justified[] {
   const { platform, touchedAtMs } = person.source!;
@@ -118,11 +145,11 @@ function justifiedOf(person: Person, timeZone: string): Justified[] {
   const calendar = calendarOf(timeZone);
   const nextDay = addDays(calendar.dayOf(person.registeredAtMs), 1);
   const back = things.find(({ atMs }) => calendar.dayOf(atMs) === nextDay);
-  const made: [Told, number | null][] = [
+  const made: [Moment, number | null][] = [
     ["activate", null],
     ["register", null],
-    ...(back && isTold(back) ? [["twice", null] as [Told, null]] : []),
-    ...[...orders.values()].filter(isTold).map(({ cents }): [Told, number] => ["pay", cents]),
+    ...(back && isTold(back) ? [["twice", null] as [Moment, null]] : []),
+    ...[...orders.values()].filter(isTold).map(({ cents }): [Moment, number] => ["pay", cents]),
   ];
   return made.flatMap(([told, cents]) => {
     const code = codes[told];
@@ -130,26 +157,24 @@ function justifiedOf(person: Person, timeZone: string): Justified[] {
   });
 }
 
-type Heard = { told: readonly AcceptedConversion[]; before: readonly AcceptedConversion[] };
+type Accepted = { told: readonly AcceptedConversion[]; before: readonly AcceptedConversion[] };
 
-function compare(justified: readonly Justified[], { told, before }: Heard, score: PostbackScore): void {
+function compare(person: Person, justified: readonly Justified[], { told, before }: Accepted): Told {
   const left = told.filter(({ isDuplicate }) => !isDuplicate);
-  score.justified += justified.length;
-  score.doubled += told.length - left.length;
-  const missing = justified.filter((one) => {
-    const isMatched = takeOut(left, ({ code, cents }) => code === one.code && cents === one.cents);
-    if (isMatched) score.matched += 1;
-    return !isMatched;
-  });
-  for (const one of missing) {
-    if (takeOut(left, ({ code }) => code === one.code)) score.wrongAmount += 1;
-    else if (before.some((other) => isSame(other, one))) score.toldBefore += 1;
-    else score.missing += 1;
-  }
-  for (const one of left) {
-    if (justified.some(({ code, cents }) => code === one.code && cents === one.cents)) score.doubled += 1;
-    else score.unjustified += 1;
-  }
+  const unmatched = justified.filter(
+    (one) => !takeOut(left, ({ code, cents }) => code === one.code && cents === one.cents),
+  );
+  const wrongAmount = unmatched.filter((one) => takeOut(left, ({ code }) => code === one.code));
+  const untold = unmatched.filter((one) => !wrongAmount.includes(one));
+  const missing = untold.filter((one) => !before.some((other) => isSame(other, one)));
+  const unjustified = left.filter(
+    (one) => !justified.some(({ code, cents }) => code === one.code && cents === one.cents),
+  );
+  return {
+    ...{ person, justified: justified.length, matched: justified.length - unmatched.length },
+    ...{ toldBefore: untold.length - missing.length, missing, wrongAmount, unjustified },
+    ...{ doubled: left.length - unjustified.length, repeated: told.filter(({ isDuplicate }) => isDuplicate).length },
+  };
 }
 
 /** Whether there was one. */

@@ -1,7 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { systemClock } from "../../src/clock.ts";
+import { commitOf } from "../commit.ts";
 import { readArguments, runProgram, wholeOf } from "../market/arguments.ts";
 import { COMPLETE_RATES, DEFAULT_RATES } from "../market/options.ts";
 import { temporaryPlace } from "../market/place.ts";
@@ -75,7 +75,7 @@ platforms send: late, twice, with wrong clocks, unreplaced macros and fraud amon
 npm run score -- ${shown}
 \`\`\`
 
-Made on ${new Date(nowMs).toISOString().slice(0, 10)} at commit ${commit()}, on ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version} (${process.platform} ${process.arch}).
+Made on ${new Date(nowMs).toISOString().slice(0, 10)} at commit ${commitOf()}, on ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version} (${process.platform} ${process.arch}).
 Market: seed ${seed}, ${days} days, ${people} registered people, ${calls} calls, ${touches} touches, ${lostAnswers} lost answers.
 
 ${scoreTables(score)}
@@ -93,12 +93,4 @@ ${scoreTables(score)}
 - **Postbacks** are counted at stand-ins for the platforms, for people whose own touch won. *Calls refused first*: a token
   had run out and was renewed.
 `;
-}
-
-function commit(): string {
-  try {
-    return execFileSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).trim();
-  } catch {
-    return "unknown";
-  }
 }

@@ -31,12 +31,13 @@ export async function scoreMarket(played: Played, onStep: (what: string) => void
   const events = await scoreEvents(played);
   onStep("reports");
   const reports = await scoreReports(played, client, pairs);
-  const { seed, days } = market.options;
+  const { seed, days, timeZone } = market.options;
+  const postbacks = scorePostbacks({ byPlatform: played.counterparts.byPlatform, timeZone }, pairs);
   const { calls, touches, lostAnswers } = truth.counts;
   return {
     market: { seed, days, people: pairs.length, calls, touches, lostAnswers },
     attribution: scoreAttribution(pairs),
-    ...{ reports, events, fraud: scoreFraud(played, pairs), postbacks: scorePostbacks(played, pairs) },
+    ...{ reports, events, fraud: scoreFraud(played, pairs), postbacks },
   };
 }
 

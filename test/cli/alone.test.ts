@@ -1,7 +1,8 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { makeDataDir, postmasterOf } from "../process/launch.ts";
+import { postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { makeDataDir } from "../process/launch.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { cli, cliJson, expectFailure } from "./run.ts";
 

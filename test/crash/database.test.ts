@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { isAlive, makeDataDir, postmasterOf } from "../process/launch.ts";
+import { ExternalDatabase } from "../../sim/chaos/external-database.ts";
+import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { makeDataDir } from "../process/launch.ts";
 import { ConsoleUser } from "../support/console.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
-import { ExternalDatabase } from "./external-database.ts";
+import { createExternalApp } from "./external-app.ts";
 
 const KILLS = 4;
 
@@ -76,7 +78,7 @@ test("an external database may go and come back under load: nothing is refused, 
   const database = await ExternalDatabase.create();
   const options = { dataDir, env: { DATABASE_URL: database.url }, timeoutMs: 60_000 };
   let server = await TouchpointProcess.start(options);
-  const app = await database.createApp(dataDir);
+  const app = await createExternalApp(database, dataDir);
   const load = new Load(app);
   const admin = await ConsoleUser.signIn(server, "admin", database.pool);
   expect((await admin.get("health")).data).toMatchObject({ database: { kind: "external" } });

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
+import { ExternalDatabase } from "../../sim/chaos/external-database.ts";
 import { makeDataDir } from "../process/launch.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { type Answer, cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
-import { ExternalDatabase } from "./external-database.ts";
+import { createExternalApp } from "./external-app.ts";
 import { waysToFillADisk } from "./small-disk.ts";
 
 const MORE_THAN_ANY_DISK = "16384GiB";
@@ -92,7 +93,7 @@ test.each(waysToFillADisk())(
     way.prepare(dataDir);
     const settings = { DATA_DIR: dataDir, DATABASE_URL: database.url, DISK_FREE_BYTES_MIN: "0", LOG_LEVEL: "silent" };
     let place = await way.start(settings, "with space");
-    const app = await database.createApp(dataDir);
+    const app = await createExternalApp(database, dataDir);
     const load = new Load(app);
     try {
       load.begin(place.url);

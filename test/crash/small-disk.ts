@@ -1,7 +1,6 @@
-import { execFileSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { Attempt, environment, MAIN, makeDataDir } from "../process/launch.ts";
+import { canMount, SmallDisk } from "../../sim/chaos/small-disk.ts";
+import { Attempt, environment, MAIN } from "../process/launch.ts";
 import { Touchpoint } from "../support/touchpoint.ts";
 
 /** A server that the test ends by hand. */
@@ -47,46 +46,28 @@ const byFileLimit: Way = {
   remove() {},
 };
 
-/** The journal alone lies on a small file system; a ballast file takes its space and gives it back. */
+const DISK_MEBIBYTES = 16;
+const disks = new Map<string, SmallDisk>();
+
+/** The journal alone lies on a small file system. */
 const byMount: Way = {
   name: "no space left on the device",
   prepare(dataDir) {
-    mkdirSync(join(dataDir, "journal"), { mode: 0o700 });
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "tmpfs", join(dataDir, "journal")]);
+    disks.set(dataDir, SmallDisk.mount(join(dataDir, "journal"), DISK_MEBIBYTES));
   },
   start: (settings) => launch(["-c", `exec "$0" "$1"`], settings),
   async fill(place) {
-    const file = openSync(join(place.dataDir, "journal", "ballast"), "w");
-    try {
-      for (const block = Buffer.alloc(64 * 1024); ; ) writeSync(file, block);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-    } finally {
-      closeSync(file);
-    }
+    disks.get(place.dataDir)!.fill();
     return place;
   },
   async free(place) {
-    rmSync(join(place.dataDir, "journal", "ballast"));
+    disks.get(place.dataDir)!.free();
     return place;
   },
   remove(dataDir) {
-    execFileSync("umount", [join(dataDir, "journal")]);
+    disks.get(dataDir)!.unmount();
   },
 };
-
-function canMount(): boolean {
-  const dataDir = makeDataDir();
-  try {
-    byMount.prepare(dataDir);
-    byMount.remove(dataDir);
-    return true;
-  } catch {
-    return false;
-  } finally {
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
 
 async function launch(shellArgs: string[], settings: Settings): Promise<Place> {
   const attempt = new Attempt("sh", [...shellArgs, process.execPath, MAIN], { env: environment(settings) });

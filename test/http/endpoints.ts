@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { mediaTokenBody } from "../../sim/fuzz/world.ts";
 import type { App } from "../../src/db/app.ts";
 import { type Row, track } from "./fixture.ts";
 
@@ -78,10 +78,5 @@ export function attributedRegistration(clientId: string): Row {
 }
 
 export function refresh(app: Pick<App, "appKey">, token: string, currentTime = Math.floor(Date.now() / 1000)): Row {
-  const text = `app_key=${app.appKey}&wx_access_token=${token}&current_time=${currentTime}`;
-  return {
-    wx_access_token: token,
-    current_time: currentTime,
-    sign: createHash("md5").update(text).digest("hex"),
-  };
+  return mediaTokenBody({ appKey: app.appKey, token, atMs: currentTime * 1000 });
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, readFileSync } from "node:fs";
+import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -62,23 +62,4 @@ export function environment(settings: Record<string, string>): Record<string, st
 
 export function attemptStart(settings: Record<string, string>, options: SpawnOptions = {}): Attempt {
   return new Attempt(process.execPath, [MAIN], { ...options, env: environment(settings) });
-}
-
-/** The process id of the embedded PostgreSQL; undefined when none is running. */
-export function postmasterOf(dataDir: string): number | undefined {
-  const pointer = join(dataDir, "postgres-folder");
-  const folder = existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
-  const file = join(folder, "cluster", "postmaster.pid");
-  if (!existsSync(file)) return undefined;
-  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
-  // While the file is being written it is empty, and 0 would be a whole group of processes.
-  return pid > 0 && isAlive(pid) ? pid : undefined;
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }

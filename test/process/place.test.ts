@@ -4,9 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { binariesFor, runnerOf } from "../../src/db/embedded-place.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
-import { Attempt, attemptStart, environment, isAlive, makeDataDir, postmasterOf, ROOT } from "./launch.ts";
+import { Attempt, attemptStart, environment, makeDataDir, ROOT } from "./launch.ts";
 
 test("a DATA_DIR under a folder that is closed to others works: start, collect, restart, stop", async () => {
   const parent = mkdtempSync(join(tmpdir(), "touchpoint-closed-"));

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
-import { Attempt, attemptStart, environment, makeDataDir, postmasterOf } from "./launch.ts";
+import { Attempt, attemptStart, environment, makeDataDir } from "./launch.ts";
 
 const run = promisify(execFile);
 

@@ -3,9 +3,10 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
-import { Attempt, environment, isAlive, makeDataDir, postmasterOf, ROOT } from "./launch.ts";
+import { Attempt, environment, makeDataDir, ROOT } from "./launch.ts";
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s under load: exit code 0, no database left, no lock left, and everything acknowledged is there after the next start",

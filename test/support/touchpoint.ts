@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
+import { clusterOf, stopPostmaster } from "../../sim/chaos/postmaster.ts";
 import { type App, createApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/embedded.ts";
 import { openPool } from "../../src/db/pool.ts";
@@ -162,24 +163,9 @@ export class TouchpointProcess extends Touchpoint {
 
 /** Stops a database that a killed server has left, and removes the folder. */
 export async function cleanUp(dataDir: string): Promise<void> {
-  const pointer = join(dataDir, "postgres-folder");
-  const folder = existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
-  const pidFile = join(folder, "cluster", "postmaster.pid");
-  if (existsSync(pidFile)) {
-    const pid = Number(readFileSync(pidFile, "utf8").split("\n")[0]);
-    // A file that is being written may still be empty; 0 would be this very process group.
-    for (let tries = 0; pid > 0 && tries < 500 && signal(pid, tries === 0 ? "SIGQUIT" : 0); tries += 1) await sleep(10);
-  }
-  rmSync(folder, { recursive: true, force: true });
+  await stopPostmaster(dataDir);
+  rmSync(clusterOf(dataDir), { recursive: true, force: true });
   rmSync(dataDir, { recursive: true, force: true });
-}
-
-function signal(pid: number, name: NodeJS.Signals | 0): boolean {
-  try {
-    return process.kill(pid, name);
-  } catch {
-    return false;
-  }
 }
 
 /** The settings of whoever runs the tests must not leak into the server under test. */

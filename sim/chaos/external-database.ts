@@ -1,0 +1,64 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/db/embedded.ts";
+import { createLog } from "../../src/log.ts";
+import { type MarketPlace, temporaryPlace } from "../market/place.ts";
+
+/** A PostgreSQL that is not the server's own: reached by DATABASE_URL, stopped and started by whoever made it. */
+export class ExternalDatabase {
+  readonly port: number;
+  readonly pool: pg.Pool;
+  readonly #place: MarketPlace;
+  readonly #dir: string;
+  readonly #login: string;
+  readonly #name: string;
+  #running: EmbeddedPostgres | undefined;
+
+  private constructor(at: { place: MarketPlace; dir: string }, running: EmbeddedPostgres) {
+    const { connection } = running;
+    if (connection.kind !== "local" || connection.host !== "127.0.0.1") throw new Error("The cluster has no port.");
+    const { user, password, port, database } = connection;
+    this.port = port;
+    this.#login = `${user}:${password}`;
+    this.#name = database;
+    this.#place = at.place;
+    this.#dir = at.dir;
+    this.#running = running;
+    this.pool = new pg.Pool({ connectionString: this.url, max: 4 });
+    this.pool.on("error", () => {});
+  }
+
+  static async create(): Promise<ExternalDatabase> {
+    const place = temporaryPlace();
+    // Too long for a Unix socket: the cluster listens on a port, as an external one does.
+    const dir = join(place.dataDir, "x".repeat(100));
+    mkdirSync(dir, { recursive: true, mode: 0o711 });
+    const running = await startEmbeddedPostgres({ dataDir: dir, log: createLog("silent") });
+    return new ExternalDatabase({ place, dir }, running);
+  }
+
+  get url(): string {
+    return this.urlBy(this.port);
+  }
+
+  /** By another port, where somebody stands in between. */
+  urlBy(port: number): string {
+    return `postgres://${this.#login}@127.0.0.1:${port}/${this.#name}`;
+  }
+
+  async start(): Promise<void> {
+    this.#running = await startEmbeddedPostgres({ dataDir: this.#dir, log: createLog("silent") });
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.stop();
+    this.#running = undefined;
+  }
+
+  async remove(): Promise<void> {
+    await this.pool.end();
+    await this.stop();
+    this.#place.remove();
+  }
+}

@@ -1,0 +1,141 @@
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { elapsedMs } from "../../../src/clock.ts";
+import type { Random } from "../../market/random.ts";
+import type { Fault, Trouble } from "../fault.ts";
+import { CONNECTIONS_MAX, REQUEST_TIMEOUT_S } from "../place.ts";
+import { MEMORY_BYTES_MAX } from "../promises/maxima.ts";
+import { until } from "../until.ts";
+
+const EVENTS = 60;
+const PATH = "/event_center/api/v1/event/collect/";
+const SLOW_CLIENTS = 200;
+/** The server looks at intervals whether somebody is too slow: see http/server.ts. A busy machine takes its time. */
+const CUT_OFF_MS_MAX = REQUEST_TIMEOUT_S * 1000 + 30_000;
+
+/** Half a head, half a body, or a body of which a byte comes now and then. */
+const HALVES: readonly string[] = [
+  "POST",
+  `POST ${PATH} HTTP/1.1\r\nhost: x\r\nx: `,
+  `POST ${PATH} HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\n{"client_id":`,
+  `POST ${PATH} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"a"`,
+];
+
+class Client {
+  readonly socket: Socket;
+  isOpen = false;
+  /** How much of an answer has been heard. */
+  heard = "";
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.socket = connect(Number(port), hostname);
+    this.socket.on("connect", () => (this.isOpen = true));
+    this.socket.on("data", (piece) => (this.heard = (this.heard + String(piece)).slice(-500)));
+    this.socket.on("error", () => {});
+    this.socket.on("close", () => (this.isOpen = false));
+  }
+
+  connected(): Promise<void> {
+    return until("a client is connected", () => this.isOpen || this.socket.destroyed);
+  }
+}
+
+const hanging: Fault = {
+  name: "hanging_clients",
+  what: `${SLOW_CLIENTS} clients send half a request and stay, or a byte of it now and then`,
+  ...{ kind: "other", at: "embedded" },
+  async inflict(trouble) {
+    const { place, random, findings } = trouble;
+    const clients = Array.from({ length: SLOW_CLIENTS }, () => new Client(place.url));
+    await Promise.all(clients.map((client) => client.connected()));
+    const startedMs = elapsedMs();
+    for (const { socket } of clients) socket.write(random.pick(HALVES));
+    const dripping = drip(clients, random);
+    await place.flows(EVENTS);
+    await until("whoever is too slow is cut off", () => clients.every(({ isOpen }) => !isOpen), {
+      waitMs: CUT_OFF_MS_MAX,
+    });
+    clearInterval(dripping);
+    const tookMs = elapsedMs() - startedMs;
+    findings.hold(8, tookMs >= REQUEST_TIMEOUT_S * 900, `slow clients were cut off after ${Math.round(tookMs)} ms`);
+  },
+  async mend() {},
+};
+
+const DRIP_MS = 300;
+
+function drip(clients: readonly Client[], random: Random): NodeJS.Timeout {
+  return setInterval(() => {
+    for (const { socket, isOpen } of clients) if (isOpen && random.chance(0.3)) socket.write("x");
+  }, DRIP_MS);
+}
+
+const DEAF_CLIENTS = 20;
+const ASKED_BY_EACH = 300;
+
+const deaf: Fault = {
+  name: "deaf_clients",
+  what: `${DEAF_CLIENTS} clients ask for large answers without a pause and read none of them`,
+  ...{ kind: "other", at: "embedded" },
+  async inflict({ place, findings }) {
+    const clients = Array.from({ length: DEAF_CLIENTS }, () => new Client(place.url));
+    await Promise.all(clients.map((client) => client.connected()));
+    for (const { socket } of clients) {
+      socket.pause();
+      socket.write("GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED_BY_EACH));
+    }
+    await place.flows(EVENTS);
+    const figures = await place.figures();
+    const memory = figures.get("touchpoint_resident_memory_bytes") ?? Number.POSITIVE_INFINITY;
+    findings.hold(
+      8,
+      memory < MEMORY_BYTES_MAX,
+      `the server has ${memory} bytes of memory with clients that do not read`,
+    );
+    for (const { socket } of clients) socket.destroy();
+  },
+  async mend() {},
+};
+
+const CROWD = 10_000;
+const OPENED_AT_ONCE = 250;
+const BEYOND = 500;
+const HELLO = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
+
+const crowd: Fault = {
+  name: "connections",
+  what: `${CROWD} clients have a connection open and stay; beyond the maximum others are turned away`,
+  ...{ kind: "other", at: "embedded" },
+  async inflict(trouble) {
+    const { place, findings } = trouble;
+    const clients = await gather(trouble, CROWD);
+    await place.flows(EVENTS);
+    const kept = clients.filter(({ isOpen, heard }) => isOpen && heard.startsWith("HTTP/1.1 200")).length;
+    findings.equal(8, `connections that are kept of ${CROWD}`, { is: kept, should: CROWD });
+    const late = await gather(trouble, BEYOND);
+    await until("who is beyond the maximum is turned away", () => openOf([...clients, ...late]) <= CONNECTIONS_MAX);
+    await place.flows(EVENTS);
+    for (const { socket } of [...clients, ...late]) socket.destroy();
+  },
+  mend: ({ place }) => until("the connections are gone", async () => (await place.figures()).size > 0),
+};
+
+const openOf = (clients: readonly Client[]) => clients.filter(({ isOpen }) => isOpen).length;
+
+/** Each asks something first: who connects and says nothing is cut off. */
+async function gather({ place }: Trouble, count: number): Promise<Client[]> {
+  const clients: Client[] = [];
+  for (let left = count; left > 0; left -= OPENED_AT_ONCE) {
+    const group = Array.from({ length: Math.min(left, OPENED_AT_ONCE) }, () => new Client(place.url));
+    for (const { socket } of group) socket.write(HELLO);
+    await until("clients have their answer, or are turned away", () =>
+      group.every(({ heard, socket }) => heard !== "" || socket.destroyed),
+    );
+    clients.push(...group);
+    await sleep(1);
+  }
+  return clients;
+}
+
+export const CLIENT_FAULTS: readonly Fault[] = [hanging, deaf, crowd];

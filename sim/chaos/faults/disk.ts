@@ -1,0 +1,97 @@
+import type { Fault, Trouble } from "../fault.ts";
+import { DISK_FREE_BYTES_MIN } from "../place.ts";
+import { until } from "../until.ts";
+
+const MORE_THAN_ANY_DISK = "16384GiB";
+const REFUSALS = 20;
+/** Half a kibibyte: a write of more stops there, and the rest of it fails, as on a disk without space. */
+const FILES_CANNOT_GROW = "ulimit -f 1";
+
+/** Below the minimum the server refuses by itself; the disk still has space. */
+const short: Fault = {
+  name: "disk_short",
+  what: "less space is free than the set minimum: new data is refused with 503 before anything breaks",
+  ...{ kind: "other", at: "external", refuses: "yes" },
+  async inflict(trouble) {
+    const { place } = trouble;
+    if (place.disk) place.disk.fill(DISK_FREE_BYTES_MIN / 2);
+    else await restart(trouble, { env: { DISK_FREE_BYTES_MIN: MORE_THAN_ANY_DISK } });
+    await refuses(trouble);
+    await readsGoOn(trouble);
+  },
+  async mend(trouble) {
+    if (trouble.place.disk) trouble.place.disk.free();
+    else await restart(trouble);
+    await takesInAgain(trouble);
+  },
+};
+
+/** Nothing watches: the write itself fails. */
+const full: Fault = {
+  name: "disk_full",
+  what: "there is no space at all: a write of the journal fails in the middle",
+  ...{ kind: "other", at: "external", refuses: "yes" },
+  async inflict(trouble) {
+    const { place } = trouble;
+    const unwatched = { DISK_FREE_BYTES_MIN: "0" };
+    await restart(trouble, { env: unwatched, ...(!place.disk && { before: FILES_CANNOT_GROW }) });
+    if (place.disk) {
+      await place.flows(REFUSALS);
+      place.disk.fill();
+    }
+    await refuses(trouble);
+  },
+  async mend(trouble) {
+    const { place } = trouble;
+    place.disk?.free();
+    if (place.disk) await takesInAgain(trouble);
+    await restart(trouble);
+  },
+};
+
+async function restart({ place }: Trouble, how: Parameters<Trouble["place"]["startServer"]>[0] = {}): Promise<void> {
+  await place.server.kill();
+  await place.startServer(how);
+}
+
+/** Every client is told to try again, in the words of the interface, and the server lives. */
+async function refuses({ place, findings }: Trouble): Promise<void> {
+  const before = place.truth.counts.putOff;
+  await until("clients are told to try again", () => place.truth.counts.putOff >= before + REFUSALS);
+  const { accessToken } = place.operator.app;
+  // Large enough for what little space a file system may still find.
+  const event_list = Array.from({ length: 500 }, () => ({
+    type: "track",
+    event: "refused",
+    time: place.nowMs(),
+    properties: {},
+  }));
+  const client_id = place.truth.people[0]!.clientId;
+  const response = await fetch(`${place.url}/event_center/api/v1/event/collect/?access_token=${accessToken}`, {
+    method: "POST",
+    body: JSON.stringify({ client_id, event_list }),
+  });
+  const { code, data } = (await response.json()) as { code: number; data: object };
+  findings.equal(5, "the answer while the disk is short", {
+    is: [response.status, code, data, Number(response.headers.get("retry-after")) > 0],
+    should: [503, 5003, {}, true],
+  });
+  findings.hold(5, place.server.isRunning, "the server has ended");
+}
+
+/** What needs no space is answered. */
+async function readsGoOn({ place, findings }: Trouble): Promise<void> {
+  const client_id = place.truth.people[0]!.clientId;
+  const query = new URLSearchParams({ access_token: place.operator.app.accessToken, client_id });
+  const response = await fetch(`${place.url}/event_center/api/v1/user/get/?${query}`);
+  const { code } = (await response.json()) as { code: number };
+  findings.equal(5, "a look-up while the disk is short", { is: [response.status, code], should: [200, 0] });
+  const ready = await fetch(`${place.url}/readyz`);
+  findings.equal(5, "whether the server says so itself", { is: ready.status, should: 503 });
+}
+
+function takesInAgain({ place }: Trouble): Promise<void> {
+  return place.flows(REFUSALS);
+}
+
+export const DISK_FAULTS: readonly Fault[] = [short, full];

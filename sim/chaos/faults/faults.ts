@@ -1,0 +1,27 @@
+import type { Fault } from "../fault.ts";
+import { CLIENT_FAULTS } from "./clients.ts";
+import { CLOCK_FAULTS } from "./clock.ts";
+import { DATABASE_FAULTS } from "./database.ts";
+import { DISK_FAULTS } from "./disk.ts";
+import { FUZZ_FAULTS } from "./fuzz.ts";
+import { JOURNAL_FAULTS } from "./journal.ts";
+import { KILLS } from "./kills.ts";
+import { LIMIT_FAULTS } from "./limits.ts";
+import { WORKER_FAULTS } from "./worker.ts";
+
+/** Everything that is done to a server: a closed list. */
+export const FAULTS: readonly Fault[] = [
+  ...KILLS,
+  ...WORKER_FAULTS,
+  ...DATABASE_FAULTS,
+  ...DISK_FAULTS,
+  ...JOURNAL_FAULTS,
+  ...CLOCK_FAULTS,
+  ...CLIENT_FAULTS,
+  ...LIMIT_FAULTS,
+  ...FUZZ_FAULTS,
+];
+
+export function faultNamed(name: string): Fault | undefined {
+  return FAULTS.find((fault) => fault.name === name);
+}

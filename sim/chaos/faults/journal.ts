@@ -1,0 +1,155 @@
+import {
+  appendFileSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { RECORD_HEADER_BYTES } from "../../../src/journal/record.ts";
+import { listSegments, type Segment, segmentPath } from "../../../src/journal/segment.ts";
+import type { Random } from "../../market/random.ts";
+import type { Fault, Trouble } from "../fault.ts";
+import type { BookedRecord } from "../journal-book.ts";
+
+const BACKLOG_EVENTS = 150;
+const HITS_MAX = 6;
+
+/**
+ * Lets the journal grow while nobody applies it, and kills the server once every client has its answer: what lies behind
+ * the cursor is acknowledged, and nowhere but in the journal.
+ */
+async function growBacklog({ place }: Trouble): Promise<BookedRecord[]> {
+  await place.server.kill();
+  await place.startServer({ env: { ROLES: "http" } });
+  await place.flows(BACKLOG_EVENTS);
+  await place.live.pause();
+  const { applied, durable } = await place.progress();
+  await place.server.kill();
+  return place.journal.recordsFrom(applied, durable);
+}
+
+/** Whoever was registered by a record that is gone would be asked to register again: in this market they leave. */
+async function mend({ place }: Trouble): Promise<void> {
+  const gone = place.truth.people.map(({ clientId }) => clientId).filter((one) => place.journal.isUnregistered(one));
+  place.live.retire(new Set(gone));
+  await place.startServer();
+  place.live.resume();
+}
+
+const corrupt: Fault = {
+  name: "journal_corrupt",
+  what: "some records of the journal are damaged: their beginning, their length, or a byte in them",
+  ...{ kind: "other", at: "embedded" },
+  async inflict(trouble) {
+    const { place, random } = trouble;
+    const records = await growBacklog(trouble);
+    // Damage at the very end is a torn tail, which is another fault.
+    const hits = pickSome(records.slice(0, -1), random);
+    for (const hit of hits) damage(await segmentOf(trouble, hit.from), hit, random);
+    await place.journal.strike(hits, hits);
+  },
+  mend,
+};
+
+const cut: Fault = {
+  name: "journal_cut",
+  what: "the journal ends too early: its last records are cut off, one of them in the middle",
+  ...{ kind: "other", at: "embedded" },
+  async inflict(trouble) {
+    const { place, random } = trouble;
+    const records = await growBacklog(trouble);
+    const first = records.length - random.whole(1, Math.min(HITS_MAX, records.length));
+    const hits = records.slice(first);
+    const segment = await segmentOf(trouble, hits[0]!.from);
+    const left = random.whole(1, hits[0]!.until - hits[0]!.from - 1);
+    truncateSync(segment.path, hits[0]!.from - segment.from + left);
+    await place.journal.strike(hits, []);
+  },
+  async mend(trouble) {
+    await mend(trouble);
+    isLoud(trouble, /torn tail/);
+  },
+};
+
+const tear: Fault = {
+  name: "journal_tear",
+  what: "a record that was never acknowledged lies half-written at the end of the journal",
+  ...{ kind: "other", at: "embedded" },
+  async inflict(trouble) {
+    const { random } = trouble;
+    const records = await growBacklog(trouble);
+    const { from, until } = random.pick(records);
+    const segment = await segmentOf(trouble, from);
+    const bytes = readFileSync(segment.path).subarray(from - segment.from, until - segment.from);
+    const last = await segmentOf(trouble, records.at(-1)!.from);
+    appendFileSync(last.path, bytes.subarray(0, random.whole(1, bytes.length - 1)));
+  },
+  async mend(trouble) {
+    await mend(trouble);
+    isLoud(trouble, /torn tail/);
+  },
+};
+
+const hole: Fault = {
+  name: "journal_hole",
+  what: "a segment in the middle of the journal is shorter than it was",
+  ...{ kind: "other", at: "embedded" },
+  async inflict(trouble) {
+    const { place, random } = trouble;
+    const records = await growBacklog(trouble);
+    const hit = random.pick(records.slice(0, -1));
+    const segment = await segmentOf(trouble, hit.from);
+    const bytes = readFileSync(segment.path);
+    // A record knows its own position, so that a segment can be parted between two of them.
+    writeFileSync(segmentPath(journalOf(trouble), hit.until), bytes.subarray(hit.until - segment.from), {
+      mode: 0o600,
+    });
+    truncateSync(segment.path, hit.from - segment.from + random.whole(0, hit.until - hit.from - 1));
+    await place.journal.strike([hit], [hit]);
+  },
+  async mend(trouble) {
+    await mend(trouble);
+    isLoud(trouble, /has a hole/);
+  },
+};
+
+function isLoud({ place, findings }: Trouble, words: RegExp): void {
+  findings.hold(7, words.test(place.server.output), `the log says nothing of it:\n${place.server.output}`);
+}
+
+const journalOf = ({ place }: Trouble) => join(place.dataDir, "journal");
+
+async function segmentOf(trouble: Trouble, position: number): Promise<Segment> {
+  const segments = await listSegments(journalOf(trouble));
+  return segments.findLast(({ from }) => from <= position)!;
+}
+
+function pickSome(records: readonly BookedRecord[], random: Random): BookedRecord[] {
+  const wanted = random.whole(1, Math.min(HITS_MAX, records.length));
+  const hits = new Set<BookedRecord>();
+  while (hits.size < wanted) hits.add(random.pick(records));
+  return [...hits];
+}
+
+/** One of the ways in which bytes go wrong: the first ones are others, the length is, or a single bit is. */
+function damage({ path, from: start }: Segment, { from, until }: BookedRecord, random: Random): void {
+  const file = openSync(path, "r+");
+  const at = from - start;
+  const way = random.whole(0, 2);
+  if (way === 0) writeSync(file, Buffer.from("XXXX"), 0, 4, at);
+  else if (way === 1) writeSync(file, Buffer.from([0xff, 0xff, 0xff, 0x7f]), 0, 4, at + 4);
+  else {
+    const place = at + random.whole(RECORD_HEADER_BYTES, until - from - 1);
+    const byte = Buffer.alloc(1);
+    readSync(file, byte, 0, 1, place);
+    byte[0]! ^= 1 << random.whole(0, 7);
+    writeSync(file, byte, 0, 1, place);
+  }
+  closeSync(file);
+}
+
+export const JOURNAL_FAULTS: readonly Fault[] = [corrupt, cut, tear, hole];

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault, Trouble } from "../fault.ts";
+import { isAlive, postmasterOf } from "../postmaster.ts";
+import { ServerChild } from "../server-child.ts";
+import { until } from "../until.ts";
+
+const ANY_INSTANT_MS = 700;
+const GOES_ON_EVENTS = 30;
+
+/** Somewhere in the flow of requests, flushes, batches and calls. */
+function anyInstant({ random }: Trouble): Promise<void> {
+  return sleep(random.between(0, ANY_INSTANT_MS));
+}
+
+const killServer: Fault = {
+  name: "kill_server",
+  what: "kill -9 of the server that takes in and applies",
+  ...{ kind: "kill", at: "embedded", weight: 5 },
+  async inflict(trouble) {
+    await anyInstant(trouble);
+    await trouble.place.server.kill();
+  },
+  mend: ({ place }) => place.startServer(),
+};
+
+const killStart: Fault = {
+  name: "kill_start",
+  what: "kill -9 of the server, and of the next starts somewhere on their way",
+  ...{ kind: "kill", at: "embedded", weight: 2 },
+  async inflict(trouble) {
+    const { place, random } = trouble;
+    await anyInstant(trouble);
+    await place.server.kill();
+    for (let starts = random.whole(1, 3); starts > 0; starts -= 1) {
+      const start = ServerChild.launch({ env: place.serverEnv() });
+      await sleep(random.between(50, 2_500));
+      await start.kill();
+    }
+  },
+  mend: ({ place }) => place.startServer(),
+};
+
+const killDatabase: Fault = {
+  name: "kill_database",
+  what: "kill -9 of the embedded PostgreSQL; the server starts it again",
+  ...{ kind: "kill", at: "embedded", weight: 4 },
+  async inflict(trouble) {
+    await anyInstant(trouble);
+    const { place } = trouble;
+    const postmaster = postmasterOf(place.dataDir);
+    if (postmaster === undefined) throw new Error("The embedded PostgreSQL does not run.");
+    process.kill(postmaster, "SIGKILL");
+    await until("PostgreSQL has ended", () => !isAlive(postmaster));
+    await goesOn(trouble);
+  },
+  mend: databaseIsBack,
+};
+
+const killBackend: Fault = {
+  name: "kill_backend",
+  what: "kill -9 of one connection's process, which makes PostgreSQL throw away what is not on its disk",
+  ...{ kind: "kill", at: "embedded", weight: 4 },
+  async inflict(trouble) {
+    const { place, random } = trouble;
+    const { rows } = await place.pool.query(
+      "select pid from pg_stat_activity where application_name like 'touchpoint %' order by pid",
+    );
+    await anyInstant(trouble);
+    const { pid } = random.pick(rows);
+    // A connection may have been given back meanwhile.
+    if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    await goesOn(trouble);
+  },
+  mend: databaseIsBack,
+};
+
+const killApply: Fault = {
+  name: "kill_apply",
+  what: "the end of the thread that applies, in the middle of whatever it does; the server starts another",
+  ...{ kind: "kill", at: "embedded", weight: 2 },
+  async inflict(trouble) {
+    await anyInstant(trouble);
+    await trouble.place.server.endApplyThread();
+    await goesOn(trouble);
+  },
+  async mend() {},
+};
+
+const killWorker: Fault = {
+  name: "kill_worker",
+  what: "kill -9 of the process that tells the platforms and refreshes the reports",
+  ...{ kind: "kill", at: "embedded", weight: 1 },
+  async inflict(trouble) {
+    await anyInstant(trouble);
+    await trouble.place.worker.kill();
+    await goesOn(trouble);
+  },
+  mend: ({ place }) => place.startWorker(),
+};
+
+const killAll: Fault = {
+  name: "kill_all",
+  what: "kill -9 of server, worker and PostgreSQL at the same instant",
+  ...{ kind: "kill", at: "embedded", weight: 2 },
+  async inflict(trouble) {
+    const { place } = trouble;
+    await anyInstant(trouble);
+    const postmaster = postmasterOf(place.dataDir);
+    const [server, worker] = [place.server.kill(), place.worker.kill()];
+    if (postmaster !== undefined) process.kill(postmaster, "SIGKILL");
+    await Promise.all([server, worker]);
+  },
+  async mend({ place }) {
+    await place.startServer();
+    await place.startWorker();
+  },
+};
+
+/** What is gone lies behind the journal: collection must not notice. */
+function goesOn({ place }: Trouble): Promise<void> {
+  return place.flows(GOES_ON_EVENTS);
+}
+
+async function databaseIsBack({ place }: Trouble): Promise<void> {
+  await until("the database is back", async () => {
+    const { data } = (await (await fetch(`${place.url}/readyz`)).json()) as { data: { database?: string } };
+    return data.database === "there" && postmasterOf(place.dataDir) !== undefined;
+  });
+}
+
+export const KILLS: readonly Fault[] = [
+  ...[killServer, killStart, killDatabase, killBackend, killApply, killWorker, killAll],
+];

@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Failure } from "../../platforms/stand-in.ts";
+import type { Fault, Trouble } from "../fault.ts";
+import { LEASE_MS, type Place } from "../place.ts";
+import type { ServerChild } from "../server-child.ts";
+import { until } from "../until.ts";
+
+const UNDER_WAY = 3;
+const TAKE_OVER_MS_MAX = LEASE_MS + 60_000;
+/** Time to write down what it believes to know. */
+const AWAKE_MS = 1_500;
+
+let other: ServerChild | undefined;
+
+/**
+ * One sender is frozen while its calls are under way, for longer than its lease; another takes over. When it wakes up, it
+ * still believes in its own attempts.
+ */
+const freeze: Fault = {
+  name: "freeze_worker",
+  what: "the process that tells the platforms is frozen beyond its lease, another takes over, and it wakes up again",
+  ...{ kind: "other", at: "embedded" },
+  async inflict({ place, findings }) {
+    answerWith(place, "accept_then_hang");
+    await until("postbacks are under way", async () => (await inFlight(place)).length >= UNDER_WAY);
+    place.worker.signal("SIGSTOP");
+    const held = await inFlight(place);
+    answerWith(place, undefined);
+    other = await place.anotherWorker("other-worker");
+    const isTakenOver = async () => (await stillHeld(place, held)) === 0;
+    await until("the other has taken over", isTakenOver, { waitMs: TAKE_OVER_MS_MAX });
+    const before = await outcomesOf(place, held);
+    place.worker.signal("SIGCONT");
+    await until("the frozen one is awake", async () => (await fetch(`${place.worker.url}/healthz`)).ok);
+    await sleep(AWAKE_MS);
+    findings.equal(6, "outcomes after the frozen one has told its own", {
+      ...{ is: await outcomesOf(place, held), should: before },
+    });
+    findings.none(
+      6,
+      "outcomes are of the attempt that was frozen",
+      before.filter(({ attempts }) => attempts < 2),
+    );
+  },
+  async mend({ place }: Trouble) {
+    answerWith(place, undefined);
+    await other?.stop();
+    other = undefined;
+  },
+};
+
+function answerWith({ counterparts }: Place, failure: Failure | undefined): void {
+  for (const standIn of Object.values(counterparts.byPlatform)) standIn.fail = () => failure;
+}
+
+type Held = { outboxId: string; attempts: number; key: string };
+
+/** Rows that somebody has claimed for the first time, and that no transaction is at. */
+async function inFlight({ pool }: Place): Promise<Held[]> {
+  const { rows } = await pool.query(
+    `select outbox_id::text as "outboxId", attempts, client_id || ' ' || event_type || ' ' || subject as key
+     from outbox where in_flight and attempts = 1 for update skip locked`,
+  );
+  return rows;
+}
+
+async function stillHeld({ pool }: Place, held: readonly Held[]): Promise<number> {
+  const { rows } = await pool.query("select 1 from outbox where outbox_id = any($1::bigint[])", [
+    held.map(({ outboxId }) => outboxId),
+  ]);
+  return rows.length;
+}
+
+type Outcome = { key: string; status: number; reason: string; attempts: number };
+
+async function outcomesOf({ pool }: Place, held: readonly Held[]): Promise<Outcome[]> {
+  const { rows } = await pool.query(
+    `select key, status, reason, attempts from (
+       select client_id || ' ' || event_type || ' ' || subject as key, status, reason, attempts from postback) own
+     where key = any($1::text[]) order by key`,
+    [held.map(({ key }) => key)],
+  );
+  return rows;
+}
+
+export const WORKER_FAULTS: readonly Fault[] = [freeze];

@@ -1,0 +1,148 @@
+import { parseJson } from "../../src/domain/json.ts";
+import { decodeEntry, type EntryHead } from "../../src/journal/entry.ts";
+import { JournalReader } from "../../src/journal/reader.ts";
+
+/** One record of the journal, as far as the truth has to know it. */
+export type BookedRecord = {
+  from: number;
+  until: number;
+  kind: EntryHead["kind"];
+  app: number;
+  client: string;
+  /** Whether the server knew that the client was registered; where it did not, apply decides. */
+  isSure: boolean;
+  /** How many events it brings to the ledger, and the serials of those that the market made. */
+  events: number;
+  serials: string[];
+  /** Everybody whom it is about: the client, or whoever a touch's token belongs to. */
+  people: string[];
+};
+
+/** A stretch of the journal that was destroyed on purpose. */
+export type Stretch = { from: number; until: number };
+
+type Sums = { events: number; touches: number };
+
+const READ_BYTES = 4 * 1024 * 1024;
+const PERSON = /p\d{6}[0-9a-f]{6}/g;
+const REGISTRATIONS: readonly string[] = ["register", "initialize"];
+const TOUCHES: readonly string[] = ["click", "impression"];
+
+/**
+ * What the journal holds, read beside the server: what the ledger has to come to, and what is gone where records were
+ * destroyed. It never says what had to be there: that is what was acknowledged.
+ */
+export class JournalBook {
+  readonly #dir: string;
+  #reader: JournalReader;
+  readonly #sums = new Map<number, Sums>();
+  /** In how many whole records a serial stands, and in how many of them it is sure to be stored. */
+  readonly #serials = new Map<string, { records: number; sure: number }>();
+  readonly #registrations = new Map<string, number>();
+  /** What was struck out, and whom it was about. */
+  readonly stretches: Stretch[] = [];
+  readonly struckPeople = new Set<string>();
+  readonly #struckSerials = new Set<string>();
+  /** Damage that nobody did on purpose. */
+  readonly surprises: Stretch[] = [];
+
+  constructor(dir: string) {
+    this.#dir = dir;
+    this.#reader = new JournalReader(dir, 0);
+  }
+
+  /** Reads what has become durable since the last time. */
+  async readOn(durable: number): Promise<void> {
+    for (;;) {
+      const items = await this.#reader.read({ until: durable, bytesMax: READ_BYTES });
+      if (items.length === 0) return;
+      for (const item of items) {
+        if (item.kind === "record") this.#book(recordOf(item.payload, item));
+        else this.surprises.push({ from: item.from, until: item.until });
+      }
+    }
+  }
+
+  /** The records behind a position, which apply may not have passed yet. */
+  async recordsFrom(from: number, durable: number): Promise<BookedRecord[]> {
+    await this.readOn(durable);
+    const reader = new JournalReader(this.#dir, from);
+    const records: BookedRecord[] = [];
+    for (;;) {
+      const items = await reader.read({ until: durable, bytesMax: READ_BYTES });
+      if (items.length === 0) break;
+      for (const item of items) if (item.kind === "record") records.push(recordOf(item.payload, item));
+    }
+    await reader.close();
+    return records;
+  }
+
+  /** These records are gone. `stretches`: where the server has to find damage; none where the end was cut off. */
+  async strike(records: readonly BookedRecord[], stretches: readonly Stretch[]): Promise<void> {
+    for (const record of records) this.#unbook(record);
+    this.stretches.push(...stretches);
+    // The files are others now.
+    const { position } = this.#reader;
+    await this.#reader.close();
+    const cutAt = stretches.length === 0 ? Math.min(...records.map(({ from }) => from)) : position;
+    this.#reader = new JournalReader(this.#dir, cutAt);
+  }
+
+  sumsOf(app: number): Sums {
+    return this.#sums.get(app) ?? { events: 0, touches: 0 };
+  }
+
+  /** Whether an acknowledged event may be missing, because every record of it was destroyed, or the one of its client's registration. */
+  isExcused(serial: string, client: string): boolean {
+    const { records, sure } = this.#serials.get(serial) ?? { records: 0, sure: 0 };
+    if (records === 0) return this.#struckSerials.has(serial);
+    return sure === 0 && this.isUnregistered(client);
+  }
+
+  /** Whether every registration of the client was destroyed. */
+  isUnregistered(client: string): boolean {
+    return this.#registrations.get(client) === 0;
+  }
+
+  close(): Promise<void> {
+    return this.#reader.close();
+  }
+
+  #book(record: BookedRecord): void {
+    this.#add(record, 1);
+  }
+
+  #unbook(record: BookedRecord): void {
+    this.#add(record, -1);
+    for (const serial of record.serials) this.#struckSerials.add(serial);
+    for (const person of record.people) this.struckPeople.add(person);
+  }
+
+  #add({ app, kind, client, events, serials, isSure }: BookedRecord, sign: 1 | -1): void {
+    const sums = this.sumsOf(app);
+    sums.events += sign * events;
+    sums.touches += TOUCHES.includes(kind) ? sign : 0;
+    this.#sums.set(app, sums);
+    if (REGISTRATIONS.includes(kind)) this.#registrations.set(client, (this.#registrations.get(client) ?? 0) + sign);
+    for (const serial of serials) {
+      const known = this.#serials.get(serial) ?? { records: 0, sure: 0 };
+      this.#serials.set(serial, { records: known.records + sign, sure: known.sure + (isSure ? sign : 0) });
+    }
+  }
+}
+
+function recordOf(payload: Buffer, { from, until }: Stretch): BookedRecord {
+  const { head, body } = decodeEntry(payload);
+  const { kind, app, client, registered } = head;
+  const text = body.toString("utf8");
+  const list = kind === "collect" ? (parseJson(body) as { event_list: Sent[] }).event_list : [];
+  const isOneEvent = kind === "consumer_event" || kind === "handle_event";
+  return {
+    ...{ from, until, kind, app, client, isSure: registered === "yes" },
+    events: isOneEvent ? 1 : list.length,
+    serials: list.flatMap((sent) => (typeof sent?.properties?.serial === "string" ? [sent.properties.serial] : [])),
+    people: [...new Set([client, ...(text.match(PERSON) ?? [])])].filter((one) => one !== ""),
+  };
+}
+
+type Sent = { properties?: { serial?: unknown } } | null;

@@ -1,0 +1,305 @@
+import { copyFileSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import pg from "pg";
+import { settle } from "../../src/cli/settle-command.ts";
+import { ReportClient } from "../../src/client/report-client.ts";
+import { systemClock } from "../../src/clock.ts";
+import { embeddedConnection } from "../../src/db/embedded.ts";
+import { calendarOf } from "../../src/domain/calendar.ts";
+import { makeCatalogue } from "../market/ads.ts";
+import { type Counterparts, startCounterparts } from "../market/counterparts.ts";
+import { LiveMarket } from "../market/live.ts";
+import { Operator } from "../market/operator.ts";
+import { COMPLETE_RATES } from "../market/options.ts";
+import { type MarketPlace, temporaryPlace } from "../market/place.ts";
+import { Random } from "../market/random.ts";
+import type { Truth } from "../market/truth.ts";
+import { DatabaseLine } from "./database-line.ts";
+import { ExternalDatabase } from "./external-database.ts";
+import { JournalBook } from "./journal-book.ts";
+import { stopPostmaster } from "./postmaster.ts";
+import { ServerChild } from "./server-child.ts";
+import { canMount, SmallDisk } from "./small-disk.ts";
+import { until, WAIT_MS_MAX } from "./until.ts";
+
+/** With a PostgreSQL of its own, or with one behind a line that can be cut, and the journal on a small disk. */
+export type PlaceKind = "embedded" | "external";
+
+export type PlaceOptions = { kind: PlaceKind; seed: number; peoplePerS: number };
+
+const PATIENCE_MS = 300_000;
+const CONNECTIONS = 96;
+const DISK_MEBIBYTES = 96;
+/** What is left free on the small disk before anything is refused. */
+export const DISK_FREE_BYTES_MIN = 16 * 1024 * 1024;
+export const REQUEST_TIMEOUT_S = 3;
+/** The crowd of faults/clients.ts, the market's own, and some. */
+export const CONNECTIONS_MAX = 10_300;
+export const POSTBACK_DEADLINE_S = 2;
+/** So long nobody takes over from a sender that has died: see the lease in postback/worker.ts. */
+export const LEASE_MS = 6 * POSTBACK_DEADLINE_S * 1000;
+
+/**
+ * A server under the simulator's load, in two processes as two machines would have it: one takes in and applies, the other
+ * refreshes the reports and tells the platforms. Platforms, database and disk are in our hands.
+ */
+export class Place {
+  readonly kind: PlaceKind;
+  readonly dataDir: string;
+  readonly url: string;
+  readonly timeZone: string;
+  readonly journal: JournalBook;
+  readonly #folder: MarketPlace;
+  readonly #port: number;
+  /** How far the server's clock is ahead of everybody's. */
+  readonly #clock: { aheadMs: number };
+  readonly database: ExternalDatabase | undefined;
+  readonly line: DatabaseLine | undefined;
+  readonly disk: SmallDisk | undefined;
+  readonly counterparts: Counterparts;
+  /** While the clock was off, registrations were judged by it. */
+  readonly offClock: { fromMs: number; untilMs: number; aheadMs: number }[] = [];
+  /** People whose attribution has been looked at. */
+  readonly seen = new Set<string>();
+  /** What was found wrong here before: what stays wrong is told once. */
+  readonly told = new Set<string>();
+  /** Up to the last round. */
+  sums = { destroyed: 0, givenUp: 0 };
+  server!: ServerChild;
+  worker!: ServerChild;
+  operator!: Operator;
+  reports!: ReportClient;
+  live!: LiveMarket;
+  pool!: pg.Pool;
+
+  private constructor(parts: {
+    kind: PlaceKind;
+    folder: MarketPlace;
+    port: number;
+    database: ExternalDatabase | undefined;
+    line: DatabaseLine | undefined;
+    disk: SmallDisk | undefined;
+    counterparts: Counterparts;
+    clock: { aheadMs: number };
+  }) {
+    this.kind = parts.kind;
+    this.#folder = parts.folder;
+    this.#port = parts.port;
+    this.database = parts.database;
+    this.line = parts.line;
+    this.disk = parts.disk;
+    this.counterparts = parts.counterparts;
+    this.#clock = parts.clock;
+    this.dataDir = parts.folder.dataDir;
+    this.url = `http://127.0.0.1:${parts.port}`;
+    this.timeZone = zoneAtNoon(systemClock());
+    this.journal = new JournalBook(join(this.dataDir, "journal"));
+  }
+
+  static async open(options: PlaceOptions): Promise<Place> {
+    const { kind, seed } = options;
+    const folder = temporaryPlace();
+    mkdirSync(folder.dataDir, { mode: 0o711 });
+    const database = kind === "external" ? await ExternalDatabase.create() : undefined;
+    const line = database && (await DatabaseLine.open(database.port));
+    const isOnSmallDisk = kind === "external" && canMount();
+    const disk = isOnSmallDisk ? SmallDisk.mount(join(folder.dataDir, "journal"), DISK_MEBIBYTES) : undefined;
+    // Platforms go by the server's clock: whether one of them refuses a wrong time is its own affair.
+    const clock = { aheadMs: 0 };
+    const counterparts = await startCounterparts(() => systemClock() + clock.aheadMs);
+    const port = await quietPort(new Random(seed, "port", kind, process.pid));
+    const place = new Place({ kind, folder, port, database, line, disk, counterparts, clock });
+    try {
+      await place.#settle(options);
+      return place;
+    } catch (error) {
+      await place.remove();
+      throw error;
+    }
+  }
+
+  get truth(): Truth {
+    return this.live.truth;
+  }
+
+  /** By the server's clock. */
+  nowMs(): number {
+    return systemClock() + this.#clock.aheadMs;
+  }
+
+  async setClock(aheadMs: number): Promise<void> {
+    await this.live.pause();
+    await this.server.setClock(aheadMs);
+    await this.worker.setClock(aheadMs);
+    const last = this.offClock.at(-1);
+    if (aheadMs === 0 && last) last.untilMs = systemClock();
+    else this.offClock.push({ fromMs: systemClock(), untilMs: Number.POSITIVE_INFINITY, aheadMs });
+    this.#clock.aheadMs = aheadMs;
+    this.live.resume();
+  }
+
+  /** Starts the server again, where the clients look for it. */
+  async startServer(how: { env?: Record<string, string>; before?: string } = {}): Promise<void> {
+    const { env = {}, before = "true" } = how;
+    this.server = await ServerChild.start({
+      env: { ...this.serverEnv(), ...env },
+      ...{ aheadMs: this.#clock.aheadMs, before },
+    });
+  }
+
+  serverEnv(): Record<string, string> {
+    return {
+      ...{ PORT: String(this.#port), HOST: "127.0.0.1", DATA_DIR: this.dataDir, LOG_LEVEL: "warn" },
+      ...{ ROLES: "http,apply", DATABASE_URL: this.database?.urlBy(this.line!.port) ?? "" },
+      // The people of the market all call from this machine, each by way of a proxy that names the address.
+      ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: this.counterparts.appleUrl },
+      // The whole journal stays, so that all of it can be applied anew.
+      ...{ JOURNAL_KEEP_DAYS: "36500", REQUEST_TIMEOUT_S: String(REQUEST_TIMEOUT_S) },
+      CONNECTIONS_MAX: String(CONNECTIONS_MAX),
+      DISK_FREE_BYTES_MIN: String(this.disk ? DISK_FREE_BYTES_MIN : 0),
+    };
+  }
+
+  async startWorker(): Promise<void> {
+    this.worker = await this.anotherWorker("worker");
+  }
+
+  /** One that sends postbacks and refreshes reports, with a folder of its own. */
+  anotherWorker(name: string): Promise<ServerChild> {
+    const dataDir = join(this.dataDir, "..", name);
+    mkdirSync(dataDir, { recursive: true, mode: 0o711 });
+    copyFileSync(join(this.dataDir, "secret.key"), join(dataDir, "secret.key"));
+    const env = {
+      ...{ PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, LOG_LEVEL: "warn", ROLES: "refresh,postback,cost" },
+      ...{ DATABASE_URL: this.database?.urlBy(this.line!.port) ?? socketUrl(this.dataDir), DISK_FREE_BYTES_MIN: "0" },
+      ...{ POSTBACK_DEADLINE_S: String(POSTBACK_DEADLINE_S), POSTBACK_RETRY_S: "1,1,2,2,3,3,5,5" },
+    };
+    return ServerChild.start({ env, aheadMs: this.#clock.aheadMs });
+  }
+
+  /** Another way to the database than the server's. */
+  openPool(name?: string): pg.Pool {
+    const url = new URL(this.database?.url ?? socketUrl(this.dataDir));
+    if (name !== undefined) url.pathname = name;
+    const pool = new pg.Pool({ connectionString: url.href, max: 4, application_name: "chaos" });
+    // The database dies under us as well.
+    pool.on("error", () => {});
+    return pool;
+  }
+
+  /** How far the journal is durable and applied, as the server says. */
+  async progress(): Promise<{ durable: number; applied: number }> {
+    const answer = (await (await fetch(`${this.url}/progress`)).json()) as {
+      data: { durable: number; applied: number };
+    };
+    return answer.data;
+  }
+
+  /** What /metrics shows of the server. */
+  figures(): Promise<Map<string, number>> {
+    return figuresOf(this.url);
+  }
+
+  /** Waits until so many more events were acknowledged. */
+  async flows(events: number): Promise<void> {
+    const wanted = this.truth.counts.events + events;
+    await until(`${events} more events are acknowledged`, () => this.truth.counts.events >= wanted);
+  }
+
+  /** Nothing is sent any more, and everything has arrived where it belongs: tables, reports, platforms. */
+  async drain(): Promise<void> {
+    await this.live.pause();
+    await settle(this.url, WAIT_MS_MAX);
+    const isEmpty = async (statement: string) => (await this.pool.query(statement)).rows.length === 0;
+    await until("Apple has been asked about every token", () =>
+      isEmpty("select 1 from asa_token where outcome = '' and attempts = 0 limit 1"),
+    );
+    await until("every platform has been told", () => isEmpty("select 1 from outbox limit 1"));
+    await settle(this.url, WAIT_MS_MAX);
+  }
+
+  async remove(): Promise<void> {
+    await this.live?.abandon();
+    await this.journal.close();
+    await this.worker?.stop();
+    await this.server?.stop();
+    await this.pool?.end();
+    await stopPostmaster(this.dataDir);
+    await this.counterparts.close();
+    await this.line?.close();
+    await this.database?.remove();
+    this.disk?.unmount();
+    this.#folder.remove();
+  }
+
+  async #settle({ seed, peoplePerS }: PlaceOptions): Promise<void> {
+    await this.startServer();
+    const databaseUrl = this.database?.url;
+    const at = { url: this.url, dataDir: this.dataDir, ...(databaseUrl !== undefined && { databaseUrl }) };
+    const { timeZone } = this;
+    this.operator = await Operator.begin(at, { name: "Market", timeZone });
+    const catalogue = makeCatalogue(seed);
+    await this.operator.settle(catalogue, { flagged_may_win: "on" });
+    await this.operator.storeAccounts(this.counterparts.accounts(this.operator.app.appId), systemClock());
+    const day = calendarOf(timeZone).dayOf(systemClock());
+    await this.operator.importCosts(
+      catalogue.ads.map((ad, place) => ({
+        ...{ day, ad_platform: ad.platform, advertiser_id: ad.advertiserId, gid: ad.gid, aid: ad.aid, csite: "" },
+        ...{ channel: ad.channel, os_platform: "", turbo_promoted_object_id: ad.campaignId },
+        ...{ impressions: 1_000 + place, clicks: 50 + place, costE4: 1_000_000 + place },
+      })),
+    );
+    this.reports = new ReportClient({ baseUrl: this.url, appKey: await this.operator.developerKey() });
+    this.pool = this.openPool();
+    await this.startWorker();
+    const { callbackUrl } = this.counterparts;
+    this.live = new LiveMarket({
+      ...{ url: this.url, app: this.operator.app, seed, peoplePerS, callbackUrl, timeZone, connections: CONNECTIONS },
+      ...{ patienceMs: PATIENCE_MS, serverClock: () => this.nowMs() },
+      // Nothing is lost, hidden or forged on the way: what is wrong in the end is the server's fault. A click of long ago
+      // would need days to become one.
+      rates: { ...COMPLETE_RATES, clickedLongAgo: 0 },
+    });
+  }
+}
+
+export async function figuresOf(url: string): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return new Map([...text.matchAll(/^(\w+) (\S+)$/gm)].map(([, name, value]) => [name!, Number(value)]));
+}
+
+/** A zone in which it is about noon: no run meets midnight, and a day has one name for everybody. */
+function zoneAtNoon(nowMs: number): string {
+  const ahead = 12 - new Date(nowMs).getUTCHours();
+  return ahead === 0 ? "UTC" : `Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`;
+}
+
+const PORTS = { from: 20_000, until: 32_000 };
+
+/**
+ * A port that the system gives nobody by itself: while the server is down, somebody else's connection could otherwise
+ * take its place.
+ */
+async function quietPort(random: Random): Promise<number> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = random.whole(PORTS.from, PORTS.until - 1);
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer();
+      server.once("error", () => resolve(false));
+      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+    await sleep(10);
+  }
+  throw new Error(`No port from ${PORTS.from} to ${PORTS.until} is free.`);
+}
+
+/** The embedded database's own address, for a process that has another folder. */
+function socketUrl(dataDir: string): string {
+  const connection = embeddedConnection(dataDir);
+  if (connection?.kind !== "local") throw new Error(`${dataDir} has no database of its own.`);
+  const { user, password, host, port, database } = connection;
+  return `postgres://${user}:${password}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+}

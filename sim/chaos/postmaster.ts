@@ -1,0 +1,44 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
+/** Where a server's own PostgreSQL lies. */
+export function clusterOf(dataDir: string): string {
+  const pointer = join(dataDir, "postgres-folder");
+  return existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
+}
+
+/** The process id of the embedded PostgreSQL; undefined when none is running. */
+export function postmasterOf(dataDir: string): number | undefined {
+  const file = join(clusterOf(dataDir), "cluster", "postmaster.pid");
+  if (!existsSync(file)) return undefined;
+  const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
+  // While the file is being written it is empty, and 0 would be a whole group of processes.
+  return pid > 0 && isAlive(pid) ? pid : undefined;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+const STOP_TRIES = 500;
+
+/** Stops a PostgreSQL that a killed server has left behind. */
+export async function stopPostmaster(dataDir: string): Promise<void> {
+  const pid = postmasterOf(dataDir);
+  if (pid === undefined) return;
+  signal(pid, "SIGQUIT");
+  for (let tries = 0; tries < STOP_TRIES && isAlive(pid); tries += 1) await sleep(10);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended meanwhile.
+  }
+}

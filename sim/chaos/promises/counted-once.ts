@@ -1,0 +1,67 @@
+import type { Audit } from "./audit.ts";
+
+const LEDGERS = ["ledger_minute", "touch_minute"] as const;
+
+/** Promises 2 and 4: every entry of the journal is in the ledger once, and the ledger adds up to the tables. */
+export async function countedOnce(given: Audit): Promise<void> {
+  const { place, findings, durable } = given;
+  const { rows: cursors } = await place.pool.query("select max(position)::float8 as position from journal_cursor");
+  findings.equal(2, "the cursor", { is: cursors[0].position, should: durable });
+  for (const ledger of LEDGERS) await minutesAddUp(given, ledger);
+  await entriesCounted(given);
+  await figuresAddUp(given);
+}
+
+async function minutesAddUp({ place, findings }: Audit, ledger: (typeof LEDGERS)[number]): Promise<void> {
+  const { rows } = await place.pool.query(
+    `select app_id, minute_ms, sum(events) filter (where outcome = 'received') as received,
+       sum(events) filter (where outcome <> 'received') as told
+     from ${ledger} group by 1, 2
+     having coalesce(sum(events) filter (where outcome = 'received'), 0)
+       <> coalesce(sum(events) filter (where outcome <> 'received'), 0)`,
+  );
+  findings.none(4, `minutes of ${ledger} do not add up`, rows);
+}
+
+/** Of every app, also of those that only fuzz and limits have used. */
+async function entriesCounted({ place, findings }: Audit): Promise<void> {
+  const { rows } = await place.pool.query(
+    `select a.app_id as app,
+       coalesce((select sum(events) from ledger_minute l where l.app_id = a.app_id and outcome = 'received'), 0)::float8 as events,
+       coalesce((select sum(events) from touch_minute t where t.app_id = a.app_id and outcome = 'received'), 0)::float8 as touches,
+       coalesce((select sum(events) from ledger_minute l where l.app_id = a.app_id and outcome = 'stored'), 0)::float8 as stored,
+       (select count(*) from event e where e.app_id = a.app_id)::float8 as rows
+     from app a`,
+  );
+  for (const { app, events, touches, stored, rows: there } of rows) {
+    const should = place.journal.sumsOf(app);
+    findings.equal(2, `events of app ${app} in the ledger, against the journal`, { is: events, should: should.events });
+    findings.equal(2, `touches of app ${app} in the ledger, against the journal`, {
+      ...{ is: touches, should: should.touches },
+    });
+    // A user who was erased takes the events along; the ledger keeps its numbers.
+    if (app === place.operator.app.appId)
+      findings.equal(4, "events in the table, against the ledger", { is: there, should: stored });
+  }
+}
+
+/** What is counted beside the events while they are stored: in the same transaction, so never more or less often. */
+async function figuresAddUp({ place, findings }: Audit): Promise<void> {
+  const { appId } = place.operator.app;
+  const { rows } = await place.pool.query(
+    `select
+       (select coalesce(sum(track_events), 0) from user_day where app_id = $1)::float8 as counted,
+       (select count(*) from event where app_id = $1 and type = 'track')::float8 as tracked,
+       (select coalesce(sum(pay_count), 0) from user_account where app_id = $1)::float8 as paid,
+       (select count(*) from orders where app_id = $1)::float8 as orders,
+       (select count(distinct properties->>'$order_id') from event where app_id = $1 and event = '$PayEvent')::float8 as bought,
+       (select coalesce(sum((properties->>'visits')::int), 0) from user_account where app_id = $1)::float8 as visits,
+       (select count(*) from event where app_id = $1 and event = 'profile_increment')::float8 as increments`,
+    [appId],
+  );
+  const { counted, tracked, paid, orders, bought, visits, increments } = rows[0];
+  findings.equal(2, "events counted by user and day", { is: counted, should: tracked });
+  findings.equal(2, "orders", { is: orders, should: bought });
+  findings.equal(2, "payments counted by user", { is: paid, should: orders });
+  findings.equal(2, "increments of user properties", { is: visits, should: increments });
+}

@@ -1,0 +1,85 @@
+import type { Audit } from "./audit.ts";
+
+/** Promises 1 and 7: what was acknowledged is there once, but for what was destroyed, and that is set aside. */
+export async function everythingThere(given: Audit): Promise<void> {
+  await eventsThere(given);
+  await peopleThere(given);
+  await damageSetAside(given);
+  const { place, findings } = given;
+  findings.none(1, "wrong answers to clients", place.truth.complaints.splice(0));
+}
+
+async function eventsThere({ place, findings }: Audit): Promise<void> {
+  const { rows } = await place.pool.query(
+    "select properties->>'serial' as serial, count(*)::int as times from event where app_id = $1 group by 1",
+    [place.operator.app.appId],
+  );
+  const times = new Map<string, number>(rows.map((row) => [row.serial, row.times]));
+  const acknowledged = place.truth.people.flatMap(({ clientId, events }) =>
+    events.map(({ serial }) => ({ serial, clientId })),
+  );
+  const missing = acknowledged.filter(({ serial }) => !times.has(serial));
+  const lost = missing.filter(({ serial, clientId }) => !place.journal.isExcused(serial, clientId));
+  const known = new Set(acknowledged.map(({ serial }) => serial));
+  const doubled = [...times].filter(([, count]) => count > 1).map(([serial]) => serial);
+  findings.lost = lost.length;
+  findings.doubled = doubled.length;
+  findings.destroyed = missing.length - lost.length;
+  findings.none(
+    1,
+    "acknowledged events are missing",
+    lost.map(({ serial }) => serial),
+  );
+  findings.none(1, "events are there twice", doubled);
+  findings.none(
+    1,
+    "events are there that nobody has acknowledged",
+    [...times.keys()].filter((serial) => !known.has(serial)),
+  );
+}
+
+async function peopleThere({ place, findings }: Audit): Promise<void> {
+  const { rows } = await place.pool.query("select client_id, is_registered from user_account where app_id = $1", [
+    place.operator.app.appId,
+  ]);
+  const stored = new Map<string, boolean>(rows.map((row) => [row.client_id, row.is_registered]));
+  const { people } = place.truth;
+  const isGone = (clientId: string) => place.journal.isUnregistered(clientId);
+  findings.none(
+    1,
+    "acknowledged registrations are missing",
+    people.map(({ clientId }) => clientId).filter((clientId) => !stored.get(clientId) && !isGone(clientId)),
+  );
+  const known = new Set(people.map(({ clientId }) => clientId));
+  findings.none(
+    1,
+    "users are there whom nobody has registered",
+    [...stored.keys()].filter((clientId) => !known.has(clientId) && !isGone(clientId)),
+  );
+}
+
+/** Exactly the stretches that were destroyed, wherever apply could still see that. */
+async function damageSetAside({ place, findings }: Audit): Promise<void> {
+  const { rows } = await place.pool.query(
+    `select from_position::float8 as "from", until_position::float8 as "until", reason from set_aside order by 1`,
+  );
+  const { stretches, surprises } = place.journal;
+  findings.equal(7, "stretches that are set aside", { is: joined(rows), should: joined(stretches) });
+  findings.none(7, "stretches of the journal are damaged, though nobody has touched them", surprises);
+  findings.none(
+    7,
+    "entries are set aside without a reason",
+    rows.filter(({ reason }) => reason === ""),
+  );
+}
+
+/** Two that touch are one: where records side by side are destroyed, nobody can tell them apart. */
+function joined(stretches: readonly { from: number; until: number }[]): [number, number][] {
+  const all: [number, number][] = [];
+  for (const { from, until } of [...stretches].sort((left, right) => left.from - right.from)) {
+    const last = all.at(-1);
+    if (last && last[1] >= from) last[1] = Math.max(last[1], until);
+    else all.push([from, until]);
+  }
+  return all;
+}

@@ -1,0 +1,48 @@
+import { readdirSync } from "node:fs";
+import { LIMITS, SETTINGS } from "../../../src/config.ts";
+import { figuresOf } from "../place.ts";
+import type { Audit } from "./audit.ts";
+
+export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
+const FILES_MAX = 1_000;
+
+/** As the code makes them: see db/database.ts, apply/worker.ts and serve.ts. */
+const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
+  "touchpoint http": 2 * Number(SETTINGS.DATABASE_CONNECTIONS_MAX.fallback),
+  // Two pools in each of two processes.
+  "touchpoint report": 4 * 4,
+  "touchpoint apply": 2,
+  "touchpoint postback": 4,
+  "touchpoint cost": 2 * (2 * LIMITS.costPullsAtOnce + 1),
+};
+
+/** Promise 8, as it shows from outside: memory, what waits, open files, connections to the database. */
+export async function maxima({ place, findings }: Audit): Promise<void> {
+  for (const [name, server] of Object.entries({ server: place.server, worker: place.worker })) {
+    const figures = await figuresOf(server.url);
+    const memory = figures.get("touchpoint_resident_memory_bytes") ?? 0;
+    findings.hold(8, memory > 0 && memory < MEMORY_BYTES_MAX, `the ${name} has ${memory} bytes of memory`);
+    const waiting = figures.get("touchpoint_journal_waiting_bytes") ?? -1;
+    findings.equal(8, `bytes that wait in the ${name} though nothing is sent`, { is: waiting, should: 0 });
+    const files = openFiles(server.pid);
+    if (files !== undefined) findings.hold(8, files < FILES_MAX, `the ${name} has ${files} open files`);
+    findings.hold(8, !/not handled|"level":"fatal"/.test(server.output), `the ${name} has failed:\n${server.output}`);
+  }
+  const { rows } = await place.pool.query(
+    "select application_name as name, count(*)::int as count from pg_stat_activity where application_name like 'touchpoint %' group by 1",
+  );
+  findings.none(
+    8,
+    "pools have more connections than they may",
+    rows.filter(({ name, count }) => count > (CONNECTIONS_MAX[name] ?? 0)),
+  );
+}
+
+/** Where the system tells. */
+function openFiles(pid: number): number | undefined {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,141 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type pg from "pg";
+import { Applier } from "../../../src/apply/applier.ts";
+import { systemClock } from "../../../src/clock.ts";
+import { FACT_TABLES } from "../../../src/db/facts.ts";
+import { migrate } from "../../../src/db/migrate.ts";
+import { createLog } from "../../../src/log.ts";
+import type { Findings } from "../findings.ts";
+import type { Place } from "../place.ts";
+
+/** Tokens that wait for Apple are a queue: how often each was tried is not in the journal. */
+const DECIDED = [
+  ...FACT_TABLES.filter((table) => table !== "asa_token"),
+  ...["touch", "touch_key", "touch_week", "event", "event_day", "event_meta", "property_meta", "journal_cursor"],
+];
+/** Names that were declared by somebody, beside those that were seen. */
+const SETTINGS_AMONG_FACTS: readonly string[] = ["event_meta", "property_meta"];
+/** What the journal makes, and what is counted or queued from that: none of it is there before the journal is applied. */
+const NOT_COPIED: readonly string[] = [
+  ...DECIDED.filter((table) => !SETTINGS_AMONG_FACTS.includes(table)),
+  ...["asa_token", "cube", "dirty_day", "outbox", "migration"],
+];
+/** What was told stays told: a replay tells nobody again, and its orders show what became of theirs. */
+const COMPARED = [...DECIDED, "postback", "outbox"];
+/** A number that a rolled back transaction has drawn is not given out again. */
+const WITHOUT = ["set_aside_id"];
+const DIFFERENCES_SHOWN = 2;
+
+/** Promise 3: the whole journal, applied in one go to an empty copy of the settings, gives the same tables. */
+export async function replayed(place: Place, findings: Findings): Promise<void> {
+  const { durable } = await place.progress();
+  const copy = await emptyCopy(place);
+  try {
+    const dir = join(place.dataDir, "journal");
+    const applier = new Applier({
+      ...{ pool: copy.pool, journal: { id: readFileSync(join(dir, "id"), "utf8").trim(), dir } },
+      ...{ log: createLog("silent"), durable: () => durable, onApplied: () => {} },
+    });
+    while ((await applier.turn()) === "busy");
+    await applier.close();
+    const untold = await loadUntold(place);
+    for (const table of COMPARED) {
+      const rows = await ownRows(place, table, untold);
+      const [is, should] = [await digestOf(copy.pool, rows), await digestOf(place.pool, rows)];
+      const differences = is === should ? "" : await differencesOf(rows, { copy: copy.pool, place: place.pool });
+      findings.hold(3, is === should, `${table} is another after a replay: ${differences}`);
+    }
+  } finally {
+    await copy.drop();
+  }
+}
+
+type Copy = { pool: pg.Pool; drop(): Promise<void> };
+
+/** A database beside the place's own, with its settings and without its facts. */
+async function emptyCopy(place: Place): Promise<Copy> {
+  const { pool: original } = place;
+  const name = `replay_${randomBytes(8).toString("hex")}`;
+  await original.query(`create database ${name}`);
+  const pool = place.openPool(name);
+  const drop = async () => {
+    await pool.end();
+    await original.query(`drop database ${name} with (force)`);
+  };
+  try {
+    await migrate(pool, { log: createLog("silent"), clock: systemClock });
+    const { rows } = await pool.query(
+      `select relname as name from pg_class where relkind = 'r' and not relispartition
+         and relnamespace = 'public'::regnamespace and relname <> all($1::text[])`,
+      [NOT_COPIED],
+    );
+    for (const table of rows) await copyRows(original, pool, table.name);
+  } catch (error) {
+    await drop();
+    throw error;
+  }
+  return { pool, drop };
+}
+
+async function copyRows(from: pg.Pool, to: pg.Pool, table: string): Promise<void> {
+  const isSetting = SETTINGS_AMONG_FACTS.includes(table) ? "where state <> 'observed'" : "";
+  const { rows } = await from.query(
+    `select coalesce(jsonb_agg(to_jsonb(t)), '[]')::text as rows from ${table} t ${isSetting}`,
+  );
+  await to.query(
+    `insert into ${table} overriding system value select * from jsonb_populate_recordset(null::${table}, $1::jsonb)
+     on conflict do nothing`,
+    [rows[0].rows],
+  );
+}
+
+/**
+ * The rows of a table that the market's journal entries have made. The settings of other apps may have been changed since
+ * their entries were applied: what was fuzzed is no settled app.
+ */
+async function ownRows({ pool, operator }: Place, table: string, untold: readonly string[]): Promise<string> {
+  const { appId } = operator.app;
+  const { rowCount } = await pool.query(
+    "select 1 from information_schema.columns where table_name = $1 and column_name = 'app_id'",
+    [table],
+  );
+  const text = `select (to_jsonb(t) - '{${WITHOUT.join(",")}}'::text[])::text as row from ${table} t`;
+  const others = OF_POSTBACKS.includes(table) ? `and client_id <> all('{${untold.join(",")}}'::text[])` : "";
+  if (rowCount) return `${text} where (app_id = ${appId} or app_id is null) ${others}`;
+  if (table === "event_day") return `${text} where day in (select day from event where app_id = ${appId})`;
+  if (table === "touch_week") return `${text} where week in (select week from touch where app_id = ${appId})`;
+  // Another process has a journal of its own, though nothing in it.
+  return `${text} where position > 0`;
+}
+
+const OF_POSTBACKS: readonly string[] = ["postback", "outbox", "orders"];
+
+/**
+ * Clients of whom a platform could not be told for want of something that the click should have brought. A replay puts
+ * that into the outbox once more, and the sender finds out once more: nobody is told, but the tables wait for it.
+ */
+async function loadUntold({ pool, operator }: Place): Promise<string[]> {
+  const { rows } = await pool.query(
+    "select distinct client_id from postback where app_id = $1 and status = 3 and reason like '% %'",
+    [operator.app.appId],
+  );
+  return rows.map((row) => row.client_id);
+}
+
+/** Of all rows together, in whatever order they lie. */
+async function digestOf(pool: pg.Pool, ownRows: string): Promise<string> {
+  const { rows } = await pool.query(
+    `select count(*) || ' ' || coalesce(bit_xor(hashtextextended(row, 0)), 0) as digest from (${ownRows}) own`,
+  );
+  return rows[0].digest;
+}
+
+async function differencesOf(ownRows: string, pools: { copy: pg.Pool; place: pg.Pool }): Promise<string> {
+  const rowsOf = async (pool: pg.Pool) => new Set<string>((await pool.query(ownRows)).rows.map(({ row }) => row));
+  const [copy, place] = [await rowsOf(pools.copy), await rowsOf(pools.place)];
+  const only = (left: Set<string>, right: Set<string>) =>
+    [...left].filter((row) => !right.has(row)).slice(0, DIFFERENCES_SHOWN);
+  return JSON.stringify({ replayed: only(copy, place), before: only(place, copy), rows: [copy.size, place.size] });
+}

@@ -1,0 +1,83 @@
+import { POSTBACK_STATUS } from "../../../src/domain/postback.ts";
+import { ANSWER_LOST } from "../../../src/postback/way.ts";
+import type { StandIn } from "../../platforms/stand-in.ts";
+import { type Justified, judgePostbacks, type Told } from "../../score/postback-score.ts";
+import { type Audit, isCertain } from "./audit.ts";
+
+type Row = {
+  clientId: string;
+  platform: string;
+  eventType: string;
+  status: number;
+  reason: string;
+  cents: number | null;
+};
+
+/** Promise 6: what the platforms accepted is what happened, once; and the tables say of it what the platforms know. */
+export async function toldOnce(given: Audit): Promise<void> {
+  const { place, findings } = given;
+  const rows = await loadPostbacks(given);
+  const { byPlatform } = place.counterparts;
+  for (const [platform, standIn] of Object.entries(byPlatform)) {
+    agree(
+      given,
+      rows.filter((row) => row.platform === platform),
+      { platform, standIn },
+    );
+  }
+  const lost = rows.filter(isAnswerLost);
+  findings.givenUp = lost.length;
+  const certain = given.people.filter((one) => isCertain(given, one));
+  const people = judgePostbacks({ byPlatform, timeZone: place.timeZone }, certain);
+  const of = (name: string, list: (told: Told) => readonly unknown[]) =>
+    findings.none(
+      6,
+      name,
+      people.flatMap((told) => list(told).map((one) => `${told.person.clientId} ${JSON.stringify(one)}`)),
+    );
+  const excused = new Map(lost.map((row) => [keyOf(row.clientId, row.eventType, row.cents), row]));
+  of("postbacks are missing", ({ person, missing }) =>
+    missing.filter(({ told, cents }: Justified) => !excused.has(keyOf(person.clientId, told, cents))),
+  );
+  of("postbacks have a wrong amount", ({ wrongAmount }) => wrongAmount);
+  of("postbacks have no cause", ({ unjustified }) => unjustified);
+  of("postbacks were counted twice", ({ doubled }) => (doubled > 0 ? [doubled] : []));
+}
+
+async function loadPostbacks({ place }: Audit): Promise<Row[]> {
+  const { rows } = await place.pool.query(
+    `select client_id as "clientId", ad_platform as platform, event_type as "eventType", status, reason,
+       value_cents::float8 as cents from postback where app_id = $1`,
+    [place.operator.app.appId],
+  );
+  return rows;
+}
+
+function isAnswerLost({ status, reason }: Row): boolean {
+  return status === POSTBACK_STATUS.givenUp && reason.endsWith(ANSWER_LOST);
+}
+
+const keyOf = (clientId: string, told: string, cents: number | null) => `${clientId} ${told} ${cents ?? ""}`;
+
+/** As many as the tables say, and at most as many more as were given up because nobody knows what became of them. */
+function agree(
+  { findings }: Audit,
+  rows: readonly Row[],
+  { platform, standIn }: { platform: string; standIn: StandIn },
+): void {
+  const counted = standIn.accepted.filter(({ isDuplicate }) => !isDuplicate).length;
+  const accepted = rows.filter(({ status }) => status === POSTBACK_STATUS.accepted).length;
+  const lost = rows.filter(isAnswerLost).length;
+  findings.hold(
+    6,
+    counted >= accepted && counted <= accepted + lost,
+    `${platform} has counted ${counted}, the tables say ${accepted} accepted and ${lost} lost`,
+  );
+  findings.none(
+    6,
+    `postbacks to ${platform} are neither accepted nor lost nor skipped`,
+    rows.filter(
+      (row) => row.status === POSTBACK_STATUS.waiting || (row.status === POSTBACK_STATUS.givenUp && !isAnswerLost(row)),
+    ),
+  );
+}

@@ -1,0 +1,88 @@
+import { elapsedMs } from "../../src/clock.ts";
+import { messageOf } from "../../src/errors.ts";
+import { Random } from "../market/random.ts";
+import type { Fault, Trouble } from "./fault.ts";
+import { Findings, type PromiseNumber, type Violation } from "./findings.ts";
+import type { Place, PlaceKind } from "./place.ts";
+import { audit } from "./promises/audit.ts";
+import { replayed } from "./promises/replayed.ts";
+
+/** What came of one round. */
+export type RoundOutcome = {
+  number: number;
+  fault: string;
+  place: PlaceKind;
+  tookMs: number;
+  /** How long each part took. */
+  stepsMs: Record<string, number>;
+  /** Of this round. */
+  calls: number;
+  sent: number;
+  acknowledged: number;
+  destroyed: number;
+  lost: number;
+  doubled: number;
+  givenUp: number;
+  checked: Partial<Record<PromiseNumber, number>>;
+  violations: Violation[];
+  /** Why it did not come to its end; the place is of no use any more. */
+  failure?: string;
+};
+
+export type RoundOptions = {
+  number: number;
+  seed: number;
+  form: Trouble["form"];
+  /** Whether the whole journal is applied anew at the end. */
+  replays: "yes" | "no";
+};
+
+const EVENTS = { short: 40, long: 120 };
+
+/**
+ * load ─▶ fault ─▶ mended ─▶ load ─▶ everything has arrived ─▶ all promises against the truth
+ */
+export async function runRound(fault: Fault, place: Place, options: RoundOptions): Promise<RoundOutcome> {
+  const { number, seed, form, replays } = options;
+  const startedMs = elapsedMs();
+  const random = new Random(seed, "round", number);
+  const findings = new Findings();
+  const before = { ...place.truth.counts, ...place.sums };
+  let failure: string | undefined;
+  const stepsMs: Record<string, number> = {};
+  const step = async (name: string, run: () => Promise<void>) => {
+    const stepStartedMs = elapsedMs();
+    await run();
+    stepsMs[name] = Math.round(elapsedMs() - stepStartedMs);
+  };
+  try {
+    const trouble: Trouble = { place, random, findings, form };
+    place.live.resume();
+    await step("load", () => place.flows(EVENTS[form]));
+    await step("inflict", () => fault.inflict(trouble));
+    await step("mend", () => fault.mend(trouble));
+    await step("load again", () => place.flows(EVENTS[form]));
+    await step("drain", () => place.drain());
+    const putOff = place.truth.counts.putOff - before.putOff;
+    if (fault.refuses !== "yes") findings.equal(5, "calls that were put off", { is: putOff, should: 0 });
+    await step("audit", () => audit(place, findings, random));
+    if (replays === "yes") await step("replay", () => replayed(place, findings));
+  } catch (error) {
+    failure = `${messageOf(error)}\n${place.server.output}`;
+  }
+  const { counts } = place.truth;
+  const violations = findings.violations.filter(({ text }) => !place.told.has(text));
+  for (const { text } of violations) place.told.add(text);
+  place.sums = { destroyed: findings.destroyed, givenUp: findings.givenUp };
+  return {
+    ...{ number, fault: fault.name, place: place.kind, tookMs: Math.round(elapsedMs() - startedMs), stepsMs },
+    ...{ calls: counts.calls - before.calls, sent: counts.sent - before.sent },
+    acknowledged: counts.events - before.events,
+    destroyed: findings.destroyed - before.destroyed,
+    givenUp: findings.givenUp - before.givenUp,
+    ...{ lost: findings.lost, doubled: findings.doubled },
+    checked: Object.fromEntries(findings.checked),
+    violations,
+    ...(failure !== undefined && { failure }),
+  };
+}

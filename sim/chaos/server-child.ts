@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { builtScript } from "../built-script.ts";
+import { plainEnvironment } from "../market/simulated-server.ts";
+import type { Order, Report } from "./server-process.ts";
+import { Stuck, WAIT_MS_MAX } from "./until.ts";
+
+const LINES_KEPT = 400;
+const STOP_MS_MAX = 60_000;
+
+export type ServerStart = {
+  env: Record<string, string>;
+  /** By how much its clock is ahead of everybody's. */
+  aheadMs?: number;
+  /** What a shell does before it becomes the server, such as a limit. */
+  before?: string;
+};
+
+/** A server in a process of its own, which is treated badly. */
+export class ServerChild {
+  readonly #child: ChildProcess;
+  readonly #lines: string[] = [];
+  readonly #exited: Promise<void>;
+  #url = "";
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#exited = new Promise((resolve) => child.once("exit", () => resolve()));
+    for (const stream of [child.stdout!, child.stderr!]) {
+      let rest = "";
+      stream.on("data", (chunk) => {
+        const lines = (rest + String(chunk)).split("\n");
+        rest = lines.pop()!;
+        this.#lines.push(...lines);
+        if (this.#lines.length > LINES_KEPT) this.#lines.splice(0, this.#lines.length - LINES_KEPT);
+      });
+    }
+  }
+
+  /** Begins to start it, and does not wait. */
+  static launch({ env, aheadMs = 0, before = "true" }: ServerStart): ServerChild {
+    const args = ["-c", `${before} && exec "$0" "$@"`, process.execPath];
+    return new ServerChild(
+      spawn("sh", [...args, builtScript("sim/chaos/server-process.js"), String(aheadMs)], {
+        env: { ...plainEnvironment(), ...env },
+        stdio: ["ignore", "pipe", "pipe", "ipc"],
+      }),
+    );
+  }
+
+  static async start(how: ServerStart): Promise<ServerChild> {
+    const server = ServerChild.launch(how);
+    try {
+      await server.ready();
+      return server;
+    } catch (error) {
+      await server.kill();
+      throw error;
+    }
+  }
+
+  async ready(): Promise<void> {
+    const report = await this.#nextReport();
+    if (report.kind !== "ready") throw new Error("The server answered before it was ready.");
+    this.#url = report.url;
+  }
+
+  get url(): string {
+    return this.#url;
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  get isRunning(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** The last lines that it has printed. */
+  get output(): string {
+    return this.#lines.join("\n");
+  }
+
+  /** SIGKILL: no goodbye. Its embedded database stays behind, as it would after a crash. */
+  async kill(): Promise<void> {
+    if (this.isRunning) this.#child.kill("SIGKILL");
+    await this.#exited;
+  }
+
+  signal(name: "SIGSTOP" | "SIGCONT"): void {
+    this.#child.kill(name);
+  }
+
+  async stop(): Promise<void> {
+    if (!this.isRunning) return;
+    this.#child.send({ kind: "stop" } satisfies Order);
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), STOP_MS_MAX);
+    await this.#exited;
+    clearTimeout(timer);
+  }
+
+  setClock(aheadMs: number): Promise<void> {
+    return this.#ask({ kind: "clock", aheadMs });
+  }
+
+  endApplyThread(): Promise<void> {
+    return this.#ask({ kind: "end_apply_thread" });
+  }
+
+  async #ask(order: Order): Promise<void> {
+    const done = this.#nextReport();
+    this.#child.send(order);
+    await done;
+  }
+
+  #nextReport(): Promise<Report> {
+    return new Promise((resolve, reject) => {
+      const settle = (end: () => void) => {
+        clearTimeout(timer);
+        this.#child.off("exit", ended);
+        this.#child.off("message", told);
+        end();
+      };
+      const told = (message: unknown) => settle(() => resolve(message as Report));
+      const ended = (code: number | null) =>
+        settle(() => reject(new Error(`The server ended with ${code}:\n${this.output}`)));
+      const timer = setTimeout(
+        () => settle(() => reject(new Stuck(`an answer of the server\n${this.output}`, WAIT_MS_MAX))),
+        WAIT_MS_MAX,
+      );
+      this.#child.on("exit", ended);
+      this.#child.on("message", told);
+    });
+  }
+}

@@ -1,0 +1,80 @@
+import { tableOf } from "../score/table.ts";
+import { FAULTS } from "./faults/faults.ts";
+import { PROMISE_NUMBERS, PROMISES, type PromiseNumber } from "./findings.ts";
+import type { RoundOutcome } from "./round.ts";
+
+/** All rounds together. */
+export type Tally = {
+  rounds: number;
+  killRounds: number;
+  /** Rounds that did not come to their end. */
+  failures: number;
+  faults: Record<string, number>;
+  calls: number;
+  events: { sent: number; acknowledged: number; destroyed: number; lost: number; doubled: number };
+  postbacksGivenUp: number;
+  promises: Record<PromiseNumber, { rounds: number; checks: number; violated: number }>;
+};
+
+export function tallyOf(outcomes: readonly RoundOutcome[]): Tally {
+  const sum = (of: (outcome: RoundOutcome) => number) => outcomes.reduce((total, outcome) => total + of(outcome), 0);
+  const kills = new Set(FAULTS.filter(({ kind }) => kind === "kill").map(({ name }) => name));
+  const promises = Object.fromEntries(
+    PROMISE_NUMBERS.map((promise) => [
+      promise,
+      {
+        rounds: outcomes.filter(({ checked }) => (checked[promise] ?? 0) > 0).length,
+        checks: sum(({ checked }) => checked[promise] ?? 0),
+        violated: sum(({ violations }) => violations.filter((one) => one.promise === promise).length),
+      },
+    ]),
+  ) as Tally["promises"];
+  return {
+    rounds: outcomes.length,
+    killRounds: outcomes.filter(({ fault }) => kills.has(fault)).length,
+    failures: outcomes.filter(({ failure }) => failure !== undefined).length,
+    faults: Object.fromEntries(FAULTS.map(({ name }) => [name, outcomes.filter(({ fault }) => fault === name).length])),
+    calls: sum(({ calls }) => calls),
+    events: {
+      ...{ sent: sum(({ sent }) => sent), acknowledged: sum(({ acknowledged }) => acknowledged) },
+      ...{ destroyed: sum(({ destroyed }) => destroyed), lost: sum(({ lost }) => lost) },
+      doubled: sum(({ doubled }) => doubled),
+    },
+    postbacksGivenUp: sum(({ givenUp }) => givenUp),
+    promises,
+  };
+}
+
+export function isFlawless({ failures, promises }: Tally): boolean {
+  return failures === 0 && Object.values(promises).every(({ violated }) => violated === 0);
+}
+
+/** The figures, as the terminal and docs/RELIABILITY.md show them. */
+export function tallyTables(tally: Tally): string {
+  const { events } = tally;
+  return [
+    "## Rounds",
+    tableOf(
+      ["rounds", "of them kills", "calls", "events sent", "acknowledged", "destroyed on purpose", "lost", "doubled"],
+      [
+        [
+          ...[tally.rounds, tally.killRounds, tally.calls, events.sent, events.acknowledged, events.destroyed],
+          ...[events.lost, events.doubled],
+        ],
+      ],
+    ),
+    "## Faults",
+    tableOf(
+      ["fault", "rounds", "what is done"],
+      FAULTS.filter(({ name }) => tally.faults[name]! > 0).map(({ name, what }) => [name, tally.faults[name]!, what]),
+    ),
+    "## Promises",
+    tableOf(
+      ["", "promise", "rounds", "checks", "violated"],
+      PROMISE_NUMBERS.map((promise) => {
+        const { rounds, checks, violated } = tally.promises[promise];
+        return [promise, PROMISES[promise], rounds, checks, violated];
+      }),
+    ),
+  ].join("\n\n");
+}
