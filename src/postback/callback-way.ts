@@ -25,10 +25,12 @@ export class CallbackWay implements Way {
     this.#callback = callback;
   }
 
+  skips(parcel: Parcel): string | undefined {
+    return isOfThePast(parcel, this.#deps.clock()) ? "late" : undefined;
+  }
+
   async deliver(parcel: Parcel): Promise<Delivery> {
-    const nowMs = this.#deps.clock();
-    if (isOfThePast(parcel, nowMs)) return { kind: "skipped", reason: "late" };
-    const request = callbackRequest(this.#callback, parcel, nowMs);
+    const request = callbackRequest(this.#callback, parcel, this.#deps.clock());
     const sent = await this.#deps.sender.send(request, "kept");
     if (sent.kind !== "reply") return { kind: "later", reason: sent.reason, isDown: true };
     const { status } = sent.reply;

@@ -101,10 +101,10 @@ export class Lane {
     const limit = this.#pace.room(nowMs, free);
     if (limit === 0) return 0;
     try {
-      const parcels = await this.#take(limit);
+      const { claimed, parcels } = await this.#take(limit);
       this.#pace.took(parcels.length);
       for (const parcel of parcels) void this.#fly(parcel);
-      return parcels.length;
+      return claimed;
     } catch (error) {
       if (this.#held.size === 0) throw error;
       this.#warn(error, "Nothing more is claimed until the database is back.");
@@ -113,14 +113,34 @@ export class Lane {
     }
   }
 
-  /** In one transaction: a row whose parcel could not be made up has not been claimed, and so was never under way. */
-  #take(limit: number): Promise<Parcel[]> {
+  /**
+   * In one transaction: a row whose parcel could not be made up has not been claimed, and so was never under way. One of
+   * which nobody is to be told ends in it, too: to apply, which takes back what nobody has tried to send, a claimed row
+   * would be lost to this attempt, though a click that comes just then may bring what is lacking.
+   */
+  #take(limit: number): Promise<{ claimed: number; parcels: Parcel[] }> {
     const { pool, clock, leaseMs } = this.#deps;
     const nowMs = clock();
     const lease = { nowMs, leaseUntilMs: nowMs + leaseMs, limit, except: [...this.#held] };
-    return inTransaction(pool, async (tx) =>
-      loadParcels(tx, await claimOutbox(tx, { lane: this.#way.lane, ...lease })),
-    );
+    return inTransaction(pool, async (tx) => {
+      const all = await loadParcels(tx, await claimOutbox(tx, { lane: this.#way.lane, ...lease }));
+      const judged = all.map((parcel) => ({ parcel, reason: this.#skipReason(parcel) }));
+      const skipped = judged.flatMap(({ parcel, reason }) =>
+        reason === undefined ? [] : [this.#outcomeOf(parcel.row, { kind: "skipped", reason })],
+      );
+      await recordOutcomes(tx, skipped, nowMs);
+      const parcels = judged.filter(({ reason }) => reason === undefined).map(({ parcel }) => parcel);
+      return { claimed: all.length, parcels };
+    });
+  }
+
+  #skipReason(parcel: Parcel): string | undefined {
+    try {
+      return this.#way.skips(parcel);
+    } catch {
+      // Whatever is wrong with it shows again when it is sent, and is told there; the others are claimed all the same.
+      return undefined;
+    }
   }
 
   async #fly(parcel: Parcel): Promise<void> {

@@ -33,11 +33,18 @@ export class PlatformWay implements Way {
     return this.#account.ratePerS;
   }
 
+  skips(parcel: Parcel): string | undefined {
+    const conversion = conversionOf(parcel);
+    if (!conversion) return undefined;
+    if (isOfThePast(parcel, this.#deps.clock())) return "late";
+    const prepared = this.#prepare(conversion);
+    return prepared.kind === "skip" ? prepared.reason : undefined;
+  }
+
   async deliver(parcel: Parcel): Promise<Delivery> {
     const conversion = conversionOf(parcel);
     // While the journal is applied anew, what is still to be told is there before its user.
     if (!conversion) return { kind: "later", reason: "The user is not known yet.", isDown: false };
-    if (isOfThePast(parcel, this.#deps.clock())) return { kind: "skipped", reason: "late" };
     const used = this.#account.secrets.access_token ?? "";
     const first = await this.#try(conversion, parcel);
     if (first.kind !== "token") return first;

@@ -37,6 +37,8 @@ export type Way = {
   version: string;
   /** 0: no limit. */
   ratePerS: number;
+  /** Why nobody is told, as far as that can be known without a call; undefined: somebody is to be called. */
+  skips(parcel: Parcel): string | undefined;
   deliver(parcel: Parcel): Promise<Delivery>;
 };
 

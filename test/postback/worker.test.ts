@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type KuaishouStandIn, startKuaishou } from "../../sim/platforms/kuaishou.ts";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
@@ -6,6 +7,7 @@ import { claimOutbox } from "../../src/db/outbox.ts";
 import { loadReaches } from "../../src/db/platform-account.ts";
 import { laneOf } from "../../src/domain/postback-book.ts";
 import { NOW_MS, pay } from "../db/apply-stage.ts";
+import { sharedServer } from "../support/shared-server.ts";
 import { BACK_OFF_MS, PostbackStage, until } from "./postback-stage.ts";
 
 let stage: PostbackStage;
@@ -214,7 +216,7 @@ test("one row is sent by one worker, however many there are", async () => {
     await stage.stage.collect(`w${index}`, [pay(`o${index}`, 100 + index)]);
   }
   await stage.stage.applyAll();
-  const workers = Array.from({ length: 3 }, () => stage.worker());
+  const workers = Array.from({ length: 3 }, () => stage.worker({ deadlineMs: 10_000 }));
   await Promise.all(workers.map((worker) => stage.send(worker)));
   expect([engine.accepted.length, kuaishou.accepted.length]).toEqual([60, 60]);
   expect(engine.accepted.filter(({ isDuplicate }) => isDuplicate)).toEqual([]);
@@ -241,3 +243,46 @@ test("nothing is claimed once the worker is asked to stop, and what is under way
   expect(await stage.postbacks("status")).toEqual([{ status: 1 }]);
   expect(stage.nowMs).toBe(NOW_MS);
 });
+
+test("a click that comes while a sender finds out that nothing can be told for want of it, is told of", async () => {
+  await stage.oceanEngine(engine.url);
+  await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
+  await stage.stage.register("u", { ad_data: { clue_token: "clue", promotion_id: "7001" } });
+  await stage.stage.applyAll();
+  const { pool, open } = gatedPool();
+  const worker = stage.worker({ pool });
+  const sent = stage.send(worker);
+  await until(() => pool.waiting > 0);
+  const at = NOW_MS - 60_000;
+  const link = new URLSearchParams({ company: "bytedance", promotion_id: "7001", callback: "clue", ts: String(at) });
+  await stage.stage.append("click", "", link.toString(), { at: NOW_MS });
+  await stage.stage.applyAll();
+  open();
+  await sent;
+  await stage.send(worker);
+  expect(await stage.postbacks("event_type, status, reason")).toEqual([
+    { event_type: "activate", status: 1, reason: "" },
+  ]);
+  expect(engine.accepted).toMatchObject([{ key: "clue", code: "active" }]);
+});
+
+/** Gives out one connection for a transaction; who wants another one waits until it is opened. */
+function gatedPool(): { pool: pg.Pool & { waiting: number }; open: () => void } {
+  const pool = stage.ownPool(sharedServer().database(stage.stage.database.name)) as pg.Pool & { waiting: number };
+  const connect = pool.connect.bind(pool);
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  let given = 0;
+  pool.waiting = 0;
+  pool.connect = (async (callback?: Parameters<pg.Pool["connect"]>[0]) => {
+    // Single statements bring a callback, transactions do not.
+    if (callback) return connect(callback);
+    given += 1;
+    if (given > 1) {
+      pool.waiting += 1;
+      await opened;
+    }
+    return connect();
+  }) as typeof pool.connect;
+  return { pool, open };
+}
