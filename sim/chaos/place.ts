@@ -38,6 +38,9 @@ export const REQUEST_TIMEOUT_S = 3;
 /** The crowd of faults/clients.ts, the market's own, and some. */
 export const CONNECTIONS_MAX = 10_300;
 export const POSTBACK_DEADLINE_S = 2;
+/** See the lease in asa/resolver.ts; who has not answered by then is not going to. */
+const APPLE_LEASE_MS = 60_000;
+const APPLE_ANSWERS_MS = 4_000;
 /** So long nobody takes over from a sender that has died: see the lease in postback/worker.ts. */
 export const LEASE_MS = 6 * POSTBACK_DEADLINE_S * 1000;
 
@@ -213,8 +216,12 @@ export class Place {
     await this.live.pause();
     await settle(this.url, WAIT_MS_MAX);
     const isEmpty = async (statement: string) => (await this.pool.query(statement)).rows.length === 0;
-    await until("Apple has been asked about every token", () =>
-      isEmpty("select 1 from asa_token where outcome = '' and attempts = 0 limit 1"),
+    // A token whose asker has died is asked about again when its lease ends, and that is a while.
+    await until("Apple has answered about every token", () =>
+      isEmpty(
+        `select 1 from asa_token where outcome = '' and (attempts = 0 or due_at_ms > ${this.nowMs() + APPLE_LEASE_MS - APPLE_ANSWERS_MS})
+         limit 1`,
+      ),
     );
     await until("every platform has been told", () => isEmpty("select 1 from outbox limit 1"));
     await settle(this.url, WAIT_MS_MAX);

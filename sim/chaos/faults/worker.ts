@@ -41,6 +41,7 @@ const freeze: Fault = {
       "outcomes are of the attempt that was frozen",
       before.filter(({ attempts }) => attempts < 2),
     );
+    findings.hold(6, before.length > 0, "nothing was under way when the worker was frozen");
   },
   async mend({ place }: Trouble) {
     answerWith(place, undefined);

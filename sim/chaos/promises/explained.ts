@@ -45,7 +45,9 @@ function isAsItWas({ person, found }: Known): boolean {
 const shown = ({ person, found }: Known) =>
   `${person.clientId} (${person.method}) ${JSON.stringify(person.source)} is ${JSON.stringify(found)}`;
 
-function checkWhy({ place, findings }: Audit, { person, found }: Known, why: Why): void {
+function checkWhy(given: Audit, known: Known, why: Why): void {
+  const { place, findings } = given;
+  const { person, found } = known;
   const { clientId } = person;
   findings.equal(10, `what is said of ${clientId}`, {
     is: [why.platform, why.method, why.verdict],
@@ -58,7 +60,7 @@ function checkWhy({ place, findings }: Audit, { person, found }: Known, why: Why
     `candidates of ${clientId} have no reason`,
     why.candidates.filter(({ reason }) => reason === ""),
   );
-  if (place.journal.struckPeople.has(clientId)) return;
+  if (!isCertain(given, known)) return;
   const calendar = calendarOf(place.timeZone);
   const named = new Set(why.candidates.map((one) => `${one.platform} ${one.kind} ${one.touched_at}`));
   findings.none(

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { faultNamed } from "../../sim/chaos/faults/faults.ts";
+import { Findings, PROMISE_NUMBERS } from "../../sim/chaos/findings.ts";
+import { Place } from "../../sim/chaos/place.ts";
+import { audit } from "../../sim/chaos/promises/audit.ts";
+import { replayed } from "../../sim/chaos/promises/replayed.ts";
+import { type RoundOutcome, runRound } from "../../sim/chaos/round.ts";
+import { isFlawless, tallyOf, tallyTables } from "../../sim/chaos/tally.ts";
+import { Random } from "../../sim/market/random.ts";
+
+const SEED = 20_261_115;
+const STRUCK = ["kill_server", "journal_corrupt", "kill_backend", "kill_apply"];
+
+let place: Place;
+beforeAll(async () => {
+  place = await Place.open({ kind: "embedded", seed: SEED, peoplePerS: 12 });
+});
+afterAll(() => place.remove());
+
+/** The short form of `npm run chaos`. */
+test("after each fault under the market's load all ten promises are kept", { timeout: 180_000 }, async () => {
+  const outcomes: RoundOutcome[] = [];
+  for (const [index, name] of STRUCK.entries()) {
+    const replays = index === STRUCK.length - 1 ? "yes" : "no";
+    outcomes.push(await runRound(faultNamed(name)!, place, { number: index + 1, seed: SEED, form: "short", replays }));
+  }
+  expect(
+    outcomes.flatMap(({ fault, violations, failure = [] }) => [violations, failure].flat().map((one) => [fault, one])),
+  ).toEqual([]);
+  const tally = tallyOf(outcomes);
+  expect(isFlawless(tally)).toBe(true);
+  expect(tally).toMatchObject({ rounds: STRUCK.length, killRounds: 3, events: { lost: 0, doubled: 0 } });
+  expect(tally.events.acknowledged).toBeGreaterThan(STRUCK.length * 80);
+  expect(tally.events.destroyed, "by the damage to the journal").toBeGreaterThanOrEqual(0);
+  for (const promise of PROMISE_NUMBERS) expect(tally.promises[promise].checks, `of ${promise}`).toBeGreaterThan(0);
+  expect(tallyTables(tally)).toContain("| kill_backend ");
+});
+
+test("an audit sees what is lost, doubled, miscounted, untold or unexplained", { timeout: 60_000 }, async () => {
+  const { appId } = place.operator.app;
+  const harm = (statement: string) => place.pool.query(statement, [appId]);
+  const [kept] = (await harm("select client_id from event where app_id = $1 limit 1")).rows;
+  await harm(`delete from event where app_id = $1 and (client_id, fingerprint) =
+    (select client_id, fingerprint from event where app_id = $1 and client_id <> '${kept.client_id}' limit 1)`);
+  await harm(`insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms)
+    select app_id, client_id, day, at_ms + 1, gen_random_uuid(), type, event, properties, received_at_ms
+    from event where app_id = $1 and client_id = '${kept.client_id}' limit 1`);
+  await harm("update ledger_minute set events = events + 1 where app_id = $1 and outcome = 'received'");
+  await harm("update cube set pay_cents = pay_cents + 100 where app_id = $1");
+  await harm(`delete from attribution_decision where app_id = $1 and client_id =
+    (select client_id from attribution_decision where app_id = $1 limit 1)`);
+  await place.pool.query(`insert into set_aside (journal_id, from_position, until_position, reason, payload, state)
+    values ('x', 1, 2, 'nobody knows', '', 'waiting')`);
+  const { accepted } = place.counterparts.byPlatform.kuaishou!;
+  accepted.push({ ...accepted[0]!, isDuplicate: false });
+
+  const findings = new Findings();
+  await audit(place, findings, new Random(SEED, "audit"));
+  await replayed(place, findings);
+  expect({ lost: findings.lost, doubled: findings.doubled }).toEqual({ lost: 1, doubled: 1 });
+  const broken = [...new Set(findings.violations.map(({ promise }) => promise))].sort((left, right) => left - right);
+  expect(broken).toEqual([1, 2, 3, 4, 6, 7, 9, 10]);
+});
