@@ -1,13 +1,15 @@
 import { copyFileSync, mkdirSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { settle } from "../../src/cli/settle-command.ts";
 import { ReportClient } from "../../src/client/report-client.ts";
 import { systemClock } from "../../src/clock.ts";
+import { createApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/embedded.ts";
+import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
+import { adminToken } from "../../src/http/admin.ts";
+import { openVault } from "../../src/vault.ts";
 import { makeCatalogue } from "../market/ads.ts";
 import { type Counterparts, startCounterparts } from "../market/counterparts.ts";
 import { LiveMarket } from "../market/live.ts";
@@ -19,7 +21,9 @@ import type { Truth } from "../market/truth.ts";
 import { DatabaseLine } from "./database-line.ts";
 import { ExternalDatabase } from "./external-database.ts";
 import { JournalBook } from "./journal-book.ts";
+import { zoneAtNoon } from "./noon.ts";
 import { stopPostmaster } from "./postmaster.ts";
+import { quietPort } from "./quiet-port.ts";
 import { ServerChild } from "./server-child.ts";
 import { canMount, SmallDisk } from "./small-disk.ts";
 import { until, WAIT_MS_MAX } from "./until.ts";
@@ -243,13 +247,16 @@ export class Place {
 
   async #settle({ seed, peoplePerS }: PlaceOptions): Promise<void> {
     await this.startServer();
-    const databaseUrl = this.database?.url;
-    const at = { url: this.url, dataDir: this.dataDir, ...(databaseUrl !== undefined && { databaseUrl }) };
-    const { timeZone } = this;
-    this.operator = await Operator.begin(at, { name: "Market", timeZone });
+    this.pool = this.openPool();
+    const { timeZone, pool, url, dataDir } = this;
+    const vault = openVault({ dataDir, secretKey: "" });
+    const made = { name: "Market", timeZone, metadataMode: "open", createdAtMs: systemClock() } as const;
+    const app = await createApp(pool, vault, made);
+    this.operator = new Operator({ url, dataDir }, { app, adminToken: adminToken(vault) });
     const catalogue = makeCatalogue(seed);
     await this.operator.settle(catalogue, { flagged_may_win: "on" });
-    await this.operator.storeAccounts(this.counterparts.accounts(this.operator.app.appId), systemClock());
+    for (const account of this.counterparts.accounts(app.appId))
+      await storeAccount(pool, vault, account, systemClock());
     const day = calendarOf(timeZone).dayOf(systemClock());
     await this.operator.importCosts(
       catalogue.ads.map((ad, place) => ({
@@ -258,8 +265,7 @@ export class Place {
         ...{ impressions: 1_000 + place, clicks: 50 + place, costE4: 1_000_000 + place },
       })),
     );
-    this.reports = new ReportClient({ baseUrl: this.url, appKey: await this.operator.developerKey() });
-    this.pool = this.openPool();
+    this.reports = new ReportClient({ baseUrl: url, appKey: await this.operator.developerKey() });
     await this.startWorker();
     const { callbackUrl } = this.counterparts;
     this.live = new LiveMarket({
@@ -275,32 +281,6 @@ export class Place {
 export async function figuresOf(url: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return new Map([...text.matchAll(/^(\w+) (\S+)$/gm)].map(([, name, value]) => [name!, Number(value)]));
-}
-
-/** A zone in which it is about noon: no run meets midnight, and a day has one name for everybody. */
-function zoneAtNoon(nowMs: number): string {
-  const ahead = 12 - new Date(nowMs).getUTCHours();
-  return ahead === 0 ? "UTC" : `Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`;
-}
-
-const PORTS = { from: 20_000, until: 32_000 };
-
-/**
- * A port that the system gives nobody by itself: while the server is down, somebody else's connection could otherwise
- * take its place.
- */
-async function quietPort(random: Random): Promise<number> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const port = random.whole(PORTS.from, PORTS.until - 1);
-    const isFree = await new Promise<boolean>((resolve) => {
-      const server = createServer();
-      server.once("error", () => resolve(false));
-      server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
-    });
-    if (isFree) return port;
-    await sleep(10);
-  }
-  throw new Error(`No port from ${PORTS.from} to ${PORTS.until} is free.`);
 }
 
 /** The embedded database's own address, for a process that has another folder. */

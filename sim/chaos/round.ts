@@ -37,7 +37,7 @@ export type RoundOptions = {
   replays: "yes" | "no";
 };
 
-const EVENTS = { short: 40, long: 120 };
+const EVENTS = { short: 30, long: 120 };
 
 /**
  * load ─▶ fault ─▶ mended ─▶ load ─▶ everything has arrived ─▶ all promises against the truth

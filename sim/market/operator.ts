@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../../src/clock.ts";
 import { embeddedConnection } from "../../src/db/embedded.ts";
 import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
-import { type Connection, openPool } from "../../src/db/pool.ts";
+import { openPool } from "../../src/db/pool.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import type { CostRow } from "../../test/report/oracle.ts";
@@ -15,8 +15,7 @@ import { plainEnvironment } from "./simulated-server.ts";
 export type OperatedApp = { appId: number; accessToken: string };
 const PLACED_MS_MAX = 60_000;
 const USERS_AT_ONCE = 100;
-/** `databaseUrl`: where the server's database is not its own. */
-type Place = { url: string; dataDir: string; databaseUrl?: string };
+type Place = { url: string; dataDir: string };
 
 /** Does what an operator does, by the command line and the admin interface. */
 export class Operator {
@@ -24,7 +23,8 @@ export class Operator {
   readonly #adminToken: string;
   readonly app: OperatedApp;
 
-  private constructor(place: Place, parts: { app: OperatedApp; adminToken: string }) {
+  /** Of an app that is there already. */
+  constructor(place: Place, parts: { app: OperatedApp; adminToken: string }) {
     this.#place = place;
     this.#adminToken = parts.adminToken;
     this.app = parts.app;
@@ -78,9 +78,8 @@ export class Operator {
 
   /** Accounts have no command yet: they are put where the server looks for them. */
   async storeAccounts(accounts: readonly PlatformAccount[], atMs: number): Promise<void> {
-    const { dataDir, databaseUrl } = this.#place;
-    const connection: Connection | undefined =
-      databaseUrl === undefined ? embeddedConnection(dataDir) : { kind: "url", url: databaseUrl };
+    const { dataDir } = this.#place;
+    const connection = embeddedConnection(dataDir);
     if (!connection) throw new Error(`${dataDir} has no database of its own.`);
     const pool = openPool(connection, { log: createLog("error"), connectionsMax: 1, name: "market" });
     const vault = openVault({ dataDir, secretKey: "" });
@@ -163,9 +162,9 @@ function csv(columns: readonly string[], rows: readonly (readonly (string | numb
   return [columns, ...rows].map((cells) => `${cells.join(",")}\n`).join("");
 }
 
-function cli({ dataDir, databaseUrl = "" }: Place, args: readonly string[]): Promise<string> {
+function cli({ dataDir }: Place, args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [builtScript("src/cli.js"), ...args], {
-    env: { ...plainEnvironment(), DATA_DIR: dataDir, DATABASE_URL: databaseUrl },
+    env: { ...plainEnvironment(), DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";

@@ -13,7 +13,7 @@ const STRUCK = ["kill_server", "journal_corrupt", "kill_backend", "kill_apply"];
 
 let place: Place;
 beforeAll(async () => {
-  place = await Place.open({ kind: "embedded", seed: SEED, peoplePerS: 12 });
+  place = await Place.open({ kind: "embedded", seed: SEED, peoplePerS: 6 });
 });
 afterAll(() => place.remove());
 
@@ -30,8 +30,7 @@ test("after each fault under the market's load all ten promises are kept", { tim
   const tally = tallyOf(outcomes);
   expect(isFlawless(tally)).toBe(true);
   expect(tally).toMatchObject({ rounds: STRUCK.length, killRounds: 3, events: { lost: 0, doubled: 0 } });
-  expect(tally.events.acknowledged).toBeGreaterThan(STRUCK.length * 80);
-  expect(tally.events.destroyed, "by the damage to the journal").toBeGreaterThanOrEqual(0);
+  expect(tally.events.acknowledged).toBeGreaterThan(STRUCK.length * 60);
   for (const promise of PROMISE_NUMBERS) expect(tally.promises[promise].checks, `of ${promise}`).toBeGreaterThan(0);
   expect(tallyTables(tally)).toContain("| kill_backend ");
 });

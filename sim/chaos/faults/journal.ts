@@ -15,17 +15,17 @@ import type { Random } from "../../market/random.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import type { BookedRecord } from "../journal-book.ts";
 
-const BACKLOG_EVENTS = 150;
+const BACKLOG_EVENTS = { short: 40, long: 150 };
 const HITS_MAX = 6;
 
 /**
  * Lets the journal grow while nobody applies it, and kills the server once every client has its answer: what lies behind
  * the cursor is acknowledged, and nowhere but in the journal.
  */
-async function growBacklog({ place }: Trouble): Promise<BookedRecord[]> {
+async function growBacklog({ place, form }: Trouble): Promise<BookedRecord[]> {
   await place.server.kill();
   await place.startServer({ env: { ROLES: "http" } });
-  await place.flows(BACKLOG_EVENTS);
+  await place.flows(BACKLOG_EVENTS[form]);
   await place.live.pause();
   const { applied, durable } = await place.progress();
   await place.server.kill();
