@@ -1,5 +1,5 @@
+import type { ExplainedCandidate } from "../../../src/contract/why.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
-import type { ExplainedCandidate } from "../../../src/report/why.ts";
 import { isRight } from "../../score/attribution-score.ts";
 import { type Audit, isCertain, type Known } from "./audit.ts";
 
