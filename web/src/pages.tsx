@@ -67,6 +67,13 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/campaigns/campaigns.tsx").then((page) => ({ default: page.CampaignsPage }))),
   },
   {
+    path: "/postbacks",
+    title: { en: "Postbacks", zh: "回传" },
+    group: "promote",
+    needsApp: true,
+    component: lazy(() => import("./pages/postbacks/postbacks.tsx").then((page) => ({ default: page.PostbacksPage }))),
+  },
+  {
     path: "/apps",
     title: { en: "Apps and tokens", zh: "应用与密钥" },
     group: "setup",

@@ -1,0 +1,156 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { CallbackList, GivenUp } from "../../../../src/contract/account.ts";
+import { get, post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { CopyBlock } from "../../ui/copy-block.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { say } from "../../ui/toast.tsx";
+import { CALLBACKS_KEY, CallbackForm } from "./callback-form.tsx";
+import { texts } from "./callback-texts.ts";
+
+export type Callback = CallbackList["callbacks"][number];
+export type Kind = Callback["kind"];
+
+const KINDS: readonly Kind[] = ["attribution", "event"];
+
+type Doing = { what: "set" | "remove"; kind: Kind; known: Callback | undefined } | { what: "secret"; secret: string };
+
+/** Where the app's own systems are told. */
+export function Callbacks() {
+  const text = useTexts(texts);
+  const app = useApp();
+  const [doing, setDoing] = useState<Doing>();
+  const callbacks = useQuery({
+    queryKey: [CALLBACKS_KEY, app.app_id],
+    queryFn: ({ signal }) => get<CallbackList>("callbacks", { app_id: app.app_id }, signal),
+  });
+  const close = () => setDoing(undefined);
+  return (
+    <>
+      <p className="soft">{text.about}</p>
+      <QueryView query={callbacks}>
+        {(data) => (
+          <>
+            <div className="grid">
+              {KINDS.map((kind) => (
+                <CallbackCard
+                  key={kind}
+                  kind={kind}
+                  known={data.callbacks.find((callback) => callback.kind === kind)}
+                  onDo={setDoing}
+                />
+              ))}
+            </div>
+            <Macros macros={data.macros} />
+          </>
+        )}
+      </QueryView>
+      {doing?.what === "set" && (
+        <CallbackForm
+          kind={doing.kind}
+          known={doing.known}
+          onClose={close}
+          onMade={(secret) => setDoing(secret === undefined ? undefined : { what: "secret", secret })}
+        />
+      )}
+      {doing?.what === "remove" && <RemoveDialog kind={doing.kind} onClose={close} />}
+      {doing?.what === "secret" && <SecretDialog secret={doing.secret} onClose={close} />}
+    </>
+  );
+}
+
+type CardProps = { kind: Kind; known: Callback | undefined; onDo: (doing: Doing) => void };
+
+function CallbackCard({ kind, known, onDo }: CardProps) {
+  const text = useTexts(texts);
+  const mayChange = useMayChange();
+  return (
+    <section className="card stack tight">
+      <h2>{text.kinds[kind]}</h2>
+      <p className="soft">{text.explained[kind]}</p>
+      {known ? <CopyBlock value={known.url} wrap /> : <p>{text.none}</p>}
+      {known && known.events.length > 0 && (
+        <p>
+          {text.events}: <code>{known.events.join(", ")}</code>
+        </p>
+      )}
+      {mayChange && (
+        <div className="row end">
+          {known && (
+            <Button size="small" look="danger" onClick={() => onDo({ what: "remove", kind, known })}>
+              {text.remove}
+            </Button>
+          )}
+          <Button size="small" onClick={() => onDo({ what: "set", kind, known })}>
+            {known ? text.change : text.make}
+          </Button>
+        </div>
+      )}
+    </section>
+  );
+}
+
+function Macros({ macros }: { macros: readonly string[] }) {
+  const text = useTexts(texts);
+  const meanings: Readonly<Record<string, string>> = text.meanings;
+  return (
+    <details className="card reasons macro-table">
+      <summary>{text.macros}</summary>
+      <DataTable
+        label={text.macros}
+        rows={macros}
+        keyOf={(macro) => macro}
+        columns={[
+          { name: "macro", title: text.macro, cell: (macro) => <code>{macro}</code> },
+          { name: "meaning", title: text.meaning, cell: (macro) => meanings[macro] ?? "" },
+        ]}
+      />
+    </details>
+  );
+}
+
+function RemoveDialog({ kind, onClose }: { kind: Kind; onClose: () => void }) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const removing = useMutation({
+    mutationFn: () => post<GivenUp>("callbacks/remove", { app_id: app.app_id, kind }),
+    onSuccess: async ({ given_up }) => {
+      await queries.invalidateQueries({ queryKey: [CALLBACKS_KEY] });
+      say(text.removed(given_up));
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={text.removeTitle}
+      submit={{ label: text.remove, look: "danger" }}
+      onSubmit={() => removing.mutate()}
+      isBusy={removing.isPending}
+      error={removing.error}
+      onClose={onClose}
+    >
+      <p>{text.removeAbout}</p>
+    </FormDialog>
+  );
+}
+
+function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {
+  const text = useTexts(texts);
+  return (
+    <Dialog title={text.secretTitle} onClose={onClose}>
+      <p>{text.secretAbout}</p>
+      <CopyBlock value={secret} />
+      <div className="row end">
+        <Button look="main" onClick={onClose}>
+          {text.close}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,135 @@
+import { Link } from "wouter";
+import type { Postback } from "../../../../src/contract/postback.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { Clip } from "../../ui/clip.tsx";
+import type { Column } from "../../ui/data-table.tsx";
+import { TONES, useEventWords } from "./event-texts.ts";
+import { texts } from "./texts.ts";
+
+const ACCEPTED = 1;
+const GIVEN_UP = 2;
+
+/** What names a postback within its app. */
+export function keyOf({ client_id, event_type, subject }: Postback): string {
+  return JSON.stringify([client_id, event_type, subject]);
+}
+
+/** What a platform has accepted is never sent again, what waits is sent anyway, and own systems are told once. */
+function isResendable({ status, event_type }: Postback): boolean {
+  return status >= GIVEN_UP && !event_type.startsWith("$");
+}
+
+type Selection = {
+  selected: ReadonlySet<string>;
+  toggle: (row: Postback) => void;
+  onResend: (row: Postback) => void;
+};
+
+export function useOutboxColumns({ selected, toggle, onResend }: Selection): Column<Postback>[] {
+  const text = useTexts(texts);
+  const words = useEventWords();
+  const shown = useShownColumns();
+  if (!useMayChange()) return shown;
+  return [
+    {
+      name: "select",
+      title: <span className="visually-hidden">{text.columns.select}</span>,
+      cell: (row) =>
+        isResendable(row) && (
+          <input
+            type="checkbox"
+            aria-label={text.selectRow(row.client_id, words.eventType(row.event_type))}
+            checked={selected.has(keyOf(row))}
+            onChange={() => toggle(row)}
+          />
+        ),
+    },
+    ...shown,
+    {
+      name: "actions",
+      title: text.columns.actions,
+      cell: (row) =>
+        isResendable(row) && (
+          <Button size="small" onClick={() => onResend(row)}>
+            {text.resend}
+          </Button>
+        ),
+    },
+  ];
+}
+
+function useShownColumns(): Column<Postback>[] {
+  const text = useTexts(texts);
+  const { columns } = text;
+  const app = useApp();
+  const platformName = usePlatformName();
+  return [
+    { name: "at", title: columns.at, cell: ({ at }) => <span className="nowrap">{at}</span> },
+    {
+      name: "client",
+      title: columns.client,
+      cell: ({ client_id }) => (
+        <Link
+          className="mono"
+          href={`/users/user?${new URLSearchParams({ app: String(app.app_id), client: client_id })}`}
+        >
+          <Clip text={client_id} />
+        </Link>
+      ),
+    },
+    { name: "event", title: columns.event, cell: (row) => <Told row={row} /> },
+    {
+      name: "platform",
+      title: columns.platform,
+      cell: ({ ad_platform }) => <span className="nowrap">{platformName(ad_platform)}</span>,
+    },
+    { name: "status", title: columns.status, cell: (row) => <Outcome row={row} /> },
+    {
+      ...{ name: "attempts", kind: "number", title: columns.attempts },
+      cell: ({ attempts, resent }) => (
+        <>
+          {attempts}
+          {resent > 0 && <div className="soft small">{text.resentTimes(resent)}</div>}
+        </>
+      ),
+    },
+    { ...{ name: "amount", kind: "number", title: columns.amount(app.currency) }, cell: (row) => <Amount row={row} /> },
+  ];
+}
+
+function Told({ row: { event_type, trace_id, subject, rule_id } }: { row: Postback }) {
+  const text = useTexts(texts);
+  const words = useEventWords();
+  const about = [trace_id === "" ? subject : text.order(trace_id), rule_id > 0 ? text.rule(rule_id) : ""];
+  return (
+    <div className="nowrap">
+      {words.eventType(event_type)}
+      <div className="soft small">
+        <Clip text={about.filter(Boolean).join(" · ")} />
+      </div>
+    </div>
+  );
+}
+
+function Outcome({ row: { status, reason, changed_at } }: { row: Postback }) {
+  const text = useTexts(texts);
+  const words = useEventWords();
+  return (
+    <div className="outcome" title={text.changedAt(changed_at)}>
+      <Badge tone={TONES[status] ?? "plain"}>{words.status(status)}</Badge>
+      {reason !== "" && <div className="small soft">{words.reason(reason)}</div>}
+    </div>
+  );
+}
+
+/** What was told where it was accepted, else what is to be told; nothing where it is not about money. */
+function Amount({ row: { status, value_cents, back_cents } }: { row: Postback }) {
+  const { cents } = useFormat();
+  return value_cents === null ? "" : cents(status === ACCEPTED ? back_cents : value_cents);
+}

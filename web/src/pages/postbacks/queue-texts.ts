@@ -1,0 +1,31 @@
+export const texts = {
+  en: {
+    about:
+      "Each account and callback has a queue of its own. Where somebody is down, only what goes there waits: it is tried again from time to time, and everything is sent once it is back.",
+    table: "Queues",
+    columns: { to: "To", state: "State", waiting: "Waiting", inFlight: "On the way", firstDue: "First is due" },
+    allAdvertisers: "all advertisers",
+    off: "Postbacks off",
+    paused: "Down",
+    pausedUntil: (at: string, failures: number) => `${failures} calls in a row failed; tried again at ${at}`,
+    trouble: "Trouble",
+    sending: "Sending",
+    works: "Nothing waits",
+    none: "There is nobody to tell yet",
+    noneHelp: "Make an account at an ad platform under “Cost”, or a callback to your own systems.",
+  },
+  zh: {
+    about: "每个账户和回调都有独立的队列。对方故障时，只有发往它的回传会等待，并定期重试；恢复后全部补发。",
+    table: "队列",
+    columns: { to: "目标", state: "状态", waiting: "等待中", inFlight: "发送中", firstDue: "最早到期" },
+    allAdvertisers: "所有广告主",
+    off: "未开启回传",
+    paused: "故障",
+    pausedUntil: (at: string, failures: number) => `连续 ${failures} 次调用失败，将于 ${at} 重试`,
+    trouble: "异常",
+    sending: "发送中",
+    works: "无等待",
+    none: "还没有可回传的对象",
+    noneHelp: "请在“消耗”中添加广告平台账户，或添加自有系统的回调。",
+  },
+};

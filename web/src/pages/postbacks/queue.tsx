@@ -1,0 +1,133 @@
+import { useQuery } from "@tanstack/react-query";
+import type { PostbackLane, PostbackState } from "../../../../src/contract/postback.ts";
+import { get } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
+import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { useEventWords } from "./event-texts.ts";
+import { texts } from "./queue-texts.ts";
+
+const REFRESH_MS = 5_000;
+
+/** A way that postbacks take: an account at a platform, or a callback. */
+type Way = {
+  key: string;
+  platform: string;
+  advertiser: string;
+  isOn: boolean;
+  lane: PostbackLane | undefined;
+  error: string;
+  errorAt: string;
+};
+
+/** What waits for whom, and who is down. */
+export function Queue() {
+  const text = useTexts(texts);
+  const app = useApp();
+  const state = useQuery({
+    queryKey: ["postback-state", app.app_id],
+    queryFn: ({ signal }) => get<PostbackState>("postback/status", { app_id: app.app_id }, signal),
+    refetchInterval: REFRESH_MS,
+  });
+  return (
+    <>
+      <p className="soft">{text.about}</p>
+      <QueryView query={state}>{(data) => <QueueTable ways={waysOf(data)} />}</QueryView>
+    </>
+  );
+}
+
+/** Accounts, whether something waits for them or not, and whatever else something waits for. */
+function waysOf({ accounts, lanes }: PostbackState): Way[] {
+  const laneTo = new Map(lanes.map((lane) => [lane.to, lane]));
+  const ways = accounts.map(({ ad_platform, advertiser_id, postbacks, last_error, last_error_at }): Way => {
+    const key = `${ad_platform} ${advertiser_id}`.trimEnd();
+    const lane = laneTo.get(key);
+    laneTo.delete(key);
+    return {
+      ...{ key, platform: ad_platform, advertiser: advertiser_id, isOn: postbacks === "on", lane },
+      ...{ error: last_error, errorAt: last_error_at },
+    };
+  });
+  const others = [...laneTo.values()].map((lane): Way => {
+    const [platform = "", advertiser = ""] = lane.to.split(" ");
+    return { key: lane.to, platform, advertiser, isOn: true, lane, error: "", errorAt: "" };
+  });
+  return [...ways, ...others];
+}
+
+function QueueTable({ ways }: { ways: readonly Way[] }) {
+  const text = useTexts(texts);
+  const { number } = useFormat();
+  const platformName = usePlatformName();
+  const words = useEventWords();
+  const { columns: titles } = text;
+  const columns: Column<Way>[] = [
+    {
+      name: "to",
+      title: titles.to,
+      cell: ({ platform, advertiser }) => (
+        <div className="nowrap">
+          <strong>{platform.startsWith("$") ? words.eventType(platform) : platformName(platform)}</strong>
+          <div className="soft small mono">{advertiser || (platform.startsWith("$") ? "" : text.allAdvertisers)}</div>
+        </div>
+      ),
+    },
+    { name: "state", title: titles.state, cell: (way) => <WayState way={way} /> },
+    {
+      ...{ name: "waiting", kind: "number", title: titles.waiting },
+      cell: ({ lane }) => number(lane?.waiting ?? 0),
+    },
+    {
+      ...{ name: "flying", kind: "number", title: titles.inFlight },
+      cell: ({ lane }) => number(lane?.in_flight ?? 0),
+    },
+    {
+      name: "due",
+      title: titles.firstDue,
+      cell: ({ lane }) => <span className="nowrap">{lane?.first_due_at}</span>,
+    },
+  ];
+  return (
+    <DataTable
+      label={text.table}
+      columns={columns}
+      rows={ways}
+      keyOf={({ key }) => key}
+      empty={
+        <Empty title={text.none}>
+          <p>{text.noneHelp}</p>
+        </Empty>
+      }
+    />
+  );
+}
+
+function WayState({ way: { isOn, lane, error, errorAt } }: { way: Way }) {
+  const text = useTexts(texts);
+  if (!isOn) return <Badge>{text.off}</Badge>;
+  if (lane && lane.paused_until !== "") {
+    return (
+      <div>
+        <Badge tone="bad">{text.paused}</Badge>
+        <div className="small soft">{text.pausedUntil(lane.paused_until, lane.failures)}</div>
+      </div>
+    );
+  }
+  if (error !== "") {
+    return (
+      <div className="outcome">
+        <Badge tone="warn">{text.trouble}</Badge>
+        <div className="small soft">
+          {error} ({errorAt})
+        </div>
+      </div>
+    );
+  }
+  return <Badge tone="good">{lane ? text.sending : text.works}</Badge>;
+}

@@ -1,0 +1,127 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Postback, Resent } from "../../../../src/contract/postback.ts";
+import { post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { Progress } from "../../ui/progress.tsx";
+import { useEventWords } from "./event-texts.ts";
+import { texts } from "./resend-texts.ts";
+
+/** Just these, or all that ended in some way. */
+export type ResendWish =
+  | { kind: "selected"; rows: readonly Postback[] }
+  | { kind: "ended"; status: number; ad_platform?: string; reason?: string; from?: string; to?: string };
+
+type ResendProps = { wish: ResendWish; onDone: () => void; onClose: () => void };
+
+/** Asks before it sends, and says what came of it. */
+export function ResendDialog({ wish, onDone, onClose }: ResendProps) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const { number } = useFormat();
+  const [takenSoFar, setTakenSoFar] = useState(0);
+  const sending = useMutation({
+    mutationFn: () => resendAll(bodyOf(app.app_id, wish), setTakenSoFar),
+    onSuccess: async () => {
+      onDone();
+      await Promise.all(
+        ["postbacks", "postbacks-recent", "postback-state"].map((name) =>
+          queries.invalidateQueries({ queryKey: [name] }),
+        ),
+      );
+    },
+  });
+  if (sending.data) return <ResentDialog resent={sending.data} onClose={onClose} />;
+  return (
+    <FormDialog
+      title={text.title}
+      submit={{ label: text.submit }}
+      onSubmit={() => sending.mutate()}
+      isBusy={sending.isPending}
+      error={sending.error}
+      onClose={onClose}
+    >
+      <WishText wish={wish} />
+      <p className="soft">{text.warning}</p>
+      {sending.isPending && <Progress label={text.sending(number(takenSoFar))} />}
+    </FormDialog>
+  );
+}
+
+function bodyOf(app_id: number, wish: ResendWish): object {
+  if (wish.kind === "ended") {
+    const { kind: _, ...ended } = wish;
+    return { app_id, ...ended };
+  }
+  const postbacks = wish.rows.map(({ client_id, event_type, subject }) => ({ client_id, event_type, subject }));
+  return { app_id, postbacks };
+}
+
+/** One call takes so many at most: the rest is taken by the next ones. */
+async function resendAll(body: object, onTaken: (taken: number) => void): Promise<Resent> {
+  const sum: Resent = { taken: 0, refused: {}, has_more: false };
+  for (;;) {
+    const { taken, refused, has_more } = await post<Resent>("postback/resend", body);
+    sum.taken += taken;
+    for (const [reason, count] of Object.entries(refused) as [keyof Resent["refused"], number][]) {
+      sum.refused[reason] = (sum.refused[reason] ?? 0) + count;
+    }
+    onTaken(sum.taken);
+    if (!has_more || taken === 0) return sum;
+  }
+}
+
+function WishText({ wish }: { wish: ResendWish }) {
+  const text = useTexts(texts);
+  const words = useEventWords();
+  const platformName = usePlatformName();
+  const { number } = useFormat();
+  if (wish.kind === "selected") {
+    const [first, ...rest] = wish.rows;
+    if (first && rest.length === 0) return <p>{text.one(words.eventType(first.event_type), first.client_id)}</p>;
+    return <p>{text.selected(number(wish.rows.length))}</p>;
+  }
+  return (
+    <>
+      <p>{text.ended(words.status(wish.status))}</p>
+      <ul className="plain-list">
+        {wish.ad_platform && <li>{text.to(platformName(wish.ad_platform))}</li>}
+        {wish.reason && <li>{text.because(words.reason(wish.reason))}</li>}
+        {wish.from && wish.to && <li>{text.days(wish.from, wish.to)}</li>}
+      </ul>
+    </>
+  );
+}
+
+function ResentDialog({ resent, onClose }: { resent: Resent; onClose: () => void }) {
+  const text = useTexts(texts);
+  const words = useEventWords();
+  const { number } = useFormat();
+  const refused = Object.entries(resent.refused);
+  return (
+    <Dialog title={resent.taken > 0 ? text.taken(number(resent.taken)) : text.takenNone} onClose={onClose}>
+      {refused.length > 0 && (
+        <>
+          <p>{text.refused}</p>
+          <ul className="plain-list">
+            {refused.map(([reason, count]) => (
+              <li key={reason}>
+                {number(count)} {words.refusal(reason)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <div className="row end">
+        <Button look="main" onClick={onClose}>
+          {text.close}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,54 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { PostbackRule } from "../../../../src/contract/postback.ts";
+import { post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useTexts } from "../../texts.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Check } from "../../ui/field.tsx";
+import { say } from "../../ui/toast.tsx";
+import { DryRunPanel } from "./dry-run.tsx";
+import { draftOf, fieldsOf, NEW_RULE, type RuleDraft } from "./rule-draft.ts";
+import { ConditionFields, ValueFields, WhatFields } from "./rule-fields.tsx";
+import { texts } from "./rule-texts.ts";
+import { RULES_KEY } from "./rules.tsx";
+
+/** Without a rule: a new one. */
+export function RuleForm({ rule, onClose }: { rule?: PostbackRule; onClose: () => void }) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const [draft, setDraft] = useState<RuleDraft>(rule ? draftOf(rule) : NEW_RULE);
+  const change = (changes: Partial<RuleDraft>) => setDraft((before) => ({ ...before, ...changes }));
+  const key = rule && { rule_id: rule.rule_id };
+  const saving = useMutation({
+    mutationFn: () =>
+      post(`postback/rules/${rule ? "edit" : "create"}`, { app_id: app.app_id, ...key, ...fieldsOf(draft) }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: [RULES_KEY] });
+      say(text.saved);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={rule ? text.form.edit(rule.rule_id) : text.form.create}
+      width="wide"
+      submit={{ label: text.form.submit }}
+      onSubmit={() => saving.mutate()}
+      isBusy={saving.isPending}
+      error={saving.error}
+      onClose={onClose}
+    >
+      <div className="stack rule-form">
+        <WhatFields draft={draft} onChange={change} />
+        <ConditionFields draft={draft} onChange={change} />
+        <ValueFields draft={draft} onChange={change} />
+        <Check label={text.form.enabled} checked={draft.enabled} onChange={(enabled) => change({ enabled })} />
+        <fieldset>
+          <legend>{text.dryRun.section}</legend>
+          <DryRunPanel given={{ ...key, ...fieldsOf(draft) }} />
+        </fieldset>
+      </div>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,120 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { PostbackRule, PostbackRuleList } from "../../../../src/contract/postback.ts";
+import { get, post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { DataTable } from "../../ui/data-table.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { Failure } from "../../ui/failure.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { say } from "../../ui/toast.tsx";
+import { DryRunDialog } from "./dry-run.tsx";
+import { useEventWords } from "./event-texts.ts";
+import { useRuleColumns } from "./rule-columns.tsx";
+import { RuleForm } from "./rule-form.tsx";
+import { texts } from "./rule-texts.ts";
+
+export const RULES_KEY = "postback-rules";
+
+export type Doing = { kind: "create" } | { kind: "edit" | "try" | "remove"; rule: PostbackRule };
+
+/** When platforms are told what. */
+export function Rules() {
+  const text = useTexts(texts);
+  const app = useApp();
+  const mayChange = useMayChange();
+  const [doing, setDoing] = useState<Doing>();
+  const rules = useQuery({
+    queryKey: [RULES_KEY, app.app_id],
+    queryFn: ({ signal }) => get<PostbackRuleList>("postback/rules", { app_id: app.app_id }, signal),
+  });
+  const close = () => setDoing(undefined);
+  return (
+    <>
+      <div className="row apart">
+        <p className="soft grow rule-about">{text.about}</p>
+        {mayChange && (
+          <Button look="main" onClick={() => setDoing({ kind: "create" })}>
+            {text.newRule}
+          </Button>
+        )}
+      </div>
+      <QueryView query={rules}>{(data) => <RuleTable rules={data.rules} onDo={setDoing} />}</QueryView>
+      {doing?.kind === "create" && <RuleForm onClose={close} />}
+      {doing?.kind === "edit" && <RuleForm rule={doing.rule} onClose={close} />}
+      {doing?.kind === "try" && <DryRunDialog rule={doing.rule} onClose={close} />}
+      {doing?.kind === "remove" && <RemoveDialog rule={doing.rule} onClose={close} />}
+    </>
+  );
+}
+
+function RuleTable({ rules, onDo }: { rules: readonly PostbackRule[]; onDo: (doing: Doing) => void }) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const onSuccess = () => queries.invalidateQueries({ queryKey: [RULES_KEY] });
+  const ordering = useMutation({
+    mutationFn: (rule_ids: number[]) => post("postback/rules/order", { app_id: app.app_id, rule_ids }),
+    onSuccess,
+  });
+  const switching = useMutation({
+    mutationFn: ({ rule_id, enabled }: PostbackRule) =>
+      post("postback/rules/edit", { app_id: app.app_id, rule_id, enabled: enabled === "on" ? "off" : "on" }),
+    onSuccess,
+  });
+  const move = (at: number, by: 1 | -1) => {
+    const ids = rules.map(({ rule_id }) => rule_id);
+    const [moved] = ids.splice(at, 1);
+    ids.splice(at + by, 0, moved!);
+    ordering.mutate(ids);
+  };
+  const columns = useRuleColumns({
+    ...{ rules, onDo, onMove: move, onSwitch: (rule) => switching.mutate(rule) },
+    isBusy: ordering.isPending || switching.isPending,
+  });
+  return (
+    <>
+      {(ordering.error ?? switching.error) && <Failure error={ordering.error ?? switching.error} />}
+      <DataTable
+        label={text.table}
+        columns={columns}
+        rows={rules}
+        keyOf={({ rule_id }) => rule_id}
+        empty={
+          <Empty title={text.none}>
+            <p>{text.noneHelp}</p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}
+
+function RemoveDialog({ rule, onClose }: { rule: PostbackRule; onClose: () => void }) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const words = useEventWords();
+  const removing = useMutation({
+    mutationFn: () => post("postback/rules/remove", { app_id: app.app_id, rule_id: rule.rule_id }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: [RULES_KEY] });
+      say(text.removed);
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={text.removeTitle}
+      submit={{ label: text.remove, look: "danger" }}
+      onSubmit={() => removing.mutate()}
+      isBusy={removing.isPending}
+      error={removing.error}
+      onClose={onClose}
+    >
+      <p>{text.removeAbout(words.moment(rule.moment), words.eventType(rule.event_type))}</p>
+    </FormDialog>
+  );
+}
