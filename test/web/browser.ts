@@ -18,7 +18,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const PATIENCE_MS = 15_000;
 
 export const PASSWORD = "correct horse battery";
-const SIZES = { laptop: { width: 1360, height: 860 }, phone: { width: 390, height: 844 } } as const;
+export const SIZES = { laptop: { width: 1360, height: 860 }, phone: { width: 390, height: 844 } } as const;
 
 export type Size = keyof typeof SIZES;
 type Look = { theme: "light" | "dark"; language: "en" | "zh" };
@@ -179,7 +179,7 @@ async function adminApi(
   return answerOf(await fetch(`${server.url}/admin/api/v1/${path}`, init));
 }
 
-async function openBrowser(): Promise<Browser> {
+export async function openBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((path) => existsSync(path));
   if (!executablePath) throw new Error("There is no Chromium: install the package `chromium`.");
   return chromium.launch({ executablePath, headless: true, args: FLAGS });

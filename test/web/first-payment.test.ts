@@ -1,0 +1,64 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Locator } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { TouchpointProcess } from "../support/touchpoint.ts";
+import { openBrowser, PASSWORD, SIZES, setupToken, Visit } from "./browser.ts";
+
+const run = promisify(execFile);
+let server: TouchpointProcess;
+let browser: Awaited<ReturnType<typeof openBrowser>>;
+
+beforeAll(async () => {
+  [server, browser] = await Promise.all([TouchpointProcess.start(), openBrowser()]);
+});
+
+afterAll(async () => {
+  await browser.close();
+  expect(await server.stop()).toBe(0);
+});
+
+test("from the printed link of the first start to the attributed payment on the chart, without the docs", async () => {
+  const visit = new Visit(await browser.newPage({ viewport: SIZES.laptop, locale: "en-GB" }), server.url);
+  const { page } = visit;
+
+  await visit.open(`/setup#${setupToken(server)}`);
+  await visit.inspect("setup", () => page.locator("form").waitFor());
+  await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
+  await page.getByLabel("Password once more").fill("something else");
+  await page.getByText("The two passwords differ.").waitFor();
+  await page.getByLabel("Password once more").fill(PASSWORD);
+  await page.getByRole("button", { name: "Set password and sign in" }).click();
+
+  // The demo app is there, and its lines lead on.
+  await page.getByRole("heading", { name: "Start here" }).waitFor();
+  await page.getByRole("button", { name: "Make a test campaign" }).click();
+  const lines = page.locator("[role=tabpanel] pre");
+  await lines.first().waitFor();
+  await run("sh", ["-c", (await lines.allTextContents()).join("\n")]);
+  await page.getByText("this is an attributed payment").waitFor();
+
+  // Six yuan, by Tencent, in the tiles and in the table beside the chart.
+  await page.getByRole("link", { name: "Overview" }).click();
+  await page.getByRole("heading", { name: "Spend and revenue by platform" }).waitFor();
+  const paid = page.getByRole("row", { name: /Tencent.*6\.00/ });
+  await expect.poll(() => page.reload().then(() => isThere(paid)), { timeout: 30_000 }).toBe(true);
+  await page
+    .getByRole("img", { name: /revenue/i })
+    .locator("canvas")
+    .waitFor();
+  await visit.inspect("first-payment", () =>
+    page
+      .getByRole("img", { name: /revenue|收入/i })
+      .first()
+      .waitFor(),
+  );
+});
+
+/** The order is in the ad report within ten seconds, not at once. */
+async function isThere(row: Locator): Promise<boolean> {
+  return row.waitFor({ timeout: 3_000 }).then(
+    () => true,
+    () => false,
+  );
+}
