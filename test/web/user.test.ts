@@ -151,7 +151,7 @@ describe("the timeline", () => {
     await page.getByText("That is where it begins.").waitFor();
     // Events, ad, profile; two payments and their events; the registration, five touches, and some postbacks.
     expect(await entries(page).count()).toBeGreaterThanOrEqual(EVENTS + 2 + 4 + 6);
-    await entries(page).last().getByText("Click · oppo").waitFor();
+    await entries(page).last().getByText("Click · OPPO").waitFor();
     expect(complaints).toEqual([]);
   });
 

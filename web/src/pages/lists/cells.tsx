@@ -2,9 +2,11 @@ import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Format } from "../../format.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
+import { Clip } from "../../ui/clip.tsx";
 import type { Column } from "../../ui/data-table.tsx";
 import type { ListColumn } from "./list-state.ts";
 import type { ListTexts } from "./texts.ts";
+import type { ValueNames } from "./value-names.ts";
 
 export type ListRecord = Readonly<Record<string, unknown>>;
 
@@ -13,8 +15,7 @@ type Words = {
   format: Format;
   titleOf: (name: string) => string;
   userAddress: (id: string) => string;
-  /** As people call it; the id itself where they do not. */
-  campaignName: (id: string) => string;
+  names: ValueNames;
 };
 
 const NUMBERS: readonly ListColumn["cell"][] = ["number", "cents", "money"];
@@ -60,17 +61,8 @@ function cellOf({ name, cell }: ListColumn, value: unknown, words: Words): React
     case "bit":
       return value === true || value === 1 ? text.yes : text.no;
     default:
-      return <Cut text={typeof value === "string" ? value : JSON.stringify(value)} />;
+      return <Clip text={typeof value === "string" ? value : JSON.stringify(value)} />;
   }
-}
-
-/** A long text would push everything else out of sight. */
-function Cut({ text, hint = text }: { text: string; hint?: string }) {
-  return (
-    <span className="cut" title={hint}>
-      {text}
-    </span>
-  );
 }
 
 /** Ads earn fractions of a cent; what is less than one keeps its digits. */
@@ -89,8 +81,10 @@ const SPECIAL: Readonly<Record<string, (value: string, words: Words) => ReactNod
   ),
   Version: (version) => version,
   TraceID: (id) => <span className="mono nowrap">{id}</span>,
-  AdPlatform: (name, { text }) => (name === "natural" ? <span className="soft">{text.organic}</span> : name),
-  TurboPromotedObjectID: (id, { campaignName }) => <Cut text={campaignName(id)} hint={id} />,
+  AdPlatform: (name, { names }) => (
+    <span className={name === "natural" ? "soft nowrap" : "nowrap"}>{names.platform(name)}</span>
+  ),
+  TurboPromotedObjectID: (id, { names }) => <Clip text={names.campaign(id)} hint={id} />,
   Status: (status, { text }) => (
     <Badge tone={TONES[status] ?? "plain"}>{text.statuses[STATUS_WORDS.indexOf(status)] ?? status}</Badge>
   ),

@@ -6,6 +6,7 @@ import { changed } from "./filter-dialog.tsx";
 import { labelOf } from "./filter-field.tsx";
 import { countOf, type Filters, NO_FILTERS } from "./list-state.ts";
 import { texts } from "./texts.ts";
+import { useValueNames } from "./value-names.ts";
 import { conditionText, valueText } from "./value-text.ts";
 
 type ChipsProps = { fields: ListFields; filters: Filters; onChange: (filters: Filters) => void };
@@ -14,6 +15,7 @@ type ChipsProps = { fields: ListFields; filters: Filters; onChange: (filters: Fi
 export function Chips({ fields, filters, onChange }: ChipsProps) {
   const text = useTexts(texts);
   const format = useFormat();
+  const names = useValueNames();
   if (countOf(filters) === 0) return null;
   const of = (part: "user" | "event") =>
     fields[`${part}_filters`].flatMap((field) => {
@@ -24,7 +26,7 @@ export function Chips({ fields, filters, onChange }: ChipsProps) {
         <Chip
           key={`${part} ${field.name}`}
           name={labelOf(text.filters, field.name)}
-          value={valueText(field, value, { text, format })}
+          value={valueText(field, value, { text, format, names })}
           onRemove={() => onChange(without)}
         />,
       ];

@@ -134,7 +134,7 @@ const zh: Record<ColumnName, string> = {
   AdPlatform: "媒体",
   Channel: "渠道",
   Version: "版本",
-  TurboPromotedObjectID: "推广活动",
+  TurboPromotedObjectID: "推广计划",
   Name: "名称",
   WXOpenID: "Open ID",
   AdvertiserID: "账户",
@@ -239,7 +239,7 @@ const zh: Record<ColumnName, string> = {
   "re_attribute_info.ReAttributeCSite": "再归因：版位",
   "re_attribute_info.ReAttributeChannel": "再归因：渠道",
   "re_attribute_info.ReAttributeCreateTime": "再归因时间",
-  "re_attribute_info.ReAttributeTurboPromotedObjectID": "再归因：推广活动",
+  "re_attribute_info.ReAttributeTurboPromotedObjectID": "再归因：推广计划",
   "re_attribute_info.ReAttributeRetargetingCount": "再归因次数",
   "re_attribute_info.ReAttributeAdClickTime": "再归因：触点时间",
 };

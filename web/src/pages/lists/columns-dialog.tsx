@@ -31,34 +31,7 @@ export function ColumnsDialog({ list, columns, shown, onChoose, onClose }: Colum
     <Dialog title={text.columns} onClose={onClose} width="wide">
       <p className="soft">{text.columnsAbout}</p>
       <div className="grid">
-        <section className="stack tight">
-          <h3>{text.shown}</h3>
-          <ol className="column-list">
-            {chosen.map((name, index) => (
-              <li key={name}>
-                <span className="grow">{labelOf(names, name)}</span>
-                <ColumnButton
-                  sign="↑"
-                  label={`${text.up}: ${labelOf(names, name)}`}
-                  disabled={index === 0}
-                  onClick={() => setChosen(moved(chosen, index, index - 1))}
-                />
-                <ColumnButton
-                  sign="↓"
-                  label={`${text.down}: ${labelOf(names, name)}`}
-                  disabled={index === chosen.length - 1}
-                  onClick={() => setChosen(moved(chosen, index, index + 1))}
-                />
-                <ColumnButton
-                  sign="×"
-                  label={`${text.remove}: ${labelOf(names, name)}`}
-                  disabled={chosen.length === 1}
-                  onClick={() => setChosen(chosen.filter((one) => one !== name))}
-                />
-              </li>
-            ))}
-          </ol>
-        </section>
+        <Chosen chosen={chosen} onChange={setChosen} />
         <section className="stack tight">
           <h3>{text.others}</h3>
           <TextField label={text.findColumn} value={sought} onChange={setSought} />
@@ -90,6 +63,41 @@ export function ColumnsDialog({ list, columns, shown, onChoose, onClose }: Colum
         </span>
       </div>
     </Dialog>
+  );
+}
+
+function Chosen({ chosen, onChange }: { chosen: readonly string[]; onChange: (names: readonly string[]) => void }) {
+  const text = useTexts(texts);
+  const names = useTexts(columnTexts);
+  return (
+    <section className="stack tight">
+      <h3>{text.shown}</h3>
+      <ol className="column-list">
+        {chosen.map((name, index) => (
+          <li key={name}>
+            <span className="grow">{labelOf(names, name)}</span>
+            <ColumnButton
+              sign="↑"
+              label={`${text.up}: ${labelOf(names, name)}`}
+              disabled={index === 0}
+              onClick={() => onChange(moved(chosen, index, index - 1))}
+            />
+            <ColumnButton
+              sign="↓"
+              label={`${text.down}: ${labelOf(names, name)}`}
+              disabled={index === chosen.length - 1}
+              onClick={() => onChange(moved(chosen, index, index + 1))}
+            />
+            <ColumnButton
+              sign="×"
+              label={`${text.remove}: ${labelOf(names, name)}`}
+              disabled={chosen.length === 1}
+              onClick={() => onChange(chosen.filter((one) => one !== name))}
+            />
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
 

@@ -5,6 +5,7 @@ import { CENTS_MAX, centsOf, isOpenEnd } from "./amount.ts";
 import type { CentsValue, FilterField, FilterValue, PostbackValue } from "./list-state.ts";
 import { TagsField } from "./tags-field.tsx";
 import { texts } from "./texts.ts";
+import { namesOfFilter, useValueNames } from "./value-names.ts";
 
 export type FilterFieldProps = {
   field: FilterField;
@@ -17,6 +18,7 @@ export type FilterFieldProps = {
 export function FilterControl(props: FilterFieldProps) {
   const { field, value, onChange } = props;
   const text = useTexts(texts);
+  const names = useValueNames();
   const label = labelOf(text.filters, field.name);
   switch (field.form) {
     case "dates":
@@ -42,8 +44,8 @@ export function FilterControl(props: FilterFieldProps) {
         <TagsField
           label={label}
           values={((value ?? []) as readonly (string | number)[]).map(String)}
-          choices={field.choices}
-          shown={(one) => (one === "natural" ? `${text.organic} (natural)` : one)}
+          choices={field.name === "turbo_promoted_object_id_list" ? names.campaignIds : field.choices}
+          shown={namesOfFilter(field.name, names)}
           {...numbers}
           onChange={(values) =>
             onChange(values.length === 0 ? undefined : field.form === "numbers" ? values.map(Number) : values)

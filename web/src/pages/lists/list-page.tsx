@@ -12,7 +12,6 @@ import { Empty } from "../../ui/empty.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
-import { useCampaignNames } from "./campaign-names.ts";
 import { type ListRecord, tableColumn } from "./cells.tsx";
 import { Chips } from "./chips.tsx";
 import { columnTexts } from "./column-texts.ts";
@@ -25,6 +24,7 @@ import { countOf, filterBody, fittingFilters, type ListColumn, type ListState, u
 import { useShownColumns } from "./shown-columns.ts";
 import { texts } from "./texts.ts";
 import { userAddress } from "./user-address.ts";
+import { useValueNames } from "./value-names.ts";
 import "./lists.css";
 
 type Answers = { orders: OrderList; users: UserList };
@@ -114,7 +114,7 @@ function ListTable<List extends ListName>({ keyOf, title, answer, state, change,
   const words = {
     ...{ text, format, titleOf: (name: string) => labelOf(names, name) },
     userAddress: (id: string) => userAddress(app_id, id),
-    campaignName: useCampaignNames(app_id),
+    names: useValueNames(),
   };
   return (
     <>

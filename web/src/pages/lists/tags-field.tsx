@@ -8,7 +8,7 @@ type TagsFieldProps = {
   values: readonly string[];
   onChange: (values: readonly string[]) => void;
   choices?: readonly string[];
-  shown?: (value: string) => string;
+  shown?: ((value: string) => string) | undefined;
   /** Where only numbers can be meant, which. */
   numbers?: RegExp;
 };
@@ -20,10 +20,7 @@ export function TagsField({ label, values, onChange, choices = [], shown, number
   const [typed, setTyped] = useState("");
   const [isBad, setBad] = useState(false);
   const add = (given: string) => {
-    const found = given
-      .split(/[\n,，;；\t]+/)
-      .map((part) => part.trim())
-      .filter((part) => part !== "");
+    const found = partsOf(given);
     const bad = numbers !== undefined && found.some((part) => !numbers.test(part));
     setBad(bad);
     if (bad) return setTyped(given);
@@ -35,22 +32,7 @@ export function TagsField({ label, values, onChange, choices = [], shown, number
       <label className="label" htmlFor={id}>
         {label}
       </label>
-      {values.length > 0 && (
-        <ul className="tags">
-          {values.map((value) => (
-            <li key={value} className="tag">
-              <span>{shown?.(value) ?? value}</span>
-              <button
-                type="button"
-                aria-label={`${text.remove} ${value}`}
-                onClick={() => onChange(values.filter((one) => one !== value))}
-              >
-                ×
-              </button>
-            </li>
-          ))}
-        </ul>
-      )}
+      <Tags values={values} onChange={onChange} shown={shown} />
       <div className="tags-input">
         <input
           id={id}
@@ -60,12 +42,11 @@ export function TagsField({ label, values, onChange, choices = [], shown, number
           inputMode={numbers ? "decimal" : "text"}
           aria-invalid={isBad}
           aria-describedby={isBad ? `${id}-about` : undefined}
-          onChange={(event) =>
-            /[\n,，]/.test(event.target.value) ? add(event.target.value) : setTyped(event.target.value)
-          }
+          onChange={({ target }) => (SEPARATOR.test(target.value) ? add(target.value) : setTyped(target.value))}
+          // A field of one line would lose the line breaks of what is pasted.
           onPaste={(event) => {
             const pasted = event.clipboardData.getData("text");
-            if (!/[\n\t,，]/.test(pasted)) return;
+            if (!SEPARATOR.test(pasted)) return;
             event.preventDefault();
             add(pasted);
           }}
@@ -87,15 +68,52 @@ export function TagsField({ label, values, onChange, choices = [], shown, number
           {text.badNumber}
         </span>
       )}
-      {choices.length > 0 && (
-        <datalist id={`${id}-choices`}>
-          {choices.map((choice) => (
-            <option key={choice} value={choice}>
-              {shown?.(choice) ?? choice}
-            </option>
-          ))}
-        </datalist>
-      )}
+      <Choices id={`${id}-choices`} choices={choices} shown={shown} />
     </div>
+  );
+}
+
+const SEPARATOR = /[\n\t,，;；]/;
+
+function partsOf(given: string): string[] {
+  return given
+    .split(SEPARATOR)
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+type Shown = { shown: ((value: string) => string) | undefined };
+
+function Tags({ values, onChange, shown }: Pick<TagsFieldProps, "values" | "onChange"> & Shown) {
+  const text = useTexts(texts);
+  if (values.length === 0) return null;
+  return (
+    <ul className="tags">
+      {values.map((value) => (
+        <li key={value} className="tag">
+          <span>{shown?.(value) ?? value}</span>
+          <button
+            type="button"
+            aria-label={`${text.remove} ${value}`}
+            onClick={() => onChange(values.filter((one) => one !== value))}
+          >
+            ×
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Choices({ id, choices, shown }: { id: string; choices: readonly string[] } & Shown) {
+  if (choices.length === 0) return null;
+  return (
+    <datalist id={id}>
+      {choices.map((choice) => (
+        <option key={choice} value={choice}>
+          {shown?.(choice) ?? choice}
+        </option>
+      ))}
+    </datalist>
   );
 }

@@ -3,51 +3,10 @@ import type { ORDER_FILTERS, POSTBACK_FILTERS, USER_FILTERS } from "../../../../
 type FilterName = keyof typeof USER_FILTERS | keyof typeof ORDER_FILTERS | keyof typeof POSTBACK_FILTERS;
 type OperatorName = "equal" | "not_equal" | "between" | "inner" | "is_set" | "not_set";
 
-type ListTexts = {
-  filters: Record<FilterName, string>;
-  operators: Record<OperatorName, string>;
-  statuses: readonly string[];
-} & Record<
-  | ("filter" | "ofUser" | "ofOrder" | "ofPostback" | "ofProperties" | "apply" | "reset" | "add" | "remove" | "from")
-  | (
-      | "until"
-      | "eventType"
-      | "anyStatus"
-      | "anyType"
-      | "range"
-      | "oneOf"
-      | "value"
-      | "field"
-      | "operator"
-      | "addCondition"
-    )
-  | ("valueHint" | "severalHint" | "columns" | "columnsAbout" | "shown" | "others" | "findColumn" | "usual" | "save")
-  | ("pageSize" | "goTo" | "go" | "csv" | "csvTitle" | "csvAbout" | "csvDone" | "csvStop" | "csvBroken" | "close")
-  | (
-      | "organic"
-      | "yes"
-      | "no"
-      | "none"
-      | "loading"
-      | "notFound"
-      | "notFoundHelp"
-      | "clear"
-      | "up"
-      | "down"
-      | "badNumber"
-    ),
-  string
-> & {
-    filterCount: (count: number) => string;
-    csvRows: (rows: string, of: string) => string;
-    csvReady: (rows: string) => string;
-    removeFilter: (name: string) => string;
-  };
-
-const en: ListTexts = {
+const en = {
   filter: "Filter",
-  filterCount: (count) => `Filter (${count})`,
-  removeFilter: (name) => `Remove the filter ${name}`,
+  filterCount: (count: number) => `Filter (${count})`,
+  removeFilter: (name: string) => `Remove the filter ${name}`,
   ofUser: "About the user",
   ofOrder: "About the order",
   ofPostback: "About postbacks",
@@ -86,24 +45,22 @@ const en: ListTexts = {
   csv: "CSV",
   csvTitle: "Export as CSV",
   csvAbout: "Everything that the filters let through, with every column, as of one moment.",
-  csvRows: (rows, of) => `${rows} of ${of} rows`,
-  csvReady: (rows) => `${rows} rows exported.`,
+  csvRows: (rows: string, of: string) => `${rows} of ${of} rows`,
+  csvReady: (rows: string) => `${rows} rows exported.`,
   csvDone: "The file is in your downloads.",
   csvStop: "Stop",
   csvBroken: "The export broke off before its end. Nothing was saved.",
   close: "Close",
-  organic: "Organic",
   yes: "Yes",
   no: "No",
   none: "–",
-  loading: "Loading …",
   notFound: "Nothing fits these filters",
   notFoundHelp: "Take one of them away, or widen a range.",
-  statuses: ["Not sent", "Succeeded", "Failed", "Skipped"],
+  statuses: ["Not sent", "Succeeded", "Failed", "Skipped"] as readonly string[],
   operators: {
     ...{ equal: "is", not_equal: "is not", between: "lies between", inner: "is one of" },
     ...{ is_set: "is there", not_set: "is not there" },
-  },
+  } satisfies Record<OperatorName, string>,
   filters: {
     create_date_list: "Registered",
     ad_platform_list: "Platform",
@@ -127,8 +84,10 @@ const en: ListTexts = {
     event$pay_method: "Payment method",
     event$pay_reason: "Payment reason",
     postback_filtering: "Postback",
-  },
+  } satisfies Record<FilterName, string>,
 };
+
+export type ListTexts = typeof en;
 
 const zh: ListTexts = {
   filter: "筛选",
@@ -178,11 +137,9 @@ const zh: ListTexts = {
   csvStop: "停止",
   csvBroken: "导出中断，未保存任何文件。",
   close: "关闭",
-  organic: "自然量",
   yes: "是",
   no: "否",
   none: "–",
-  loading: "加载中…",
   notFound: "没有符合条件的数据",
   notFoundHelp: "请减少筛选条件，或放宽范围。",
   statuses: ["未回传", "成功", "失败", "已跳过"],
@@ -195,7 +152,7 @@ const zh: ListTexts = {
     ad_platform_list: "媒体",
     channel_list: "渠道",
     version_list: "版本",
-    turbo_promoted_object_id_list: "推广活动",
+    turbo_promoted_object_id_list: "推广计划",
     advertiser_id_list: "账户",
     gid_list: "计划",
     aid_list: "广告",
@@ -217,4 +174,3 @@ const zh: ListTexts = {
 };
 
 export const texts = { en, zh };
-export type { ListTexts };

@@ -2,11 +2,12 @@ import type { Format } from "../../format.ts";
 import { isOpenEnd } from "./amount.ts";
 import type { CentsValue, Condition, FilterField, FilterValue, PostbackValue } from "./list-state.ts";
 import type { ListTexts } from "./texts.ts";
+import { namesOfFilter, type ValueNames } from "./value-names.ts";
 
-type Words = { text: ListTexts; format: Format };
+type Words = { text: ListTexts; format: Format; names: ValueNames };
 
 /** A filter in words: "Amount 6.00 – 30.00". */
-export function valueText(field: FilterField, value: FilterValue, { text, format }: Words): string {
+export function valueText(field: FilterField, value: FilterValue, { text, format, names }: Words): string {
   switch (field.form) {
     case "dates":
     case "times":
@@ -24,12 +25,10 @@ export function valueText(field: FilterField, value: FilterValue, { text, format
       return `${event_type}: ${text.statuses[Number(status)] ?? status}`;
     }
     default:
-      return (value as (string | number)[]).map((one) => platformText(field, String(one), text)).join(", ");
+      return (value as (string | number)[])
+        .map((one) => namesOfFilter(field.name, names)?.(String(one)) ?? one)
+        .join(", ");
   }
-}
-
-function platformText({ name }: FilterField, value: string, text: ListTexts): string {
-  return name === "ad_platform_list" && value === "natural" ? text.organic : value;
 }
 
 export function conditionText({ field, operator, values = [] }: Condition, text: ListTexts): string {

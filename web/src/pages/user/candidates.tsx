@@ -1,6 +1,7 @@
 import { useState } from "react";
 import type { ExplainedCandidate, ExplainedDecision } from "../../../../src/contract/why.ts";
 import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -49,6 +50,7 @@ function winnerFirst(candidates: readonly ExplainedCandidate[]): ExplainedCandid
 function CandidateTable({ decision, rows }: { decision: ExplainedDecision; rows: ExplainedCandidate[] }) {
   const text = useTexts(sourceTexts);
   const words = useTexts(attributionTexts);
+  const platformName = usePlatformName();
   const scale = scaleOf(decision);
   const inWords = (ms: number) => durationText(ms, words.units);
   return (
@@ -73,7 +75,7 @@ function CandidateTable({ decision, rows }: { decision: ExplainedDecision; rows:
           cell: (one) => (
             <>
               <div className="nowrap">
-                {words.kinds[one.kind]} · {one.platform}
+                {words.kinds[one.kind]} · {platformName(one.platform)}
               </div>
               <div className="soft small nowrap">{one.aid && `${text.ad} ${one.aid}`}</div>
             </>

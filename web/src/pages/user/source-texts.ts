@@ -51,7 +51,7 @@ export const sourceTexts = {
     holds: "当前生效",
     candidates: "参与归因的触点",
     noCandidates: "没有与此用户匹配的触点",
-    noCandidatesHelp: "可能没有点击广告，也可能点击没有送达：请检查推广活动的监测链接。",
+    noCandidatesHelp: "可能没有点击广告，也可能点击没有送达：请检查推广计划的监测链接。",
     touch: "触点",
     when: "时间",
     before: (gap: string) => `${gap}前`,

@@ -3,6 +3,7 @@ import type { UserView } from "../../../../src/contract/admin-user.ts";
 import type { ExplainedDecision, Explanation } from "../../../../src/contract/why.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
+import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { SelectField } from "../../ui/field.tsx";
@@ -45,6 +46,7 @@ type VerdictProps = { explanation: Explanation; chosen: ExplainedDecision; onCho
 function Verdict({ explanation, chosen, onChoose }: VerdictProps) {
   const text = useTexts(sourceTexts);
   const words = useTexts(attributionTexts);
+  const platformName = usePlatformName();
   const { decisions } = explanation;
   const named = ({ number }: { number: number }) =>
     [number === 1 ? text.onRegistration : text.onReturn(number - 1), number === explanation.number && text.holds]
@@ -54,7 +56,7 @@ function Verdict({ explanation, chosen, onChoose }: VerdictProps) {
     <section className="card stack tight">
       <h2>
         {chosen.verdict === "attributed"
-          ? text.verdictAttributed(chosen.platform, words.methods[chosen.method])
+          ? text.verdictAttributed(platformName(chosen.platform), words.methods[chosen.method])
           : chosen.number === 0
             ? text.undecided
             : text.verdictOrganic}
@@ -67,9 +69,11 @@ function Verdict({ explanation, chosen, onChoose }: VerdictProps) {
             : text.knownByNothing}
         </li>
         {chosen.reported !== null && (
-          <li>{chosen.reported === "" ? text.reportedOrganic : text.reportedPlatform(chosen.reported)}</li>
+          <li>
+            {chosen.reported === "" ? text.reportedOrganic : text.reportedPlatform(platformName(chosen.reported))}
+          </li>
         )}
-        {chosen.reported === null && chosen.launch !== null && <li>{text.launchNames(chosen.launch)}</li>}
+        {chosen.reported === null && chosen.launch !== null && <li>{text.launchNames(platformName(chosen.launch))}</li>}
       </ul>
       {chosen.flags.length > 0 && (
         <div className="row">
@@ -96,13 +100,14 @@ function Verdict({ explanation, chosen, onChoose }: VerdictProps) {
 function Ad({ source }: { source: UserView["source"] }) {
   const text = useTexts(texts);
   const { methods } = useTexts(attributionTexts);
+  const platformName = usePlatformName();
   const named = (id: string, name: string) => (name === "" ? id : `${name} · ${id}`);
   const adData = Object.entries(source.ad_data);
   return (
     <section className="card">
       <Facts
         facts={[
-          [text.platform, source.ad_platform === "natural" ? text.organic : source.ad_platform],
+          [text.platform, platformName(source.ad_platform)],
           [text.foundBy, source.method === "" ? "" : methods[source.method]],
           [text.touchedAt, source.touched_at],
           [text.campaign, named(source.turbo_promoted_object_id, source.campaign_name)],

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import type { TimelineItem } from "../../../../src/contract/admin-user.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { listAddress } from "../lists/list-state.ts";
@@ -120,13 +121,14 @@ const POSTBACK_TONES: readonly Tone[] = ["warn", "good", "bad", "plain"];
 function PostbackContent({ item }: { item: Of<"postback"> }) {
   const text = useTexts(texts);
   const { cents } = useFormat();
+  const platformName = usePlatformName();
   const isOwn = item.event_type.startsWith("$");
   return (
     <Line
       title={isOwn ? text.item.callback : text.item.postback(item.event_type)}
       badge={<Badge tone={POSTBACK_TONES[item.status] ?? "plain"}>{text.statuses[item.status]}</Badge>}
       details={[
-        item.ad_platform !== "" && text.item.to(item.ad_platform),
+        item.ad_platform !== "" && text.item.to(platformName(item.ad_platform)),
         item.value_cents !== null && text.item.value(cents(item.value_cents)),
         item.attempts > 0 && text.item.attempts(item.attempts),
         item.resent > 0 && text.item.resent(item.resent),
@@ -139,10 +141,11 @@ function PostbackContent({ item }: { item: Of<"postback"> }) {
 function TouchContent({ item }: { item: Of<"touch"> }) {
   const text = useTexts(texts);
   const words = useTexts(attributionTexts);
+  const platformName = usePlatformName();
   const tone: Tone = item.outcome === "won" ? "good" : "plain";
   return (
     <Line
-      title={`${text.item[item.touch_kind]} · ${item.ad_platform}`}
+      title={`${text.item[item.touch_kind]} · ${platformName(item.ad_platform)}`}
       badge={<Badge tone={tone}>{item.outcome === "" ? text.item.notJudged : words.outcomes[item.outcome]}</Badge>}
       details={[
         item.campaign !== "" && `${text.campaign} ${item.campaign}`,
@@ -156,8 +159,11 @@ function TouchContent({ item }: { item: Of<"touch"> }) {
 function ArrivalContent({ item }: { item: Of<"registration"> | Of<"return"> }) {
   const text = useTexts(texts);
   const { methods } = useTexts(attributionTexts);
+  const platformName = usePlatformName();
   const source =
-    item.ad_platform === "" ? text.item.organicNow : text.item.attributed(item.ad_platform, methods[item.method]);
+    item.ad_platform === ""
+      ? text.item.organicNow
+      : text.item.attributed(platformName(item.ad_platform), methods[item.method]);
   return (
     <Line
       title={text.item[item.kind]}

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 import type { UserView } from "../../../../src/contract/admin-user.ts";
 import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { CopyButton } from "../../ui/copy-block.tsx";
@@ -11,6 +12,7 @@ import { texts } from "./texts.ts";
 export function UserHead({ user, children }: { user: UserView; children: ReactNode }) {
   const text = useTexts(texts);
   const { record, source } = user;
+  const platformName = usePlatformName();
   const isOrganic = source.ad_platform === "natural";
   const campaign = source.campaign_name || source.turbo_promoted_object_id;
   return (
@@ -31,7 +33,7 @@ export function UserHead({ user, children }: { user: UserView; children: ReactNo
               .join(" · ")}
           </p>
           <div className="row">
-            <Badge tone={isOrganic ? "plain" : "accent"}>{isOrganic ? text.organic : source.ad_platform}</Badge>
+            <Badge tone={isOrganic ? "plain" : "accent"}>{platformName(source.ad_platform)}</Badge>
             {campaign && <Badge>{campaign}</Badge>}
             {user.os_platform !== "unknown" && <Badge>{user.os_platform}</Badge>}
             {user.is_history && <Badge tone="warn">{text.history}</Badge>}

@@ -5,6 +5,7 @@ import type { UserSearch } from "../../../../src/contract/admin-user.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -46,6 +47,7 @@ function Found({ id }: { id: string }) {
   const text = useTexts(texts);
   const { app_id, currency } = useApp();
   const { cents } = useFormat();
+  const platformName = usePlatformName();
   const query = useQuery({
     queryKey: ["user-search", app_id, id],
     queryFn: ({ signal }) => get<UserSearch>("user/search", { app_id, q: id }, signal),
@@ -90,7 +92,7 @@ function Found({ id }: { id: string }) {
             {
               name: "ad_platform",
               title: text.platform,
-              cell: (user) => (user.ad_platform === "natural" ? text.organic : user.ad_platform),
+              cell: (user) => platformName(user.ad_platform),
             },
             { name: "pay_cents", title: text.paid(currency), kind: "number", cell: (user) => cents(user.pay_cents) },
           ]}

@@ -16,7 +16,6 @@ export const texts = {
     name: "Name",
     registered: "Registered",
     platform: "Platform",
-    organic: "Organic",
     paid: (currency: string) => `Paid, ${currency}`,
     ids: {
       client_id: "Client id",
@@ -51,7 +50,6 @@ export const texts = {
     name: "名称",
     registered: "注册时间",
     platform: "媒体",
-    organic: "自然量",
     paid: (currency: string) => `累计付费（${currency}）`,
     ids: {
       client_id: "用户 ID",
