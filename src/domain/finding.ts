@@ -71,7 +71,7 @@ function cut(text: string): string {
   return text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
 }
 
-/** One of each kind: what the traffic shows of it and what the tables show of it, the worst first. */
+/** One of each kind, the worst first. Where two tell the same, the first one's example is shown: a call says more than a sum. */
 export function mergeFindings(findings: readonly (Finding | undefined)[]): Finding[] {
   const merged = new Map<FindingKind, Finding>();
   for (const finding of findings) {
@@ -88,12 +88,11 @@ export function mergeFindings(findings: readonly (Finding | undefined)[]): Findi
 
 /** Both look at overlapping data, so their counts are not added. */
 function together(one: Finding, other: Finding): Finding {
-  const newer = other.lastAtMs > one.lastAtMs ? other : one;
   const severity = SEVERITIES.find((candidate) => candidate === one.severity || candidate === other.severity)!;
   return {
-    ...{ kind: one.kind, severity, count: Math.max(one.count, other.count), example: newer.example },
+    ...{ kind: one.kind, severity, count: Math.max(one.count, other.count), example: one.example },
     subjects: [...new Set([...one.subjects, ...other.subjects])].slice(0, SUBJECTS_MAX),
     firstAtMs: Math.min(one.firstAtMs, other.firstAtMs),
-    lastAtMs: newer.lastAtMs,
+    lastAtMs: Math.max(one.lastAtMs, other.lastAtMs),
   };
 }

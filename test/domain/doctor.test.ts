@@ -131,7 +131,7 @@ describe("what the tables show", () => {
   });
 });
 
-test("one finding of each kind: the worst first, with the newest example and the greater count", () => {
+test("one finding of each kind: the worst first, with the first example and the greater count", () => {
   const base = { kind: "shared_openid" as const, firstAtMs: 1, lastAtMs: 2 };
   const merged = mergeFindings([
     { ...base, severity: "warning", count: 9, subjects: ["a"], example: { from: "calls" } },
@@ -149,7 +149,7 @@ test("one finding of each kind: the worst first, with the newest example and the
   ]);
   expect(merged).toEqual([
     {
-      ...{ kind: "shared_openid", severity: "error", count: 9, subjects: ["a", "b"], example: { from: "tables" } },
+      ...{ kind: "shared_openid", severity: "error", count: 9, subjects: ["a", "b"], example: { from: "calls" } },
       ...{ firstAtMs: 0, lastAtMs: 5 },
     },
     { ...base, kind: "clock_skew", severity: "hint", count: 1, subjects: [], example: {} },

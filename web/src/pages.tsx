@@ -25,6 +25,13 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/start/start.tsx").then((page) => ({ default: page.StartPage }))),
   },
   {
+    path: "/live",
+    title: { en: "Live", zh: "实时数据" },
+    group: "integrate",
+    needsApp: true,
+    component: lazy(() => import("./pages/live/live.tsx").then((page) => ({ default: page.LivePage }))),
+  },
+  {
     path: "/overview",
     title: { en: "Overview", zh: "概览" },
     group: "results",
@@ -120,6 +127,13 @@ export const PAGES: readonly Page[] = [
     group: "setup",
     needsApp: false,
     component: lazy(() => import("./pages/audit/audit.tsx").then((page) => ({ default: page.AuditPage }))),
+  },
+  {
+    path: "/health",
+    title: { en: "Health", zh: "运行状态" },
+    group: "operate",
+    needsApp: false,
+    component: lazy(() => import("./pages/health/health.tsx").then((page) => ({ default: page.HealthPage }))),
   },
   {
     path: "/password",

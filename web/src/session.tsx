@@ -14,9 +14,11 @@ export function useSessionQuery() {
   });
 }
 
-/** Inside of the pages somebody always is signed in. */
+const NOBODY: Session = { name: "", role: "analyst", csrf: "" };
+
+/** Inside of the pages somebody is signed in; when that ends, they are drawn once more before the way in is shown. */
 export function useSession(): Session {
-  return queries.getQueryData<Session>(SESSION_KEY)!;
+  return queries.getQueryData<Session | null>(SESSION_KEY) ?? NOBODY;
 }
 
 /** An analyst looks at everything and changes nothing. */

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { App } from "../../src/db/app.ts";
+import { track } from "../http/fixture.ts";
+import { ConsoleTest, type Visit } from "./browser.ts";
+
+let site: ConsoleTest;
+let app: App;
+let pool: ReturnType<ConsoleTest["server"]["database"]>;
+beforeAll(async () => {
+  site = await ConsoleTest.start();
+  pool = site.server.database();
+  app = await site.server.createApp({ name: "My game" });
+  await site.server.register(app, "player-1");
+  const event = track("level_up");
+  await site.server.collect(app, "player-1", [event, event, track("bad name"), track("old", {}, 1e12)]);
+  await site.server.collect(app, "player-1", [
+    track("$PayEvent", { $pay_amount: 500, $pay_type: "USD", $order_id: "o-1" }),
+  ]);
+  await site.api("accounts/set", { app_id: app.appId, ad_platform: "kuaishou" });
+  await pool.query(
+    `insert into outbox (app_id, client_id, event_type, subject, lane, due_at_ms, attempts, in_flight, content)
+      values ($1, 'player-1', 'pay', 'o-1', $2, $3, 1, false, '{}')`,
+    [app.appId, `${app.appId} kuaishou `, Date.now() + 3_600_000],
+  );
+  await pool.query(
+    "update platform_account set last_error = 'The token has expired.', last_error_at_ms = $2 where app_id = $1",
+    [app.appId, Date.now()],
+  );
+  await site.server.settle();
+});
+afterAll(async () => {
+  await pool.end();
+  await site.stop();
+});
+
+async function setAside(count: number, payload = "not an entry <script>alert(1)</script>"): Promise<void> {
+  await pool.query(
+    `insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload, state)
+      select 'tests', n, n + 1, $1, $2, 'Entry ' || n || ' is not understood.', $3, 'waiting' from generate_series(1, $4) n`,
+    [app.appId, Date.now(), Buffer.from(payload), count],
+  );
+}
+
+async function open(options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
+  const visit = await site.visit(options);
+  await visit.open(`/health?app=${app.appId}`);
+  await visit.page.getByRole("heading", { name: "Health" }).waitFor();
+  return visit;
+}
+
+test("shows how the server is, and what needs a look", async () => {
+  const { page, complaints } = await open();
+  await page.getByText("Needs a look").waitFor();
+  await page.getByText("Orders in a currency without a rate count with amount 0.").waitFor();
+  await page.getByText("An account at an ad platform reports an error.").waitFor();
+  await page.getByText("The token has expired.").waitFor();
+  await page.getByText(/^PostgreSQL 18/).waitFor();
+  // It looks again by itself, and draws how it went.
+  await page.getByText("Since this page was opened").waitFor();
+  const lanes = page.getByRole("region", { name: "Postbacks" });
+  await lanes.getByText("kuaishou").waitFor();
+  await page.getByRole("region", { name: "Orders without a rate" }).getByText("USD").waitFor();
+  expect(complaints).toEqual([]);
+});
+
+test("the ledger adds up and says so, and follows what arrives", async () => {
+  const { page } = await open();
+  await page.getByText("Adds up: 5 received = 2 stored + 1 duplicate + 2 rejected").waitFor();
+  await page.locator(".chart canvas").first().waitFor();
+  await site.server.collect(app, "player-1", [track("later")]);
+  await page.getByText("Adds up: 6 received = 3 stored + 1 duplicate + 2 rejected").waitFor();
+  await page.getByLabel("Ledger").selectOption("touches");
+  await page.getByText("Nothing was received in this time").waitFor();
+  expect(page.url()).toContain("of=touches");
+  await page.getByLabel("Range").selectOption("month");
+  await page.getByText("Adds up: 0 received").waitFor();
+});
+
+test("what was set aside is shown as text, page by page, and taken in again by an admin", async () => {
+  await setAside(52);
+  const { page, complaints } = await open();
+  const table = page.getByRole("region", { name: "Set aside" });
+  await table.getByText("Entry 52 is not understood.").waitFor();
+  await table.getByRole("button", { name: "Show" }).first().click();
+  await page.getByRole("dialog").getByText("not an entry <script>alert(1)</script>").waitFor();
+  await page.getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Older" }).click();
+  await table.getByText("Entry 2 is not understood.").waitFor();
+  expect(await table.locator("tbody tr").count()).toBe(2);
+  await page.getByRole("button", { name: "Newest" }).click();
+  await page.getByRole("button", { name: "Take in all again" }).click();
+  await page.getByText("52 entries are being taken in again.").waitFor();
+  // They are still not understood, and now for a reason of their own.
+  await table
+    .getByText(/Entry \d+ is not understood/)
+    .first()
+    .waitFor({ state: "detached" });
+  expect(complaints).toEqual([]);
+});
+
+test("an analyst looks, and takes nothing in again", async () => {
+  await setAside(1);
+  const { page } = await open({ as: await site.analyst() });
+  await page.getByRole("region", { name: "Set aside" }).getByRole("button", { name: "Show" }).first().waitFor();
+  expect(await page.getByRole("button", { name: /Take in/ }).count()).toBe(0);
+});
+
+test("the page is readable in both themes and languages, and fits a phone", async () => {
+  await pool.query("delete from set_aside where set_aside_id > (select min(set_aside_id) + 2 from set_aside)");
+  const visit = await open();
+  await visit.inspect("health", async (page) => {
+    await page.locator(".chart canvas").first().waitFor();
+    await page.locator(".table tbody tr").first().waitFor();
+  });
+  const phone = await open({ size: "phone" });
+  await phone.page.locator(".chart canvas").first().waitFor();
+  await phone.page.screenshot({ path: "test-output/health-phone.png", fullPage: true });
+  expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+});
