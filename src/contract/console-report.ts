@@ -152,6 +152,7 @@ export const requestTextBody = Type.Object({
       description: "Developer application that signs; only for admins. Without it there are placeholders",
     }),
   ),
+  base_url: Type.Optional(Type.String({ description: "Public address; without it, the one that was called" })),
 });
 export type RequestTextBody = Static<typeof requestTextBody>;
 

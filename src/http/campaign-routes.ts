@@ -31,6 +31,7 @@ import { listPlatforms } from "../platform/platform-list.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { PAGE_SIZE, pageInfo, readPage } from "../report/list-request.ts";
 import type { ServedApp } from "./app-directory.ts";
+import { baseUrlOf } from "./base-url.ts";
 import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1/campaigns";
@@ -53,7 +54,7 @@ export function campaignRoutes(routes: FastifyInstance, context: HttpContext): v
     handler: async (request) => {
       const query = request.query as Texts;
       const campaign = await findCampaign(context, Number(query.app_id), query.turbo_promoted_object_id!);
-      const baseUrl = readBaseUrl(query.base_url ?? `${request.protocol}://${request.host}`);
+      const baseUrl = baseUrlOf(request, query.base_url);
       const platform = query.ad_platform;
       const links = campaignLinks(campaign, { baseUrl, macros: {}, ...(platform !== undefined && { platform }) });
       return success({ links } satisfies CampaignLinks);
@@ -67,11 +68,6 @@ export function campaignRoutes(routes: FastifyInstance, context: HttpContext): v
     },
     handler: async () => success({ platforms: listPlatforms() } satisfies PlatformList),
   });
-}
-
-function readBaseUrl(url: string): string {
-  if (/^https?:\/\/[^?#\s/][^?#\s]*$/.test(url)) return url.replace(/\/+$/, "");
-  throw new ApiError("badParameter", "base_url must be an address such as https://track.example.com.");
 }
 
 function listRoutes(routes: FastifyInstance, context: HttpContext): void {

@@ -27,6 +27,7 @@ import { reportCsv } from "../report/report-csv.ts";
 import { orderedItems, pageOfItems, readReportView } from "../report/report-page.ts";
 import { requestText } from "../report/request-text.ts";
 import { shownCatalogue } from "../report/shown-catalogue.ts";
+import { baseUrlOf } from "./base-url.ts";
 import type { HttpContext } from "./context.ts";
 import { dataAgeS } from "./data-age.ts";
 import { requireApproved, requireGranted } from "./report-access.ts";
@@ -139,11 +140,11 @@ function requestTextRoute(routes: FastifyInstance, context: HttpContext): void {
     },
     config: { access: "read" },
     handler: async (request) => {
-      const { developer_id, ...body } = request.body as RequestTextBody;
+      const { developer_id, base_url, ...body } = request.body as RequestTextBody;
       await context.apps.findById(body.app_id);
       readAdReport(body);
       const appKey = developer_id === undefined ? undefined : await keyOf(context, request, developer_id, body.app_id);
-      const baseUrl = `${request.protocol}://${request.host}`;
+      const baseUrl = baseUrlOf(request, base_url);
       return success(requestText(body, { baseUrl, ...(appKey !== undefined && { appKey }) }));
     },
   });

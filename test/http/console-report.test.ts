@@ -300,6 +300,12 @@ describe("a report as a public call", () => {
     expect(shown.items).toHaveLength(1);
   });
 
+  test("goes to the public address", async () => {
+    const { curl, body } = dataOf(await ask(admin, { base_url: "https://track.example.com/" }), requestTextAnswer);
+    expect(curl).toContain("'https://track.example.com/openapi/api/v1/report/combo_sql/'");
+    expect(JSON.parse(body)).toEqual(report());
+  });
+
   test("has placeholders where nobody signs, and never the key", async () => {
     for (const user of [admin, analyst]) {
       const data = dataOf(await ask(user), requestTextAnswer);
@@ -319,6 +325,7 @@ describe("a report as a public call", () => {
     const other = await reports.developer({ apps: [app.appId + 1] });
     expect(await ask(admin, { developer_id: other.developerId })).toMatchObject(refused(/not granted/, 2004));
     expect(await ask(admin, { metrics_list: [] })).toMatchObject(refused(/metrics_list/));
+    expect(await ask(admin, { base_url: "ftp://x" })).toMatchObject(refused(/base_url/));
     expect(await ask(admin, { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
   });
 });

@@ -4,7 +4,9 @@ import type { RequestText } from "../../../../src/contract/console-report.ts";
 import type { DeveloperList } from "../../../../src/contract/developer.ts";
 import { get, post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
+import { publicUrl } from "../../public-url.ts";
 import { useMayChange } from "../../session.tsx";
+import { useStored } from "../../stored.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
@@ -25,7 +27,7 @@ export function RequestDialog({ state, onClose }: { state: ReportState; onClose:
   const [tab, setTab] = useState<"curl" | "node" | "body">("curl");
   // Somebody who has an application most likely wants the call signed.
   const developer = chosen ?? (maySign ? String(developers.data?.[0]?.id ?? "") : "");
-  const body = publicBody(app_id, state);
+  const body = { ...publicBody(app_id, state), base_url: useStored(publicUrl) };
   const query = useQuery({
     queryKey: ["report/request-text", body, developer],
     placeholderData: keepPreviousData,
