@@ -6,8 +6,12 @@ import { pageFields } from "./paging.ts";
 
 const appIdText = Type.String({ pattern: "^\\d{1,10}$", description: "Application id" });
 const day = (description: string) => Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description });
-const platform = Type.Optional(Type.String({ description: "Only this ad platform", maxLength: 40 }));
-const advertiser = Type.Optional(Type.String({ description: "Only this account", maxLength: 200 }));
+const platform = Type.Optional(
+  Type.String({ description: "Only this ad platform; `-`: where none is named", maxLength: 40 }),
+);
+const advertiser = Type.Optional(
+  Type.String({ description: "Only this account; `-`: where none is named", maxLength: 200 }),
+);
 const money = (description: string) =>
   Type.Number({ description: `${description}, in major units of the app's currency` });
 

@@ -165,7 +165,8 @@ function listRoutes(routes: FastifyInstance, context: HttpContext): void {
     const { appId, timeZone } = await context.apps.findById(Number(query.app_id));
     const range = {
       ...{ appId, ...daysOf(query as Days) },
-      ...{ adPlatform: platformOf(query.ad_platform ?? ""), advertiserId: query.advertiser_id ?? "" },
+      adPlatform: namedIn(query.ad_platform, platformOf),
+      advertiserId: namedIn(query.advertiser_id, (id) => id),
     };
     const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
     return { range, timeZone, page };
@@ -192,6 +193,13 @@ function listRoutes(routes: FastifyInstance, context: HttpContext): void {
       return success((await listCostRows(context.reportPool(), range, page)) satisfies CostRows);
     },
   });
+}
+
+const UNNAMED = "-";
+
+/** Undefined: whatever it is. */
+function namedIn(text: string | undefined, read: (text: string) => string): string | undefined {
+  return text === undefined ? undefined : read(text === UNNAMED ? "" : text);
 }
 
 function dayOf(text: string | undefined): string | undefined {

@@ -2,8 +2,14 @@ import { allOf, type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { type Page, type PageInfo, pageInfo } from "./list-request.ts";
 
-/** Which stored costs. The empty text means any platform or account. */
-export type CostRange = { appId: number; fromDay: string; toDay: string; adPlatform: string; advertiserId: string };
+/** Which stored costs. The empty text: those that name no platform or account; undefined: whatever they name. */
+export type CostRange = {
+  appId: number;
+  fromDay: string;
+  toDay: string;
+  adPlatform: string | undefined;
+  advertiserId: string | undefined;
+};
 
 /** What an account's ads have cost on a day. Money is in major units of the app's currency. */
 export type CostDay = {
@@ -129,7 +135,7 @@ const rowOrder = sql`order by c.day desc, c.cost_e4 desc, c.ad_platform, c.adver
 function isIn({ appId, fromDay, toDay, adPlatform, advertiserId }: CostRange): Sql {
   return allOf([
     sql`c.app_id = ${appId} and c.day >= ${fromDay}::date and c.day <= ${toDay}::date`,
-    ...(adPlatform === "" ? [] : [sql`c.ad_platform = ${adPlatform}`]),
-    ...(advertiserId === "" ? [] : [sql`c.advertiser_id = ${advertiserId}`]),
+    ...(adPlatform === undefined ? [] : [sql`c.ad_platform = ${adPlatform}`]),
+    ...(advertiserId === undefined ? [] : [sql`c.advertiser_id = ${advertiserId}`]),
   ]);
 }

@@ -16,6 +16,7 @@ const ROWS = [
   "2024-06-15,tencent,acc-1,g1,a1,200,20,2.25",
   "2024-06-15,tencent,acc-1,g1,a2,300,30,4.0001",
   "2024-06-15,vivo,acc-2,g2,a3,1,0,0",
+  "2024-06-13,,,,,,,9",
   "2024-07-01,tencent,acc-1,g1,a1,1000,100,100",
 ];
 
@@ -44,20 +45,26 @@ describe("stored costs", () => {
         ...{ rows: 1, impressions: 1, clicks: 0, cost: 0 },
       },
       { date: "2024-06-14", ...tencent, rows: 1, impressions: 100, clicks: 10, cost: 1.5 },
+      {
+        ...{ date: "2024-06-13", ad_platform: "", advertiser_id: "", advertiser_name: "", ...file },
+        ...{ rows: 1, impressions: 0, clicks: 0, cost: 9 },
+      },
     ]);
-    expect(total).toEqual({ rows: 4, impressions: 601, clicks: 60, cost: 7.7501 });
-    expect(page_info).toEqual({ page: 1, page_size: 20, total_number: 3, total_page: 1 });
+    expect(total).toEqual({ rows: 5, impressions: 601, clicks: 60, cost: 16.7501 });
+    expect(page_info).toEqual({ page: 1, page_size: 20, total_number: 4, total_page: 1 });
   });
 
   test("come page by page, with the total of all", async () => {
     const pages = await Promise.all([1, 2].map((page) => days({ page, page_size: 2 })));
-    expect(pages.map((page) => page.days.length)).toEqual([2, 1]);
-    for (const { total, page_info } of pages) expect([total.cost, page_info.total_page]).toEqual([7.7501, 2]);
+    expect(pages.map((page) => page.days.length)).toEqual([2, 2]);
+    for (const { total, page_info } of pages) expect([total.cost, page_info.total_page]).toEqual([16.7501, 2]);
   });
 
   test("are narrowed to a platform and an account", async () => {
     expect((await days({ ad_platform: "gdt" })).days).toHaveLength(2);
     expect((await days({ ad_platform: "vivo", advertiser_id: "acc-2" })).days).toHaveLength(1);
+    expect((await days({ ad_platform: "-" })).days).toMatchObject([{ ad_platform: "", advertiser_id: "", cost: 9 }]);
+    expect((await rows({ ad_platform: "-", advertiser_id: "-" })).rows).toMatchObject([{ cost: 9 }]);
     expect(await days({ advertiser_id: "nobody" })).toMatchObject({ days: [], total: { rows: 0, cost: 0 } });
   });
 

@@ -137,7 +137,7 @@ describe("rules", () => {
     const table = page.getByRole("region", { name: "Rules" }).locator("tbody tr");
     const own = table.filter({ hasText: "Event level_up" });
     expect(await own.textContent()).toMatch(
-      /Key action.*campaign campaign-0000001.*within 30 days.*50% of them.*as it is.*On/,
+      /told as Key action.*campaign campaign-0000001.*within 30 days.*50% of them.*as it is.*On/,
     );
     const before = await table.count();
     await page.getByRole("button", { name: "Move up: Event level_up" }).click();

@@ -47,8 +47,19 @@ export async function post<T>(path: string, body: object, signal?: AbortSignal):
 /** For answers that are read bit by bit. A refusal is still an envelope. */
 export async function postForStream(path: string, body: object, signal?: AbortSignal): Promise<Response> {
   const csrf = queries.getQueryData<Session | null>(SESSION_KEY)?.csrf ?? "";
-  const headers = { "content-type": "application/json", [CSRF_HEADER]: csrf };
-  return send(addressOf(path), { method: "POST", headers, body: JSON.stringify(body), ...(signal ? { signal } : {}) });
+  const { bytes, encoding } = await packed(JSON.stringify(body));
+  const headers = { "content-type": "application/json", [CSRF_HEADER]: csrf, ...encoding };
+  return send(addressOf(path), { method: "POST", headers, body: bytes, ...(signal ? { signal } : {}) });
+}
+
+/** More than a form ever holds: a file. */
+const LARGE_CHARACTERS = 200_000;
+
+/** On the wire a body may be smaller than what a file makes of it. */
+async function packed(text: string): Promise<{ bytes: BodyInit; encoding: Record<string, string> }> {
+  if (text.length < LARGE_CHARACTERS) return { bytes: text, encoding: {} };
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
+  return { bytes: await new Response(stream).blob(), encoding: { "content-encoding": "gzip" } };
 }
 
 async function send(address: string, init: RequestInit): Promise<Response> {

@@ -81,6 +81,13 @@ export const PAGES: readonly Page[] = [
     component: lazy(() => import("./pages/postbacks/postbacks.tsx").then((page) => ({ default: page.PostbacksPage }))),
   },
   {
+    path: "/cost",
+    title: { en: "Cost", zh: "消耗" },
+    group: "promote",
+    needsApp: true,
+    component: lazy(() => import("./pages/cost/cost.tsx").then((page) => ({ default: page.CostPage }))),
+  },
+  {
     path: "/apps",
     title: { en: "Apps and tokens", zh: "应用与密钥" },
     group: "setup",

@@ -45,17 +45,14 @@ function useShownColumns(): Column<PostbackRule>[] {
     {
       name: "moment",
       title: columns.moment,
-      cell: ({ moment, rule_id }) => (
+      cell: ({ moment, event_type, rule_id }) => (
         <div className="rule-moment">
           <strong>{words.moment(moment)}</strong>
-          <div className="soft small">#{rule_id}</div>
+          <div className="soft small">
+            {text.toldAs(words.eventType(event_type))} · #{rule_id}
+          </div>
         </div>
       ),
-    },
-    {
-      name: "eventType",
-      title: columns.eventType,
-      cell: ({ event_type }) => <span className="nowrap">{words.eventType(event_type)}</span>,
     },
     {
       name: "whom",

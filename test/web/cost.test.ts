@@ -1,0 +1,252 @@
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { CostRow } from "../../sim/platforms/costs.ts";
+import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
+import type { App } from "../../src/db/app.ts";
+import { addDays, calendarOf } from "../../src/domain/calendar.ts";
+import { ACCOUNT_PLATFORMS, accountFieldsOf } from "../../src/platform/account.ts";
+import { FIELD_TEXTS } from "../../web/src/pages/cost/account-field-texts.ts";
+import { ACCESS, ACCOUNT, spent } from "../cost/stage.ts";
+import { ConsoleTest, type Visit } from "./browser.ts";
+
+const TODAY = calendarOf("Asia/Shanghai").dayOf(Date.now());
+const HEADER = "date,ad_platform,advertiser_id,aid,impressions,clicks,cost";
+
+let site: ConsoleTest;
+let app: App;
+let engine: OceanEngineStandIn;
+
+beforeAll(async () => {
+  const days = Array.from({ length: 12 }, (_, back) => addDays(TODAY, -back));
+  const costs: CostRow[] = days.flatMap((day, at) => [spent(day, 1, 12_345 + at), spent(day, 2, 6_600)]);
+  engine = await startOceanEngine({ costs });
+  // By hand alone: what is pulled, a test has asked for.
+  site = await ConsoleTest.start({ env: { ROLES: "http,apply,refresh" } });
+  app = await site.server.createApp({ name: "Idle Farm" });
+  const { settings, secrets } = ACCESS.bytedance(engine);
+  const key = { app_id: app.appId, ad_platform: "bytedance", advertiser_id: ACCOUNT };
+  await change("accounts/set", { ...key, settings, secrets, postbacks: "off", costs: "on" });
+  const lines = days.map((day, at) => `${day},tencent,7788,a-${at},${1000 * at},${10 * at},${100 + at}.25`);
+  await change("cost/import", { app_id: app.appId, csv: [HEADER, ...lines].join("\n") });
+  await change("advertiser/import", { csv: "ad_platform,advertiser_id,name\ntencent,7788,腾讯一号\n" });
+});
+
+afterAll(async () => {
+  await site.stop();
+  await engine.close();
+});
+
+async function change(path: string, body: object): Promise<void> {
+  expect(await site.api(path, body)).toMatchObject({ code: 0 });
+}
+
+async function open(tab: string, options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
+  const visit = await site.visit(options);
+  await visit.open(`/cost?app=${app.appId}&tab=${tab}`);
+  return visit;
+}
+
+const csvFile = (...lines: string[]) => ({
+  ...{ name: "costs.csv", mimeType: "text/csv", buffer: Buffer.from([HEADER, ...lines].join("\n")) },
+});
+
+describe("pulls", () => {
+  test("an app whose accounts are not pulled is told what to do", async () => {
+    const { appId } = await site.server.createApp({ name: "Empty" });
+    const { page } = await open("pulls");
+    await page.goto(`${site.server.url}/console/cost?app=${appId}&tab=pulls`);
+    await page.getByText("No account has costs on").waitFor();
+    await page.getByRole("tab", { name: "Costs" }).click();
+    await page.getByText("No costs are stored for these days").waitFor();
+  });
+
+  test("a pull shows how far it is, goes on without its page, and is stopped without harm", async () => {
+    engine.fail = () => "hang";
+    const visit = await open("pulls");
+    const { page } = visit;
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "Pull now …" }).click();
+    await dialog.getByLabel("Days").selectOption("These days");
+    await dialog.getByLabel("To").fill("2999-01-01");
+    await dialog.getByRole("button", { name: "Pull" }).click();
+    await dialog.getByText("to lies in the future.").waitFor();
+    await dialog.getByLabel("Days").selectOption("All days that are not settled");
+    await dialog.getByRole("button", { name: "Pull" }).click();
+    await page.getByText(/^Pulling: 0 of \d+ days$/).waitFor();
+    await page.goto("about:blank");
+    await visit.open(`/cost?app=${app.appId}&tab=pulls`);
+    await page.getByText(/^Pulling: 0 of \d+ days$/).waitFor();
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByText("It was stopped.").waitFor();
+    engine.fail = () => undefined;
+    await page.getByRole("button", { name: "Pull now …" }).click();
+    await dialog.getByRole("button", { name: "Pull" }).click();
+    await page.getByText("Pulled", { exact: true }).waitFor();
+    await page.getByRole("img", { name: `${TODAY}: pulled, still corrected, 2 rows, 189.45` }).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("are readable in both themes and languages", async () => {
+    const visit = await open("pulls");
+    await visit.inspect("cost-pulls", (page) => page.getByRole("img").nth(5).waitFor());
+  });
+});
+
+describe("stored costs", () => {
+  test("are readable in both themes and languages, and on a phone", async () => {
+    const visit = await open("costs");
+    await visit.inspect("cost", (page) => page.locator("tfoot").waitFor());
+    const phone = await open("costs", { size: "phone" });
+    await phone.inspect("cost-phone", (page) => page.locator("tfoot").waitFor());
+  });
+
+  test("are narrowed down, and opened row by row", async () => {
+    const visit = await open("costs");
+    const { page } = visit;
+    await page.getByLabel("Platform").selectOption("Tencent Ads");
+    await page.getByText("Page 1 of 1 · 12 rows").waitFor();
+    expect(page.url()).toContain("ad_platform=tencent");
+    expect(await page.locator("tfoot").textContent()).toContain("1,269.00");
+    const row = page.locator("tbody tr").first();
+    expect(await row.textContent()).toMatch(/腾讯一号 · 7788.*100\.25.*File/);
+    await row.getByRole("button", { name: "Rows" }).click();
+    await page.getByRole("dialog").getByText("a-0").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+});
+
+describe("accounts", () => {
+  test("are made from what the platform asks for; secrets are never shown again", async () => {
+    const visit = await open("accounts");
+    const { page } = visit;
+    const dialog = page.getByRole("dialog");
+    await page.getByRole("button", { name: "New account" }).click();
+    await dialog.getByLabel("Platform", { exact: true }).selectOption("Tencent Ads");
+    await dialog.getByLabel("Pull costs").check();
+    await dialog.getByLabel("Access token · access_token").fill("very-secret-token");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("Costs are asked of one advertiser: name its advertiser_id.").waitFor();
+    await dialog.getByLabel("Advertiser's id at the platform").fill("7788");
+    await dialog.getByText(/settings that rarely need a change$/).click();
+    await dialog.getByLabel("Address of the API · base_url").fill("nowhere");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText("base_url must be an address that begins with http:// or https://.").waitFor();
+    await dialog.getByLabel("Address of the API · base_url").fill("http://127.0.0.1:9/");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The account is saved.").waitFor();
+    const row = page.locator("tbody tr").filter({ hasText: "7788" });
+    expect(await row.textContent()).toMatch(/Postbacks.*Costs.*base_url, one secret.*no limit/);
+    await visit.inspect("cost-accounts", (shown) => shown.getByText("7788").waitFor());
+    expect(await page.content()).not.toContain("very-secret-token");
+    await row.getByRole("button", { name: "Edit" }).click();
+    await dialog.getByText("Is set; type to replace it.").waitFor();
+    expect(await dialog.getByLabel("Access token · access_token").inputValue()).toBe("");
+    await dialog.getByLabel("Calls a second at most").fill("10001");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByText(/^rate must be a whole number/).waitFor();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await row.getByRole("button", { name: "Remove" }).click();
+    await dialog.getByRole("button", { name: "Remove" }).click();
+    await page.getByText("The account is removed.").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("every field that a platform asks for has a name in both languages", () => {
+    const names = ACCOUNT_PLATFORMS.flatMap((platform) => accountFieldsOf(platform).map(({ name }) => name));
+    expect(names.filter((name) => !(name in FIELD_TEXTS))).toEqual([]);
+  });
+});
+
+describe("an upload", () => {
+  test("is looked at before it is taken in: what is new, what it replaces, and what it comes to", async () => {
+    const visit = await open("upload");
+    const { page } = visit;
+    const file = csvFile(`${TODAY},tencent,7788,a-0,5,1,90`, `${TODAY},tencent,7788,b-1,7,2,11.5`);
+    const drop = async () => {
+      await page.locator("input[type=file]").setInputFiles(file);
+      await page.getByText("11.5", { exact: true }).first().waitFor();
+    };
+    await drop();
+    await page.getByText("costs.csv, read as UTF-8").waitFor();
+    expect(await page.locator(".tile").allTextContents()).toEqual([
+      ...["New1", "Replace something1", "Already known0", "Cost, CNY101.50of which known so far: 100.25"],
+    ]);
+    await page.getByRole("heading", { name: "Rows that replace something" }).waitFor();
+    expect(await page.locator("del").allTextContents()).toContain("100.25");
+    await visit.inspect("cost-upload", drop);
+    await page.getByRole("button", { name: "Take in 2 rows" }).click();
+    await page.getByText("2 rows were taken in.").waitFor();
+    await drop();
+    await page.getByText("Already known2").waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("with lines that are wrong names each of them, and cannot be taken in", async () => {
+    const visit = await open("upload");
+    const { page } = visit;
+    await page.locator("input[type=file]").setInputFiles(csvFile("yesterday,tencent,1,a,,,1", `${TODAY},vivo,1,a,,,x`));
+    await page.getByText("2 lines are wrong").waitFor();
+    await page.getByText("date must look like 2026-11-15").waitFor();
+    await page.getByText("cost must be a number with up to 4 decimals").waitFor();
+    expect(await page.getByRole("button", { name: /^Take in/ }).isDisabled()).toBe(true);
+    await visit.inspect("cost-upload-wrong", async (shown) => {
+      await shown.locator("input[type=file]").setInputFiles(csvFile("yesterday,tencent,1,a,,,1"));
+      await shown.getByText("date must look like 2026-11-15").waitFor();
+    });
+  });
+
+  test("may be dropped, be larger than a call takes unpacked, and be written by a Chinese spreadsheet", async () => {
+    const visit = await open("upload");
+    const { page } = visit;
+    const channel = "长渠道名称".repeat(10);
+    const lines = Array.from({ length: 9_000 }, (_, at) => `${TODAY},vivo,9,${at},${channel},0.5`);
+    const text = ["date,ad_platform,advertiser_id,aid,channel,cost", ...lines].join("\n");
+    const transfer = await page.evaluateHandle((csv) => {
+      const { DataTransfer, File } = globalThis as unknown as {
+        DataTransfer: new () => { items: { add(file: object): void } };
+        File: new (parts: string[], name: string) => object;
+      };
+      const dropped = new DataTransfer();
+      dropped.items.add(new File([csv], "big.csv"));
+      return dropped;
+    }, text);
+    await page.locator(".drop-zone").dispatchEvent("drop", { dataTransfer: transfer });
+    await page.getByText("big.csv, read as UTF-8").waitFor();
+    await page.getByRole("button", { name: "Take in 9,000 rows" }).waitFor();
+    await page.getByRole("button", { name: "Another file" }).click();
+    // "渠道" in GB18030.
+    const chinese = Buffer.concat([Buffer.from(`date,channel\n${TODAY},`), Buffer.from([0xc7, 0xfe, 0xb5, 0xc0])]);
+    await page.locator("input[type=file]").setInputFiles({ name: "gb.csv", mimeType: "text/csv", buffer: chinese });
+    await page.getByText("gb.csv, read as GB18030").waitFor();
+    await page.getByText("渠道", { exact: true }).waitFor();
+    expect(visit.complaints).toEqual([]);
+  });
+
+  test("has a template for each kind, which the server takes", async () => {
+    const { page } = await open("upload");
+    for (const kind of ["cost", "advertiser", "ad-object"]) {
+      await page.getByLabel("What is in the file").selectOption(kind);
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("button", { name: "Download a template" }).click(),
+      ]);
+      expect(download.suggestedFilename()).toBe(`${kind}-template.csv`);
+      const csv = readFileSync(await download.path(), "utf8");
+      const { data } = await site.api(`${kind}/import/preview`, { app_id: app.appId, csv });
+      expect([data.problems, data.rows.new > 0]).toEqual([[], true]);
+    }
+  });
+});
+
+test("an analyst looks at everything and finds nothing to change", async () => {
+  const as = await site.analyst();
+  for (const tab of ["costs", "accounts", "pulls", "upload"]) {
+    const { page } = await open(tab, { as });
+    await page.locator(".table-frame, .drop-zone").last().waitFor();
+    expect(await page.getByRole("button", { name: /^(?:New|Edit|Remove|Pull|Stop)/ }).count(), tab).toBe(0);
+  }
+  const { page } = await open("upload", { as });
+  await page.locator("input[type=file]").setInputFiles(csvFile(`${TODAY},tencent,7788,c-1,7,2,11.5`));
+  await page.getByText("Only an admin can take it in.").waitFor();
+  expect(await page.getByRole("button", { name: /^Take in/ }).count()).toBe(0);
+});

@@ -1,0 +1,88 @@
+import { useQuery } from "@tanstack/react-query";
+import type { AccountField, AccountFields } from "../../../../src/contract/account.ts";
+import { get } from "../../api.ts";
+import { useLanguage, useTexts } from "../../texts.ts";
+import { TextArea, TextField } from "../../ui/field.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { FIELD_TEXTS } from "./account-field-texts.ts";
+import type { FieldsProps } from "./account-form.tsx";
+import { texts } from "./account-texts.ts";
+
+type PlatformFieldsProps = FieldsProps & { known: readonly string[] };
+
+/** What the platform asks for, as its connectors describe it. What holds without being set is put aside. */
+export function PlatformFields({ draft, known, onChange }: PlatformFieldsProps) {
+  const text = useTexts(texts).form;
+  const described = useQuery({
+    queryKey: ["account-fields", draft.platform],
+    queryFn: ({ signal }) => get<AccountFields>("accounts/fields", { ad_platform: draft.platform }, signal),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  const isUsed = (field: AccountField) =>
+    (draft.postbacks && field.for.includes("postbacks")) || (draft.costs && field.for.includes("costs"));
+  const settingOf = (field: AccountField) => (
+    <SettingField
+      key={field.name}
+      field={field}
+      value={draft.settings[field.name] ?? ""}
+      onChange={(value) => onChange({ settings: { ...draft.settings, [field.name]: value } })}
+    />
+  );
+  return (
+    <QueryView query={described}>
+      {({ fields }) => {
+        const used = fields.filter(isUsed);
+        const own = used.filter(({ secret, fallback }) => !secret && fallback === "");
+        const others = used.filter(({ secret, fallback }) => !secret && fallback !== "");
+        return (
+          <>
+            <div className="form-pair">
+              {used
+                .filter(({ secret }) => secret)
+                .map((field) => (
+                  <SecretField
+                    key={field.name}
+                    field={field}
+                    isSet={known.includes(field.name)}
+                    value={draft.secrets[field.name] ?? ""}
+                    onChange={(value) => onChange({ secrets: { ...draft.secrets, [field.name]: value } })}
+                  />
+                ))}
+              {own.map(settingOf)}
+            </div>
+            {others.length > 0 && (
+              <details className="account-defaults">
+                <summary>{text.defaults(others.length)}</summary>
+                <div className="form-pair">{others.map(settingOf)}</div>
+              </details>
+            )}
+          </>
+        );
+      }}
+    </QueryView>
+  );
+}
+
+function useWords({ name, hint }: AccountField): { label: string; hint: string } {
+  const language = useLanguage();
+  const words = FIELD_TEXTS[name];
+  return {
+    label: words ? `${words[language]} · ${name}` : name,
+    hint: language === "zh" && words ? words.zhHint : hint,
+  };
+}
+
+type FieldProps = { field: AccountField; value: string; onChange: (value: string) => void };
+
+function SettingField({ field, ...rest }: FieldProps) {
+  return <TextField {...useWords(field)} placeholder={field.fallback} spellCheck={false} {...rest} />;
+}
+
+/** A key of several lines does not fit into one. */
+function SecretField({ field, isSet, ...rest }: FieldProps & { isSet: boolean }) {
+  const text = useTexts(texts).form;
+  const { label, hint } = useWords(field);
+  const shown = { label, hint: `${hint} ${isSet ? text.secretSet : text.secretUnset}`, ...rest };
+  if (field.name === "private_key") return <TextArea {...shown} rows={3} autoComplete="off" spellCheck={false} />;
+  return <TextField {...shown} type="password" autoComplete="off" />;
+}

@@ -1,0 +1,155 @@
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Account } from "../../../../src/contract/account.ts";
+import { post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { usePlatformName } from "../../report/platform-name.ts";
+import { useTexts } from "../../texts.ts";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Check, SelectField, TextField } from "../../ui/field.tsx";
+import { say } from "../../ui/toast.tsx";
+import { sorted, usePlatforms } from "../campaigns/platform-choice.tsx";
+import { PlatformFields } from "./account-fields.tsx";
+import { refreshAccounts } from "./account-query.ts";
+import { texts } from "./account-texts.ts";
+
+type Values = Readonly<Record<string, string>>;
+
+/** What is typed; what is not stays as it is. */
+export type Draft = {
+  platform: string;
+  advertiser: string;
+  postbacks: boolean;
+  costs: boolean;
+  rate: string;
+  settings: Values;
+  secrets: Values;
+};
+
+const NEW: Draft = {
+  ...{ platform: "", advertiser: "", postbacks: true, costs: false, rate: "0", settings: {}, secrets: {} },
+};
+
+function draftOf({ ad_platform, advertiser_id, postbacks, costs, rate, settings }: Account): Draft {
+  return {
+    ...{ platform: ad_platform, advertiser: advertiser_id, postbacks: postbacks === "on", costs: costs === "on" },
+    ...{ rate: String(rate), settings, secrets: {} },
+  };
+}
+
+/** Without an account: a new one. */
+export function AccountForm({ account, onClose }: { account?: Account; onClose: () => void }) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const platformName = usePlatformName();
+  const [draft, setDraft] = useState<Draft>(account ? draftOf(account) : NEW);
+  const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
+  const saving = useMutation({
+    mutationFn: () => post<Account>("accounts/set", { app_id: app.app_id, ...bodyOf(draft) }),
+    onSuccess: async () => {
+      await refreshAccounts(queries);
+      say(text.saved);
+      onClose();
+    },
+  });
+  const title = account
+    ? text.form.edit(`${platformName(account.ad_platform)} ${account.advertiser_id}`.trimEnd())
+    : text.form.create;
+  return (
+    <FormDialog
+      title={title}
+      width="wide"
+      submit={{ label: text.form.submit, disabled: draft.platform === "" }}
+      onSubmit={() => saving.mutate()}
+      isBusy={saving.isPending}
+      error={saving.error}
+      onClose={onClose}
+    >
+      {!account && <KeyFields draft={draft} onChange={change} />}
+      {draft.platform !== "" && (
+        <>
+          <UseFields draft={draft} onChange={change} />
+          <PlatformFields draft={draft} known={account?.secrets ?? []} onChange={change} />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+/** Secrets that nobody has typed are not sent, so that they stay. */
+function bodyOf({ platform, advertiser, postbacks, costs, rate, settings, secrets }: Draft): object {
+  const typed = Object.entries(secrets).filter(([, value]) => value !== "");
+  return {
+    ...{ ad_platform: platform, advertiser_id: advertiser.trim(), settings },
+    ...{ postbacks: postbacks ? "on" : "off", costs: costs ? "on" : "off" },
+    rate: rate.trim() === "" ? 0 : Number(rate),
+    secrets: Object.fromEntries(typed),
+  };
+}
+
+export type FieldsProps = { draft: Draft; onChange: (changes: Partial<Draft>) => void };
+
+function KeyFields({ draft, onChange }: FieldsProps) {
+  const text = useTexts(texts).form;
+  const platformName = usePlatformName();
+  const { data } = usePlatforms();
+  const possible = sorted(data?.platforms ?? []).filter(({ postbacks, costs }) => postbacks || costs);
+  const choose = (platform: string) => {
+    const chosen = possible.find(({ name }) => name === platform);
+    const takesPostbacks = chosen?.postbacks === true;
+    onChange({ platform, settings: {}, secrets: {}, postbacks: takesPostbacks, costs: !takesPostbacks });
+  };
+  return (
+    <div className="form-pair">
+      <SelectField
+        label={text.platform}
+        value={draft.platform}
+        choices={[
+          ...(draft.platform === "" ? [{ value: "", label: text.choose }] : []),
+          ...possible.map(({ name }) => ({ value: name, label: platformName(name) })),
+        ]}
+        onChange={choose}
+      />
+      <TextField
+        label={text.advertiser}
+        hint={text.advertiserHint}
+        value={draft.advertiser}
+        onChange={(advertiser) => onChange({ advertiser })}
+        spellCheck={false}
+      />
+    </div>
+  );
+}
+
+function UseFields({ draft, onChange }: FieldsProps) {
+  const text = useTexts(texts).form;
+  const { data } = usePlatforms();
+  const platform = data?.platforms.find(({ name }) => name === draft.platform);
+  return (
+    <div className="form-pair">
+      <div className="stack tight">
+        <Check
+          label={text.sendPostbacks}
+          checked={draft.postbacks}
+          disabled={platform?.postbacks === false}
+          onChange={(postbacks) => onChange({ postbacks })}
+        />
+        <Check
+          label={text.pullCosts}
+          checked={draft.costs}
+          disabled={platform?.costs === false}
+          onChange={(costs) => onChange({ costs })}
+        />
+        {platform?.postbacks === false && <span className="soft small">{text.noPostbacks}</span>}
+        {platform?.costs === false && <span className="soft small">{text.noCosts}</span>}
+      </div>
+      <TextField
+        label={text.rate}
+        hint={text.rateHint}
+        inputMode="numeric"
+        value={draft.rate}
+        onChange={(rate) => onChange({ rate })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import type { Account, AccountList, GivenUp } from "../../../../src/contract/account.ts";
+import { get, post, queries } from "../../api.ts";
+import { useApp } from "../../chosen-app.tsx";
+import { useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
+import { useMayChange } from "../../session.tsx";
+import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
+import { FormDialog } from "../../ui/dialog.tsx";
+import { Empty } from "../../ui/empty.tsx";
+import { QueryView } from "../../ui/query-view.tsx";
+import { say } from "../../ui/toast.tsx";
+import { AccountForm } from "./account-form.tsx";
+import { ACCOUNTS_KEY, refreshAccounts } from "./account-query.ts";
+import { texts } from "./account-texts.ts";
+
+type Doing = { kind: "create" } | { kind: "edit" | "remove"; account: Account };
+
+/** Accounts at ad platforms. */
+export function Accounts() {
+  const text = useTexts(texts);
+  const app = useApp();
+  const mayChange = useMayChange();
+  const [doing, setDoing] = useState<Doing>();
+  const accounts = useQuery({
+    queryKey: [ACCOUNTS_KEY, app.app_id],
+    queryFn: ({ signal }) => get<AccountList>("accounts", { app_id: app.app_id }, signal),
+  });
+  const close = () => setDoing(undefined);
+  return (
+    <>
+      <div className="row apart">
+        <p className="soft grow">{text.about}</p>
+        {mayChange && (
+          <Button look="main" onClick={() => setDoing({ kind: "create" })}>
+            {text.newAccount}
+          </Button>
+        )}
+      </div>
+      <QueryView query={accounts}>{(data) => <AccountTable accounts={data.accounts} onDo={setDoing} />}</QueryView>
+      {doing?.kind === "create" && <AccountForm onClose={close} />}
+      {doing?.kind === "edit" && <AccountForm account={doing.account} onClose={close} />}
+      {doing?.kind === "remove" && <RemoveDialog account={doing.account} onClose={close} />}
+    </>
+  );
+}
+
+function AccountTable({ accounts, onDo }: { accounts: readonly Account[]; onDo: (doing: Doing) => void }) {
+  const text = useTexts(texts);
+  const { number } = useFormat();
+  const mayChange = useMayChange();
+  const { columns: titles } = text;
+  const columns: Column<Account>[] = [
+    { name: "account", title: titles.account, cell: (account) => <Name account={account} /> },
+    { name: "uses", title: titles.uses, cell: (account) => <Uses account={account} /> },
+    { name: "settings", title: titles.settings, cell: (account) => <Settings account={account} /> },
+    {
+      ...{ name: "rate", kind: "number", title: titles.rate },
+      cell: ({ rate }) => (rate === 0 ? text.noLimit : number(rate)),
+    },
+    { name: "state", title: titles.state, cell: (account) => <State account={account} /> },
+  ];
+  if (mayChange) {
+    columns.push({
+      name: "actions",
+      title: titles.actions,
+      cell: (account) => (
+        <span className="row nowrap">
+          <Button size="small" onClick={() => onDo({ kind: "edit", account })}>
+            {text.edit}
+          </Button>
+          <Button size="small" look="danger" onClick={() => onDo({ kind: "remove", account })}>
+            {text.remove}
+          </Button>
+        </span>
+      ),
+    });
+  }
+  return (
+    <DataTable
+      label={text.table}
+      columns={columns}
+      rows={accounts}
+      keyOf={({ ad_platform, advertiser_id }) => `${ad_platform} ${advertiser_id}`}
+      empty={
+        <Empty title={text.none}>
+          <p>{text.noneHelp}</p>
+        </Empty>
+      }
+    />
+  );
+}
+
+type OfAccount = { account: Account };
+
+function Name({ account: { ad_platform, advertiser_id } }: OfAccount) {
+  const text = useTexts(texts);
+  const platformName = usePlatformName();
+  return (
+    <div className="account-name">
+      <strong>{platformName(ad_platform)}</strong>
+      <div className="soft small">{advertiser_id || text.allAdvertisers}</div>
+    </div>
+  );
+}
+
+function Uses({ account: { postbacks, costs } }: OfAccount) {
+  const text = useTexts(texts);
+  if (postbacks === "off" && costs === "off") return <span className="soft">{text.nothing}</span>;
+  return (
+    <span className="row nowrap">
+      {postbacks === "on" && <Badge tone="accent">{text.postbacks}</Badge>}
+      {costs === "on" && <Badge tone="accent">{text.costs}</Badge>}
+    </span>
+  );
+}
+
+/** Secrets are counted, and no more. */
+function Settings({ account: { settings, secrets } }: OfAccount) {
+  const text = useTexts(texts);
+  const names = [...Object.keys(settings), ...(secrets.length > 0 ? [text.secrets(secrets.length)] : [])];
+  return <span className="small">{names.join(", ")}</span>;
+}
+
+function State({ account: { last_error, last_error_at, token_expires_at } }: OfAccount) {
+  const text = useTexts(texts);
+  if (last_error === "") {
+    return (
+      <div>
+        <Badge tone="good">{text.works}</Badge>
+        {token_expires_at !== "" && <div className="small soft">{text.tokenUntil(token_expires_at)}</div>}
+      </div>
+    );
+  }
+  return (
+    <div className="account-trouble">
+      <Badge tone="bad">{text.trouble}</Badge>
+      <div className="small soft">
+        {last_error} ({last_error_at})
+      </div>
+    </div>
+  );
+}
+
+function RemoveDialog({ account, onClose }: { account: Account; onClose: () => void }) {
+  const text = useTexts(texts);
+  const app = useApp();
+  const platformName = usePlatformName();
+  const { ad_platform, advertiser_id } = account;
+  const removing = useMutation({
+    mutationFn: () => post<GivenUp>("accounts/remove", { app_id: app.app_id, ad_platform, advertiser_id }),
+    onSuccess: async ({ given_up }) => {
+      await refreshAccounts(queries);
+      say(text.removed(given_up));
+      onClose();
+    },
+  });
+  return (
+    <FormDialog
+      title={text.removeTitle}
+      submit={{ label: text.remove, look: "danger" }}
+      onSubmit={() => removing.mutate()}
+      isBusy={removing.isPending}
+      error={removing.error}
+      onClose={onClose}
+    >
+      <p>{text.removeAbout(`${platformName(ad_platform)} ${advertiser_id}`.trimEnd())}</p>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,38 @@
+/** The kinds of files, by the paths of the interface. */
+export const FILE_KINDS = ["cost", "advertiser", "ad-object"] as const;
+export type FileKind = (typeof FILE_KINDS)[number];
+
+/** A header and rows that show what is meant. The first column of each is needed. */
+const TEMPLATES: Readonly<Record<FileKind, readonly string[]>> = {
+  cost: [
+    "date,ad_platform,advertiser_id,gid,aid,csite,channel,os_platform,turbo_promoted_object_id,impressions,clicks,cost",
+    "2026-11-15,tencent,12345678,plan-1,ad-1,,,,,10000,120,88.50",
+    "2026-11-15,vivo,87654321,plan-2,ad-2,,store,android,,5000,60,42.00",
+  ],
+  advertiser: [
+    "ad_platform,advertiser_id,name,status,remark,operator,dept",
+    "tencent,12345678,Main account,active,,Ann,UA",
+  ],
+  "ad-object": [
+    "ad_platform,level,id,name,status",
+    "tencent,plan,plan-1,Summer plan,active",
+    "tencent,ad,ad-1,Video with the duck,active",
+  ],
+};
+
+/** With a byte order mark: spreadsheets take the file for what it is. */
+export function templateOf(kind: FileKind): Blob {
+  return new Blob([`\uFEFF${TEMPLATES[kind].join("\r\n")}\r\n`], { type: "text/csv;charset=utf-8" });
+}
+
+export type ReadFile = { name: string; text: string; encoding: "UTF-8" | "GB18030" };
+
+/** Spreadsheets of Chinese systems write GB18030 unless told otherwise; whatever is not UTF-8 is read as that. */
+export async function readFile(file: File): Promise<ReadFile> {
+  const bytes = await file.arrayBuffer();
+  try {
+    return { name: file.name, text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), encoding: "UTF-8" };
+  } catch {
+    return { name: file.name, text: new TextDecoder("gb18030").decode(bytes), encoding: "GB18030" };
+  }
+}

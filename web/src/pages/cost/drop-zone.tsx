@@ -1,0 +1,57 @@
+import { type DragEvent, useState } from "react";
+import { useTexts } from "../../texts.ts";
+import { Button } from "../../ui/button.tsx";
+import { type FileKind, templateOf } from "./csv-file.ts";
+import { texts } from "./upload-texts.ts";
+
+type DropZoneProps = { onFile: (file: File) => void; isBusy: boolean };
+
+/** A place to drop a file on, and a button for those who cannot. */
+export function DropZone({ onFile, isBusy }: DropZoneProps) {
+  const text = useTexts(texts);
+  const [isOver, setOver] = useState(false);
+  const onDrop = (event: DragEvent) => {
+    event.preventDefault();
+    setOver(false);
+    const file = event.dataTransfer.files[0];
+    if (file && !isBusy) onFile(file);
+  };
+  return (
+    <label
+      className={`drop-zone ${isOver ? "over" : ""}`}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={onDrop}
+    >
+      <strong>{text.drop}</strong>
+      <span className="soft">{text.choose}</span>
+      <input
+        type="file"
+        accept=".csv,text/csv,text/plain"
+        disabled={isBusy}
+        onChange={(event) => {
+          const file = event.target.files?.[0];
+          // So that the same file can be chosen again once it is corrected.
+          event.target.value = "";
+          if (file) onFile(file);
+        }}
+      />
+    </label>
+  );
+}
+
+export function TemplateButton({ kind }: { kind: FileKind }) {
+  const text = useTexts(texts);
+  const download = () => {
+    const url = URL.createObjectURL(templateOf(kind));
+    const link = document.createElement("a");
+    link.href = url;
+    link.download = `${kind}-template.csv`;
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return <Button onClick={download}>{text.template}</Button>;
+}

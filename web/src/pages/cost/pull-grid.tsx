@@ -1,0 +1,112 @@
+import type { CostAccount, PulledDay } from "../../../../src/contract/cost.ts";
+import { addDays, useFormat } from "../../format.ts";
+import { usePlatformName } from "../../report/platform-name.ts";
+import { useTexts } from "../../texts.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { texts } from "./pull-texts.ts";
+
+type Cell = { date: string; pulled: PulledDay | undefined };
+
+function daysBetween(from: string, to: string): string[] {
+  const days: string[] = [];
+  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day);
+  return days;
+}
+
+/** A row for each account, a square for each day: what is missing is seen at once. */
+export function PullGrid({ accounts, from, to }: { accounts: readonly CostAccount[]; from: string; to: string }) {
+  const text = useTexts(texts);
+  const days = daysBetween(from, to);
+  return (
+    <>
+      <Legend />
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what can be scrolled must be reachable by keyboard */}
+      <section className="table-frame" aria-label={text.table} tabIndex={0}>
+        <table className="table pull-grid">
+          <thead>
+            <tr>
+              <th scope="col">{text.account}</th>
+              <th scope="col">
+                <span className="pull-ends">
+                  <span>{from}</span>
+                  <span>{to}</span>
+                </span>
+              </th>
+              <th scope="col">{text.state}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {accounts.map((account) => (
+              <AccountRow key={`${account.ad_platform} ${account.advertiser_id}`} account={account} days={days} />
+            ))}
+          </tbody>
+        </table>
+      </section>
+    </>
+  );
+}
+
+function Legend() {
+  const { states } = useTexts(texts);
+  return (
+    <div className="row small soft pull-legend">
+      {(["settled", "pulled", "missing"] as const).map((state) => (
+        <span key={state} className="row nowrap">
+          <span className={`pull-day ${state}`} aria-hidden />
+          {states[state]}
+        </span>
+      ))}
+    </div>
+  );
+}
+
+function AccountRow({ account, days }: { account: CostAccount; days: readonly string[] }) {
+  const platformName = usePlatformName();
+  const pulled = new Map(account.days.map((day) => [day.date, day]));
+  return (
+    <tr>
+      <th scope="row">
+        <strong>{platformName(account.ad_platform)}</strong>
+        <div className="soft small mono">{account.advertiser_id}</div>
+      </th>
+      <td>
+        <div className="pull-days">
+          {days.map((date) => (
+            <Day key={date} cell={{ date, pulled: pulled.get(date) }} />
+          ))}
+        </div>
+      </td>
+      <td>
+        <State account={account} />
+      </td>
+    </tr>
+  );
+}
+
+function Day({ cell: { date, pulled } }: { cell: Cell }) {
+  const text = useTexts(texts);
+  const { number, cents } = useFormat();
+  const state = pulled === undefined ? "missing" : pulled.settled ? "settled" : "pulled";
+  const told =
+    pulled === undefined
+      ? text.cellMissing(date)
+      : text.cell(date, text.states[state], number(pulled.rows), cents(pulled.cost * 100), pulled.pulled_at);
+  return <span className={`pull-day ${state}`} role="img" aria-label={told} title={told} />;
+}
+
+function State({ account: { last_pull, failures, error } }: { account: CostAccount }) {
+  const text = useTexts(texts);
+  return (
+    <div className="account-trouble">
+      {failures > 0 || error !== "" ? (
+        <>
+          <Badge tone="bad">{text.failing(Math.max(1, failures))}</Badge>
+          <div className="small soft">{error}</div>
+        </>
+      ) : (
+        <Badge tone="good">{text.works}</Badge>
+      )}
+      <div className="small soft">{last_pull === "" ? text.never : text.lastPull(last_pull)}</div>
+    </div>
+  );
+}
