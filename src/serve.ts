@@ -47,21 +47,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     await flow.start();
     stops.push(() => flow.stop());
 
-    if (config.roles.has("http")) {
-      const resolving = resolveAsaTokens(flow, { config, log, clock, pool: database.pool });
-      stops.push(() => resolving.stop());
-    }
-
-    if (config.roles.has("refresh")) {
-      const refreshing = refreshCube(log, database.pool, () => flow.journal.durable);
-      stops.push(() => refreshing.stop());
-    }
-
-    if (config.roles.has("postback")) {
-      const posting = startPostbacks({ config, log, clock, database, vault });
-      stops.push(() => posting.stop());
-    }
-
+    for (const loop of startLoops({ config, log, clock, database, vault, flow })) stops.push(() => loop.stop());
     const costs = startCosts({ config, log, clock, database, vault });
     stops.push(() => costs.stop());
 
@@ -96,6 +82,19 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     await stop();
     throw error;
   }
+}
+
+type LoopOptions = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow };
+
+/** What goes on beside the requests, as far as it is this process's role. */
+function startLoops({ flow, ...options }: LoopOptions): Loop[] {
+  const { config, log, clock, database } = options;
+  const { roles } = config;
+  return [
+    ...(roles.has("http") ? [resolveAsaTokens(flow, { config, log, clock, pool: database.pool })] : []),
+    ...(roles.has("refresh") ? [refreshCube(log, database.pool, () => flow.journal.durable)] : []),
+    ...(roles.has("postback") ? [startPostbacks(options)] : []),
+  ];
 }
 
 const REFRESH_IDLE_MS = 500;
