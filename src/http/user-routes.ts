@@ -82,7 +82,7 @@ function viewRoutes(routes: FastifyInstance, context: HttpContext): void {
       const { app_id, q } = request.query as { app_id: string; q: string };
       const app = await apps.findById(Number(app_id));
       const id = q.trim();
-      if (id === "" || id.includes("\0")) throw new ApiError("badParameter", "q must be an id.");
+      if (id === "") throw new ApiError("badParameter", "q must be an id.");
       return success(await searchUsers(context.reportPool(), app, { id, platforms: PLATFORM_NAMES }));
     },
   });

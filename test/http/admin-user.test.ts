@@ -173,7 +173,9 @@ describe("the timeline", () => {
     expect(both).toEqual(whole.filter(({ kind }) => kind === "order" || kind === "touch"));
     const named = await readAll(1, { event: "level_up" });
     expect(named.map(({ properties }) => properties.level).sort()).toEqual([3, 4]);
-    expect((await read({ event: "never" })).data).toEqual({ items: [], next: null });
+    for (const event of ["never", "what no table\u0000can hold"]) {
+      expect((await read({ event })).data).toEqual({ items: [], next: null });
+    }
   });
 
   test("shows a return that was attributed anew, and the touch that won it", async () => {
@@ -219,7 +221,6 @@ describe("the timeline", () => {
     ["a place of another kind", { before: placeText([NOW, "visit", "x"]) }, /before/],
     ["a time that is none", { before: placeText(["now", "order", "x"]) }, /before/],
     ["a key that no table can hold", { before: placeText([NOW, "order", "a\u0000"]) }, /before/],
-    ["a name that no table can hold", { event: "a\u0000" }, /event/],
     ["an empty name", { event: "" }, /event/],
   ])("refuses %s", async (_, query, msg) => {
     expect(await read(query)).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
@@ -263,7 +264,7 @@ describe("users are found", () => {
     expect(found).toHaveLength(20);
     expect(found[0]).toMatchObject({ client_id: "many_%100", found_by: ["client_id_prefix"] });
     expect(await search("many_%124")).toMatchObject([{ client_id: "many_%124", found_by: ["client_id"] }]);
-    expect(await search("many__")).toEqual([]);
+    for (const q of ["many__", "many\u0000"]) expect(await search(q)).toEqual([]);
   });
 
   test("only in their own app", async () => {
@@ -276,7 +277,6 @@ describe("users are found", () => {
   test.each<[string, Row]>([
     ["nothing to look for", { q: "" }],
     ["only spaces", { q: "   " }],
-    ["what no table can hold", { q: "a\u0000" }],
     ["too long an id", { q: "x".repeat(513) }],
     ["no app", { app_id: "" }],
   ])("not by %s", async (_, query) => {
