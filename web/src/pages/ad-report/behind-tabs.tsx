@@ -9,6 +9,7 @@ import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
+import { userAddress } from "../lists/user-address.ts";
 import { texts } from "./texts.ts";
 
 type BehindProps = { explained: ExplainedCell; catalogue: ShownCatalogue };
@@ -37,7 +38,7 @@ export function BehindTabs({ explained, catalogue }: BehindProps) {
 
 function UserLink({ clientId }: { clientId: string }) {
   const { app_id } = useApp();
-  return <Link href={`/users/user?${new URLSearchParams({ app: String(app_id), client: clientId })}`}>{clientId}</Link>;
+  return <Link href={userAddress(app_id, clientId)}>{clientId}</Link>;
 }
 
 /** A column for each sum that these rows have. */

@@ -9,6 +9,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Clip } from "../../ui/clip.tsx";
 import type { Column } from "../../ui/data-table.tsx";
+import { userAddress } from "../lists/user-address.ts";
 import { TONES, useEventWords } from "./event-texts.ts";
 import { texts } from "./texts.ts";
 
@@ -75,10 +76,7 @@ function useShownColumns(): Column<Postback>[] {
       name: "client",
       title: columns.client,
       cell: ({ client_id }) => (
-        <Link
-          className="mono"
-          href={`/users/user?${new URLSearchParams({ app: String(app.app_id), client: client_id })}`}
-        >
+        <Link className="mono" href={userAddress(app.app_id, client_id)}>
           <Clip text={client_id} />
         </Link>
       ),
