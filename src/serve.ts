@@ -54,7 +54,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     let isStopping = false;
     const { journal, known, intake, progress, metrics, depth } = flow;
     const pace = new IntakePace(() => journal.durable);
-    const live = new Live(clock());
+    const live = new Live(startedAtMs);
     const server = await createServer({
       ...{ config, clock, log, vault, apps, known, intake, progress, metrics, live, costs: costs.puller },
       pool: database.pool,
@@ -72,9 +72,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       isStopping = true;
       costs.puller.abort();
       live.close();
-      const timer = setTimeout(() => server.server.closeAllConnections(), LAST_REQUESTS_MS);
-      await server.close();
-      clearTimeout(timer);
+      await close(server);
     });
     lock.publish(address);
     return { address, database, vault, stop };
@@ -178,4 +176,11 @@ async function listen(server: FastifyInstance, config: Config): Promise<string> 
   const isOpen = config.roles.has("http");
   const address = await server.listen({ port: isOpen ? config.port : 0, host: isOpen ? config.host : "127.0.0.1" });
   return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
+}
+
+/** What is being answered is answered; what takes longer than that is cut off. */
+async function close(server: FastifyInstance): Promise<void> {
+  const timer = setTimeout(() => server.server.closeAllConnections(), LAST_REQUESTS_MS);
+  await server.close();
+  clearTimeout(timer);
 }

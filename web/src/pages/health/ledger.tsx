@@ -70,7 +70,7 @@ function LedgerView({ ledger }: { ledger: LedgerAnswer }) {
   const option = useLedgerOption(ledger);
   return (
     <>
-      <p className={adds_up ? "sum good" : "sum bad"}>
+      <p className={adds_up ? "ledger-sum good" : "ledger-sum bad"}>
         {adds_up ? text.addsUp(...figures) : text.addsUpNot(...figures)}
       </p>
       {total.received === 0 ? (

@@ -72,7 +72,7 @@ function Accounts({ accounts }: { accounts: readonly Account[] }) {
   const columns: Column<Account>[] = [
     { name: "app", title: text.app, cell: ({ app_id }) => nameOf(app_id) },
     { name: "account", title: text.account, cell: accountName },
-    { name: "error", title: text.error, cell: ({ last_error }) => <span className="reason">{last_error}</span> },
+    { name: "error", title: text.error, cell: ({ last_error }) => <span className="fault">{last_error}</span> },
     { name: "at", title: text.at, cell: ({ last_error_at }) => last_error_at },
   ];
   return (
@@ -98,7 +98,7 @@ function Costs({ costs }: { costs: readonly CostPull[] }) {
     {
       ...{ name: "error", title: text.state },
       cell: ({ error }) =>
-        error === "" ? <Badge tone="good">{text.fine}</Badge> : <span className="reason">{error}</span>,
+        error === "" ? <Badge tone="good">{text.fine}</Badge> : <span className="fault">{error}</span>,
     },
   ];
   return (

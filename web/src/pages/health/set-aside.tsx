@@ -102,7 +102,7 @@ function Entries({ entries, onShow, onReplay }: EntriesProps) {
     },
     { name: "app", title: text.app, cell: (entry) => appOf(entry)?.name ?? entry.app_id ?? "–" },
     { name: "kind", title: text.kind, cell: ({ kind }) => kind || "–" },
-    { name: "reason", title: text.reason, cell: ({ reason }) => <span className="reason">{reason}</span> },
+    { name: "reason", title: text.reason, cell: ({ reason }) => <span className="fault">{reason}</span> },
     { name: "bytes", title: text.bytes, kind: "number", cell: (entry) => bytes(entry.bytes) },
     {
       ...{ name: "act", title: <span className="visually-hidden">{text.replay}</span> },
@@ -137,7 +137,7 @@ function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) 
   const { bytes } = useFormat();
   return (
     <Dialog title={text.entry(entry.id)} width="wide" onClose={onClose}>
-      <p className="reason">{entry.reason}</p>
+      <p className="fault">{entry.reason}</p>
       <CopyBlock value={entry.body} wrap />
       {entry.bytes > entry.body.length && (
         <p className="soft small">{text.cutNote(bytes(entry.body.length), bytes(entry.bytes))}</p>
