@@ -36,7 +36,7 @@ export function PlatformFields({ draft, known, onChange }: PlatformFieldsProps) 
         const others = used.filter(({ secret, fallback }) => !secret && fallback !== "");
         return (
           <>
-            <div className="form-pair">
+            <div className="form-pair account-fields">
               {used
                 .filter(({ secret }) => secret)
                 .map((field) => (
@@ -53,7 +53,7 @@ export function PlatformFields({ draft, known, onChange }: PlatformFieldsProps) 
             {others.length > 0 && (
               <details className="account-defaults">
                 <summary>{text.defaults(others.length)}</summary>
-                <div className="form-pair">{others.map(settingOf)}</div>
+                <div className="form-pair account-fields">{others.map(settingOf)}</div>
               </details>
             )}
           </>

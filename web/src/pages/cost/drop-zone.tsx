@@ -27,9 +27,10 @@ export function DropZone({ onFile, isBusy }: DropZoneProps) {
       onDrop={onDrop}
     >
       <strong>{text.drop}</strong>
-      <span className="soft">{text.choose}</span>
+      <span className="button">{text.choose}</span>
       <input
         type="file"
+        className="visually-hidden"
         accept=".csv,text/csv,text/plain"
         disabled={isBusy}
         onChange={(event) => {

@@ -153,15 +153,25 @@ type BoundsProps = { label: string; from: string; to: string; onChange: (from: s
 
 function Bounds({ label, from, to, onChange }: BoundsProps) {
   const text = useTexts(texts).form;
+  const input = (name: string, value: string, onType: (value: string) => void) => (
+    <input
+      className="input"
+      aria-label={`${label}, ${name}`}
+      placeholder={name}
+      inputMode="decimal"
+      value={value}
+      onChange={(event) => onType(event.target.value)}
+    />
+  );
   return (
-    <div className="bounds">
-      <TextField
-        label={`${label}, ${text.from}`}
-        inputMode="decimal"
-        value={from}
-        onChange={(next) => onChange(next, to)}
-      />
-      <TextField label={text.to} inputMode="decimal" value={to} onChange={(next) => onChange(from, next)} />
+    <div className="field">
+      <span className="label" aria-hidden>
+        {label}
+      </span>
+      <div className="bounds">
+        {input(text.from, from, (next) => onChange(next, to))}
+        {input(text.to, to, (next) => onChange(from, next))}
+      </div>
     </div>
   );
 }
