@@ -90,6 +90,8 @@ export const LIMITS = {
   listRows: 10_000_000,
   timelineRows: 200,
   usersFound: 20,
+  /** Of one connection: requests that were sent before those before them were answered. */
+  requestsWaiting: 100,
   /** Of a refused body, how much is read only to be thrown away. */
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,

@@ -3,6 +3,7 @@ import { success } from "../contract/envelope.ts";
 import { refreshProgress } from "../db/dirty-day.ts";
 import { canAnswer } from "../db/pool.ts";
 import { ApiError } from "../errors.ts";
+import { JSON_TYPE } from "./answer.ts";
 import type { HttpContext } from "./context.ts";
 import { docsPage, type OpenApi } from "./docs-page.ts";
 
@@ -60,14 +61,30 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
     },
   });
 
-  server.get("/openapi.json", { schema: { hide: true }, handler: async () => server.swagger() });
+  describeOperations(server);
+}
+
+/**
+ * Both texts are long and the same for everybody: made once, so that who asks for them without reading the answers costs
+ * neither time nor memory.
+ */
+function describeOperations(server: FastifyInstance): void {
+  let openApi: string | undefined;
+  let page: string | undefined;
+
+  server.get("/openapi.json", {
+    schema: { hide: true },
+    handler: async (_request, reply) => {
+      openApi ??= JSON.stringify(server.swagger());
+      return reply.type(JSON_TYPE).send(openApi);
+    },
+  });
 
   server.get("/docs", {
     schema: { hide: true },
-    handler: async (_request, reply) =>
-      reply
-        .type("text/html; charset=utf-8")
-        .headers(PAGE_HEADERS)
-        .send(docsPage(server.swagger() as OpenApi)),
+    handler: async (_request, reply) => {
+      page ??= docsPage(server.swagger() as OpenApi);
+      return reply.type("text/html; charset=utf-8").headers(PAGE_HEADERS).send(page);
+    },
   });
 }

@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { BASE, track } from "../http/fixture.ts";
@@ -106,6 +107,37 @@ test("who sends the head or the body too slowly is cut off soon after the timeou
     expect(text === "" || (answers.length === 1 && answers[0]!.status === 400)).toBe(true);
   }
   expect(Date.now() - startedMs).toBeLessThan(15_000);
+  await expectHealthy();
+});
+
+test("requests that do not wait for answers are answered in order; who has too many of them is cut off", async () => {
+  const ask = (count: number) => `GET /healthz HTTP/1.1\r\n${host}\r\n`.repeat(count);
+  const last = `GET /progress HTTP/1.1\r\n${host}connection: close\r\n\r\n`;
+  const answers = answersIn(await speak(server, `${ask(50)}${last}`));
+  expect(answers.map(({ status }) => status)).toEqual(Array<number>(51).fill(200));
+  expect(answers.at(-1)!.body).toContain("durable");
+  const heard = answersIn(await speak(server, `${ask(5_000)}${last}`));
+  expect(heard.length).toBeLessThan(5_000);
+  await expectHealthy();
+});
+
+test("long answers that nobody reads take no memory", async () => {
+  const memory = async () => {
+    const figures = await (await fetch(`${server.url}/metrics`)).text();
+    return Number(/^touchpoint_resident_memory_bytes (\S+)$/m.exec(figures)![1]);
+  };
+  await fetch(`${server.url}/openapi.json`);
+  const before = await memory();
+  const { hostname, port } = new URL(server.url);
+  const deaf = Array.from({ length: 10 }, () => {
+    const socket = connect(Number(port), hostname).pause();
+    socket.on("error", () => {});
+    socket.write(`GET /openapi.json HTTP/1.1\r\n${host}\r\n`.repeat(100));
+    return socket;
+  });
+  await expectHealthy();
+  expect((await memory()) - before).toBeLessThan(100 * 1024 * 1024);
+  for (const socket of deaf) socket.destroy();
   await expectHealthy();
 });
 
