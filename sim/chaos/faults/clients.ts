@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../../../src/clock.ts";
+import { LIMITS } from "../../../src/config.ts";
 import type { Random } from "../../market/random.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { CONNECTIONS_MAX, REQUEST_TIMEOUT_S } from "../place.ts";
@@ -72,7 +73,8 @@ function drip(clients: readonly Client[], random: Random): NodeJS.Timeout {
 }
 
 const DEAF_CLIENTS = 20;
-const ASKED_BY_EACH = 300;
+/** Fewer than may wait on one connection, and so many more that the connection is cut. */
+const ASKED = [LIMITS.requestsWaiting - 10, 20 * LIMITS.requestsWaiting];
 
 const deaf: Fault = {
   name: "deaf_clients",
@@ -81,9 +83,9 @@ const deaf: Fault = {
   async inflict({ place, findings }) {
     const clients = Array.from({ length: DEAF_CLIENTS }, () => new Client(place.url));
     await Promise.all(clients.map((client) => client.connected()));
-    for (const { socket } of clients) {
+    for (const [index, { socket }] of clients.entries()) {
       socket.pause();
-      socket.write("GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED_BY_EACH));
+      socket.write("GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED[index % ASKED.length]!));
     }
     await place.flows(EVENTS);
     const figures = await place.figures();
