@@ -1,51 +1,14 @@
 import { readFileSync } from "node:fs";
 import { parse } from "csv-parse/sync";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { addDays, calendarOf } from "../../src/domain/calendar.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
-import { MARKET_TIMEOUT_MS, type ServedMarket, serveMarket } from "./market.ts";
+import { describe, expect, test } from "vitest";
+import { addDays } from "../../src/domain/calendar.ts";
+import type { Visit } from "./browser.ts";
+import { count, isDrawn, isSettled, money, noSideways, percent, ReportStage } from "./report-stage.ts";
 
-let market: ServedMarket;
-let site: ConsoleTest;
-let days: { from: string; to: string };
-beforeAll(async () => {
-  market = await serveMarket();
-  site = await ConsoleTest.start({ server: market.server });
-  const today = calendarOf("Asia/Shanghai").dayOf(Date.now());
-  days = { from: addDays(today, -14), to: today };
-}, MARKET_TIMEOUT_MS);
-afterAll(async () => {
-  await site.stop();
-  await market.stop();
-});
+const stage = new ReportStage();
 
 type Body = Record<string, unknown>;
-
-/** The same report without the browser. */
-async function report(more: Body): Promise<any> {
-  const base = { app_id: market.appId, date_list: [days.from, days.to], dims_list: [], decimal_point: 2 };
-  const asked = { ...base, statistics_caliber: "user_activated_time", rate_decimal_point: 4, ...more };
-  const answer = await site.api("report/ad", asked);
-  expect(answer.msg).toBe("success");
-  return answer.data;
-}
-
-const money = new Intl.NumberFormat("en-GB", { style: "currency", currency: "CNY", currencyDisplay: "narrowSymbol" });
-const count = new Intl.NumberFormat("en-GB");
-const percent = new Intl.NumberFormat("en-GB", { style: "percent", minimumFractionDigits: 2 });
-
-const query = (more: Record<string, string>) => new URLSearchParams({ ...days, ...more }).toString();
-const isDrawn = (page: Page, charts: number) =>
-  expect.poll(() => page.locator(".chart canvas").count(), { timeout: 15_000 }).toBe(charts);
-
-/** Until the page shows what it was last asked for. */
-const isSettled = (page: Page) => page.locator('[aria-busy="false"]').first().waitFor();
-
-async function noSideways({ page }: Visit): Promise<void> {
-  const wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-  expect(await page.evaluate(wide)).toBe(0);
-}
 
 describe("the overview", () => {
   const CALIBER = { statistics_caliber: "behavior_occurred_time" };
@@ -55,8 +18,8 @@ describe("the overview", () => {
     page.locator(".tile", { has: page.getByText(name, { exact: true }) }).first();
 
   async function open(more: Record<string, string> = {}, size: "laptop" | "phone" = "laptop"): Promise<Visit> {
-    const visit = await site.visit({ size });
-    await visit.open(`/overview?${query(more)}`);
+    const visit = await stage.site.visit({ size });
+    await visit.open(`/overview?${stage.query(more)}`);
     await isSettled(visit.page);
     return visit;
   }
@@ -70,13 +33,13 @@ describe("the overview", () => {
   });
 
   test("shows what the report says, asked for at once", async () => {
-    const visit = await site.visit();
+    const visit = await stage.site.visit();
     const asked: string[] = [];
     visit.page.on("request", (request) => request.url().includes("/report/") && asked.push(request.url()));
-    await visit.open(`/overview?${query({})}`);
+    await visit.open(`/overview?${stage.query()}`);
     await isSettled(visit.page);
     expect(asked.map((url) => url.split("/report/")[1]!.split("?")[0]).sort()).toEqual(["ad/batch", "catalogue"]);
-    const [total] = (await report({ ...CALIBER, metrics_list: TILES })).total;
+    const [total] = (await stage.report({ ...CALIBER, metrics_list: TILES })).total;
     const value = async (name: string) => tile(visit.page, name).locator(".value").textContent();
     expect(await value("Ad cost")).toBe(money.format(total.AdCost));
     expect(await value("Activations")).toBe(count.format(total.AppActivateStandard));
@@ -84,16 +47,17 @@ describe("the overview", () => {
     expect(await value("ROI")).toBe(percent.format(total.AppROI));
     expect(await value("Active users")).toBe(count.format(total.AppDAU));
     expect(await value("Payers")).toBe(count.format(total.AppGamePayUserCntStandard));
-    const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
-    const came = market.truth.people.filter(({ registeredAtMs }) => dayOf(registeredAtMs) >= days.from);
+    const came = stage.market.truth.people.filter(
+      ({ registeredAtMs }) => stage.dayOf(registeredAtMs) >= stage.days.from,
+    );
     expect(total.AppActivateStandard).toBe(came.length);
   });
 
   test("compares the last whole day and week with those before", async () => {
     const { page } = await open();
-    const yesterday = addDays(days.to, -1);
+    const yesterday = addDays(stage.days.to, -1);
     const of = async (from: string, to: string) =>
-      (await report({ ...CALIBER, date_list: [from, to], metrics_list: ["AdCost"] })).total[0].AdCost as number;
+      (await stage.report({ ...CALIBER, date_list: [from, to], metrics_list: ["AdCost"] })).total[0].AdCost as number;
     const week = await of(addDays(yesterday, -6), yesterday);
     const before = await of(addDays(yesterday, -13), addDays(yesterday, -7));
     const shown = await tile(page, "Ad cost").locator("dd").allTextContents();
@@ -111,11 +75,11 @@ describe("the overview", () => {
     await page.keyboard.press("Escape");
     await isSettled(page);
     const filtering = { ad_platform_list: ["bytedance"] };
-    const [total] = (await report({ ...CALIBER, metrics_list: ["AdCost"], filtering })).total;
+    const [total] = (await stage.report({ ...CALIBER, metrics_list: ["AdCost"], filtering })).total;
     const expected = money.format(total.AdCost);
     await expect.poll(() => tile(page, "Ad cost").locator(".value").textContent()).toBe(expected);
     expect(new URL(page.url()).searchParams.get("ad_platform")).toBe("bytedance");
-    const other = await site.visit();
+    const other = await stage.site.visit();
     await other.page.goto(page.url());
     await isSettled(other.page);
     expect(await tile(other.page, "Ad cost").locator(".value").textContent()).toBe(expected);
@@ -125,7 +89,7 @@ describe("the overview", () => {
 
   test("shows retention by cohort as the report has it, and no day that is still to come", async () => {
     const { page } = await open();
-    const { items } = await report({
+    const { items } = await stage.report({
       ...CALIBER,
       dims_list: ["date"],
       metrics_list: ["AppRetention1d", "AppRetention7d"],
@@ -135,15 +99,15 @@ describe("the overview", () => {
         .locator(".heat-map tr", { has: page.getByText(day, { exact: true }) })
         .locator("td")
         .allTextContents();
-    const first = items.find((item: { date: string }) => item.date === days.from);
-    const cells = await cellsOf(days.from);
+    const first = items.find((item: { date: string }) => item.date === stage.days.from);
+    const cells = await cellsOf(stage.days.from);
     expect([cells[1], cells[7]]).toEqual([percent.format(first.AppRetention1d), percent.format(first.AppRetention7d)]);
     expect(cells[9]).toBe("");
-    expect((await cellsOf(days.to)).slice(1).join("")).toBe("");
+    expect((await cellsOf(stage.days.to)).slice(1).join("")).toBe("");
   });
 
   test("of days in which nothing was says what to do", async () => {
-    const visit = await site.visit();
+    const visit = await stage.site.visit();
     await visit.open("/overview?from=2020-01-01&to=2020-01-07");
     await visit.page.getByText("Nothing in these days").waitFor();
     await visit.open("/overview?from=1990-01-01&to=2026-01-07");
@@ -160,8 +124,8 @@ describe("the overview", () => {
 
 describe("the ad report", () => {
   async function open(more: Record<string, string> = {}, as: "admin" | { cookie: string } = "admin"): Promise<Visit> {
-    const visit = await site.visit({ as });
-    await visit.open(`/report?${query(more)}`);
+    const visit = await stage.site.visit({ as });
+    await visit.open(`/report?${stage.query(more)}`);
     await isSettled(visit.page);
     return visit;
   }
@@ -181,7 +145,7 @@ describe("the ad report", () => {
   test("shows rows, totals and money to the cent as the report has them", async () => {
     const { page } = await open({ dims: "ad_platform", metrics: "AdCost,AppROI,AppRetention1d" });
     const metrics_list = ["AdCost", "AppROI", "AppRetention1d"];
-    const { items, total } = await report({ dims_list: ["ad_platform"], metrics_list });
+    const { items, total } = await stage.report({ dims_list: ["ad_platform"], metrics_list });
     expect(await heads(page)).toEqual(["Ad platform", "Ad cost", "ROI", "Day-1 retention"]);
     expect(await column(page, 2)).toEqual(items.map((item: Body) => money.format(Number(item.AdCost))));
     expect(await column(page, 3)).toEqual(items.map((item: Body) => percent.format(Number(item.AppROI))));
@@ -198,7 +162,7 @@ describe("the ad report", () => {
     const order_by_list = [{ field: "AdCost", sort: 1 }];
     const asked = { dims_list: ["date", "ad_platform"], metrics_list: ["AdCost"], order_by_list, page_size: 20 };
     const costs = async (number: number) =>
-      (await report({ ...asked, page: number })).items.map((item: Body) => money.format(Number(item.AdCost)));
+      (await stage.report({ ...asked, page: number })).items.map((item: Body) => money.format(Number(item.AdCost)));
     const [first, second] = [await costs(1), await costs(2)];
     await expect.poll(() => column(page, 3)).toEqual(first);
     await page.getByRole("button", { name: "Next" }).click();
@@ -219,7 +183,7 @@ describe("the ad report", () => {
     expect(await dialog.getByLabel("Plan", { exact: true }).isDisabled()).toBe(false);
     await dialog.getByRole("button", { name: "Apply" }).click();
     await expect.poll(async () => (await heads(page)).slice(0, 2)).toEqual(["Date", "Channel"]);
-    await visit.open(`/report?${query({ dims: "csite,gid" })}`);
+    await visit.open(`/report?${stage.query({ dims: "csite,gid" })}`);
     await page.getByText("csite and gid cannot be queried together.").waitFor();
   });
 
@@ -281,6 +245,12 @@ describe("the ad report", () => {
     await dialog.getByRole("tab", { name: /Orders/ }).click();
     const listed = await dialog.getByRole("region", { name: "Orders" }).locator("tbody tr").count();
     expect(orders).toBe(`Orders (${listed})`);
+    const link = dialog.getByRole("region", { name: "Orders" }).getByRole("link").first();
+    const clientId = (await link.textContent())!;
+    await link.click();
+    await page.getByRole("heading", { name: clientId }).waitFor();
+    await page.goBack();
+    await isSettled(page);
     await visit.inspect("ad-report-cell", async () => {
       await isSettled(page);
       await page
@@ -297,10 +267,12 @@ describe("the ad report", () => {
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Download CSV" }).click(),
     ]);
-    expect(download.suggestedFilename()).toBe(`ad-report-${market.appId}-${days.from}-${days.to}.csv`);
+    expect(download.suggestedFilename()).toBe(
+      `ad-report-${stage.market.appId}-${stage.days.from}-${stage.days.to}.csv`,
+    );
     const rows: string[][] = parse(readFileSync(await download.path(), "utf8"), { bom: true });
     const asked = { dims_list: ["ad_platform", "date"], metrics_list: ["AdCost", "AppROI"] };
-    const { items, total } = await report({ ...asked, order_by_list: [{ field: "AdCost", sort: 0 }] });
+    const { items, total } = await stage.report({ ...asked, order_by_list: [{ field: "AdCost", sort: 0 }] });
     expect(rows[0]).toEqual(["Ad platform", "Date", "Ad cost", "ROI"]);
     expect(rows.slice(1, -1)).toEqual(
       items.map((item: Body) => [item.ad_platform, item.date, String(item.AdCost), String(item.AppROI)]),
@@ -337,14 +309,14 @@ describe("the ad report", () => {
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("button", { name: "View: Platforms" }).waitFor();
 
-    const analyst = await site.visit({ as: await site.analyst() });
+    const analyst = await stage.site.visit({ as: await stage.site.analyst() });
     await analyst.open("/report");
     await analyst.page.getByRole("button", { name: "Views" }).click();
     await analyst.page.getByRole("button", { name: "Platforms Shared" }).click();
     await expect.poll(() => heads(analyst.page)).toEqual(["Ad platform", "Ad cost", "ROI"]);
     const address = new URL(analyst.page.url()).searchParams;
     expect([address.get("from"), address.get("to"), address.get("caliber")]).toEqual([
-      ...[days.from, days.to, "behavior_occurred_time"],
+      ...[stage.days.from, stage.days.to, "behavior_occurred_time"],
     ]);
     await analyst.page.getByRole("button", { name: "View: Platforms" }).click();
     expect(await analyst.page.getByRole("button", { name: "Save changes to" }).count()).toBe(0);
@@ -366,7 +338,7 @@ describe("the ad report", () => {
     await expect.poll(() => call.textContent()).toMatch(/combo_sql.*Authorization: eyJ.*"sign":"[0-9a-f]{32}"/s);
     await page.getByLabel("Signed by").selectOption({ label: "Nobody: placeholders" });
     await expect.poll(() => call.textContent()).toContain("<SIGN>");
-    const analyst = await open({}, await site.analyst());
+    const analyst = await open({}, await stage.site.analyst());
     await analyst.page.getByRole("button", { name: "Copy as API call" }).click();
     await expect.poll(() => analyst.page.getByRole("dialog").locator("pre").textContent()).toContain("<SIGN>");
     expect(await analyst.page.getByLabel("Signed by").count()).toBe(0);
@@ -378,7 +350,7 @@ describe("the ad report", () => {
       ...{ ad_platform: "tencent,natural", decimals: "4" },
     });
     const rows = await table(page).locator("tbody").textContent();
-    const other = await site.visit({ as: await site.analyst() });
+    const other = await stage.site.visit({ as: await stage.site.analyst() });
     await other.page.goto(page.url());
     await isSettled(other.page);
     expect(await table(other.page).locator("tbody").textContent()).toBe(rows);
@@ -386,8 +358,8 @@ describe("the ad report", () => {
   });
 
   test("fits a phone, and nothing complains on the way", async () => {
-    const visit = await site.visit({ size: "phone" });
-    await visit.open(`/report?${query({ dims: "turbo_promoted_object_id" })}`);
+    const visit = await stage.site.visit({ size: "phone" });
+    await visit.open(`/report?${stage.query({ dims: "turbo_promoted_object_id" })}`);
     await isSettled(visit.page);
     await noSideways(visit);
     await visit.page.screenshot({ path: "test-output/ad-report-phone.png", fullPage: true });

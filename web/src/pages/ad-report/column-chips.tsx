@@ -35,7 +35,7 @@ export function ColumnChips({ title, chips, onChange, least, empty, children }: 
     <div className="columns-line">
       <h3 id={id}>{title}</h3>
       {chips.length === 0 && <span className="soft">{empty}</span>}
-      <ul className="chips" ref={list} aria-labelledby={id}>
+      <ul className="column-chips" ref={list} aria-labelledby={id}>
         {chips.map((chip, at) => (
           <ChipItem
             key={chip.name}
@@ -89,7 +89,7 @@ function ChipItem({ chip: { name, label }, hintId, isTarget, onDrag, onDrop, onS
   const [isOver, setOver] = useState(false);
   return (
     <li
-      className={`chip ${isTarget && isOver ? "over" : ""}`}
+      className={`column-chip ${isTarget && isOver ? "over" : ""}`}
       draggable
       onDragStart={() => onDrag(name)}
       onDragEnd={() => onDrag(undefined)}
@@ -107,7 +107,7 @@ function ChipItem({ chip: { name, label }, hintId, isTarget, onDrag, onDrop, onS
     >
       <button
         type="button"
-        className="chip-name"
+        className="column-chip-name"
         data-name={name}
         aria-describedby={hintId}
         onKeyDown={(event) => {
@@ -120,7 +120,7 @@ function ChipItem({ chip: { name, label }, hintId, isTarget, onDrag, onDrop, onS
         {label}
       </button>
       {onRemove && (
-        <button type="button" className="chip-remove" aria-label={text.remove(label)} onClick={onRemove}>
+        <button type="button" className="column-chip-remove" aria-label={text.remove(label)} onClick={onRemove}>
           ×
         </button>
       )}

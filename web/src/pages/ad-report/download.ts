@@ -1,4 +1,5 @@
 import { dataOf, postForStream } from "../../api.ts";
+import { saveFile } from "../../save-file.ts";
 
 /** Asks for a file and hands it to the browser. A refusal is thrown in the server's words. */
 export async function downloadCsv(path: string, body: object, fileName: string): Promise<void> {
@@ -7,10 +8,5 @@ export async function downloadCsv(path: string, body: object, fileName: string):
     await dataOf(response);
     throw new Error("The server sent no file.");
   }
-  const address = URL.createObjectURL(await response.blob());
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = fileName;
-  link.click();
-  URL.revokeObjectURL(address);
+  saveFile(await response.blob(), fileName);
 }

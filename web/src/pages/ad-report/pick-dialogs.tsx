@@ -107,7 +107,7 @@ export function PickDimensions({ catalogue, chosen, onPick, onClose }: PickProps
       isBusy={false}
       error={undefined}
     >
-      <div className="stack tight">
+      <div className="stack tight pick-list">
         {catalogue.dimensions.map((dimension) => {
           const isOn = picked.dims.includes(dimension.name);
           const excluding = excludingOf(dimension, picked.dims, catalogue);

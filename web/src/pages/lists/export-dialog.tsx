@@ -2,6 +2,7 @@ import { useEffect, useState } from "react";
 import type { ListName } from "../../../../src/contract/admin-list.ts";
 import { dataOf, postForStream } from "../../api.ts";
 import { dayOf, useFormat } from "../../format.ts";
+import { saveFile } from "../../save-file.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -28,7 +29,7 @@ export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDial
     const body = { app_id: appId, kind: list, format: "csv", ...filterBody(filters) };
     receive(body, stopping.signal, setCount).then(
       (file) => {
-        save(file, `${list}-${appId}-${dayOf(Date.now(), "UTC")}.csv`);
+        saveFile(file, `${list}-${appId}-${dayOf(Date.now(), "UTC")}.csv`);
         setState({ kind: "done" });
       },
       (error: unknown) => {
@@ -85,13 +86,4 @@ async function receive(body: object, signal: AbortSignal, tell: (rows: number) =
   }
   tell(rows.count);
   return new Blob(chunks, { type: "text/csv" });
-}
-
-function save(file: Blob, name: string): void {
-  const address = URL.createObjectURL(file);
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
 }

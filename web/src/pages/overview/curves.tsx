@@ -59,7 +59,7 @@ function Curve({ title, what, unit, answers }: CurveProps) {
     [lines, days.join(), shown, text, what, unit],
   );
   return (
-    <section className="card stack tight">
+    <section className="card stack tight titled">
       <h2>{title}</h2>
       <p className="soft small">{text.curveAbout}</p>
       <Chart label={title} option={option} height={280} />

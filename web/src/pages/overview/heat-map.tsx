@@ -17,7 +17,7 @@ export function HeatMap({ answers, asked }: { answers: OverviewAnswers; asked: A
   const shown = cohorts.slice(0, COHORTS_MAX);
   const greatest = Math.max(...shown.flatMap((item) => RETENTION_DAYS.map((day) => numberOf(item, retentionOf(day)))));
   return (
-    <section className="card stack tight">
+    <section className="card stack tight titled">
       <h2>{text.retention}</h2>
       <p className="soft small">
         {text.retentionAbout} {cohorts.length > COHORTS_MAX && text.lastCohorts(COHORTS_MAX)}

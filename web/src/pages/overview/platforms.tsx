@@ -40,7 +40,7 @@ export function Platforms({ answers, asked }: { answers: OverviewAnswers; asked:
     total: shown.value(unit, numberOf(total[0], name)),
   });
   return (
-    <section className="card stack tight">
+    <section className="card stack tight titled">
       <div className="row apart">
         <h2>{text.platforms}</h2>
         <ReportLink asked={asked} />
