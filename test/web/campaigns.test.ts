@@ -46,7 +46,10 @@ describe("the list of campaigns", () => {
 
   test("is readable on a phone", async () => {
     const visit = await open({ size: "phone" });
-    await visit.inspect("campaigns-phone", (page) => page.getByText("Summer push 24").waitFor());
+    await visit.page.getByText("Summer push 24").waitFor();
+    expect(await visit.findings()).toEqual([]);
+    const scrolls = await visit.page.evaluate("document.documentElement.scrollWidth > innerWidth");
+    expect(scrolls, "the table scrolls, the page does not").toBe(false);
   });
 
   test("shows what links have brought, comes in pages, and is searched; the address says where one is", async () => {

@@ -58,7 +58,9 @@ describe("the outbox", () => {
       await page.locator("summary").click();
     });
     const phone = await open("outbox", { size: "phone" });
-    await phone.inspect("postbacks-phone", (page) => page.getByText("order-player-3").first().waitFor());
+    await phone.page.getByText("order-player-3").first().waitFor();
+    expect(await phone.findings()).toEqual([]);
+    expect(await phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   });
 
   test("is narrowed down, by the tiles too, and the address says how", async () => {
