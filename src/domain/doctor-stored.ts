@@ -21,6 +21,8 @@ const ADDRESS_SHARE = 0.8;
 const TOUCHES_MIN = 10;
 const DUPLICATES_MIN = 100;
 const DUPLICATE_SHARE = 0.2;
+/** A few phones with a wrong clock are everywhere. */
+const REJECTED_SHARE = 0.01;
 
 export function storedFindings(facts: StoredFacts): (Finding | undefined)[] {
   return [
@@ -72,11 +74,9 @@ function rejectedByLedger({ ledger, nowMs }: StoredFacts): Finding | undefined {
   const reasons = Object.entries(ledger.rejected).filter(([reason, events]) => reason !== "undeclared" && events > 0);
   const evidence = new Evidence();
   for (const [reason, events] of reasons) evidence.add(nowMs, { reason, events }, reason);
-  return evidence.finding(
-    "rejected_events",
-    "error",
-    reasons.reduce((sum, [, events]) => sum + events, 0),
-  );
+  const rejected = reasons.reduce((sum, [, events]) => sum + events, 0);
+  const isMuch = rejected >= ledger.received * REJECTED_SHARE;
+  return evidence.finding("rejected_events", isMuch ? "error" : "hint", rejected);
 }
 
 /** SDKs repeat what was not answered; so many repeats say that somebody does not read the answers. */

@@ -131,6 +131,15 @@ describe("what the tables show", () => {
   });
 });
 
+test("rejected events are an error where they are one in a hundred, and a hint where they are fewer", () => {
+  const severityOf = (received: number, too_old: number) => {
+    const ledger = { received, stored: received - too_old, duplicate: 0, rejected: { too_old } };
+    const quiet = { nowMs: NOW, openid: undefined, address: undefined, touches: [], withoutRate: [] };
+    return storedFindings({ ...quiet, ledger }).find((finding) => finding?.kind === "rejected_events")?.severity;
+  };
+  expect([severityOf(100, 1), severityOf(101, 1), severityOf(100, 0)]).toEqual(["error", "hint", undefined]);
+});
+
 test("one finding of each kind: the worst first, with the first example and the greater count", () => {
   const base = { kind: "shared_openid" as const, firstAtMs: 1, lastAtMs: 2 };
   const merged = mergeFindings([
