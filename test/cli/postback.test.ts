@@ -184,7 +184,7 @@ describe("postback dry-run", () => {
       "select (select count(*) from postback where app_id = $1) as postbacks, (select count(*) from outbox where app_id = $1) as waiting",
       [app.appId],
     );
-    expect(row).toEqual({ postbacks: "0", waiting: "0" });
+    expect(row).toEqual({ postbacks: 0, waiting: 0 });
   });
 
   test("refuses what a rule cannot be, and days in the wrong order", async () => {
