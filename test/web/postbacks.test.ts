@@ -48,6 +48,9 @@ async function open(tab: string, options: Parameters<ConsoleTest["visit"]>[0] = 
   return visit;
 }
 
+/** On a busy machine either. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 });
+
 const rows = ({ page }: Visit) => page.getByRole("region", { name: "Postbacks" }).locator("tbody tr");
 
 describe("the outbox", () => {
@@ -71,9 +74,9 @@ describe("the outbox", () => {
     expect(page.url()).toContain("status=3");
     await page.getByLabel("Told event").selectOption("Payment");
     await page.getByLabel("Client id").fill("early-1");
-    await expect.poll(() => rows(visit).count()).toBe(1);
+    await eventually(() => rows(visit).count()).toBe(1);
     await page.reload();
-    await expect.poll(() => rows(visit).count()).toBe(1);
+    await eventually(() => rows(visit).count()).toBe(1);
     expect(await rows(visit).first().textContent()).toMatch(/early-1.*Payment.*Order order-early-1/);
     await page.getByLabel("Client id").fill("nobody");
     await page.getByText("No postback is like that").waitFor();
@@ -85,7 +88,7 @@ describe("the outbox", () => {
     const { page } = visit;
     const dialog = page.getByRole("dialog");
     await page.getByLabel("Client id").fill("early-1");
-    await expect.poll(() => rows(visit).count()).toBe(3);
+    await eventually(() => rows(visit).count()).toBe(3);
     await rows(visit).filter({ hasText: "Payment" }).getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("Payment of early-1 is put back to be sent.").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
@@ -96,7 +99,7 @@ describe("the outbox", () => {
     await dialog.getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("2 are being sent again.").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
-    await expect.poll(async () => (await listed({ client_id: "early-1", status: "1" })).length).toBe(2);
+    await eventually(async () => (await listed({ client_id: "early-1", status: "1" })).length).toBe(2);
     await page.getByRole("button", { name: "Send many again …" }).click();
     await dialog.getByLabel("Outcome").selectOption("Skipped");
     await dialog.getByLabel("Reason").selectOption("There is no account for the platform");
@@ -143,7 +146,7 @@ describe("rules", () => {
     );
     const before = await table.count();
     await page.getByRole("button", { name: "Move up: Event level_up" }).click();
-    await expect.poll(() => table.nth(before - 2).textContent()).toContain("Event level_up");
+    await eventually(() => table.nth(before - 2).textContent()).toContain("Event level_up");
     await own.getByRole("button", { name: "Switch off" }).click();
     await own.getByText("Off", { exact: true }).waitFor();
     await own.getByRole("button", { name: "Edit" }).click();
@@ -152,7 +155,7 @@ describe("rules", () => {
     await own.getByRole("button", { name: "Remove" }).click();
     await dialog.getByRole("button", { name: "Remove" }).click();
     await page.getByText("The rule is removed.").waitFor();
-    await expect.poll(() => table.count()).toBe(before - 1);
+    await eventually(() => table.count()).toBe(before - 1);
     expect(visit.complaints).toEqual([]);
   });
 
