@@ -1,5 +1,5 @@
 import { Value } from "typebox/value";
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { erasure, TIMELINE_KINDS, timeline, userSearch, userView } from "../../src/contract/admin-user.ts";
 import { explanation } from "../../src/contract/why.ts";
 import type { App } from "../../src/db/app.ts";
@@ -64,6 +64,9 @@ beforeAll(async () => {
   await server.register(app, "back", { ad_data: { gdt_vid: "vid-back" } });
   await server.register(app, "other", { device_info: { os_name: "android", oaid: OAID.replace("1f", "2f") } });
   await server.settle();
+  // A postback changes once more when it is tried.
+  const isTold = ({ status, attempts }: Row) => status !== 0 || attempts > 0;
+  await vi.waitFor(async () => expect((await readAll(200, { kinds: "postback" })).every(isTold)).toBe(true), 30_000);
 });
 
 const view = (client_id: string, app_id = app.appId) => admin.get("user", { app_id, client_id });
