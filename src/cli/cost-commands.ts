@@ -66,6 +66,8 @@ async function take(path: string, options: Json, run: (file: Readable) => Promis
     print({ rows }, options, () => `${rows} rows were taken in.`);
   } catch (error) {
     throw error instanceof FileError ? new UsageError(messageOf(error)) : error;
+  } finally {
+    file.destroy();
   }
 }
 

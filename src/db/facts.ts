@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { inTransaction } from "./pool.ts";
 import { unrenamePostbacks } from "./postback.ts";
-import { execute, identifier, query, sql } from "./sql.ts";
+import { type Executor, execute, identifier, joined, query, sql } from "./sql.ts";
 import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that hold nothing but what the journal says. */
@@ -24,11 +24,19 @@ export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void
     for (const { day } of days) await execute(tx, sql`drop table ${identifier(`event_${day.replaceAll("-", "")}`)}`);
     await execute(tx, sql`delete from event_day`);
     await dropTouchWeeks(tx);
-    for (const table of [...FACT_TABLES, ...COUNTED_TABLES])
+    for (const table of await filledOf(tx, [...FACT_TABLES, ...COUNTED_TABLES]))
       await execute(tx, sql`truncate ${identifier(table)} restart identity`);
     await unrenamePostbacks(tx);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
     await execute(tx, sql`delete from journal_cursor where journal_id = ${journalId}`);
   });
+}
+
+/** Emptying a table makes all its files anew, also when there is nothing in it. */
+async function filledOf(tx: Executor, tables: readonly string[]): Promise<string[]> {
+  const filled = tables.map(
+    (table) => sql`select ${table}::text as name where exists (select 1 from ${identifier(table)})`,
+  );
+  return (await query<{ name: string }>(tx, joined(filled, sql` union all `))).map(({ name }) => name);
 }

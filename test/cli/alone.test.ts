@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { makeDataDir } from "../process/launch.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
-import { cli, cliJson, expectFailure } from "./run.ts";
+import { cliProcess, cliProcessJson, expectFailure } from "./run.ts";
 
 const dataDir = makeDataDir();
 afterAll(() => cleanUp(dataDir));
 
 /** Runs a command while no server runs; afterwards nothing may be left running or locked. */
 async function alone(...args: string[]) {
-  const printed = await cliJson(dataDir, args);
+  const printed = await cliProcessJson(dataDir, args);
   expect(postmasterOf(dataDir), "the database was stopped again").toBeUndefined();
   expect(existsSync(join(dataDir, "lock.json"))).toBe(false);
   return printed;
@@ -20,8 +21,8 @@ async function alone(...args: string[]) {
 test("every command works without a server, from an empty folder on, and the server takes over from there", async () => {
   const made = await alone("app", "create", "--name", "Alone", "--metadata", "strict");
   const app = String(made.app_id);
-  expectFailure(await cli(dataDir, ["journal", "inspect"]), /There is no journal/);
-  expect(await cli(dataDir, ["metadata", "event", "wanted", "--app", app])).toMatchObject({ code: 0 });
+  expectFailure(await cliProcess(dataDir, ["journal", "inspect"]), /There is no journal/);
+  expect(await cliProcess(dataDir, ["metadata", "event", "wanted", "--app", app])).toMatchObject({ code: 0 });
   expect(await alone("metadata", "list", "--app", app)).toMatchObject([{ name: "wanted", state: "declared" }]);
   expect(await alone("app", "set", app, "--name", "Still alone")).toMatchObject({ name: "Still alone" });
   const { access_token } = await alone("app", "rotate-token", app);
@@ -56,17 +57,22 @@ test("every command works without a server, from an empty folder on, and the ser
 }, 120_000);
 
 test("settle without a server applies what a server left, and cannot where the apply role is switched off", async () => {
-  const folder = makeDataDir();
+  const folder = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir: folder, env: { ROLES: "http" }, timeoutMs: 60_000 });
   try {
     const app = await server.createApp();
     await server.register(app, "c");
     await server.collect(app, "c", [{ type: "track", event: "e", time: Date.now(), properties: {} }]);
     await server.kill();
-    expectFailure(await cli(folder, ["settle", "--timeout-s", "1"], { ROLES: "http" }), /^Not settled after 1 s/);
-    const { durable, applied } = await cliJson(folder, ["settle"]);
+    expectFailure(
+      await cliProcess(folder, ["settle", "--timeout-s", "1"], { ROLES: "http" }),
+      /^Not settled after 1 s/,
+    );
+    const { durable, applied } = await cliProcessJson(folder, ["settle"]);
     expect(applied).toBe(durable);
-    expect(await cliJson(folder, ["ledger", "--app", String(app.appId)])).toMatchObject([{ received: 1, stored: 1 }]);
+    expect(await cliProcessJson(folder, ["ledger", "--app", String(app.appId)])).toMatchObject([
+      { received: 1, stored: 1 },
+    ]);
   } finally {
     await server.kill();
     await cleanUp(folder);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { sharedServer } from "../support/shared-server.ts";
-import { cli, expectFailure, expectWrongArguments } from "./run.ts";
+import { cli, cliProcess, expectFailure, expectWrongArguments } from "./run.ts";
 
 const { dataDir } = sharedServer();
 
@@ -19,6 +19,17 @@ async function commandsUnder(path: string[]): Promise<{ command: string; help: s
   const found = await Promise.all(names.map((name) => commandsUnder([...path, name])));
   return found.flat();
 }
+
+test.each([
+  { args: ["help", "app"], code: 0 },
+  { args: ["account", "fields", "--platform", "kuaishou", "--json"], code: 0 },
+  { args: ["app", "set", "99", "--name", "Nobody"], code: 1 },
+  { args: ["settle", "--timeout-s", "soon"], code: 2 },
+])("the executable ends $args with exit code $code and says what is said in this process", async ({ args, code }) => {
+  const result = await cliProcess(dataDir, args);
+  expect(result.code, result.stderr).toBe(code);
+  expect(result).toEqual(await cli(dataDir, args));
+});
 
 test("--help of every command explains it and its options, and every command takes --json", async () => {
   const commands = await commandsUnder([]);

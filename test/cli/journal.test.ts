@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
-import { makeDataDir } from "../process/launch.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { cli, cliJson, expectFailure } from "./run.ts";
 
-const dataDir = makeDataDir();
+const dataDir = prepareDataDir();
 let server: TouchpointProcess;
 let kept: App;
 let lost: App;

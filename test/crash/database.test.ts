@@ -5,13 +5,14 @@ import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { makeDataDir } from "../process/launch.ts";
 import { ConsoleUser } from "../support/console.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { createExternalApp } from "./external-app.ts";
 
 const KILLS = 4;
 
 test("collection goes on while the embedded database is killed again and again, and everything is there once", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   const app = await server.createApp();
   const load = new Load(app);
@@ -44,7 +45,7 @@ test("collection goes on while the embedded database is killed again and again, 
 }, 120_000);
 
 test("commits that a crash of the database takes back come again although nothing new arrives", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   try {
     const app = await server.createApp();

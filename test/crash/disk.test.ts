@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ExternalDatabase } from "../../sim/chaos/external-database.ts";
 import { makeDataDir } from "../process/launch.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { type Answer, cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { createExternalApp } from "./external-app.ts";
 import { waysToFillADisk } from "./small-disk.ts";
@@ -16,7 +17,7 @@ function expectOverloaded(answer: Answer): void {
 }
 
 test("below the set free space every write is refused with 503 before anything breaks, and reads go on", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   try {
     const app = await server.createApp();
@@ -55,7 +56,7 @@ test("below the set free space every write is refused with 503 before anything b
 }, 60_000);
 
 test("a journal that nobody applies is refused with 503 once it is full, and what it holds is applied later", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const env = { JOURNAL_BACKLOG_BYTES_MAX: "1MiB" };
   let server = await TouchpointProcess.start({ dataDir, env: { ...env, ROLES: "http" }, timeoutMs: 60_000 });
   const app = await server.createApp();

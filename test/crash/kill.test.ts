@@ -3,21 +3,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { decodeEntry } from "../../src/journal/entry.ts";
 import { JournalReader } from "../../src/journal/reader.ts";
-import { attemptStart, makeDataDir } from "../process/launch.ts";
+import { attemptStart } from "../process/launch.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
 const ROUNDS = 12;
 
 test("after kill -9 at any instant nothing acknowledged is missing, nothing is there twice, every sum adds up", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   const app = await server.createApp();
   const load = new Load(app);
   try {
     for (let round = 1; round <= ROUNDS; round += 1) {
       load.begin(server.url);
-      await sleep(50 + Math.random() * 350);
+      await load.reach(load.acknowledged.size + Math.random() * 300);
+      await sleep(Math.random() * 10);
       await server.kill();
       await load.pause();
       // Now and then the next start is killed too, somewhere on its way.
@@ -54,7 +56,7 @@ test("after kill -9 at any instant nothing acknowledged is missing, nothing is t
 }, 240_000);
 
 test("kill -9 while a long backlog is being applied neither loses nor repeats any of it", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" }, timeoutMs: 60_000 });
   try {
     const app = await server.createApp();
@@ -84,7 +86,7 @@ test("kill -9 while a long backlog is being applied neither loses nor repeats an
 }, 120_000);
 
 test("a client whose registration is in the journal but not in the tables is known after kill -9 too", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const env = { ROLES: "http" };
   let server = await TouchpointProcess.start({ dataDir, env, timeoutMs: 60_000 });
   try {

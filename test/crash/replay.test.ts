@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { startEmbeddedPostgres } from "../../src/db/embedded.ts";
 import { FACT_TABLES } from "../../src/db/facts.ts";
 import { createLog } from "../../src/log.ts";
-import { cliJson } from "../cli/run.ts";
-import { makeDataDir } from "../process/launch.ts";
+import { cliProcessJson } from "../cli/run.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { sendEverything } from "./everything.ts";
 
@@ -16,7 +16,7 @@ const DUMPED = [
 ];
 
 test("the whole journal, applied once more in one go, gives the same tables", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   try {
     await sendEverything(server);
@@ -26,7 +26,7 @@ test("the whole journal, applied once more in one go, gives the same tables", as
     for (const table of DUMPED.filter((name) => name !== "set_aside")) {
       expect(before[table]!.length, `rows of ${table}`).toBeGreaterThan(0);
     }
-    const replayed = await cliJson(dataDir, ["journal", "replay", "--all"]);
+    const replayed = await cliProcessJson(dataDir, ["journal", "replay", "--all"]);
     expect(replayed).toEqual({ bytes: Number(before.journal_cursor![0]!.position), set_aside: 0 });
     expect(await dump(dataDir)).toEqual(before);
   } finally {
@@ -36,7 +36,7 @@ test("the whole journal, applied once more in one go, gives the same tables", as
 }, 90_000);
 
 test("a damaged stretch of the journal is set aside, everything around it is applied, and a replay gives the same", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" }, timeoutMs: 60_000 });
   try {
     const app = await server.createApp();
@@ -46,7 +46,7 @@ test("a damaged stretch of the journal is set aside, everything around it is app
       expect((await server.collect(app, "c", [event])).code).toBe(0);
     }
     expect(await server.stop()).toBe(0);
-    const { applied, segments, entries } = await cliJson(dataDir, ["journal", "inspect", "--entries", "20"]);
+    const { applied, segments, entries } = await cliProcessJson(dataDir, ["journal", "inspect", "--entries", "20"]);
     expect({ applied, segments: segments.length, entries: entries.length }).toEqual({
       applied: 0,
       segments: 1,
@@ -69,7 +69,7 @@ test("a damaged stretch of the journal is set aside, everything around it is app
     const { rows } = await pool.query("select (properties->>'marker')::int as marker from event order by 1");
     await pool.end();
     expect(rows.map((row) => row.marker)).toEqual([0, 1, 3, 4, 6, 7, 9, 10, 11]);
-    const inspected = await cliJson(dataDir, ["journal", "inspect"]);
+    const inspected = await cliProcessJson(dataDir, ["journal", "inspect"]);
     expect(inspected.segments).toMatchObject([{ state: "applied", bytes: bytes.length }]);
     expect(inspected.set_aside).toMatchObject(
       damaged.map(({ from, bytes }: { from: number; bytes: number }) => ({
@@ -87,7 +87,7 @@ test("a damaged stretch of the journal is set aside, everything around it is app
     expect(await server.stop()).toBe(0);
 
     const before = await dump(dataDir);
-    expect(await cliJson(dataDir, ["journal", "replay", "--all"])).toMatchObject({ set_aside: 3 });
+    expect(await cliProcessJson(dataDir, ["journal", "replay", "--all"])).toMatchObject({ set_aside: 3 });
     expect(await dump(dataDir)).toEqual(before);
   } finally {
     await server.kill();

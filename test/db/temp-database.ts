@@ -1,46 +1,40 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
-import { systemClock } from "../../src/clock.ts";
 import { type App, createApp } from "../../src/db/app.ts";
-import { migrate } from "../../src/db/migrate.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
-import { sharedServer } from "../support/shared-server.ts";
+import { MIGRATED, sharedServer } from "../support/shared-server.ts";
 
+/**
+ * Once dropped, nobody is connected to it any more. It goes with its cluster: to remove a single database, PostgreSQL
+ * first writes everything to the disk that it has in memory, of all of them.
+ */
 export type TempDatabase = { name: string; pool: pg.Pool; drop(): Promise<void> };
 
 export const log = createLog("silent");
 export const vault = openVault({ dataDir: "", secretKey: "c3".repeat(32) });
 
 /** A database of one's own on the shared server's cluster, empty. */
-export async function createDatabase(): Promise<TempDatabase> {
-  const server = sharedServer();
-  const name = `test_${randomBytes(8).toString("hex")}`;
-  await onCluster(`create database ${name}`);
-  const pool = server.database(name);
-  return {
-    name,
-    pool,
-    async drop() {
-      await pool.end();
-      await onCluster(`drop database ${name} with (force)`);
-    },
-  };
-
-  async function onCluster(statement: string): Promise<void> {
-    const admin = server.database();
-    try {
-      await admin.query(statement);
-    } finally {
-      await admin.end();
-    }
-  }
+export function createDatabase(): Promise<TempDatabase> {
+  return copyOf("template1");
 }
 
-export async function migratedDatabase(): Promise<TempDatabase> {
-  const database = await createDatabase();
-  await migrate(database.pool, { log, clock: systemClock });
-  return database;
+/** … and one with all its tables, as they are after a first start. */
+export function migratedDatabase(): Promise<TempDatabase> {
+  return copyOf(MIGRATED);
+}
+
+async function copyOf(template: string): Promise<TempDatabase> {
+  const server = sharedServer();
+  const name = `test_${randomBytes(8).toString("hex")}`;
+  const cluster = server.database();
+  try {
+    await cluster.query(`create database ${name} template ${template}`);
+  } finally {
+    await cluster.end();
+  }
+  const pool = server.database(name);
+  return { name, pool, drop: () => pool.end() };
 }
 
 export function makeApp(pool: pg.Pool, timeZone = "Asia/Shanghai"): Promise<App> {

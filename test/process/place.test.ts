@@ -6,8 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { binariesFor, runnerOf } from "../../src/db/embedded-place.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
-import { Attempt, attemptStart, environment, makeDataDir, ROOT } from "./launch.ts";
+import { Attempt, attemptStart, environment, ROOT } from "./launch.ts";
 
 test("a DATA_DIR under a folder that is closed to others works: start, collect, restart, stop", async () => {
   const parent = mkdtempSync(join(tmpdir(), "touchpoint-closed-"));
@@ -61,7 +62,7 @@ test("an ordinary user needs nothing but a folder of its own", async () => {
 }, 90_000);
 
 test("a database left by a killed server is taken over, even where nobody collects ended processes", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   let parent: number | undefined;
   let next: Attempt | undefined;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, attemptStart, environment, makeDataDir } from "./launch.ts";
 
@@ -33,7 +34,7 @@ test("bad settings stop the start with exit code 1, and every one of them is nam
 });
 
 test("a second process on the same DATA_DIR is refused in one sentence, and the first one goes on", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   try {
     const second = attemptStart({ DATA_DIR: dataDir });
@@ -50,7 +51,7 @@ test("a second process on the same DATA_DIR is refused in one sentence, and the 
 }, 60_000);
 
 test("after kill -9 the lock is not in the way, and of several that start together exactly one gets DATA_DIR", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   const killed = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   await killed.kill();
   expect(existsSync(join(dataDir, "lock.json"))).toBe(true);

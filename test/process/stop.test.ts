@@ -5,13 +5,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
+import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, environment, makeDataDir, ROOT } from "./launch.ts";
 
 test.each(["SIGTERM", "SIGINT"] as const)(
   "%s under load: exit code 0, no database left, no lock left, and everything acknowledged is there after the next start",
   async (signal) => {
-    const dataDir = makeDataDir();
+    const dataDir = prepareDataDir();
     let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
     const app = await server.createApp();
     const load = new Load(app);
@@ -47,7 +48,7 @@ test.each(["SIGTERM", "SIGINT"] as const)(
 );
 
 test("clients that hang, trickle or only listen do not prevent a clean stop; a request under way is still answered", async () => {
-  const dataDir = makeDataDir();
+  const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
   const sockets: Socket[] = [];
   try {

@@ -1,5 +1,9 @@
 import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
+import { systemClock } from "../../src/clock.ts";
+import { migrate } from "../../src/db/migrate.ts";
+import { createLog } from "../../src/log.ts";
+import { makeTemplate, prepareDataDir } from "./prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "./touchpoint.ts";
 
 declare module "vitest" {
@@ -10,13 +14,29 @@ declare module "vitest" {
 
 /** One real server with its embedded PostgreSQL for all tests that do not need one of their own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await TouchpointProcess.start();
+  const template = await makeTemplate();
+  project.provide("template", template);
+  const server = await TouchpointProcess.start({ dataDir: prepareDataDir(template) });
+  await makeMigrated(new Touchpoint(server));
   project.provide("sharedServer", { url: server.url, dataDir: server.dataDir });
   return async () => {
     const code = await server.stop();
     await cleanUp(server.dataDir);
+    await cleanUp(template);
     if (code !== 0) throw new Error(`The shared server ended with ${code}:\n${server.output}`);
   };
+}
+
+/** A database of the shared server's cluster that others are copies of: to make its tables takes far longer. */
+export const MIGRATED = "migrated";
+
+async function makeMigrated(server: Touchpoint): Promise<void> {
+  const cluster = server.database();
+  await cluster.query(`create database ${MIGRATED}`);
+  await cluster.end();
+  const pool = server.database(MIGRATED);
+  await migrate(pool, { log: createLog("silent"), clock: systemClock });
+  await pool.end();
 }
 
 export function sharedServer(): Touchpoint {

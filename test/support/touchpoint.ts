@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -12,6 +11,7 @@ import { openPool } from "../../src/db/pool.ts";
 import type { MetadataMode } from "../../src/domain/metadata.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
+import { prepareDataDir } from "./prepared.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -113,7 +113,7 @@ export class TouchpointProcess extends Touchpoint {
   static async start(
     options: { dataDir?: string; env?: Record<string, string>; timeoutMs?: number } = {},
   ): Promise<TouchpointProcess> {
-    const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), "touchpoint-"));
+    const dataDir = options.dataDir ?? prepareDataDir();
     const child = spawn(process.execPath, [join(ROOT, "dist/src/main.js")], {
       env: {
         ...plainEnvironment(),

@@ -1,0 +1,69 @@
+import { Command, CommanderError } from "commander";
+import { ApiError, messageOf, UsageError } from "../errors.ts";
+import { visible } from "./output.ts";
+
+/** Adds its commands to the program. */
+type Commands = (program: Command) => void;
+
+/**
+ * Which file has which commands. Only the one that is asked for is loaded, in half the time that all of them take;
+ * whoever asks for help, or for a command that there is not, gets all.
+ */
+const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> }[] = [
+  { names: ["app"], load: async () => (await import("./app-commands.ts")).appCommands },
+  { names: ["user"], load: async () => (await import("./user-commands.ts")).userCommands },
+  { names: ["campaign"], load: async () => (await import("./campaign-commands.ts")).campaignCommands },
+  {
+    names: ["cost", "advertiser", "ad-object"],
+    load: async () => (await import("./cost-commands.ts")).costCommands,
+  },
+  { names: ["account"], load: async () => (await import("./account-commands.ts")).accountCommands },
+  { names: ["postback"], load: async () => (await import("./postback-commands.ts")).postbackCommands },
+  { names: ["callback"], load: async () => (await import("./callback-commands.ts")).callbackCommands },
+  {
+    names: ["rules", "why", "what-if", "fraud"],
+    load: async () => (await import("./attribution-commands.ts")).attributionCommands,
+  },
+  { names: ["admin"], load: async () => (await import("./admin-commands.ts")).adminCommands },
+  { names: ["developer"], load: async () => (await import("./developer-commands.ts")).developerCommands },
+  { names: ["metadata"], load: async () => (await import("./metadata-commands.ts")).metadataCommands },
+  { names: ["ledger"], load: async () => (await import("./ledger-command.ts")).ledgerCommand },
+  { names: ["import"], load: async () => (await import("./import-command.ts")).importCommand },
+  { names: ["export"], load: async () => (await import("./export-command.ts")).exportCommand },
+  { names: ["report"], load: async () => (await import("./report-commands.ts")).reportCommands },
+  { names: ["explain"], load: async () => (await import("./explain-command.ts")).explainCommand },
+  { names: ["journal"], load: async () => (await import("./journal-commands.ts")).journalCommands },
+  { names: ["settle"], load: async () => (await import("./settle-command.ts")).settleCommand },
+  { names: ["docs"], load: async () => (await import("./docs-command.ts")).docsCommand },
+];
+
+/** Runs one command. Prints what there is to say, and gives the exit code. */
+export async function runCommand(args: readonly string[]): Promise<number> {
+  const program = emptyProgram();
+  const asked = FILES.filter(({ names }) => names.includes(args[0] ?? ""));
+  for (const { load } of asked.length > 0 ? asked : FILES) (await load())(program);
+  try {
+    await program.parseAsync(args, { from: "user" });
+    return 0;
+  } catch (error) {
+    // Wrong arguments, or a wish for help: it is written already.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    // What is refused in the interface is refused here with the same sentence.
+    const isSaid = error instanceof UsageError || error instanceof ApiError;
+    const sentence = isSaid ? error.message : `It failed: ${messageOf(error)}`;
+    process.stderr.write(`${visible(sentence)}\n`);
+    return 1;
+  }
+}
+
+function emptyProgram(): Command {
+  return new Command("touchpoint")
+    .description("The command line of Touchpoint. Works with a running server on DATA_DIR, or without one.")
+    .addHelpText(
+      "after",
+      "\nSettings come from the environment, as for the server: DATA_DIR, DATABASE_URL …\nExit codes: 0 done, 1 failed, 2 wrong arguments.",
+    )
+    .showHelpAfterError("(add --help for help)")
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+}
