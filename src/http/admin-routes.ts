@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { adminAnswer, fraudQuery, whyQuery } from "../contract/admin.ts";
+import { whyQuery } from "../contract/admin.ts";
 import { success } from "../contract/envelope.ts";
+import { fraudAnswer, fraudQuery } from "../contract/fraud.ts";
 import { whyAnswer } from "../contract/why.ts";
 import { type JsonObject, storable } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
@@ -91,7 +92,7 @@ function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
       summary: "What looks like fraud",
       tags: ["admin"],
       querystring: fraudQuery,
-      response: { 200: adminAnswer },
+      response: { 200: fraudAnswer },
     },
     handler: async (request: FastifyRequest) => {
       const query = request.query as Texts & Days;

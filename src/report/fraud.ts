@@ -1,4 +1,5 @@
 import { LIMITS } from "../config.ts";
+import type { FraudReport } from "../contract/fraud.ts";
 import { type Executor, query, sql } from "../db/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
@@ -110,12 +111,6 @@ async function sharedDevices(
       order by 1 desc, 2 limit ${range.limit}`,
   );
 }
-
-export type FraudReport = {
-  flags: { flag: string; ad_platform: string; users: number }[];
-  even_gaps: { ad_platform: string; aid: string; users: number; mean_s: number }[];
-  many_clients: { clients: number; client_ids: string[] }[];
-};
 
 /** Everything that looks like fraud among the users of some local days. */
 export async function fraudReport(

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { ruleSettings, whatIfAnswer } from "../../src/contract/attribution-rule.ts";
+import { fraudReport } from "../../src/contract/fraud.ts";
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
@@ -302,7 +303,7 @@ describe("explanations", () => {
   });
 
   test("fraud is that of the command line", async () => {
-    const { data } = await get("attribution/fraud", { app_id: app.appId, ...days() });
+    const data = dataOf(await get("attribution/fraud", { app_id: app.appId, ...days() }), fraudReport);
     expect(data).toEqual(await cliOf(app, "fraud", ...cliDays()));
     expect(data.many_clients).toMatchObject([{ clients: 6 }]);
   });
