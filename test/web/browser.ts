@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { expect } from "vitest";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { expect, onTestFinished } from "vitest";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -49,20 +49,17 @@ export class Visit {
     await this.page.goto(`${this.#url}/console${path}`);
   }
 
+  /** As if it was chosen in another tab: the page follows without being loaded again. */
   async look({ theme, language }: Look): Promise<void> {
-    await this.page.evaluate(
-      (choices) => {
-        const { localStorage } = globalThis as unknown as { localStorage: Record<string, string> };
-        Object.assign(localStorage, choices);
-      },
-      { "touchpoint.theme": theme, "touchpoint.language": language },
-    );
-    await this.page.reload();
+    await this.page.evaluate(CHOOSE, { "touchpoint.theme": theme, "touchpoint.language": language });
+    await this.page.waitForFunction(`document.documentElement.dataset.theme === "${theme}"`);
+    // Charts fade into their new colours.
+    await this.page.waitForTimeout(FADE_MS);
   }
 
   /**
    * The page as it is, in both themes and languages, at `test-output/NAME-THEME-LANGUAGE.png`, each without serious
-   * findings of axe. `shown` waits until the page is as it should be photographed; it is called after each reload.
+   * findings of axe. `shown` waits until the page is as it should be photographed, in any language.
    */
   async inspect(name: string, shown: (page: Page) => Promise<unknown>): Promise<void> {
     mkdirSync(PICTURES, { recursive: true });
@@ -95,6 +92,22 @@ export class Visit {
   }
 }
 
+const FADE_MS = 400;
+
+/** Runs in the page. */
+const CHOOSE = (choices: Record<string, string>) => {
+  type Tab = {
+    localStorage: Record<string, string>;
+    StorageEvent: new (name: string, init: { key: string; newValue: string }) => unknown;
+    dispatchEvent(event: unknown): void;
+  };
+  const tab = globalThis as unknown as Tab;
+  for (const [key, newValue] of Object.entries(choices)) {
+    tab.localStorage[key] = newValue;
+    tab.dispatchEvent(new tab.StorageEvent("storage", { key, newValue }));
+  }
+};
+
 type ConsoleOptions = { server?: TouchpointProcess; env?: Record<string, string> };
 
 /** A server with its first admin, and a browser. */
@@ -102,7 +115,7 @@ export class ConsoleTest {
   readonly server: TouchpointProcess;
   readonly browser: Browser;
   readonly #admin: string;
-  readonly #contexts: BrowserContext[] = [];
+  #analysts = 0;
 
   private constructor(server: TouchpointProcess, browser: Browser, admin: string) {
     this.server = server;
@@ -129,8 +142,9 @@ export class ConsoleTest {
   async visit(options: { as?: "admin" | "nobody" | { cookie: string }; size?: Size } = {}): Promise<Visit> {
     const { as = "admin", size = "laptop" } = options;
     const context = await this.browser.newContext({ viewport: SIZES[size], locale: "en-GB", reducedMotion: "reduce" });
-    this.#contexts.push(context);
     context.setDefaultTimeout(PATIENCE_MS);
+    // A page that is left open goes on asking, and drawing.
+    onTestFinished(() => context.close());
     const cookie = as === "admin" ? this.#admin : as === "nobody" ? undefined : as.cookie;
     if (cookie !== undefined) {
       const [name, value] = cookie.split("=");
@@ -143,7 +157,8 @@ export class ConsoleTest {
 
   /** Somebody who may look at everything and change nothing. */
   async analyst(): Promise<{ cookie: string }> {
-    const name = `analyst-${this.#contexts.length}`;
+    this.#analysts += 1;
+    const name = `analyst-${this.#analysts}`;
     const added = await this.api("console-users/create", { name, role: "analyst" });
     const { setup_token: token } = added.data as { setup_token: string };
     const made = await adminApi(this.server, "session/setup", { token, password: PASSWORD });

@@ -12,6 +12,12 @@ export function stored<T extends string>(name: string, options: { isValue: (text
   const listeners = new Set<() => void>();
   const saved = readSaved(key);
   let value = saved !== null && options.isValue(saved) ? saved : options.fallback;
+  // What is chosen in one tab holds in the others too.
+  addEventListener("storage", ({ key: changed, newValue }) => {
+    if (changed !== key || newValue === null || !options.isValue(newValue)) return;
+    value = newValue;
+    for (const listener of listeners) listener();
+  });
   return {
     read: () => value,
     write(next: T) {
