@@ -22,6 +22,8 @@ const SHOWN = 3;
 export class Findings {
   readonly violations: Violation[] = [];
   readonly checked = new Map<PromiseNumber, number>();
+  /** What this system did not allow, so that less was done than the fault says. */
+  readonly notes: string[] = [];
   /** Acknowledged events that are not there, and events that are there more than once. */
   lost = 0;
   doubled = 0;

@@ -76,6 +76,7 @@ export class Place {
   sums = { destroyed: 0, givenUp: 0 };
   server!: ServerChild;
   worker!: ServerChild;
+  #other: ServerChild | undefined;
   operator!: Operator;
   reports!: ReportClient;
   live!: LiveMarket;
@@ -170,11 +171,21 @@ export class Place {
   }
 
   async startWorker(): Promise<void> {
-    this.worker = await this.anotherWorker("worker");
+    this.worker = await this.#workerNamed("worker");
+  }
+
+  /** A second one, which does the same. */
+  async startOther(): Promise<void> {
+    this.#other = await this.#workerNamed("other-worker");
+  }
+
+  async stopOther(): Promise<void> {
+    await this.#other?.stop();
+    this.#other = undefined;
   }
 
   /** One that sends postbacks and refreshes reports, with a folder of its own. */
-  anotherWorker(name: string): Promise<ServerChild> {
+  #workerNamed(name: string): Promise<ServerChild> {
     const dataDir = join(this.dataDir, "..", name);
     mkdirSync(dataDir, { recursive: true, mode: 0o711 });
     copyFileSync(join(this.dataDir, "secret.key"), join(dataDir, "secret.key"));
@@ -219,21 +230,22 @@ export class Place {
   async drain(): Promise<void> {
     await this.live.pause();
     await settle(this.url, WAIT_MS_MAX);
-    const isEmpty = async (statement: string) => (await this.pool.query(statement)).rows.length === 0;
+    const isEmpty = async (rows: string) =>
+      (await this.pool.query(`select 1 from ${rows} and app_id = ${this.operator.app.appId} limit 1`)).rows.length ===
+      0;
     // A token whose asker has died is asked about again when its lease ends, and that is a while.
-    await until("Apple has answered about every token", () =>
-      isEmpty(
-        `select 1 from asa_token where outcome = '' and (attempts = 0 or due_at_ms > ${this.nowMs() + APPLE_LEASE_MS - APPLE_ANSWERS_MS})
-         limit 1`,
-      ),
-    );
-    await until("every platform has been told", () => isEmpty("select 1 from outbox limit 1"));
+    await until("Apple has answered about every token", () => {
+      const askedLatelyMs = this.nowMs() + APPLE_LEASE_MS - APPLE_ANSWERS_MS;
+      return isEmpty(`asa_token where outcome = '' and (attempts = 0 or due_at_ms > ${askedLatelyMs})`);
+    });
+    await until("every platform has been told", () => isEmpty("outbox where true"));
     await settle(this.url, WAIT_MS_MAX);
   }
 
   async remove(): Promise<void> {
     await this.live?.abandon();
     await this.journal.close();
+    await this.stopOther();
     await this.worker?.stop();
     await this.server?.stop();
     await this.pool?.end();

@@ -25,6 +25,7 @@ export type RoundOutcome = {
   givenUp: number;
   checked: Partial<Record<PromiseNumber, number>>;
   violations: Violation[];
+  notes: string[];
   /** Why it did not come to its end; the place is of no use any more. */
   failure?: string;
 };
@@ -83,6 +84,7 @@ export async function runRound(fault: Fault, place: Place, options: RoundOptions
     ...{ lost: findings.lost, doubled: findings.doubled },
     checked: Object.fromEntries(findings.checked),
     violations,
+    notes: findings.notes,
     ...(failure !== undefined && { failure }),
   };
 }

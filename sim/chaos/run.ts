@@ -71,7 +71,7 @@ function faultsOf(names: unknown): readonly Fault[] {
 }
 
 function lineOf(outcome: RoundOutcome, rounds: number): string {
-  const { number, fault, tookMs, acknowledged, lost, doubled, violations, failure } = outcome;
+  const { number, fault, tookMs, acknowledged, lost, doubled, violations, notes, failure } = outcome;
   const isFine = violations.length === 0 && failure === undefined;
   const line = [
     `${process.stderr.isTTY ? "\r" : ""}${String(number).padStart(String(rounds).length)}/${rounds}`,
@@ -81,7 +81,12 @@ function lineOf(outcome: RoundOutcome, rounds: number): string {
     isFine ? "all promises kept" : "BROKEN",
   ].join("  ");
   const broken = violations.map(({ promise, text }) => `    promise ${promise}: ${text}`);
-  return [line, ...broken, ...(failure === undefined ? [] : [`    ${failure}`])].join("\n");
+  return [
+    line,
+    ...notes.map((note) => `    ${note}`),
+    ...broken,
+    ...(failure === undefined ? [] : [`    ${failure}`]),
+  ].join("\n");
 }
 
 type Made = { given: Readonly<Record<string, unknown>>; startedMs: number };

@@ -14,6 +14,8 @@ export type Tally = {
   events: { sent: number; acknowledged: number; destroyed: number; lost: number; doubled: number };
   postbacksGivenUp: number;
   promises: Record<PromiseNumber, { rounds: number; checks: number; violated: number }>;
+  /** What the system did not allow. */
+  notes: string[];
 };
 
 export function tallyOf(outcomes: readonly RoundOutcome[]): Tally {
@@ -42,6 +44,7 @@ export function tallyOf(outcomes: readonly RoundOutcome[]): Tally {
     },
     postbacksGivenUp: sum(({ givenUp }) => givenUp),
     promises,
+    notes: [...new Set(outcomes.flatMap(({ notes }) => notes))],
   };
 }
 
@@ -68,6 +71,7 @@ export function tallyTables(tally: Tally): string {
       ["fault", "rounds", "what is done"],
       FAULTS.filter(({ name }) => tally.faults[name]! > 0).map(({ name, what }) => [name, tally.faults[name]!, what]),
     ),
+    ...tally.notes,
     "## Promises",
     tableOf(
       ["", "promise", "rounds", "checks", "violated"],

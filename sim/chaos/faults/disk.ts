@@ -14,6 +14,7 @@ const short: Fault = {
   ...{ kind: "other", at: "external", refuses: "yes" },
   async inflict(trouble) {
     const { place } = trouble;
+    noteWay(trouble);
     if (place.disk) place.disk.fill(DISK_FREE_BYTES_MIN / 2);
     else await restart(trouble, { env: { DISK_FREE_BYTES_MIN: MORE_THAN_ANY_DISK } });
     await refuses(trouble);
@@ -34,6 +35,7 @@ const full: Fault = {
   async inflict(trouble) {
     const { place } = trouble;
     const unwatched = { DISK_FREE_BYTES_MIN: "0" };
+    noteWay(trouble);
     await restart(trouble, { env: unwatched, ...(!place.disk && { before: FILES_CANNOT_GROW }) });
     if (place.disk) {
       await place.flows(REFUSALS);
@@ -48,6 +50,11 @@ const full: Fault = {
     await restart(trouble);
   },
 };
+
+function noteWay({ place, findings }: Trouble): void {
+  if (!place.disk)
+    findings.notes.push("Nothing can be mounted here: a limit on the size of files stands for the small disk.");
+}
 
 async function restart({ place }: Trouble, how: Parameters<Trouble["place"]["startServer"]>[0] = {}): Promise<void> {
   await place.server.kill();

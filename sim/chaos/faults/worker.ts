@@ -2,15 +2,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Failure } from "../../platforms/stand-in.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { LEASE_MS, type Place } from "../place.ts";
-import type { ServerChild } from "../server-child.ts";
 import { until } from "../until.ts";
 
 const UNDER_WAY = 3;
 const TAKE_OVER_MS_MAX = LEASE_MS + 60_000;
 /** Time to write down what it believes to know. */
 const AWAKE_MS = 1_500;
-
-let other: ServerChild | undefined;
 
 /**
  * One sender is frozen while its calls are under way, for longer than its lease; another takes over. When it wakes up, it
@@ -26,7 +23,7 @@ const freeze: Fault = {
     place.worker.signal("SIGSTOP");
     const held = await inFlight(place);
     answerWith(place, undefined);
-    other = await place.anotherWorker("other-worker");
+    await place.startOther();
     const isTakenOver = async () => (await stillHeld(place, held)) === 0;
     await until("the other has taken over", isTakenOver, { waitMs: TAKE_OVER_MS_MAX });
     const before = await outcomesOf(place, held);
@@ -45,8 +42,7 @@ const freeze: Fault = {
   },
   async mend({ place }: Trouble) {
     answerWith(place, undefined);
-    await other?.stop();
-    other = undefined;
+    await place.stopOther();
   },
 };
 

@@ -59,8 +59,10 @@ async function knownPeople({ pool, operator, truth }: Place): Promise<Known[]> {
   });
 }
 
-async function loadWaitForApple({ pool }: Place): Promise<Set<string>> {
-  const { rows } = await pool.query("select client_id from asa_token where outcome = ''");
+async function loadWaitForApple({ pool, operator }: Place): Promise<Set<string>> {
+  const { rows } = await pool.query("select client_id from asa_token where outcome = '' and app_id = $1", [
+    operator.app.appId,
+  ]);
   return new Set(rows.map((row) => row.client_id));
 }
 

@@ -4,7 +4,7 @@ import { figuresOf } from "../place.ts";
 import type { Audit } from "./audit.ts";
 
 export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
-const FILES_MAX = 1_000;
+export const FILES_MAX = 1_000;
 
 /** As the code makes them: see db/database.ts, apply/worker.ts and serve.ts. */
 const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
@@ -39,7 +39,7 @@ export async function maxima({ place, findings }: Audit): Promise<void> {
 }
 
 /** Where the system tells. */
-function openFiles(pid: number): number | undefined {
+export function openFiles(pid: number): number | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
