@@ -73,7 +73,7 @@ export class Place {
   /** What was found wrong here before: what stays wrong is told once. */
   readonly told = new Set<string>();
   /** Up to the last round. */
-  sums = { destroyed: 0, givenUp: 0 };
+  sums = { destroyed: 0, givenUp: 0, lost: 0, doubled: 0 };
   server!: ServerChild;
   worker!: ServerChild;
   #other: ServerChild | undefined;

@@ -74,14 +74,14 @@ export async function runRound(fault: Fault, place: Place, options: RoundOptions
   const { counts } = place.truth;
   const violations = findings.violations.filter(({ text }) => !place.told.has(text));
   for (const { text } of violations) place.told.add(text);
-  place.sums = { destroyed: findings.destroyed, givenUp: findings.givenUp };
+  const { destroyed, givenUp, lost, doubled } = findings;
+  place.sums = { destroyed, givenUp, lost, doubled };
   return {
     ...{ number, fault: fault.name, place: place.kind, tookMs: Math.round(elapsedMs() - startedMs), stepsMs },
     ...{ calls: counts.calls - before.calls, sent: counts.sent - before.sent },
     acknowledged: counts.events - before.events,
-    destroyed: findings.destroyed - before.destroyed,
-    givenUp: findings.givenUp - before.givenUp,
-    ...{ lost: findings.lost, doubled: findings.doubled },
+    ...{ destroyed: destroyed - before.destroyed, givenUp: givenUp - before.givenUp },
+    ...{ lost: lost - before.lost, doubled: doubled - before.doubled },
     checked: Object.fromEntries(findings.checked),
     violations,
     notes: findings.notes,

@@ -66,6 +66,7 @@ export function tallyTables(tally: Tally): string {
         ],
       ],
     ),
+    ...(tally.failures > 0 ? [`${tally.failures} rounds did not come to their end.`] : []),
     "## Faults",
     tableOf(
       ["fault", "rounds", "what is done"],
