@@ -58,23 +58,21 @@ export class Visit {
   }
 
   /**
-   * The page as it is, in both themes and languages, at `test-output/NAME-THEME-LANGUAGE.png`, each without serious
-   * findings of axe. `shown` waits until the page is as it should be photographed, in any language.
+   * The page, loaded anew, in both themes and languages, at `test-output/NAME-THEME-LANGUAGE.png`, without serious findings
+   * of axe. `show` makes it what is to be photographed.
    */
-  async inspect(name: string, shown: (page: Page) => Promise<unknown>): Promise<void> {
+  async inspect(name: string, show: (page: Page) => Promise<unknown>): Promise<void> {
     mkdirSync(PICTURES, { recursive: true });
+    await this.page.reload();
+    await show(this.page);
     for (const look of LOOKS) {
       await this.look(look);
-      await shown(this.page);
-      await this.page.screenshot({
-        path: join(PICTURES, `${name}-${look.theme}-${look.language}.png`),
-        fullPage: true,
-      });
+      const path = join(PICTURES, `${name}-${look.theme}-${look.language}.png`);
+      await this.page.screenshot({ path, fullPage: true });
       // Words do not change what axe looks for; colours do.
       if (look.language === "en") expect(await this.findings(), `${name}, ${look.theme}`).toEqual([]);
     }
     await this.look(LOOKS[0]!);
-    await shown(this.page);
     expect(this.complaints).toEqual([]);
   }
 
