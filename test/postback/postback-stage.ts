@@ -71,7 +71,7 @@ export class PostbackStage {
     const { pool, clock } = this;
     const worker = new PostbackWorker({
       ...{ pool, vault, log, clock, elapsed: () => this.elapsedMs, backOffMs: BACK_OFF_MS },
-      ...{ deadlineMs: 1_000, connectionsMax: 64, mayCallPrivate: false, ...change },
+      ...{ deadlineMs: 10_000, connectionsMax: 64, mayCallPrivate: false, ...change },
     });
     this.#workers.push(worker);
     return worker;
