@@ -1,4 +1,17 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
+
+/** Where tests take longest, though their files are short: servers of their own, whole markets, a browser. */
+const LONG = /\/test\/(chaos|crash|process|sim|web|cli\/alone|docs|http\/asa)\b/;
+
+/** Long ones first, so that at the end both workers have something to do. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const isLong = ({ moduleId }: TestSpecification) => LONG.test(moduleId);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -8,6 +21,7 @@ export default defineConfig({
     maxWorkers: 2,
     // Nothing here keeps anything in a module, and to load every module anew for each file takes a third of a second.
     isolate: false,
+    sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     slowTestThreshold: 5_000,
