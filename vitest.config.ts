@@ -18,7 +18,8 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/shared-server.ts"],
     pool: "forks",
-    maxWorkers: 2,
+    // Tests wait, for a disk, a page or another process: two of them at a time left half of two cores idle.
+    maxWorkers: 4,
     // Nothing here keeps anything in a module, and to load every module anew for each file takes a third of a second.
     isolate: false,
     sequence: { sequencer: LongFirst },

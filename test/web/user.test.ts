@@ -248,7 +248,7 @@ describe("erasing a user", () => {
     await button.click();
     await page.getByText("gone is erased.").waitFor();
     await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
-    await page.getByRole("link", { name: "star" }).waitFor();
+    await page.getByRole("link", { name: "star", exact: true }).waitFor();
     expect(await page.getByRole("link", { name: "gone" }).count()).toBe(0);
     expect(visit.complaints).toEqual([]);
   });
