@@ -53,8 +53,8 @@ export class Visit {
   async look({ theme, language }: Look): Promise<void> {
     await this.page.evaluate(CHOOSE, { "touchpoint.theme": theme, "touchpoint.language": language });
     await this.page.waitForFunction(`document.documentElement.dataset.theme === "${theme}"`);
-    // Charts fade into their new colours.
-    await this.page.waitForTimeout(FADE_MS);
+    // Drawn, charts too: nothing moves for somebody who does not want it to.
+    await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   }
 
   /**
@@ -81,16 +81,14 @@ export class Visit {
     await this.page.evaluate(AXE);
     return this.page.evaluate(async () => {
       type Found = { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] };
-      const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Found[] }> } };
-      const { violations } = await axe.run();
+      const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Found[] }> } };
+      const { violations } = await axe.run({ resultTypes: ["violations"] });
       return violations
         .filter(({ impact }) => impact === "serious" || impact === "critical")
         .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} (${node.failureSummary})`));
     });
   }
 }
-
-const FADE_MS = 400;
 
 /** Runs in the page. */
 const CHOOSE = (choices: Record<string, string>) => {

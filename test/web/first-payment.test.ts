@@ -19,7 +19,10 @@ afterAll(async () => {
 });
 
 test("from the printed link of the first start to the attributed payment on the chart, without the docs", async () => {
-  const visit = new Visit(await browser.newPage({ viewport: SIZES.laptop, locale: "en-GB" }), server.url);
+  const visit = new Visit(
+    await browser.newPage({ viewport: SIZES.laptop, locale: "en-GB", reducedMotion: "reduce" }),
+    server.url,
+  );
   const { page } = visit;
 
   await visit.open(`/setup#${setupToken(server)}`);

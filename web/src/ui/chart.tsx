@@ -52,6 +52,8 @@ export function Chart({ label, option, height, onPick }: ChartProps) {
   return <div ref={element} className="chart" role="img" aria-label={label} style={height ? { height } : {}} />;
 }
 
+const prefersStill = matchMedia("(prefers-reduced-motion: reduce)");
+
 /** The theme is an argument only so that a new one asks for its colours again. */
 function themed(option: EChartsCoreOption, _theme: "light" | "dark"): EChartsCoreOption {
   const styles = getComputedStyle(document.documentElement);
@@ -74,6 +76,7 @@ function themed(option: EChartsCoreOption, _theme: "light" | "dark"): EChartsCor
     backgroundColor: "transparent",
     textStyle: { fontFamily: colour("font"), color: colour("ink") },
     grid: { left: 8, right: 16, top: 36, bottom: 8, containLabel: true },
+    animation: !prefersStill.matches,
     animationDuration: 250,
     ...rest,
     ...(xAxis ? { xAxis: withAxis(xAxis) } : {}),
