@@ -85,7 +85,8 @@ describe("a platform that is down", () => {
 
   test("is shown as left alone until it is tried again, and no longer once it is back", async () => {
     await stage.oceanEngine(engine.url);
-    await users("bytedance", 6);
+    // As many as it takes: with more it would depend on who is quicker whether the last one is still sent.
+    await users("bytedance", 5);
     const worker = stage.worker();
     engine.fail = () => "server_error";
     const lane = `${stage.stage.app.appId} bytedance `;
@@ -98,9 +99,9 @@ describe("a platform that is down", () => {
     };
     expect(await pause()).toBeUndefined();
     await turn(0);
-    expect(await pause()).toEqual({ pausedUntilMs: stage.nowMs + 10_000, failures: 6 });
+    expect(await pause()).toEqual({ pausedUntilMs: stage.nowMs + 10_000, failures: 5 });
     await turn(60_000);
-    expect(await pause()).toEqual({ pausedUntilMs: stage.nowMs + 20_000, failures: 7 });
+    expect(await pause()).toEqual({ pausedUntilMs: stage.nowMs + 20_000, failures: 6 });
     engine.fail = () => undefined;
     await turn(60_000);
     expect(engine.accepted).not.toEqual([]);
