@@ -19,7 +19,7 @@ export default defineConfig({
     globalSetup: ["test/support/shared-server.ts"],
     pool: "forks",
     // Tests wait, for a disk, a page or another process: two of them at a time left half of two cores idle.
-    maxWorkers: 4,
+    maxWorkers: 3,
     // Nothing here keeps anything in a module, and to load every module anew for each file takes a third of a second.
     isolate: false,
     sequence: { sequencer: LongFirst },
