@@ -1,80 +1,94 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { decodeItem } from "../src/apply/decode.ts";
-import { elapsedMs } from "../src/clock.ts";
+import { elapsedMs, systemClock } from "../src/clock.ts";
 import { copyJson, copyRows, copyText } from "../src/db/copy.ts";
 import { inTransaction } from "../src/db/pool.ts";
 import { JournalReader } from "../src/journal/reader.ts";
 import { listSegments } from "../src/journal/segment.ts";
-import { type Setup, startChild, watchMemory } from "./children.ts";
-import { type Row, withDatabase } from "./database.ts";
+import { clientName, makeBodies } from "./bodies.ts";
+import type { Setup } from "./children.ts";
+import { withDatabase } from "./database.ts";
+import { appendEntries, drain, type NewEntry } from "./drain.ts";
+import { type Cost, type Measured, median } from "./figures.ts";
+import { firstSequenceOf } from "./sequences.ts";
 
-const BARE_ROWS = 200_000;
+const EVENTS_PER_BODY = 20;
+const BARE_ROWS_MAX = 200_000;
 const BARE_ROUNDS = 3;
 
-/** Drains the journal that the intake has left, then copies the same events into a table with no index at all. */
-export async function measureApply(options: Setup): Promise<{ rows: Row[]; figures: Record<string, number> }> {
-  const rows = await rowsOfJournal(`${options.dataDir}/journal`);
-  // Before and after, so that a machine that changes its speed meanwhile does not favour either side.
-  const copies = await measureCopy(options.dataDir, rows);
-  const server = await startChild(options.serverScript, [], { ...options.env, ROLES: "apply" }, options.ready);
-  const memory = watchMemory(server.process);
-  const startedMs = elapsedMs();
-  for (;;) {
-    const answer = (await (await fetch(`http://127.0.0.1:${server.port}/progress`)).json()) as {
-      data: { durable: number; applied: number };
-    };
-    if (answer.data.applied >= answer.data.durable) break;
-    await sleep(100);
+type Point = Cost["points"][number];
+
+/** Drains backlogs of so many events, and copies such events into a table with no index at all. */
+export async function measureApply(setup: Setup): Promise<Measured> {
+  const { dataDir, sizes, scales } = setup;
+  // What earlier steps have left in the journal is not what is measured here.
+  await drain(setup);
+  let firstSequence = firstSequenceOf("apply");
+  const [times, memory]: [Point[], Point[]] = [[], []];
+  const copies: number[] = [];
+  let measured = { events: 0, ms: 0 };
+  for (const scale of scales) {
+    const events = scale * sizes.backlogEvents;
+    await appendEntries(setup, entriesOf(setup, { events, firstSequence }));
+    firstSequence += events;
+    // Between the backlogs, so that a machine that changes its speed meanwhile does not favour either side.
+    copies.push(...(await measureCopy(dataDir, await rowsOfJournal(`${dataDir}/journal`))));
+    const before = await storedEvents(dataDir);
+    const { ms, maxMb } = await drain(setup);
+    const stored = (await storedEvents(dataDir)) - before;
+    if (stored !== events) throw new Error(`${stored} of ${events} events were stored.`);
+    times.push({ scale, perUnit: (ms * 1000) / events });
+    memory.push({ scale, perUnit: maxMb });
+    measured = { events: measured.events + events, ms: measured.ms + ms };
   }
-  const seconds = (elapsedMs() - startedMs) / 1000;
-  const { maxMb } = memory();
-  await server.stop();
-  copies.push(...(await measureCopy(options.dataDir, rows)));
-  const events = await storedEvents(options.dataDir);
-  const ours = events / seconds;
-  const bare = rows.length / copies.sort((left, right) => left - right)[copies.length >> 1]!;
-  const ratio = Math.round((ours / bare) * 100) / 100;
   return {
-    figures: {
-      apply_events: events,
-      apply_per_s: Math.round(ours),
-      copy_per_s: Math.round(bare),
-      apply_ratio: ratio,
-      apply_rss_mb: maxMb,
-    },
-    rows: [
+    figures: [
       {
-        what: `apply, events/s (${events} events)`,
-        bare: Math.round(bare),
-        ours: Math.round(ours),
-        ratio,
-        target: "≥ 0.30, ≥ 15000/s",
+        ...{ name: "apply", what: `apply (${measured.events} events)`, unit: "events/s", target: "≥ 0.30, ≥ 15000/s" },
+        ...{ ours: (measured.events * 1000) / measured.ms, bare: median(copies) },
+        beside: "COPY of the same events into a table without indexes",
       },
-      { what: "resident memory while applying, MB", bare: "", ours: maxMb, ratio: "", target: "constant" },
+    ],
+    costs: [
+      { name: "apply", what: "apply, by events in the backlog", unit: "µs/event", points: times },
+      { name: "apply_memory", what: "resident memory while applying", unit: "MB", points: memory },
     ],
   };
 }
 
-/** The rows are built beforehand: only COPY itself is timed. Returns the seconds of each round. */
+/** Bodies as clients send them, in the journal as if they had been taken in. */
+function* entriesOf(
+  { app, sizes }: Setup,
+  { events, firstSequence }: { events: number; firstSequence: number },
+): Iterable<NewEntry> {
+  const nowMs = systemClock();
+  const { clients } = sizes;
+  const bodies = makeBodies({ eventsPerBody: EVENTS_PER_BODY, firstSequence, nowMs, clients });
+  for (let number = 0; number < events / EVENTS_PER_BODY; number += 1) {
+    const from = { app: app.appId, client: clientName(number % clients), at: nowMs, ip: "10.1.2.3", ua: "bench" };
+    yield { head: { kind: "collect", registered: "yes", ...from }, body: Buffer.from(bodies.next()) };
+  }
+}
+
+/** Rows a second of each round. The rows are built beforehand: only COPY itself is timed. */
 async function measureCopy(dataDir: string, rows: readonly string[]): Promise<number[]> {
   return withDatabase(dataDir, async (pool) => {
     await pool.query("create table bare_event (like event)");
-    const seconds: number[] = [];
+    const perSecond: number[] = [];
     for (let round = 0; round < BARE_ROUNDS; round += 1) {
       const startedMs = elapsedMs();
       await inTransaction(pool, (tx: pg.PoolClient) => copyRows(tx, "copy bare_event from stdin", rows));
-      seconds.push((elapsedMs() - startedMs) / 1000);
+      perSecond.push((rows.length * 1000) / (elapsedMs() - startedMs));
     }
     await pool.query("drop table bare_event");
-    return seconds;
+    return perSecond;
   });
 }
 
 async function storedEvents(dataDir: string): Promise<number> {
   return withDatabase(dataDir, async (pool) => {
     const { rows } = await pool.query<{ events: number }>(
-      "select sum(events)::bigint as events from ledger_minute where outcome = 'stored'",
+      "select coalesce(sum(events), 0)::bigint as events from ledger_minute where outcome = 'stored'",
     );
     return rows[0]!.events;
   });
@@ -85,7 +99,7 @@ async function rowsOfJournal(dir: string): Promise<string[]> {
   const last = segments.at(-1)!;
   const reader = new JournalReader(dir, segments[0]!.from);
   const rows: string[] = [];
-  while (rows.length < BARE_ROWS) {
+  while (rows.length < BARE_ROWS_MAX) {
     const items = await reader.read({ until: last.from + last.bytes, bytesMax: 4 << 20 });
     if (items.length === 0) break;
     for (const item of items) {

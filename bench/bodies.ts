@@ -12,8 +12,13 @@ const TIME = "#TIME#######1";
 export const CLIENTS = 10_000;
 export const clientName = (number: number) => `client-${String(number).padStart(CLIENT.length, "0")}`;
 
-export function makeBodies(options: { eventsPerBody: number; firstSequence: number; nowMs: number }): BodyMaker {
-  const { eventsPerBody, nowMs } = options;
+export function makeBodies(options: {
+  eventsPerBody: number;
+  firstSequence: number;
+  nowMs: number;
+  clients?: number;
+}): BodyMaker {
+  const { eventsPerBody, nowMs, clients = CLIENTS } = options;
   const events = Array.from({ length: eventsPerBody }, (_, index) => eventText(NAMES[index % NAMES.length]!, index));
   const text = `{"client_id":"client-${CLIENT}","event_list":[${events.join(",")}],"$flush_time":${nowMs}}`;
   const body = Buffer.from(text);
@@ -26,7 +31,7 @@ export function makeBodies(options: { eventsPerBody: number; firstSequence: numb
     eventsPerBody,
     bytes: body.length,
     next() {
-      body.write(String(request % CLIENTS).padStart(CLIENT.length, "0"), clientAt, "latin1");
+      body.write(String(request % clients).padStart(CLIENT.length, "0"), clientAt, "latin1");
       for (let index = 0; index < eventsPerBody; index += 1) {
         body.write(String(sequence).padStart(SEQUENCE.length, "1"), sequencesAt[index]!, "latin1");
         body.write(

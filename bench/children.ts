@@ -1,14 +1,37 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { elapsedMs } from "../src/clock.ts";
+import type { App } from "../src/db/app.ts";
+import type { Sizes } from "./options.ts";
 
-/** What a step needs to start the server on the data that the steps before have left. */
-export type Setup = { dataDir: string; serverScript: string; env: Record<string, string>; ready: RegExp };
+/** What a step needs: the data that the steps before have left, how much of everything, and where to put more. */
+export type Setup = {
+  dataDir: string;
+  folder: string;
+  env: Record<string, string>;
+  app: App;
+  sizes: Sizes;
+  /** How many times the least amount of data, one after the other. */
+  scales: readonly number[];
+};
 
 /** A process under measurement. */
 export type Child = { process: ChildProcess; port: number; readyMs: number; stop(): Promise<void> };
+
+const READY = /ready at http:\/\/127\.0\.0\.1:(\d+)/;
+
+/** The server itself; without `roles`, with all of them. */
+export function startServer(env: Record<string, string>, roles?: string): Promise<Child> {
+  return startChild("../src/main.js", [], roles ? { ...env, ROLES: roles } : env, READY);
+}
+
+/** The least that a durable collector could do, see bare-server.ts. */
+export function startBareServer(folder: string): Promise<Child> {
+  return startChild("./bare-server.js", [join(folder, "bare.log")], {}, /port (\d+)/);
+}
 
 export async function startChild(
   script: string,

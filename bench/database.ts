@@ -3,15 +3,6 @@ import { embeddedConnection, startEmbeddedPostgres } from "../src/db/embedded.ts
 import { openPool } from "../src/db/pool.ts";
 import { createLog } from "../src/log.ts";
 
-/** A line of the table that the bench prints. */
-export type Row = {
-  what: string;
-  bare: number | string;
-  ours: number | string;
-  ratio: number | string;
-  target: string;
-};
-
 /** The server's own database, for as long as the server does not run. */
 export async function withDatabase<T>(dataDir: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const log = createLog("error");

@@ -17,10 +17,10 @@ export async function demoApp(dataDir: string): Promise<App> {
 }
 
 /** All clients that the bodies name. */
-export async function registerClients(port: number, token: string): Promise<void> {
+export async function registerClients(port: number, token: string, clients = CLIENTS): Promise<void> {
   let next = 0;
   const lane = async () => {
-    for (let number = next++; number < CLIENTS; number = next++) {
+    for (let number = next++; number < clients; number = next++) {
       const body = JSON.stringify({ client_id: clientName(number), name: "n", channel: "bench", version: 1 });
       const url = `http://127.0.0.1:${port}/event_center/api/v1/user/register/?access_token=${token}`;
       const answer = (await (await fetch(url, { method: "POST", body })).json()) as { code: number; msg: string };

@@ -16,10 +16,10 @@ import { calendarOf } from "../src/domain/calendar.ts";
 import { laneOf } from "../src/domain/postback-book.ts";
 import { createLog } from "../src/log.ts";
 import { openVault } from "../src/vault.ts";
-import { type Child, type Setup, startChild } from "./children.ts";
-import { type Row, withDatabase } from "./database.ts";
+import { type Child, type Setup, startChild, startServer } from "./children.ts";
+import { withDatabase } from "./database.ts";
+import type { Cost, Measured } from "./figures.ts";
 
-const POSTBACKS = 30_000;
 const ROWS_AT_ONCE = 1_000;
 /** As many as a lane has under way. */
 const CONNECTIONS = 64;
@@ -27,30 +27,39 @@ const CONNECTIONS = 64;
 const WARM_UP_SHARE = 0.2;
 const TARGET_PER_S = 1_000;
 
-type Options = Setup & { app: App };
+/** Postbacks of one scale, told apart from those of the others. */
+type Lot = { scale: number; postbacks: number };
 
 /**
  * How fast one process tells a platform of payments: claimed, sent to a stand-in in a process of its own, and written
  * down in postback, order and cube; beside a client that only sends the same calls to the same stand-in.
  */
-export async function measurePostbacks(options: Options): Promise<{ rows: Row[]; figures: Record<string, number> }> {
+export async function measurePostbacks(setup: Setup): Promise<Measured> {
+  const { dataDir, sizes, scales } = setup;
   const standIn = await startChild("./platform-stand-in.js", [], {}, /port (\d+)/);
-  const bare = await sendBare(standIn);
-  await withDatabase(options.dataDir, (pool) => fill(pool, options, standIn));
-  const server = await startChild(options.serverScript, [], { ...options.env, ROLES: "postback" }, options.ready);
-  const ours = await watch(options.dataDir);
-  await server.stop();
-  await withDatabase(options.dataDir, (pool) => assertAccepted(pool, options));
+  const bare = await sendBare(standIn, sizes.postbacks);
+  const points: Cost["points"][number][] = [];
+  for (const scale of scales) {
+    const lot = { scale, postbacks: scale * sizes.postbacks };
+    await withDatabase(dataDir, (pool) => fill(pool, setup, { lot, standIn }));
+    const server = await startServer(setup.env, "postback");
+    points.push({ scale, perUnit: 1_000_000 / (await watch(dataDir, lot)) });
+    await server.stop();
+    await withDatabase(dataDir, (pool) => assertAccepted(pool, lot));
+  }
+  // What the steps after this one bring is told to nobody.
+  const account = { appId: setup.app.appId, adPlatform: "bytedance", advertiserId: "" };
+  await withDatabase(dataDir, (pool) => removeAccount(pool, account));
   await standIn.stop();
-  const ratio = Math.round((ours / bare) * 100) / 100;
   return {
-    figures: { postbacks_per_s: Math.round(ours), postbacks_bare_per_s: Math.round(bare), postbacks_ratio: ratio },
-    rows: [
+    figures: [
       {
-        ...{ what: "postbacks/s, one platform, sent and recorded", bare: Math.round(bare), ours: Math.round(ours) },
-        ...{ ratio, target: `≥ ${TARGET_PER_S}/s` },
+        ...{ name: "postbacks", what: "postbacks, sent and recorded", unit: "postbacks/s" },
+        ...{ ours: 1_000_000 / points[0]!.perUnit, bare, target: `≥ ${TARGET_PER_S}/s` },
+        beside: "a client that only sends",
       },
     ],
+    costs: [{ name: "postbacks", what: "postbacks, by postbacks waiting", unit: "µs/postback", points }],
   };
 }
 
@@ -63,21 +72,21 @@ function bodyOf(number: number, atMs: number): string {
 }
 
 /** Calls a second, once it is warm. */
-async function sendBare(standIn: Child): Promise<number> {
+async function sendBare(standIn: Child, postbacks: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const url = `http://127.0.0.1:${standIn.port}/api/v2/conversion`;
   const atMs = systemClock();
   let next = 0;
   let warmMs = 0;
   const lane = async () => {
-    for (let number = next++; number < POSTBACKS; number = next++) {
-      if (number === POSTBACKS * WARM_UP_SHARE) warmMs = elapsedMs();
+    for (let number = next++; number < postbacks; number = next++) {
+      if (number === postbacks * WARM_UP_SHARE) warmMs = elapsedMs();
       await post(url, bodyOf(number, atMs), agent);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, lane));
   agent.destroy();
-  return (POSTBACKS * (1 - WARM_UP_SHARE) * 1000) / (elapsedMs() - warmMs);
+  return (postbacks * (1 - WARM_UP_SHARE) * 1000) / (elapsedMs() - warmMs);
 }
 
 function post(url: string, body: string, agent: Agent): Promise<void> {
@@ -93,7 +102,11 @@ function post(url: string, body: string, agent: Agent): Promise<void> {
 }
 
 /** Users with an order each, of whom the platform is to be told. */
-async function fill(pool: pg.Pool, { app, dataDir }: Options, standIn: Child): Promise<void> {
+async function fill(
+  pool: pg.Pool,
+  { app, dataDir }: Setup,
+  { lot, standIn }: { lot: Lot; standIn: Child },
+): Promise<void> {
   const { appId } = app;
   const atMs = systemClock();
   const account = { appId, adPlatform: "bytedance", advertiserId: "", postbacks: true, costs: false, ratePerS: 0 };
@@ -101,62 +114,62 @@ async function fill(pool: pg.Pool, { app, dataDir }: Options, standIn: Child): P
   const state = { secrets: {}, tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
   const vault = openVault({ dataDir, secretKey: "" });
   await storeAccount(pool, vault, { ...account, settings, ...state }, atMs);
-  for (let from = 0; from < POSTBACKS; from += ROWS_AT_ONCE) {
-    const numbers = Array.from({ length: ROWS_AT_ONCE }, (_, index) => from + index);
-    await insertThousand(pool, { app, numbers, atMs, lane: laneOf(account) });
-  }
+  const names = Array.from({ length: lot.postbacks }, (_, number) => `told-${lot.scale}-${number}`);
+  for (let from = 0; from < names.length; from += ROWS_AT_ONCE)
+    await insertSome(pool, { app, names: names.slice(from, from + ROWS_AT_ONCE), atMs, lane: laneOf(account) });
   await pool.query("vacuum analyze outbox, postback, orders, user_account");
 }
 
-async function insertThousand(
+async function insertSome(
   pool: pg.Pool,
-  { app, numbers, atMs, lane }: { app: App; numbers: number[]; atMs: number; lane: string },
+  { app, names, atMs, lane }: { app: App; names: string[]; atMs: number; lane: string },
 ): Promise<void> {
   const { appId } = app;
   const context = { ...app, calendar: calendarOf(app.timeZone), rules: new RuleBook([]), book: undefined };
   const day = context.calendar.dayOf(atMs);
-  const key = (number: number) => ({ appId, clientId: `told-${number}`, traceId: `told-${number}` });
-  const users = numbers.map((number) => {
-    const user = newUser(key(number), atMs, context);
+  const key = (name: string) => ({ appId, clientId: name, traceId: name });
+  const users = names.map((name) => {
+    const user = newUser(key(name), atMs, context);
     return Object.assign(user, { isRegistered: true, adPlatform: "bytedance", osPlatform: "android", ip: "10.1.2.3" });
   });
-  const orders = numbers.map((number) => ({
-    ...{ ...key(number), day, atMs, receivedAtMs: atMs, cents: 600, currency: "CNY", sentAmount: 600, hasRate: true },
+  const orders = names.map((name) => ({
+    ...{ ...key(name), day, atMs, receivedAtMs: atMs, cents: 600, currency: "CNY", sentAmount: 600, hasRate: true },
     ...{ payCount: 1, isVirtual: 0, properties: "{}", postbackStatus: 0 as const, passStatus: 1 as const },
   }));
-  const postbacks = numbers.map((number) => ({
+  const postbacks = names.map((name) => ({
     ...{
-      ...key(number),
+      ...key(name),
       eventType: "pay",
-      subject: `told-${number}`,
+      subject: name,
       adPlatform: "bytedance",
       ruleId: 1,
       moment: "pay",
     },
     ...{ atMs, valueCents: 600, status: 0 as const, isPassed: true, reason: "", createdAtMs: atMs, changedAtMs: atMs },
   }));
-  const content = (number: number) => ({ ad_data: { callback: `cb-${number}`, aid: "71001", cid: "81001" } });
+  const content = (name: string) => ({ ad_data: { callback: `cb-${name}`, aid: "71001", cid: "81001" } });
   await inTransaction(pool, async (tx) => {
     await insertUsers(tx, users);
     await insertOrders(tx, orders);
     await storePostbacks(tx, postbacks);
     await insertOutbox(
       tx,
-      postbacks.map((one, index) => ({ ...one, lane, dueAtMs: atMs, content: content(numbers[index]!) })),
+      postbacks.map((one, index) => ({ ...one, lane, dueAtMs: atMs, content: content(names[index]!) })),
     );
   });
 }
 
 /** Postbacks a second, while the server empties the outbox. */
-async function watch(dataDir: string): Promise<number> {
+async function watch(dataDir: string, { postbacks }: Lot): Promise<number> {
   const pool = openPool(embeddedConnection(dataDir)!, { log: createLog("error"), connectionsMax: 1, name: "bench" });
   const left = async () => Number((await pool.query("select count(*) as left from outbox")).rows[0].left);
-  let warm: { left: number; atMs: number } | undefined;
+  const startedMs = elapsedMs();
+  let warm: Warm | undefined;
   try {
     for (;;) {
       const [now, atMs] = [await left(), elapsedMs()];
-      if (!warm && now <= POSTBACKS * (1 - WARM_UP_SHARE)) warm = { left: now, atMs };
-      if (now === 0) return (warm!.left * 1000) / (atMs - warm!.atMs);
+      if (!warm && now <= postbacks * (1 - WARM_UP_SHARE)) warm = { left: now, atMs };
+      if (now === 0) return rateOf(warm!, { postbacks, startedMs, atMs });
       await sleep(50);
     }
   } finally {
@@ -164,11 +177,18 @@ async function watch(dataDir: string): Promise<number> {
   }
 }
 
-async function assertAccepted(pool: pg.Pool, { app }: Options): Promise<void> {
+type Warm = { left: number; atMs: number };
+
+/** Of what was left once it was warm; of all, where so few were waiting that nobody saw it become warm. */
+function rateOf(warm: Warm, all: { postbacks: number; startedMs: number; atMs: number }): number {
+  const [sent, sinceMs] = warm.left > 0 ? [warm.left, warm.atMs] : [all.postbacks, all.startedMs];
+  return (sent * 1000) / (all.atMs - sinceMs);
+}
+
+async function assertAccepted(pool: pg.Pool, { scale, postbacks }: Lot): Promise<void> {
   const { rows } = await pool.query(
-    "select count(*)::int as told from orders where client_id like 'told-%' and postback_status = 1 and back_cents = 600",
+    "select count(*)::int as told from orders where client_id like $1 and postback_status = 1 and back_cents = 600",
+    [`told-${scale}-%`],
   );
-  if (rows[0].told !== POSTBACKS) throw new Error(`${rows[0].told} of ${POSTBACKS} orders say that they were told.`);
-  // What the steps after this one bring is told to nobody.
-  await removeAccount(pool, { appId: app.appId, adPlatform: "bytedance", advertiserId: "" });
+  if (rows[0].told !== postbacks) throw new Error(`${rows[0].told} of ${postbacks} orders say that they were told.`);
 }

@@ -6,7 +6,8 @@ import { addDays } from "../src/domain/calendar.ts";
 export const DAYS = 60;
 const MILLION = 1_000_000;
 
-export type MarketSize = { appId: number; lastDay: string; fromMillion: number; untilMillion: number };
+/** Users `from` until `until`. */
+export type MarketSize = { appId: number; lastDay: string; from: number; until: number };
 
 /**
  * Users, their days, orders, costs and events, made by the database itself: per million users three million user_days
@@ -14,14 +15,14 @@ export type MarketSize = { appId: number; lastDay: string; fromMillion: number; 
  * the order of time, as they would have come.
  */
 export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser: number): Promise<void> {
-  if (size.fromMillion === 0) await storeCosts(pool, size);
-  for (let million = size.fromMillion; million < size.untilMillion; million += 1) {
-    process.stderr.write(`storing users: ${million} of ${size.untilMillion} million\n`);
-    const from = million * MILLION;
-    await storeUsers(pool, size, from);
-    await storeDays(pool, size, from);
-    await storeOrders(pool, size, from);
-    if (eventsPerUser > 0) await storeEvents(pool, size, from, eventsPerUser);
+  if (size.from === 0) await storeCosts(pool, size);
+  for (let from = size.from; from < size.until; from += MILLION) {
+    process.stderr.write(`storing users: ${from} of ${size.until}\n`);
+    const some = { ...size, from, until: Math.min(size.until, from + MILLION) };
+    await storeUsers(pool, some);
+    await storeDays(pool, some);
+    await storeOrders(pool, some);
+    if (eventsPerUser > 0) await storeEvents(pool, some, eventsPerUser);
   }
   // The events too: what the database would tidy up after such a load would run beside the measurements.
   await pool.query("vacuum analyze user_account, user_day, orders, order_key, cost, event");
@@ -31,9 +32,9 @@ export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser
 /** Number, day of registration, instant, and the ad of user n. */
 const users = `select n, $2::date - (n % ${DAYS})::int as day, n / 60 % 800 as ad, n % 10 = 9 as is_organic,
     (extract(epoch from $2::date - (n % ${DAYS})::int)::bigint * 1000 + (n::bigint * 7919 % 57600) * 1000) as at_ms
-  from generate_series($3::int, $3::int + ${MILLION - 1}) n`;
+  from generate_series($3::int, $4::int - 1) n`;
 
-async function storeUsers(pool: pg.Pool, { appId, lastDay }: MarketSize, from: number): Promise<void> {
+async function storeUsers(pool: pg.Pool, { appId, lastDay, from, until }: MarketSize): Promise<void> {
   await pool.query(
     `insert into user_account (app_id, client_id, name, channel, version, wx_openid, wx_unionid, is_registered, registered_at_ms,
         registered_day, place_day, is_history, touched_at_ms, ad_platform, turbo_promoted_object_id, advertiser_id, gid, aid, cid,
@@ -55,43 +56,43 @@ async function storeUsers(pool: pg.Pool, { appId, lastDay }: MarketSize, from: n
         case when n % 10 < 3 then 600 + n % 5000 else 0 end, '', '', 3, 240000, 80000, 3, 240000, 3, 240000, 80000, 240000,
         0, 0, 0, 0, '{}', case when is_organic then '' else 'click_key' end, 1
       from (${users}) made order by at_ms`,
-    [appId, lastDay, from],
+    [appId, lastDay, from, until],
   );
 }
 
 /** The day of the registration, the next one, and a later one: the last day for every tenth. */
-async function storeDays(pool: pg.Pool, { appId, lastDay }: MarketSize, from: number): Promise<void> {
+async function storeDays(pool: pg.Pool, { appId, lastDay, from, until }: MarketSize): Promise<void> {
   await pool.query(
     `insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
       select $1::int, 'user-' || n, day + after, after, after, 7, 0,
         case when after = 0 and n % 10 < 3 then 1 else 0 end, case when after = 0 and n % 10 < 3 then 600 + n % 5000 else 0 end, 1, 80000
       from (${users}) made cross join lateral (values (0), (1), (greatest(2, case when n % 12 = 0 then $2::date - day else 2 + n % 20 end))) as later (after)
       order by day + after, n`,
-    [appId, lastDay, from],
+    [appId, lastDay, from, until],
   );
 }
 
-async function storeOrders(pool: pg.Pool, { appId, lastDay }: MarketSize, from: number): Promise<void> {
+async function storeOrders(pool: pg.Pool, { appId, lastDay, from, until }: MarketSize): Promise<void> {
   await pool.query(
     `insert into orders (app_id, client_id, trace_id, day, at_ms, received_at_ms, cents, currency, sent_amount, has_rate, pay_count,
         is_virtual, properties)
       select $1::int, 'user-' || n, 'order-' || n, day, at_ms + 5000, at_ms + 6000, 600 + n % 5000, 'CNY', 600 + n % 5000, true, 1, 0,
         jsonb_build_object('$pay_amount', 600 + n % 5000, '$order_id', 'order-' || n, '$pay_method', 'wechat', '$pay_type', 'CNY')
       from (${users}) made where n % 10 < 3 order by at_ms`,
-    [appId, lastDay, from],
+    [appId, lastDay, from, until],
   );
 }
 
 /** So many a user, all on the first days: reports never look at them, but they fill the memory that reports share. */
-async function storeEvents(pool: pg.Pool, size: MarketSize, from: number, perUser: number): Promise<void> {
-  const { appId, lastDay } = size;
+async function storeEvents(pool: pg.Pool, size: MarketSize, perUser: number): Promise<void> {
+  const { appId, lastDay, from, until } = size;
   for (let back = 0; back < DAYS; back += 1) await openEventDay(pool, addDays(lastDay, -back));
   await pool.query(
     `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms)
       select $1::int, 'user-' || n, day, at_ms + number * 1000, md5(n || ' ' || number)::uuid, 'track', 'level_up',
         jsonb_build_object('$os', 'android', '$brand', 'Xiaomi', 'level', number), at_ms
-      from (${users}) made cross join generate_series(1, $4::int) number order by at_ms`,
-    [appId, lastDay, from, perUser],
+      from (${users}) made cross join generate_series(1, $5::int) number order by at_ms`,
+    [appId, lastDay, from, until, perUser],
   );
 }
 

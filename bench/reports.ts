@@ -1,16 +1,21 @@
 import type pg from "pg";
 import { ReportClient } from "../src/client/report-client.ts";
-import { elapsedMs } from "../src/clock.ts";
+import { elapsedMs, systemClock } from "../src/clock.ts";
 import { createDeveloperApp, decideDeveloperApp } from "../src/db/developer-app.ts";
 import { markSlices } from "../src/db/dirty-day.ts";
-import { addDays } from "../src/domain/calendar.ts";
+import { addDays, calendarOf } from "../src/domain/calendar.ts";
 import { PLACEMENTS } from "../src/domain/cube.ts";
 import { refreshOnce } from "../src/refresh/refresh.ts";
 import { openVault } from "../src/vault.ts";
-import { type Child, type Setup, startChild } from "./children.ts";
-import { type Row, withDatabase } from "./database.ts";
-import { type RequestMaker, runLoad } from "./load.ts";
+import { bareReport, PAGE_SIZE, PLATFORMS, type Question } from "./bare-reports.ts";
+import { makeBodies } from "./bodies.ts";
+import { type Child, type Setup, startServer } from "./children.ts";
+import { withDatabase } from "./database.ts";
+import { type Cost, type Figure, type Measured, median } from "./figures.ts";
+import { CONNECTIONS, collectPath } from "./intake.ts";
+import { type LoadResult, postRequests, runLoad } from "./load.ts";
 import { DAYS, storeMarket } from "./report-market.ts";
+import { firstSequenceOf } from "./sequences.ts";
 
 const RUNS = 5;
 const METRICS = [
@@ -18,57 +23,7 @@ const METRICS = [
   ...["AppFirstDayROI", "App7DayROI", "App7DayLTV", "AppRetention1d", "AppARPU"],
 ];
 const DISTINCT_METRICS = ["AppDAU", "AppGamePayUserCntStandard", "AppAdUserCnt", "AppARPU", ...METRICS.slice(0, 6)];
-
-type Options = Setup & {
-  appId: number;
-  lastDay: string;
-  /** Millions of users at the least scale. */
-  millions: number;
-  /** How many times as many, one after the other. */
-  scales: readonly number[];
-  eventsPerUser: number;
-  connections: number;
-  seconds: number;
-  requests: () => RequestMaker;
-};
-
-/** Reports on a million users, then on two and four; what they cost collection; and how long a day takes to count. */
-export async function measureReports(options: Options): Promise<{ rows: Row[]; figures: Record<string, number> }> {
-  const rows: Row[] = [];
-  const figures: Record<string, number> = {};
-  const appKey = await withDatabase(options.dataDir, (pool) => makeDeveloper(pool, options.dataDir));
-  let stored = 0;
-  for (const scale of options.scales) {
-    const until = scale * options.millions;
-    const refreshMs = await withDatabase(options.dataDir, async (pool) => {
-      const size = { appId: options.appId, lastDay: options.lastDay, fromMillion: stored, untilMillion: until };
-      // Reports never read events: only the first million comes with them, to fill the memory that all share.
-      await storeMarket(pool, size, stored === 0 ? options.eventsPerUser : 0);
-      return countDays(pool, options);
-    });
-    stored = until;
-    const server = await startChild(options.serverScript, [], options.env, options.ready);
-    const client = new ReportClient({ baseUrl: `http://127.0.0.1:${server.port}`, appKey });
-    const measured = { ...(await timeReports(client, options)), "a day counted anew": refreshMs };
-    if (scale === options.scales[0]) {
-      const ratio = await compareCollection(server, client, options);
-      figures.collection_beside_reports_ratio = ratio;
-      rows.push({ what: "collection beside reports", bare: "", ours: "", ratio, target: "≥ 0.80" });
-    }
-    await server.stop();
-    for (const [what, ms] of Object.entries(measured)) {
-      figures[`${what.replaceAll(/[^a-z0-9]+/gi, "_")}_ms_${scale}x`] = Math.round(ms);
-      rows.push({
-        what: `${what}, ms (${until} million users)`,
-        bare: "",
-        ours: Math.round(ms),
-        ratio: "",
-        target: TARGETS[what] ?? "",
-      });
-    }
-  }
-  return { rows, figures };
-}
+const COUNTED_ANEW = "a day counted anew";
 
 const TARGETS: Readonly<Record<string, string>> = {
   "ad report": "< 300",
@@ -77,8 +32,65 @@ const TARGETS: Readonly<Record<string, string>> = {
   "order list, page 1000": "< 300",
   "user list, page 1": "< 100",
   "user list, page 1000": "< 300",
-  "a day counted anew": "< 2000",
+  [COUNTED_ANEW]: "< 2000",
 };
+
+/** Each report at one scale, beside its bare statement, in ms; and how long the server took to start on that data. */
+type Timed = { scale: number; reports: ReadonlyMap<string, { ours: number; bare: number }>; readyMs: number };
+
+/** Reports on more and more users; what they cost collection; and how long a day takes to count. */
+export async function measureReports(setup: Setup): Promise<Measured> {
+  const { dataDir, app, sizes, scales } = setup;
+  const question = { appId: app.appId, lastDay: calendarOf(app.timeZone).dayOf(systemClock()) };
+  const appKey = await withDatabase(dataDir, (pool) => makeDeveloper(pool, dataDir));
+  const timed: Timed[] = [];
+  const figures: Figure[] = [];
+  let stored = 0;
+  for (const scale of scales) {
+    const size = { ...question, from: stored, until: scale * sizes.users };
+    // Reports never read events: only the first users come with them, to fill the memory that all share.
+    const reports = await withDatabase(dataDir, async (pool) => {
+      await storeMarket(pool, size, stored === 0 ? sizes.eventsPerUser : 0);
+      return new Map([[COUNTED_ANEW, await countDays(pool, question)]]);
+    });
+    stored = size.until;
+    const server = await startServer(setup.env);
+    const client = new ReportClient({ baseUrl: `http://127.0.0.1:${server.port}`, appKey });
+    const times = Object.entries(reportsOf(client, question));
+    const ours = new Map<string, number>();
+    for (const [name, pull] of times) ours.set(name, await medianMs(pull));
+    if (scale === scales[0]) figures.push(await besideReports(setup, server, { client, question }));
+    await server.stop();
+    const bare = await withDatabase(dataDir, async (pool) => {
+      const found = new Map<string, number>();
+      for (const name of ours.keys()) found.set(name, await medianMs(bareReport(pool, name, question)));
+      return found;
+    });
+    for (const [name, ms] of ours) reports.set(name, { ours: ms, bare: bare.get(name)! });
+    timed.push({ scale, reports, readyMs: server.readyMs });
+  }
+  return { figures: [...figures, ...figuresOf(timed[0]!, sizes.users)], costs: costsOf(timed) };
+}
+
+function figuresOf({ reports, scale }: Timed, users: number): Figure[] {
+  return [...reports].map(([name, { ours, bare }]) => ({
+    ...{ name: nameOf(name), what: `${name} (${scale * users} users)`, unit: "ms", ours, bare },
+    ...{ beside: "one plain statement", target: TARGETS[name] ?? "" },
+  }));
+}
+
+function costsOf(timed: readonly Timed[]): Cost[] {
+  const ready = timed.map(({ scale, readyMs }) => ({ scale, perUnit: readyMs }));
+  const reports = [...timed[0]!.reports.keys()].map((name) => ({
+    ...{ name: nameOf(name), what: `${name}, by users`, unit: "ms" },
+    points: timed.map(({ scale, reports: at }) => ({ scale, perUnit: at.get(name)!.ours })),
+  }));
+  return [...reports, { name: "ready", what: "ready after start, by users", unit: "ms", points: ready }];
+}
+
+function nameOf(report: string): string {
+  return report.replaceAll(/[^a-z0-9]+/gi, "_");
+}
 
 async function makeDeveloper(pool: pg.Pool, dataDir: string): Promise<string> {
   const vault = openVault({ dataDir, secretKey: "" });
@@ -89,18 +101,20 @@ async function makeDeveloper(pool: pg.Pool, dataDir: string): Promise<string> {
   return appKey;
 }
 
-/** Counts everything that is marked, then the day with the most users once more; the last one is timed. */
-async function countDays(pool: pg.Pool, { appId, lastDay }: Options): Promise<number> {
+/** Counts everything that is marked, then the last day once more; only that is timed. */
+async function countDays(pool: pg.Pool, question: Question): Promise<{ ours: number; bare: number }> {
+  const { appId, lastDay } = question;
   while ((await refreshOnce(pool, { atOnce: 2 })) > 0) process.stderr.write("counting days …\n");
   const slices = PLACEMENTS.map((placement) => ({ appId, placement, day: lastDay }));
-  return median(async () => {
+  const ours = await medianMs(async () => {
     await markSlices(pool, slices, 0);
     // As the server does it while little comes in.
     await refreshOnce(pool, { atOnce: 2 });
   });
+  return { ours, bare: await medianMs(bareReport(pool, COUNTED_ANEW, question)) };
 }
 
-async function timeReports(client: ReportClient, { appId, lastDay }: Options): Promise<Record<string, number>> {
+function reportsOf(client: ReportClient, { appId, lastDay }: Question): Record<string, () => Promise<unknown>> {
   const ad = {
     app_id: appId,
     date_list: [addDays(lastDay, -29), lastDay],
@@ -109,61 +123,69 @@ async function timeReports(client: ReportClient, { appId, lastDay }: Options): P
   };
   const filtered = {
     app_id: appId,
-    user_filtering: {
-      create_date_list: [addDays(lastDay, 1 - DAYS), lastDay],
-      ad_platform_list: ["tencent", "kuaishou"],
-    },
+    user_filtering: { create_date_list: [addDays(lastDay, 1 - DAYS), lastDay], ad_platform_list: PLATFORMS },
     event_filtering: {},
   };
-  const page = (number: number) => ({ ...filtered, page: number, page_size: 20 });
+  const page = (number: number) => ({ ...filtered, page: number, page_size: PAGE_SIZE });
   const sorted = { ...page(1), order_by_list: [{ field: "user$pay_amount_sum", sort: 1 as const }] };
   return {
-    "ad report": await median(() =>
-      client.adReport({ ...ad, metrics_list: METRICS, statistics_caliber: "user_activated_time" }),
-    ),
-    "ad report, distinct users": await median(() =>
+    "ad report": () => client.adReport({ ...ad, metrics_list: METRICS, statistics_caliber: "user_activated_time" }),
+    "ad report, distinct users": () =>
       client.adReport({ ...ad, metrics_list: DISTINCT_METRICS, statistics_caliber: "behavior_occurred_time" }),
-    ),
-    "order list, page 1": await median(() => client.orderList(page(1))),
-    "order list, page 1000": await median(() => client.orderList(page(1_000))),
-    "user list, page 1": await median(() => client.userList(page(1))),
-    "user list, page 1000": await median(() => client.userList(page(1_000))),
-    "user list by payments": await median(() => client.userList(sorted)),
+    "order list, page 1": () => client.orderList(page(1)),
+    "order list, page 1000": () => client.orderList(page(1_000)),
+    "user list, page 1": () => client.userList(page(1)),
+    "user list, page 1000": () => client.userList(page(1_000)),
+    "user list by payments": () => client.userList(sorted),
   };
 }
 
 /** Requests a second beside reports that are pulled one after the other, against requests a second alone. */
-async function compareCollection(server: Child, client: ReportClient, options: Options): Promise<number> {
-  const { connections, appId, lastDay, seconds } = options;
-  const load = () => runLoad({ port: server.port, requests: options.requests(), connections, seconds });
+async function besideReports(
+  { app, sizes }: Setup,
+  server: Child,
+  { client, question }: { client: ReportClient; question: Question },
+): Promise<Figure> {
+  const firstSequence = firstSequenceOf("beside reports");
+  const nowMs = systemClock();
+  const bodies = makeBodies({ eventsPerBody: 20, firstSequence, nowMs, clients: sizes.clients });
+  const requests = postRequests(collectPath(app.accessToken), bodies);
+  const load = () => runLoad({ port: server.port, requests, connections: CONNECTIONS, seconds: sizes.seconds / 2 });
   await load();
-  const ratios: number[] = [];
+  const rounds: { ours: number; bare: number }[] = [];
   for (let round = 0; round < RUNS; round += 1) {
     const alone = await load();
-    let isOver = false;
-    const pulling = (async () => {
-      while (!isOver) await timeReportsOnce(client, { appId, lastDay });
-    })();
-    const beside = await load();
-    isOver = true;
-    await pulling;
-    ratios.push(beside.perSecond / alone.perSecond);
+    const beside = await whilePulling(client, question, load);
+    rounds.push({ ours: beside.perSecond, bare: alone.perSecond });
   }
-  return Math.round(middle(ratios) * 100) / 100;
+  const ratio = median(rounds.map(({ ours, bare }) => ours / bare));
+  const typical = rounds.find(({ ours, bare }) => ours / bare === ratio)!;
+  return {
+    ...{ name: "collection_beside_reports", what: "requests of 20 events beside reports", unit: "requests/s" },
+    ...{ ...typical, beside: "the same server without reports", target: "≥ 0.80" },
+  };
 }
 
-async function timeReportsOnce(client: ReportClient, at: { appId: number; lastDay: string }): Promise<void> {
-  await client.adReport({
-    app_id: at.appId,
-    date_list: [addDays(at.lastDay, -29), at.lastDay],
-    dims_list: ["date", "ad_platform"],
-    decimal_point: 4,
-    metrics_list: METRICS,
-    statistics_caliber: "user_activated_time",
-  });
+async function whilePulling(
+  client: ReportClient,
+  { appId, lastDay }: Question,
+  load: () => Promise<LoadResult>,
+): Promise<LoadResult> {
+  const report = {
+    ...{ app_id: appId, date_list: [addDays(lastDay, -29), lastDay], dims_list: ["date", "ad_platform"] },
+    ...{ decimal_point: 4 as const, metrics_list: METRICS, statistics_caliber: "user_activated_time" as const },
+  };
+  let isOver = false;
+  const pulling = (async () => {
+    while (!isOver) await client.adReport(report);
+  })();
+  const result = await load();
+  isOver = true;
+  await pulling;
+  return result;
 }
 
-async function median(work: () => Promise<unknown>): Promise<number> {
+async function medianMs(work: () => Promise<unknown>): Promise<number> {
   await work();
   const times: number[] = [];
   for (let run = 0; run < RUNS; run += 1) {
@@ -171,9 +193,5 @@ async function median(work: () => Promise<unknown>): Promise<number> {
     await work();
     times.push(elapsedMs() - startedMs);
   }
-  return middle(times);
-}
-
-function middle(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[values.length >> 1]!;
+  return median(times);
 }

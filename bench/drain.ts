@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { elapsedMs } from "../src/clock.ts";
+import type { EntryHead } from "../src/journal/entry.ts";
+import { Journal, realDisk } from "../src/journal/journal.ts";
+import { createLog } from "../src/log.ts";
+import { type Setup, startServer, watchMemory } from "./children.ts";
+
+const LOOK_MS = 20;
+const APPENDED_AT_ONCE = 5_000;
+
+/** Applies what is in the journal; tells how long that took, and the greatest resident memory meanwhile. */
+export async function drain({ env }: Pick<Setup, "env">): Promise<{ ms: number; maxMb: number }> {
+  const server = await startServer(env, "apply");
+  const memory = watchMemory(server.process);
+  const startedMs = elapsedMs();
+  await untilApplied(server.port);
+  const ms = elapsedMs() - startedMs;
+  const { maxMb } = memory();
+  await server.stop();
+  return { ms, maxMb };
+}
+
+async function untilApplied(port: number): Promise<void> {
+  for (;;) {
+    const { data } = (await (await fetch(`http://127.0.0.1:${port}/progress`)).json()) as {
+      data: { durable: number; applied: number };
+    };
+    if (data.applied >= data.durable) return;
+    await sleep(LOOK_MS);
+  }
+}
+
+export type NewEntry = { head: EntryHead; body: Buffer };
+
+/** Puts entries into the journal of a server that does not run. */
+export async function appendEntries({ dataDir }: Pick<Setup, "dataDir">, entries: Iterable<NewEntry>): Promise<void> {
+  const log = createLog("error");
+  const journal = await Journal.open(`${dataDir}/journal`, { log, disk: realDisk, pendingBytesMax: 1 << 28 });
+  const appended: Promise<number>[] = [];
+  for (const entry of entries) {
+    appended.push(journal.append(entry));
+    if (appended.length >= APPENDED_AT_ONCE) await Promise.all(appended.splice(0));
+  }
+  await Promise.all(appended);
+  await journal.close();
+}

@@ -1,0 +1,86 @@
+import { parseArgs } from "node:util";
+
+export const STEPS = ["intake", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
+export type Step = (typeof STEPS)[number];
+
+/** How much of everything. Of what grows, the amounts are those at the least scale. */
+export type Sizes = {
+  /** Of load on either side of a comparison. */
+  seconds: number;
+  warmUpSeconds: number;
+  /** Clients that send, all of them registered. */
+  clients: number;
+  backlogEvents: number;
+  /** Stored touches at the greatest scale, and registrations that are decided against them. */
+  touches: number;
+  registrations: number;
+  postbacks: number;
+  users: number;
+  eventsPerUser: number;
+};
+
+export type BenchOptions = { steps: ReadonlySet<Step>; scales: readonly number[]; jsonFile: string; sizes: Sizes };
+
+const MILLION = 1_000_000;
+const FULL: Sizes = {
+  ...{ seconds: 8, warmUpSeconds: 4, clients: 10_000, backlogEvents: 200_000 },
+  ...{ touches: 10 * MILLION, registrations: 100_000, postbacks: 30_000, users: MILLION, eventsPerUser: 20 },
+};
+/** Shows that everything works; the figures mean nothing. */
+const TRIAL: Sizes = {
+  ...{ seconds: 0.7, warmUpSeconds: 0.1, clients: 200, backlogEvents: 2_000 },
+  ...{ touches: 4_000, registrations: 500, postbacks: 200, users: 3_000, eventsPerUser: 1 },
+};
+
+/** Throws what is wrong with the words of the command line. */
+export function readOptions(args: readonly string[]): BenchOptions {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      trial: { type: "boolean", default: false },
+      json: { type: "string", default: "" },
+      scales: { type: "string", default: "1,2,4" },
+      seconds: { type: "string" },
+      /** In millions. */
+      touches: { type: "string" },
+      users: { type: "string" },
+      events: { type: "string" },
+    },
+  });
+  const sizes = values.trial ? TRIAL : FULL;
+  const given = (name: "seconds" | "touches" | "users" | "events", fallback: number, unit = 1) =>
+    values[name] === undefined ? fallback : positive(`--${name}`, values[name]) * unit;
+  return {
+    steps: new Set(positionals.length > 0 ? positionals.map(stepOf) : STEPS),
+    scales: readScales(values.scales),
+    jsonFile: values.json,
+    sizes: {
+      ...sizes,
+      seconds: given("seconds", sizes.seconds),
+      touches: given("touches", sizes.touches, MILLION),
+      users: given("users", sizes.users, MILLION),
+      eventsPerUser: given("events", sizes.eventsPerUser),
+    },
+  };
+}
+
+function stepOf(name: string): Step {
+  const step = STEPS.find((one) => one === name);
+  if (!step) throw new Error(`There is no step ${name}: ${STEPS.join(", ")}.`);
+  return step;
+}
+
+/** From the least on: the data of one scale is part of the data of the next. */
+function readScales(text: string): number[] {
+  const scales = text.split(",").map((part) => positive("--scales", part));
+  const isGrowing = scales.every((scale, index) => Number.isInteger(scale) && scale > (scales[index - 1] ?? 0));
+  if (!isGrowing) throw new Error("--scales must be whole numbers, each greater than the one before.");
+  return scales;
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && Number.isFinite(value))) throw new Error(`${name} must be a number above 0.`);
+  return value;
+}
