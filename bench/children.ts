@@ -55,7 +55,10 @@ export async function startChild(
   }
 }
 
+/** One that has ended by itself was not measured to the end: that is said, instead of waiting for ever. */
 async function stop(child: ChildProcess): Promise<void> {
+  const how = child.exitCode ?? child.signalCode;
+  if (how !== null) throw new Error(`${child.spawnargs[1]} had ended before it was stopped: ${how}.`);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   child.kill("SIGTERM");
   await exited;

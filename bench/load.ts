@@ -92,7 +92,9 @@ class Lane {
     });
   }
 
+  /** False, too, once the other side has hung up: nobody is going to answer then. */
   request(bytes: Buffer): Promise<boolean> {
+    if (this.#socket.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {
       this.#resolve = resolve;
       this.#socket.write(bytes);
