@@ -53,16 +53,19 @@ export class PlatformWay implements Way {
     if (!flow) return { kind: "later", reason: first.reason, isDown: false };
     const { fields } = this.#connector;
     const refreshed = await this.#deps.tokens.refresh(this.#account, { flow, fields, used });
-    if (refreshed.kind !== "refreshed") return this.#withoutToken(first.reason, refreshed);
+    if (refreshed.kind !== "refreshed") return this.#withoutToken(`${first.reason} No new token: ${refreshed.reason}`);
     this.#account = refreshed.account;
     const second = await this.#try(conversion, parcel);
-    return second.kind === "token" ? { kind: "given_up", reason: `Also with a new token: ${second.reason}` } : second;
+    return second.kind === "token" ? this.#withoutToken(`Also with a new token: ${second.reason}`) : second;
   }
 
-  async #withoutToken(asked: string, refused: { kind: "unavailable" | "later"; reason: string }): Promise<Delivery> {
-    const reason = `${asked} No new token: ${refused.reason}`;
+  /**
+   * The fault is the account's, not the postback's, and somebody who authorises the account again mends it: until then
+   * all that goes this way waits, as where the platform is down.
+   */
+  async #withoutToken(reason: string): Promise<Delivery> {
     await noteAccountError(this.#deps.pool, this.#account, { text: reason, atMs: this.#deps.clock() });
-    return refused.kind === "later" ? { kind: "later", reason, isDown: false } : { kind: "given_up", reason };
+    return { kind: "later", reason, isDown: true };
   }
 
   async #try(

@@ -9,7 +9,7 @@ import { pay } from "../db/apply-stage.ts";
 import { vault } from "../db/temp-database.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { Gate } from "./gate.ts";
-import { PostbackStage, until } from "./postback-stage.ts";
+import { BACK_OFF_MS, PostbackStage, until } from "./postback-stage.ts";
 
 let stage: PostbackStage;
 let engine: OceanEngineStandIn;
@@ -173,25 +173,55 @@ describe("a token that has run out", () => {
     expect(tencent.calls - before).toBe(42);
   });
 
-  test("and no other to be had: given up, and the account says why", async () => {
+  async function statuses(): Promise<number[]> {
+    return [...new Set((await stage.postbacks("status")).map(({ status }) => Number(status)))];
+  }
+
+  /** As if all waits were over: what waits is due, and who counted as down is asked again. */
+  async function later(): Promise<void> {
+    const { rows } = await stage.pool.query("select max(due_at_ms) as due from outbox");
+    stage.nowMs = Math.max(stage.nowMs, rows[0].due);
+    stage.elapsedMs += 3_600_000;
+  }
+
+  test("and no other to be had: the account says why, and what waits goes out when it is authorised again", async () => {
     tencent.tokens.renew();
     await stage.account(account({ client_id: "somebody else" }));
-    await players(1);
+    await players(20);
     tencent.tokens.expire();
-    await stage.send(stage.worker());
-    expect(await stage.postbacks("status")).toEqual([{ status: 2 }]);
+    const worker = stage.worker();
+    await stage.send(worker);
+    expect(await statuses()).toEqual([0]);
     expect((await stored()).lastError).toMatch(/No new token: No token came: HTTP 200, code 11001/);
-    expect(tencent.accepted).toEqual([]);
+    await later();
+    const asked = tencent.calls;
+    await stage.send(worker);
+    // A call and a token refused: who has no token asks for one from time to time, not once for every postback.
+    expect(tencent.calls - asked).toBe(2);
+    await stage.account(account());
+    await later();
+    await stage.send(worker);
+    await later();
+    await stage.send(worker);
+    expect(await statuses()).toEqual([1]);
+    expect(tencent.accepted).toHaveLength(20);
   });
 
-  test("and refused with a new one, too: given up", async () => {
+  test("and refused with a new one, too: it waits, and is given up when its attempts are used up", async () => {
     await stage.account(account());
     await players(1);
-    tencent.fail = (call) => (call % 2 === before % 2 ? undefined : "bad_token");
     const before = tencent.calls;
-    await stage.send(stage.worker());
-    expect(await stage.postbacks()).toMatchObject([{ status: 2, reason: expect.stringMatching(/^Also with a new/) }]);
+    tencent.fail = (call) => ((call - before) % 3 === 2 ? undefined : "bad_token");
+    const worker = stage.worker();
+    await stage.send(worker);
     expect(tencent.calls - before).toBe(3);
+    expect((await stored()).lastError).toMatch(/^Also with a new token/);
+    for (const _ of BACK_OFF_MS) {
+      await later();
+      await stage.send(worker);
+    }
+    const reason = expect.stringMatching(/^Given up after \d+ attempts. Also with a new token/);
+    expect(await stage.postbacks()).toMatchObject([{ status: 2, reason }]);
   });
 
   test("and nobody answers who gives another: only this account waits", async () => {
@@ -210,7 +240,7 @@ describe("a token that has run out", () => {
     expect(kuaishou.accepted).toHaveLength(20);
     await worker.rest();
     expect(gate.calls).toHaveLength(1);
-    expect(new Set((await stage.postbacks("status")).map(({ status }) => status))).toEqual(new Set([0, 1]));
+    expect((await statuses()).sort()).toEqual([0, 1]);
     expect(performance.now() - startedMs).toBeLessThan(10_000);
   });
 });
