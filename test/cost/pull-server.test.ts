@@ -7,12 +7,11 @@ import { costPullAnswer, lastPullAnswer } from "../../src/contract/cost.ts";
 import type { App } from "../../src/db/app.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { adminToken } from "../../src/http/admin.ts";
 import { openVault } from "../../src/vault.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
 import { adReportOf } from "../http/reports.ts";
-import { dataOf } from "../support/admin-calls.ts";
-import { type Answer, answerOf, cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { AdminCaller, dataOf } from "../support/admin-caller.ts";
+import { answerOf, cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { ACCESS, ACCOUNT, spent } from "./stage.ts";
 
 const TODAY = calendarOf("Asia/Shanghai").dayOf(Date.now());
@@ -24,6 +23,8 @@ let engine: OceanEngineStandIn;
 let tencent: TencentStandIn;
 let rows: CostRow[];
 let app: App;
+/** Of the server that runs now: some tests start another one. */
+const admin = () => new AdminCaller(server);
 
 beforeAll(async () => {
   rows = [spent(TODAY, 1, 1234), spent(TODAY, 2, 66)];
@@ -52,12 +53,6 @@ async function account(access: ReturnType<(typeof ACCESS)["tencent"]>): Promise<
   };
   await storeAccount(pool, vault, { appId: app.appId, advertiserId: ACCOUNT, ...rest, ...access }, 0);
   await pool.end();
-}
-
-async function admin(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
-  const authorization = `Bearer ${adminToken(openVault({ dataDir: server.dataDir, secretKey: "" }))}`;
-  const init = { method, headers: { authorization }, ...(body && { body: JSON.stringify(body) }) };
-  return answerOf(await fetch(`${server.url}/admin/api/v1/cost/${path}`, init));
 }
 
 const costRows = async (): Promise<number> => {
@@ -106,27 +101,32 @@ test.each([
 
 test("the same over HTTP", async () => {
   rows[0]!.cents = 2_000;
-  const pulled = await admin("POST", "pull", { app_id: app.appId, ad_platform: "bytedance", from: TODAY, to: TODAY });
+  const pulled = await admin().post("cost/pull", {
+    app_id: app.appId,
+    ad_platform: "bytedance",
+    from: TODAY,
+    to: TODAY,
+  });
   expect(pulled).toMatchObject({
     ...{ status: 200, code: 0 },
     data: { accounts: [{ ad_platform: "bytedance", days: 1, rows: 2, cost: 20.66, error: "" }] },
   });
-  const status = await admin("GET", `status?app_id=${app.appId}`);
+  const status = await admin().get("cost/status", { app_id: app.appId });
   expect(status.data.accounts).toHaveLength(2);
-  expect(await admin("POST", "pull", { app_id: app.appId, from: "2026-02-30", to: TODAY })).toMatchObject({
+  expect(await admin().post("cost/pull", { app_id: app.appId, from: "2026-02-30", to: TODAY })).toMatchObject({
     code: 1004,
   });
-  expect(await admin("POST", "pull", { app_id: app.appId, ad_platform: "vivo" })).toMatchObject({ code: 1004 });
-  expect(await admin("POST", "pull", { app_id: app.appId, ad_platform: "nobody" })).toMatchObject({ code: 1004 });
-  expect(await admin("POST", "pull", { app_id: 1 << 30 })).toMatchObject({ code: 2001 });
+  expect(await admin().post("cost/pull", { app_id: app.appId, ad_platform: "vivo" })).toMatchObject({ code: 1004 });
+  expect(await admin().post("cost/pull", { app_id: app.appId, ad_platform: "nobody" })).toMatchObject({ code: 1004 });
+  expect(await admin().post("cost/pull", { app_id: 1 << 30 })).toMatchObject({ code: 2001 });
 });
 
 describe("a pull in the background", () => {
-  const begin = () => admin("POST", "pull", { app_id: app.appId, ad_platform: "bytedance", background: true });
-  const last = () => dataOf(admin("GET", `pull?app_id=${app.appId}`), lastPullAnswer);
+  const begin = () => admin().post("cost/pull", { app_id: app.appId, ad_platform: "bytedance", background: true });
+  const last = async () => dataOf(await admin().get("cost/pull", { app_id: app.appId }), lastPullAnswer);
 
   test("is begun, tells how far it is, and what came of it", async () => {
-    const begun = await dataOf(begin(), costPullAnswer);
+    const begun = dataOf(await begin(), costPullAnswer);
     expect(begun).toMatchObject({ state: "running", ended_at: "", accounts: [], error: "" });
     await vi.waitFor(async () => expect((await last()).pull.state).toBe("done"), 20_000);
     const { pull } = await last();
@@ -138,27 +138,27 @@ describe("a pull in the background", () => {
   test("is stopped: what is stored stays, nobody else begins meanwhile, and the account has no fault", async () => {
     const before = [await costRows(), engine.calls] as const;
     engine.fail = () => "hang";
-    await dataOf(begin(), costPullAnswer);
+    dataOf(await begin(), costPullAnswer);
     await vi.waitFor(() => expect(engine.calls).toBeGreaterThan(before[1]), 5_000);
     expect(await begin()).toMatchObject({ status: 503, code: 5003, msg: "Costs are being pulled; try again." });
-    expect(await admin("POST", "pull/stop", { app_id: app.appId })).toMatchObject({ code: 0 });
+    expect(await admin().post("cost/pull/stop", { app_id: app.appId })).toMatchObject({ code: 0 });
     await vi.waitFor(async () => expect((await last()).pull.state).toBe("stopped"), 5_000);
     engine.fail = () => undefined;
     expect((await last()).pull.accounts).toMatchObject([{ error: "It was stopped." }]);
     expect(await costRows()).toBe(before[0]);
-    const { accounts } = (await admin("GET", `status?app_id=${app.appId}`)).data;
+    const { accounts } = (await admin().get("cost/status", { app_id: app.appId })).data;
     expect(accounts.map(({ failures, error }: any) => [failures, error])).toEqual([
       [0, ""],
       [0, ""],
     ]);
-    expect(await admin("POST", "pull/stop", { app_id: app.appId })).toMatchObject({
+    expect(await admin().post("cost/pull/stop", { app_id: app.appId })).toMatchObject({
       ...{ code: 1004, msg: "No costs are being pulled." },
     });
   });
 
   test("of an app that has none is null", async () => {
     const other = await server.createApp();
-    const data = await dataOf(admin("GET", `pull?app_id=${other.appId}`), lastPullAnswer);
+    const data = dataOf(await admin().get("cost/pull", { app_id: other.appId }), lastPullAnswer);
     expect(data).toEqual({ pull: null });
   });
 });
@@ -211,7 +211,7 @@ test("a server that waits for a platform stops at once", async () => {
   engine.fail = () => "hang";
   const pull = async () => {
     // The schedule may hold the account yet.
-    while (engine.calls === before) await admin("POST", "pull", { app_id: app.appId, ad_platform: "bytedance" });
+    while (engine.calls === before) await admin().post("cost/pull", { app_id: app.appId, ad_platform: "bytedance" });
   };
   const pulling = pull().catch(() => undefined);
   await vi.waitFor(() => expect(engine.calls).toBeGreaterThan(before), 5_000);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { ExternalDatabase } from "../../sim/chaos/external-database.ts";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { makeDataDir } from "../process/launch.ts";
-import { ConsoleUser } from "../support/console.ts";
+import { ConsoleUser } from "../support/admin-caller.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
@@ -81,7 +81,7 @@ test("an external database may go and come back under load: nothing is refused, 
   let server = await TouchpointProcess.start(options);
   const app = await createExternalApp(database, dataDir);
   const load = new Load(app);
-  const admin = await ConsoleUser.signIn(server, "admin", database.pool);
+  const admin = await new ConsoleUser(server, "admin").signIn(database.pool);
   expect((await admin.get("health")).data).toMatchObject({ database: { kind: "external" } });
   try {
     load.begin(server.url);

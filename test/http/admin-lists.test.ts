@@ -4,14 +4,14 @@ import { listFields } from "../../src/contract/admin-list.ts";
 import { ORDER_COLUMNS, orderList, USER_COLUMNS, userList } from "../../src/contract/list-record.ts";
 import type { App } from "../../src/db/app.ts";
 import { POSTBACK_EVENT_TYPES } from "../../src/domain/postback.ts";
-import { AdminClient } from "../support/admin-client.ts";
+import { AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { profile, type Row } from "./fixture.ts";
 import { collect, payment, register } from "./list-people.ts";
 import { type List, ReportLists } from "./report-lists.ts";
 
 const server = sharedServer();
-const admin = new AdminClient(server);
+const admin = new AdminCaller(server);
 const signed = new ReportLists(server);
 
 const PATHS = { order: "report/orders", user: "report/users" } as const;

@@ -1,5 +1,4 @@
 import type { TSchema } from "typebox";
-import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import {
   accountAnswer,
@@ -21,19 +20,14 @@ import {
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
+import { ADMIN, AdminCaller, dataOf } from "../support/admin-caller.ts";
 import { bring, type KuaishouStandIn, pay, startKuaishou, urlOf } from "../support/players.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { type Answer, answerOf } from "../support/touchpoint.ts";
 import { DAY_MS, type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const ADMIN = "/admin/api/v1";
-
-let token: string;
-beforeAll(async () => {
-  token = (await cliJson(server.dataDir, ["admin", "token"])).admin_token;
-});
+const admin = new AdminCaller(server);
 
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
 /** Yesterday too, in case that midnight passes while the tests run. */
@@ -41,24 +35,10 @@ const days = () => ({ from: dayOf(Date.now() - DAY_MS), to: dayOf(Date.now()) })
 const PAYS = { moment: "pay", event_type: "pay" };
 const PLATFORM = { ad_platform: "huawei" };
 
-async function ask(method: string, path: string, sent: Row, headers?: Record<string, string>): Promise<Answer> {
-  const isGet = method === "GET";
-  const address = `${server.url}${ADMIN}/${path}${isGet ? `?${new URLSearchParams(sent)}` : ""}`;
-  const authorization = headers ?? { authorization: `Bearer ${token}` };
-  const body = isGet ? {} : { body: JSON.stringify(sent) };
-  return answerOf(await fetch(address, { method, headers: authorization, ...body }));
-}
-const get = (path: string, query: Row) => ask("GET", path, query);
-const post = (path: string, body: Row) => ask("POST", path, body);
-const dataOf = async (answer: Promise<Answer>) => {
-  const { code, msg, data } = await answer;
-  expect({ code, msg }).toEqual({ code: 0, msg: "success" });
-  return data;
-};
 const cliOf = (app: App, ...args: string[]) => cliJson(server.dataDir, [...args, "--app", String(app.appId)]);
 
 async function ruleIds(app_id: number): Promise<number[]> {
-  return (await dataOf(get("postback/rules", { app_id }))).rules.map((rule: Row) => rule.rule_id);
+  return dataOf(await admin.get("postback/rules", { app_id })).rules.map((rule: Row) => rule.rule_id);
 }
 
 async function firstRule(app_id: number): Promise<number> {
@@ -106,14 +86,12 @@ describe("every endpoint", () => {
     "%s %s answers with the admin token, and is refused without",
     async (method, path, call, answer) => {
       const sent = await call(app.appId);
-      for (const headers of [{}, { authorization: `Bearer ${app.accessToken}` }])
-        expect(await ask(method, path, sent, headers as Record<string, string>)).toMatchObject({
+      for (const headers of [{}, { authorization: `Bearer ${app.accessToken}` }] as Record<string, string>[])
+        expect(await new AdminCaller(server, headers).send(method, path, sent)).toMatchObject({
           status: 200,
           code: 2002,
         });
-      const answered = await ask(method, path, sent);
-      expect(answered).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
-      expect(Value.Errors(answer, answered)).toEqual([]);
+      dataOf(await admin.send(method, path, sent), answer);
     },
   );
 
@@ -121,12 +99,12 @@ describe("every endpoint", () => {
     "%s %s says 2001 of an app that does not exist, and 1004 of one that is none",
     async (method, path, call) => {
       const sent = await call(app.appId);
-      expect(await ask(method, path, { ...sent, app_id: 999_999_999 })).toMatchObject({
+      expect(await admin.send(method, path, { ...sent, app_id: 999_999_999 })).toMatchObject({
         status: 200,
         code: 2001,
         data: {},
       });
-      const bad = await ask(method, path, { ...sent, app_id: "x" });
+      const bad = await admin.send(method, path, { ...sent, app_id: "x" });
       expect(bad).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("app_id"), data: {} });
     },
   );
@@ -144,19 +122,19 @@ describe("rules", () => {
     const { appId: app_id } = app;
     const texts = { ...PAYS, ad_platform: "gdt", amount: "600..", share: "80%", value: "fixed:600", window: "7d" };
     const properties = [{ field: "event$product", operator: "equal", values: ["gold"] }, "user$vip is_set"];
-    const made = await dataOf(post("postback/rules/create", { app_id, ...texts, properties, enabled: "off" }));
+    const made = dataOf(await admin.post("postback/rules/create", { app_id, ...texts, properties, enabled: "off" }));
     expect(made).toMatchObject({ ...texts, ad_platform: "tencent", enabled: "off" });
     expect(made.properties).toEqual(['event$product equal "gold"', "user$vip is_set"]);
     const { rule_id } = made;
-    const edited = await dataOf(
-      post("postback/rules/edit", { app_id, rule_id, amount: "", properties: [], enabled: "on" }),
+    const edited = dataOf(
+      await admin.post("postback/rules/edit", { app_id, rule_id, amount: "", properties: [], enabled: "on" }),
     );
     expect(edited).toEqual({ ...made, amount: "", properties: [], enabled: "on" });
-    const { rules } = await dataOf(get("postback/rules", { app_id }));
+    const { rules } = dataOf(await admin.get("postback/rules", { app_id }));
     expect(rules).toEqual(await cliOf(app, "postback", "rule", "list"));
     expect(rules.at(-1)).toEqual(edited);
-    await dataOf(post("postback/rules/remove", { app_id, rule_id }));
-    expect(await post("postback/rules/edit", { app_id, rule_id, share: "1%" })).toMatchObject({ code: 1004 });
+    dataOf(await admin.post("postback/rules/remove", { app_id, rule_id }));
+    expect(await admin.post("postback/rules/edit", { app_id, rule_id, share: "1%" })).toMatchObject({ code: 1004 });
   });
 
   test.each<[Row, RegExp]>([
@@ -171,17 +149,19 @@ describe("rules", () => {
     [{ properties: ["vip is_set"] }, /^properties: field must look like/],
   ])("refused with 1004: %j", async (change, msg) => {
     const { appId: app_id } = await server.createApp();
-    const answer = await post("postback/rules/create", { app_id, ...PAYS, ...change });
+    const answer = await admin.post("postback/rules/create", { app_id, ...PAYS, ...change });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
-    expect((await dataOf(get("postback/rules", { app_id }))).rules).toHaveLength(4);
+    expect(dataOf(await admin.get("postback/rules", { app_id })).rules).toHaveLength(4);
   });
 
   test("of one app are not changed by way of another", async () => {
     const [app, other] = [await server.createApp(), await server.createApp()];
     const rule_id = await firstRule(app.appId);
     for (const path of ["postback/rules/edit", "postback/rules/remove"])
-      expect(await post(path, { app_id: other.appId, rule_id })).toMatchObject({ code: 1004 });
-    expect(await post("postback/dry-run", { app_id: other.appId, rule_id, ...days() })).toMatchObject({ code: 1004 });
+      expect(await admin.post(path, { app_id: other.appId, rule_id })).toMatchObject({ code: 1004 });
+    expect(await admin.post("postback/dry-run", { app_id: other.appId, rule_id, ...days() })).toMatchObject({
+      code: 1004,
+    });
     expect(await firstRule(app.appId)).toBe(rule_id);
   });
 });
@@ -195,7 +175,7 @@ describe("postbacks", () => {
     kuaishou = await startKuaishou();
     app = await server.createApp();
     app_id = app.appId;
-    await dataOf(post("accounts/set", { app_id, ...PLATFORM }));
+    dataOf(await admin.post("accounts/set", { app_id, ...PLATFORM }));
     // An id of digits alone, longer than a number can be.
     await bring(server, app, "12345678901234567890");
     await bring(server, app, "u");
@@ -204,54 +184,51 @@ describe("postbacks", () => {
     await server.settle();
   });
   afterAll(async () => {
-    await dataOf(post("accounts/remove", { app_id, ...KUAISHOU }));
+    dataOf(await admin.post("accounts/remove", { app_id, ...KUAISHOU }));
     await kuaishou.close();
   });
 
   test("a dry run is that of the command line", async () => {
     const body = { app_id, ...PAYS, amount: "700..", ...days() };
     const { from, to } = days();
-    const data = await dataOf(post("postback/dry-run", body));
+    const data = dataOf(await admin.post("postback/dry-run", body));
     const args = ["--moment", "pay", "--event-type", "pay", "--amount", "700..", "--from", from, "--to", to];
     expect(data).toEqual(await cliOf(app, "postback", "dry-run", ...args));
     expect(data).toMatchObject({ sent: 1, amount_cents: 700, platforms: [{ ...KUAISHOU, reasons: { amount: 1 } }] });
-    const rule_id = (await dataOf(get("postback/rules", { app_id }))).rules[2].rule_id;
-    expect(await dataOf(post("postback/dry-run", { app_id, rule_id, ...days() }))).toMatchObject({ sent: 2 });
-    expect(await post("postback/dry-run", { ...body, from: to, to: from })).toMatchObject({
+    const rule_id = dataOf(await admin.get("postback/rules", { app_id })).rules[2].rule_id;
+    expect(dataOf(await admin.post("postback/dry-run", { app_id, rule_id, ...days() }))).toMatchObject({ sent: 2 });
+    expect(await admin.post("postback/dry-run", { ...body, from: to, to: from })).toMatchObject({
       code: 1004,
       msg: "from is after to.",
     });
-    expect(await post("postback/dry-run", { app_id, ...days() })).toMatchObject({
+    expect(await admin.post("postback/dry-run", { app_id, ...days() })).toMatchObject({
       code: 1004,
       msg: "moment is missing.",
     });
   });
 
   test("are listed as on the command line, and narrowed down", async () => {
-    const { postbacks } = await dataOf(get("postbacks", { app_id }));
+    const { postbacks } = dataOf(await admin.get("postbacks", { app_id }));
     expect(postbacks).toEqual(await cliOf(app, "postback", "list"));
     expect(postbacks).toHaveLength(6);
-    const found = async (query: Row) => (await dataOf(get("postbacks", { app_id, ...query }))).postbacks.length;
+    const found = async (query: Row) => dataOf(await admin.get("postbacks", { app_id, ...query })).postbacks.length;
     expect(await found({ status: 3, ...KUAISHOU, event_type: "pay", client_id: "u", limit: 5 })).toBe(1);
     expect(await found({ status: 1 })).toBe(0);
     for (const query of [{ status: 9 }, { event_type: "x" }, { limit: "all" }, { ad_platform: "natural" }])
-      expect(await get("postbacks", { app_id, ...query })).toMatchObject({ code: 1004 });
+      expect(await admin.get("postbacks", { app_id, ...query })).toMatchObject({ code: 1004 });
   });
 
   test("that were skipped are sent again once there is an account, and never after they were accepted", async () => {
     const whole = { app_id, client_id: "12345678901234567890", event_type: "pay" };
     // Without quotes: the digits are the id.
     const bare = JSON.stringify(whole).replace('"12345678901234567890"', "12345678901234567890");
-    const resend = async () => {
-      const headers = { authorization: `Bearer ${token}` };
-      return answerOf(await fetch(`${server.url}${ADMIN}/postback/resend`, { method: "POST", headers, body: bare }));
-    };
-    expect(await dataOf(resend())).toEqual({ taken: 0, refused: { no_account: 1 }, has_more: false });
-    await dataOf(post("accounts/set", { app_id, ...KUAISHOU, settings: { url: urlOf(kuaishou) } }));
-    expect(await dataOf(resend())).toEqual({ taken: 1, refused: {}, has_more: false });
+    const resend = () => admin.post("postback/resend", bare);
+    expect(dataOf(await resend())).toEqual({ taken: 0, refused: { no_account: 1 }, has_more: false });
+    dataOf(await admin.post("accounts/set", { app_id, ...KUAISHOU, settings: { url: urlOf(kuaishou) } }));
+    expect(dataOf(await resend())).toEqual({ taken: 1, refused: {}, has_more: false });
     await vi.waitFor(() => expect(kuaishou.accepted).toMatchObject([{ code: "3", cents: 700 }]), { timeout: 20_000 });
-    await vi.waitFor(async () => expect(await dataOf(resend())).toMatchObject({ refused: { accepted: 1 } }));
-    const { lanes, accounts } = await dataOf(get("postback/status", { app_id }));
+    await vi.waitFor(async () => expect(dataOf(await resend())).toMatchObject({ refused: { accepted: 1 } }));
+    const { lanes, accounts } = dataOf(await admin.get("postback/status", { app_id }));
     expect({ lanes, accounts }).toMatchObject({ lanes: [], accounts: [PLATFORM, KUAISHOU] });
     const [order] = await tables.query(
       "select postback_status, postback_count from orders where trace_id = 'o2' and app_id = $1",
@@ -261,8 +238,8 @@ describe("postbacks", () => {
   });
 
   test("two who ask for the same at the same time send it once", async () => {
-    const both = await Promise.all([1, 2].map(() => dataOf(post("postback/resend", { app_id, client_id: "u" }))));
-    expect(both[0].taken + both[1].taken).toBe(3);
+    const [one, two] = await Promise.all([1, 2].map(() => admin.post("postback/resend", { app_id, client_id: "u" })));
+    expect(dataOf(one!).taken + dataOf(two!).taken).toBe(3);
     await vi.waitFor(() => expect(kuaishou.accepted).toHaveLength(4), { timeout: 20_000 });
   });
 
@@ -273,7 +250,7 @@ describe("postbacks", () => {
     [{ client_id: "u", reason: "share" }, /^reason goes with status/],
     [{ status: 2, from: "2026-02-30", to: "2026-03-01" }, /^from and to must be days/],
   ])("resend refuses %j with 1004", async (change, msg) => {
-    expect(await post("postback/resend", { app_id, ...change })).toMatchObject({
+    expect(await admin.post("postback/resend", { app_id, ...change })).toMatchObject({
       code: 1004,
       msg: expect.stringMatching(msg),
     });
@@ -284,8 +261,8 @@ describe("accounts and callbacks", () => {
   test("accounts are set and listed as on the command line, without their secrets", async () => {
     const app = await server.createApp();
     const key = { app_id: app.appId, ad_platform: "gdt", advertiser_id: "77" };
-    const made = await dataOf(
-      post("accounts/set", {
+    const made = dataOf(
+      await admin.post("accounts/set", {
         ...key,
         settings: { client_id: "c" },
         secrets: { access_token: "hidden" },
@@ -294,19 +271,22 @@ describe("accounts and callbacks", () => {
       }),
     );
     expect(made).toMatchObject({ ad_platform: "tencent", costs: "on", rate: 5, secrets: ["access_token"] });
-    const { accounts } = await dataOf(get("accounts", { app_id: app.appId }));
+    const { accounts } = dataOf(await admin.get("accounts", { app_id: app.appId }));
     expect(accounts).toEqual([made]);
     expect(accounts).toEqual(await cliOf(app, "account", "list"));
     expect(JSON.stringify(accounts)).not.toContain("hidden");
-    expect(await dataOf(post("accounts/remove", key))).toEqual({ given_up: 0 });
-    expect(await post("accounts/remove", key)).toMatchObject({ code: 1004 });
+    expect(dataOf(await admin.post("accounts/remove", key))).toEqual({ given_up: 0 });
+    expect(await admin.post("accounts/remove", key)).toMatchObject({ code: 1004 });
   });
 
   test("fields are those of the command line", async () => {
-    const { fields } = await dataOf(get("accounts/fields", { ad_platform: "vivo" }));
+    const { fields } = dataOf(await admin.get("accounts/fields", { ad_platform: "vivo" }));
     expect(fields).toEqual(await cliJson(server.dataDir, ["account", "fields", "--platform", "vivo"]));
-    expect(await get("accounts/fields", { ad_platform: "tiktok" })).toMatchObject({ code: 1004 });
-    expect(await get("accounts/fields", {})).toMatchObject({ code: 1004, msg: expect.stringContaining("ad_platform") });
+    expect(await admin.get("accounts/fields", { ad_platform: "tiktok" })).toMatchObject({ code: 1004 });
+    expect(await admin.get("accounts/fields", {})).toMatchObject({
+      code: 1004,
+      msg: expect.stringContaining("ad_platform"),
+    });
   });
 
   test.each<[Row, RegExp]>([
@@ -319,21 +299,24 @@ describe("accounts and callbacks", () => {
     [{ rate: 10_001 }, /^rate must be/],
   ])("an account refuses %j with 1004", async (change, msg) => {
     const { appId: app_id } = await server.createApp();
-    const answer = await post("accounts/set", { app_id, ...PLATFORM, ...change });
+    const answer = await admin.post("accounts/set", { app_id, ...PLATFORM, ...change });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
-    expect(await dataOf(get("accounts", { app_id }))).toEqual({ accounts: [] });
+    expect(dataOf(await admin.get("accounts", { app_id }))).toEqual({ accounts: [] });
   });
 
   test("callbacks are set and listed as on the command line, and the secret is answered once", async () => {
     const app = await server.createApp();
     const { appId: app_id } = app;
     const event = { kind: "event", url: "https://example.com/e", events: ["level_up"] };
-    expect(await dataOf(post("callbacks/set", { app_id, ...event }))).toEqual({ ...event, secret: expect.any(String) });
-    expect(await dataOf(post("callbacks/set", { app_id, ...event }))).toEqual(event);
-    const { callbacks } = await dataOf(get("callbacks", { app_id }));
+    expect(dataOf(await admin.post("callbacks/set", { app_id, ...event }))).toEqual({
+      ...event,
+      secret: expect.any(String),
+    });
+    expect(dataOf(await admin.post("callbacks/set", { app_id, ...event }))).toEqual(event);
+    const { callbacks } = dataOf(await admin.get("callbacks", { app_id }));
     expect(callbacks).toEqual([event]);
     expect(callbacks).toEqual(await cliOf(app, "callback", "list"));
-    expect(await dataOf(post("callbacks/remove", { app_id, kind: "event" }))).toEqual({ given_up: 0 });
+    expect(dataOf(await admin.post("callbacks/remove", { app_id, kind: "event" }))).toEqual({ given_up: 0 });
   });
 
   test.each<[Row, RegExp]>([
@@ -343,7 +326,12 @@ describe("accounts and callbacks", () => {
     [{ secret: "0123456789abcdef" }, /^secret goes with/],
   ])("a callback refuses %j with 1004", async (change, msg) => {
     const { appId: app_id } = await server.createApp();
-    const answer = await post("callbacks/set", { app_id, kind: "attribution", url: "https://example.com/", ...change });
+    const answer = await admin.post("callbacks/set", {
+      app_id,
+      kind: "attribution",
+      url: "https://example.com/",
+      ...change,
+    });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
   });
 });

@@ -2,37 +2,20 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
+import { AdminCaller, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { type Answer, answerOf } from "../support/touchpoint.ts";
 import { HOUR_MS, type Row, Tables, track } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const ADMIN = "/admin/api/v1";
-
-let token: string;
-beforeAll(async () => {
-  token = (await cliJson(server.dataDir, ["admin", "token"])).admin_token;
-});
-
-async function call(method: string, path: string, body?: Row, authorization = `Bearer ${token}`): Promise<Answer> {
-  return answerOf(
-    await fetch(`${server.url}${ADMIN}/${path}`, {
-      method,
-      headers: { authorization },
-      ...(body && { body: JSON.stringify(body) }),
-    }),
-  );
-}
-const post = (path: string, body: Row) => call("POST", path, body);
-const refused = (msg: RegExp, code = 1004) => ({ status: 200, code, msg: expect.stringMatching(msg), data: {} });
+const admin = new AdminCaller(server);
 
 const DAY = "2024-06-15";
 const cell = (app: App, more: Row = {}) => ({
   ...{ app_id: app.appId, metric: "AdCost", date_list: [DAY, DAY] },
   ...{ statistics_caliber: "behavior_occurred_time", decimal_point: 4, ...more },
 });
-const costOf = async (app: App) => (await post("report/explain", cell(app))).data.value;
+const costOf = async (app: App) => (await admin.post("report/explain", cell(app))).data.value;
 
 describe("without the admin token", () => {
   test.each([
@@ -44,8 +27,8 @@ describe("without the admin token", () => {
     ["POST", "report/explain"],
     ["POST", "export"],
   ])("%s %s answers 2002, whatever is sent", async (method, path) => {
-    for (const authorization of ["", `Bearer ${token}0`, "Bearer x"]) {
-      const answer = await call(method, path, method === "GET" ? undefined : { csv: "date\n" }, authorization);
+    for (const authorization of ["", `${admin.headers.authorization}0`, "Bearer x"]) {
+      const answer = await new AdminCaller(server, { authorization }).send(method, path, { csv: "date\n" });
       expect(answer).toMatchObject(refused(/admin token/, 2002));
     }
   });
@@ -54,7 +37,7 @@ describe("without the admin token", () => {
 describe("files", () => {
   test("of costs are taken in, and a second one replaces them", async () => {
     const app = await server.createApp();
-    const take = (csv: string) => post("cost/import", { app_id: app.appId, csv });
+    const take = (csv: string) => admin.post("cost/import", { app_id: app.appId, csv });
     expect(await take(`date,ad_platform,aid,cost\r\n${DAY},gdt,1,1.0001\r\n${DAY},gdt,2,2\r\n`)).toMatchObject({
       ...{ status: 200, code: 0, data: { rows: 2 } },
     });
@@ -66,7 +49,7 @@ describe("files", () => {
   test("of costs with a bad row are refused as a whole, with the lines", async () => {
     const app = await server.createApp();
     const csv = `date,cost,channel\n${DAY},1,a\n${DAY},x,b\n${DAY},-1,c\n`;
-    const answer = await post("cost/import", { app_id: app.appId, csv });
+    const answer = await admin.post("cost/import", { app_id: app.appId, csv });
     expect(answer).toMatchObject(refused(/^Nothing was taken in; line 3: cost.*; line 4: cost/));
     expect(await costOf(app)).toBe(0);
   });
@@ -75,16 +58,16 @@ describe("files", () => {
     const app = await server.createApp();
     const account = `acc-${app.appId}`;
     const advertisers = `ad_platform,advertiser_id,name,operator\ntencent,${account},账户,ann\n`;
-    expect((await post("advertiser/import", { csv: advertisers })).data).toEqual({ rows: 1 });
+    expect((await admin.post("advertiser/import", { csv: advertisers })).data).toEqual({ rows: 1 });
     const objects = `ad_platform,level,id,name\ntencent,plan,${account},计划\ntencent,ad,${account},广告\n`;
-    expect((await post("ad-object/import", { csv: objects })).data).toEqual({ rows: 2 });
+    expect((await admin.post("ad-object/import", { csv: objects })).data).toEqual({ rows: 2 });
     expect(await tables.query("select level, name from ad_object where object_id = $1 order by 1", [account])).toEqual([
       { level: "ad", name: "广告" },
       { level: "plan", name: "计划" },
     ]);
     const csv = `date,ad_platform,advertiser_id,cost\n${DAY},tencent,${account},3\n`;
-    await post("cost/import", { app_id: app.appId, csv });
-    expect((await post("report/explain", cell(app, { row: { operator: "ann" } }))).data.value).toBe(3);
+    await admin.post("cost/import", { app_id: app.appId, csv });
+    expect((await admin.post("report/explain", cell(app, { row: { operator: "ann" } }))).data.value).toBe(3);
   });
 
   test.each<[string, Row, RegExp, number?]>([
@@ -98,7 +81,7 @@ describe("files", () => {
     ["ad-object/import", { csv: "ad_platform,level,id\ntencent,x,1\n" }, /line 2: level/],
     ["ad-object/import", { csv: "ad_platform,level,id,size\n" }, /no column "size"/],
   ])("%s refuses %j", async (path, body, msg, code) => {
-    expect(await post(path, body)).toMatchObject(refused(msg, code));
+    expect(await admin.post(path, body)).toMatchObject(refused(msg, code));
   });
 });
 
@@ -113,12 +96,15 @@ describe("a number of the report", () => {
     await server.collect(app, "u", [track("$PayEvent", properties, Date.now() - 1_000)]);
     await cliJson(server.dataDir, ["settle"]);
     const csv = `date,ad_platform,cost\n${DAY},tencent,2\n`;
-    await post("cost/import", { app_id: app.appId, csv });
+    await admin.post("cost/import", { app_id: app.appId, csv });
   });
 
   test("is opened: its users, orders and costs", async () => {
     const yesterday = calendarOf("Asia/Shanghai").dayOf(Date.now() - 24 * HOUR_MS);
-    const { data } = await post("report/explain", cell(app, { metric: "AppROI", date_list: [yesterday, today()] }));
+    const { data } = await admin.post(
+      "report/explain",
+      cell(app, { metric: "AppROI", date_list: [yesterday, today()] }),
+    );
     expect(data).toEqual({
       metric: "AppROI",
       value: 0,
@@ -131,7 +117,7 @@ describe("a number of the report", () => {
       pay_share: 1,
       added: { users: { pay_cents: 650, ad_micros: 0 }, orders: { cents: 650 }, costs: { cost_e4: 0 } },
     });
-    const spent = await post("report/explain", cell(app, { row: { ad_platform: "tencent", date: DAY } }));
+    const spent = await admin.post("report/explain", cell(app, { row: { ad_platform: "tencent", date: DAY } }));
     expect(spent.data).toMatchObject({ value: 2, costs: [{ day: DAY, ad_platform: "tencent", cost_e4: 20_000 }] });
   });
 
@@ -149,6 +135,6 @@ describe("a number of the report", () => {
     ["no app", { app_id: undefined }, /app_id/],
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
   ])("is not opened for %s", async (_, change, msg, code) => {
-    expect(await post("report/explain", cell(app, change))).toMatchObject(refused(msg, code));
+    expect(await admin.post("report/explain", cell(app, change))).toMatchObject(refused(msg, code));
   });
 });

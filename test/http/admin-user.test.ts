@@ -4,14 +4,14 @@ import { erasure, TIMELINE_KINDS, timeline, userSearch, userView } from "../../s
 import { explanation } from "../../src/contract/why.ts";
 import type { App } from "../../src/db/app.ts";
 import { md5 } from "../../src/domain/identity.ts";
-import { AdminClient } from "../support/admin-client.ts";
+import { AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { attributedRegistration } from "./endpoints.ts";
 import { BASE, DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "./fixture.ts";
 import { payment } from "./list-people.ts";
 
 const server = sharedServer();
-const admin = new AdminClient(server);
+const admin = new AdminCaller(server);
 const tables = new Tables(server);
 
 const CAMPAIGN = "campaign-0000001";

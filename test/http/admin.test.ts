@@ -4,20 +4,15 @@ import { fraudReport } from "../../src/contract/fraud.ts";
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
+import { AdminCaller, adminTokenOf, dataOf } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { type Answer, answerOf } from "../support/touchpoint.ts";
-import { dataOf } from "./admin-caller.ts";
 import { BASE, DAY_MS, HOUR_MS, type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const ADMIN = "/admin/api/v1";
+const admin = new AdminCaller(server);
+const token = adminTokenOf(server);
 const CAMPAIGN = "campaign-0000001";
-
-let token: string;
-beforeAll(async () => {
-  token = (await cliJson(server.dataDir, ["admin", "token"])).admin_token;
-});
 
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
 /** Yesterday too, in case that midnight passes while the tests run. */
@@ -48,26 +43,17 @@ const ENDPOINTS: readonly Endpoint[] = [
 ];
 const NAMES = ENDPOINTS.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
 
-async function ask(
+const ask = (
   { method, path }: { method: string; path: string },
   sent: Row | string,
-  headers: Record<string, string> = { authorization: `Bearer ${token}` },
-): Promise<Answer> {
-  const isGet = method === "GET";
-  const query = isGet && typeof sent !== "string" ? `?${new URLSearchParams(sent)}` : "";
-  const body = typeof sent === "string" ? sent : JSON.stringify(sent);
-  return answerOf(
-    await fetch(`${server.url}${ADMIN}/${path}${query}`, { method, headers, ...(isGet ? {} : { body }) }),
-  );
-}
-const get = (path: string, query: Row) => ask({ method: "GET", path }, query);
-const post = (path: string, body: Row | string) => ask({ method: "POST", path }, body);
+  headers?: Record<string, string>,
+) => new AdminCaller(server, headers).send(method, path, sent);
 
 /** With a campaign, and a user whom a click of two days ago brought. */
 async function appWithUser(): Promise<App> {
   const app = await server.createApp();
   const made = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, ad_platform: "vivo", channel: "c" };
-  expect(await post("campaigns/create", made)).toMatchObject({ code: 0 });
+  expect(await admin.post("campaigns/create", made)).toMatchObject({ code: 0 });
   const click = { app_id: String(app.appId), company: "vivo", oaid: "u", track_id: CAMPAIGN, aid: "7" };
   await server.get(`${BASE}/event/click/`, { ...click, ts: String(Date.now() - 2 * DAY_MS) });
   await server.get(`${BASE}/event/click/`, { ...click, company: "oppo", ts: String(Date.now() - 8 * DAY_MS) });
@@ -128,7 +114,7 @@ describe("every endpoint", () => {
   });
 
   test("that does not exist is 404, with the envelope", async () => {
-    expect(await get("nothing", {})).toMatchObject({ status: 404, code: 1404, data: {} });
+    expect(await admin.get("nothing", {})).toMatchObject({ status: 404, code: 1404, data: {} });
   });
 });
 
@@ -136,14 +122,14 @@ describe("campaigns", () => {
   test("are made, changed and listed as on the command line", async () => {
     const app = await server.createApp();
     const fields = { name: "夏", ad_platform: "tencent", channel: "c", os_platform: "ios", operator: "o", dept: "d" };
-    const made = await post("campaigns/create", { app_id: app.appId, ...fields, ad_platform: "gdt" });
+    const made = await admin.post("campaigns/create", { app_id: app.appId, ...fields, ad_platform: "gdt" });
     expect(made.data).toEqual({ turbo_promoted_object_id: expect.stringMatching(/^[a-z0-9]{16}$/), ...fields });
-    const own = await post("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN });
+    const own = await admin.post("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN });
     const { turbo_promoted_object_id } = made.data;
     const edit = { app_id: app.appId, turbo_promoted_object_id, channel: "", ad_platform: "", os_platform: "android" };
-    const edited = await post("campaigns/edit", edit);
+    const edited = await admin.post("campaigns/edit", edit);
     expect(edited.data).toEqual({ ...made.data, channel: "", ad_platform: "", os_platform: "android" });
-    const { campaigns } = (await get("campaigns", { app_id: app.appId })).data;
+    const { campaigns } = (await admin.get("campaigns", { app_id: app.appId })).data;
     expect(campaigns).toMatchObject([own.data, edited.data]);
     expect(await cliOf(app, "campaign", "list")).toEqual([edited.data, own.data]);
   });
@@ -151,7 +137,7 @@ describe("campaigns", () => {
   test("have the links of the command line, at the address that was called unless another is named", async () => {
     const app = await appWithUser();
     const query = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN };
-    const linksOf = async (more: Row = {}) => (await get("campaigns/links", { ...query, ...more })).data.links;
+    const linksOf = async (more: Row = {}) => (await admin.get("campaigns/links", { ...query, ...more })).data.links;
     const cliLinks = (...args: string[]) => cliOf(app, "campaign", "link", CAMPAIGN, ...args);
     expect(await linksOf()).toEqual(await cliLinks("--base-url", server.url));
     const base_url = "https://track.example.com/";
@@ -160,7 +146,7 @@ describe("campaigns", () => {
     expect(all[0].url).toMatch(/^https:\/\/track\.example\.com\/event_center\//);
     expect(await linksOf({ ad_platform: "asa" })).toEqual([]);
     for (const wrong of ["track.example.com", "ftp://a", "https://a?b", "https://a b", "https://"])
-      expect(await get("campaigns/links", { ...query, base_url: wrong })).toMatchObject({
+      expect(await admin.get("campaigns/links", { ...query, base_url: wrong })).toMatchObject({
         ...{ code: 1004, msg: expect.stringMatching(/^base_url must be an address/) },
       });
   });
@@ -177,18 +163,18 @@ describe("campaigns", () => {
     ["a campaign that is not there", "edit", { turbo_promoted_object_id: "nothing" }, /no campaign/],
   ])("refused with 1004: %s", async (_, path, body, msg) => {
     const app = await server.createApp();
-    await post("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN });
-    const answer = await post(`campaigns/${path}`, { app_id: app.appId, ...body });
+    await admin.post("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN });
+    const answer = await admin.post(`campaigns/${path}`, { app_id: app.appId, ...body });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
-    expect((await get("campaigns", { app_id: app.appId })).data.campaigns).toHaveLength(1);
+    expect((await admin.get("campaigns", { app_id: app.appId })).data.campaigns).toHaveLength(1);
   });
 
   test("of one app are not shown or changed by way of another", async () => {
     const [app, other] = [await appWithUser(), await server.createApp()];
     const key = { app_id: other.appId, turbo_promoted_object_id: CAMPAIGN };
-    expect((await get("campaigns", { app_id: other.appId })).data.campaigns).toEqual([]);
-    expect(await post("campaigns/edit", { ...key, name: "stolen" })).toMatchObject({ code: 1004 });
-    expect(await get("campaigns/links", key)).toMatchObject({ code: 1004 });
+    expect((await admin.get("campaigns", { app_id: other.appId })).data.campaigns).toEqual([]);
+    expect(await admin.post("campaigns/edit", { ...key, name: "stolen" })).toMatchObject({ code: 1004 });
+    expect(await admin.get("campaigns/links", key)).toMatchObject({ code: 1004 });
     expect(await cliOf(app, "campaign", "list")).toMatchObject([{ name: "" }]);
   });
 });
@@ -197,8 +183,8 @@ describe("rules", () => {
   test("are set for the app and for a platform, and replace what was set before", async () => {
     const app = await server.createApp();
     const set = (rules: Row, ad_platform?: string) =>
-      post("attribution/rules", { app_id: app.appId, rules, ...(ad_platform !== undefined && { ad_platform }) });
-    const shown = async () => (await get("attribution/rules", { app_id: app.appId })).data;
+      admin.post("attribution/rules", { app_id: app.appId, rules, ...(ad_platform !== undefined && { ad_platform }) });
+    const shown = async () => (await admin.get("attribution/rules", { app_id: app.appId })).data;
     expect(await shown()).toMatchObject({ defaults: { click_window: "7d", impressions: "off" }, set: [] });
     expect((await set({ click_window: "3d", impressions: "on" })).data.set).toEqual([
       { ad_platform: "", rules: { click_window: "3d", impressions: "on" } },
@@ -224,16 +210,16 @@ describe("rules", () => {
     [{}, /rules/],
   ])("refused with 1004: %j", async (body, msg) => {
     const app = await server.createApp();
-    const answer = await post("attribution/rules", { app_id: app.appId, ...body });
+    const answer = await admin.post("attribution/rules", { app_id: app.appId, ...body });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
-    expect((await get("attribution/rules", { app_id: app.appId })).data.set).toEqual([]);
+    expect((await admin.get("attribution/rules", { app_id: app.appId })).data.set).toEqual([]);
   });
 });
 
 test("every rule is told with what it takes, and whether it can be tried or set for a platform", async () => {
   const app = await server.createApp();
   const { fields, defaults, ad_platforms } = dataOf(
-    await get("attribution/rules", { app_id: app.appId }),
+    await admin.get("attribution/rules", { app_id: app.appId }),
     ruleSettings,
   );
   expect(Object.keys(defaults).sort()).toEqual(fields.map(({ name }: Row) => name).sort());
@@ -256,16 +242,16 @@ describe("explanations", () => {
   });
 
   test("why is that of the command line", async () => {
-    const { data } = await get("attribution/why", { app_id: app.appId, client_id: "u" });
+    const { data } = await admin.get("attribution/why", { app_id: app.appId, client_id: "u" });
     expect(data).toEqual(await cliOf(app, "why", "u"));
     expect(data).toMatchObject({ verdict: "attributed", method: "device_id", touch: { aid: "7", campaign: CAMPAIGN } });
     expect(data.candidates.map((one: Row) => one.outcome)).toEqual(["won", "outside_window"]);
   });
 
   test("why of a user that does not exist is 2000", async () => {
-    const answer = await get("attribution/why", { app_id: app.appId, client_id: "stranger" });
+    const answer = await admin.get("attribution/why", { app_id: app.appId, client_id: "stranger" });
     expect(answer).toMatchObject({ status: 200, code: 2000, data: {} });
-    expect(await get("attribution/why", { app_id: app.appId })).toMatchObject({
+    expect(await admin.get("attribution/why", { app_id: app.appId })).toMatchObject({
       code: 1004,
       msg: expect.stringContaining("client_id"),
     });
@@ -274,7 +260,7 @@ describe("explanations", () => {
   test("what-if is that of the command line, and changes nothing", async () => {
     const before = await cliOf(app, "why", "u");
     const body = { app_id: app.appId, ...days(), rules: { click_window: "1d" } };
-    const { data } = await post("attribution/what-if", body);
+    const { data } = await admin.post("attribution/what-if", body);
     expect(data).toEqual(await cliOf(app, "what-if", ...cliDays(), "--click-window", "1d"));
     expect(data).toMatchObject({ decisions: 7, moved: 1, moved_revenue_cents: 600 });
     expect(await cliOf(app, "why", "u")).toEqual(before);
@@ -283,10 +269,12 @@ describe("explanations", () => {
   test("what-if of a setting leaves the others as they are", async () => {
     const own = await appWithUser();
     const set = (rules: Row, ad_platform = "") =>
-      post("attribution/rules", { app_id: own.appId, ad_platform, rules }).then(({ code }) => expect(code).toBe(0));
+      admin
+        .post("attribution/rules", { app_id: own.appId, ad_platform, rules })
+        .then(({ code }) => expect(code).toBe(0));
     const moved = async (rules: Row, ad_platform?: string) => {
       const body = { app_id: own.appId, ...days(), rules, ...(ad_platform !== undefined && { ad_platform }) };
-      return dataOf(await post("attribution/what-if", body), whatIfAnswer).moved;
+      return dataOf(await admin.post("attribution/what-if", body), whatIfAnswer).moved;
     };
     // The click of vivo is two days old.
     expect([await moved({ click_window: "1d" }), await moved({ click_window: "1d" }, "")]).toEqual([1, 1]);
@@ -297,13 +285,16 @@ describe("explanations", () => {
     await set({ click_window: "1d" });
     expect(await moved({}, "vivo"), "without its own, that of the app holds").toBe(1);
     const bad = { app_id: own.appId, ...days(), rules: {} };
-    expect(await post("attribution/what-if", { ...bad, ad_platform: "a b" })).toMatchObject({ code: 1004 });
+    expect(await admin.post("attribution/what-if", { ...bad, ad_platform: "a b" })).toMatchObject({ code: 1004 });
     const flags = { ...bad, rules: { flood_per_device: "1" }, ad_platform: "vivo" };
-    expect(await post("attribution/what-if", flags)).toMatchObject({ code: 1004, msg: expect.stringMatching(/tried/) });
+    expect(await admin.post("attribution/what-if", flags)).toMatchObject({
+      code: 1004,
+      msg: expect.stringMatching(/tried/),
+    });
   });
 
   test("fraud is that of the command line", async () => {
-    const data = dataOf(await get("attribution/fraud", { app_id: app.appId, ...days() }), fraudReport);
+    const data = dataOf(await admin.get("attribution/fraud", { app_id: app.appId, ...days() }), fraudReport);
     expect(data).toEqual(await cliOf(app, "fraud", ...cliDays()));
     expect(data.many_clients).toMatchObject([{ clients: 6 }]);
   });
@@ -315,7 +306,7 @@ describe("explanations", () => {
     [{ rules: { click_window: "1y" } }, /click_window/],
   ])("what-if refuses %j with 1004", async (change, msg) => {
     const body = { app_id: app.appId, ...days(), rules: { click_window: "1d" }, ...change };
-    const answer = await post("attribution/what-if", body);
+    const answer = await admin.post("attribution/what-if", body);
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
   });
 });

@@ -2,14 +2,15 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { appKeys, appsAnswer, rotatedSecret, shownApp } from "../../src/contract/app.ts";
 import type { App } from "../../src/db/app.ts";
 import { cliJson } from "../cli/run.ts";
+import { AdminCaller, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { AdminCaller, dataOf, refused } from "./admin-caller.ts";
 import { refresh } from "./endpoints.ts";
 import { type Row, Tables, track } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const caller = new AdminCaller(server);
+const admin = new AdminCaller(server);
+const analyst = consoleUser(server, "analyst");
 
 const shownOf = (app: App) => ({
   ...{ app_id: app.appId, name: app.name, access_token: app.accessToken, time_zone: app.timeZone },
@@ -17,30 +18,30 @@ const shownOf = (app: App) => ({
   ...{ pay_share: 1, created_at_ms: Number(app.createdAtMs) },
 });
 const listed = async (appId: number) =>
-  dataOf(await caller.get("apps"), appsAnswer).apps.find((app: Row) => app.app_id === appId);
+  dataOf(await admin.get("apps"), appsAnswer).apps.find((app: Row) => app.app_id === appId);
 
 describe("apps", () => {
   test("are listed for everybody who is signed in, with their access tokens and without any other secret", async () => {
     const app = await server.createApp({ name: "列", timeZone: "Europe/Berlin", metadataMode: "strict" });
-    const answer = await caller.getAsAnalyst("apps");
+    const answer = await analyst.get("apps");
     expect(dataOf(answer, appsAnswer).apps).toContainEqual(shownOf(app));
     expect(JSON.stringify(answer.data)).not.toContain(app.appKey);
     expect(JSON.stringify(answer.data)).not.toContain(app.aesKey);
   });
 
   test("are made with the defaults of the command line, and take events at once", async () => {
-    const made = dataOf(await caller.post("apps/create", { name: "New" }), shownApp);
+    const made = dataOf(await admin.post("apps/create", { name: "New" }), shownApp);
     expect(made).toMatchObject({ name: "New", time_zone: "Asia/Shanghai", currency: "CNY", metadata: "open" });
     expect(await listed(made.app_id)).toEqual(made);
     const app = { appId: made.app_id, accessToken: made.access_token } as App;
     expect(await server.register(app, "first")).toMatchObject({ code: 0 });
-    const rules = await caller.get("postback/rules", { app_id: made.app_id });
+    const rules = await admin.get("postback/rules", { app_id: made.app_id });
     expect(rules.data.rules.length, "the rules that every app begins with").toBeGreaterThan(0);
   });
 
   test("are made as asked", async () => {
     const asked = { name: "Own", time_zone: "America/New_York", currency: "USD", metadata: "strict" };
-    expect(dataOf(await caller.post("apps/create", asked), shownApp)).toMatchObject(asked);
+    expect(dataOf(await admin.post("apps/create", asked), shownApp)).toMatchObject(asked);
   });
 
   test.each<[Row, RegExp]>([
@@ -51,7 +52,7 @@ describe("apps", () => {
     [{ name: "x", currency: "yuan" }, /currency/],
     [{ name: "x", metadata: "loose" }, /metadata/],
   ])("are not made of %j", async (body, msg) => {
-    expect(await caller.post("apps/create", body)).toMatchObject(refused(msg));
+    expect(await admin.post("apps/create", body)).toMatchObject(refused(msg));
   });
 
   test("cannot be made, changed or given new secrets by an analyst, nor are keys for analysts", async () => {
@@ -62,7 +63,7 @@ describe("apps", () => {
       ["keys", { app_id: app.appId }],
       ["rotate", { app_id: app.appId, which: "app_key" }],
     ] as const)
-      expect(await caller.postAsAnalyst(`apps/${path}`, body)).toMatchObject(refused(/secrets/, 2004));
+      expect(await analyst.post(`apps/${path}`, body)).toMatchObject(refused(/secrets/, 2004));
     expect(await listed(app.appId)).toEqual(shownOf(app));
   });
 });
@@ -74,19 +75,19 @@ describe("a change of an app", () => {
       ...{ name: "Renamed", time_zone: "Asia/Tokyo", currency: "JPY", rates: { USD: "150.5", EUR: "160" } },
       ...{ metadata: "strict", require_registration: false, pay_share: 0.6543 },
     };
-    const answer = await caller.post("apps/edit", { app_id: app.appId, ...change });
+    const answer = await admin.post("apps/edit", { app_id: app.appId, ...change });
     expect(dataOf(answer, shownApp)).toEqual({ ...shownOf(app), ...change });
     const { created_at_ms: _, ...own } = await listed(app.appId);
     expect(await cliJson(server.dataDir, ["app", "list"])).toContainEqual(own);
-    const fewer = await caller.post("apps/edit", { app_id: app.appId, rates: { USD: "", KRW: "0.11" } });
+    const fewer = await admin.post("apps/edit", { app_id: app.appId, rates: { USD: "", KRW: "0.11" } });
     expect(fewer.data).toEqual({ ...shownOf(app), ...change, rates: { EUR: "160", KRW: "0.11" } });
   });
 
   test("shuts an app and opens it again", async () => {
     const app = await server.createApp();
-    await caller.post("apps/edit", { app_id: app.appId, enabled: false });
+    await admin.post("apps/edit", { app_id: app.appId, enabled: false });
     expect(await server.register(app, "u")).toMatchObject({ code: 2001 });
-    await caller.post("apps/edit", { app_id: app.appId, enabled: true });
+    await admin.post("apps/edit", { app_id: app.appId, enabled: true });
     expect(await server.register(app, "u")).toMatchObject({ code: 0 });
   });
 
@@ -94,10 +95,10 @@ describe("a change of an app", () => {
     const app = await server.createApp();
     await server.register(app, "u");
     await server.settle();
-    const moved = await caller.post("apps/edit", { app_id: app.appId, time_zone: "Asia/Tokyo", name: "x" });
+    const moved = await admin.post("apps/edit", { app_id: app.appId, time_zone: "Asia/Tokyo", name: "x" });
     expect(moved).toMatchObject(refused(/time zone cannot change/));
     expect(await listed(app.appId)).toEqual(shownOf(app));
-    const same = await caller.post("apps/edit", { app_id: app.appId, time_zone: app.timeZone, name: "x" });
+    const same = await admin.post("apps/edit", { app_id: app.appId, time_zone: app.timeZone, name: "x" });
     expect(same.data).toEqual({ ...shownOf(app), name: "x" });
   });
 
@@ -116,7 +117,7 @@ describe("a change of an app", () => {
     [{ pay_share: 0.12345 }, /pay_share/],
   ])("is refused: %j", async (change, msg, code) => {
     const app = await server.createApp();
-    expect(await caller.post("apps/edit", { app_id: app.appId, ...change })).toMatchObject(refused(msg, code));
+    expect(await admin.post("apps/edit", { app_id: app.appId, ...change })).toMatchObject(refused(msg, code));
     expect(await listed(app.appId)).toEqual(shownOf(app));
   });
 });
@@ -128,13 +129,13 @@ describe("secrets", () => {
     await server.register(app, "u");
   });
   const rotate = async (which: string) =>
-    dataOf(await caller.post("apps/rotate", { app_id: app.appId, which }), rotatedSecret).value;
+    dataOf(await admin.post("apps/rotate", { app_id: app.appId, which }), rotatedSecret).value;
 
   test("are shown to an admin, and that they were is in the audit log, which holds none of them", async () => {
-    const shown = await caller.post("apps/keys", { app_id: app.appId });
+    const shown = await admin.post("apps/keys", { app_id: app.appId });
     expect(dataOf(shown, appKeys)).toEqual({ app_id: app.appId, app_key: app.appKey, aes_key: app.aesKey });
     const rotated = await rotate("aes_key");
-    const { entries } = (await caller.get("audit", { app_id: app.appId })).data;
+    const { entries } = (await admin.get("audit", { app_id: app.appId })).data;
     expect(entries).toMatchObject([
       { action: "apps/rotate", details: { which: "aes_key" } },
       { action: "apps/keys", details: { app_id: app.appId } },
@@ -161,7 +162,7 @@ describe("secrets", () => {
   test("a new aes_key is another one, and is sealed", async () => {
     const value = await rotate("aes_key");
     expect(Buffer.from(value, "base64")).toHaveLength(16);
-    expect((await caller.post("apps/keys", { app_id: app.appId })).data.aes_key).toBe(value);
+    expect((await admin.post("apps/keys", { app_id: app.appId })).data.aes_key).toBe(value);
     expect(JSON.stringify(await tables.query("select * from app"))).not.toContain(value);
   });
 
@@ -171,6 +172,6 @@ describe("secrets", () => {
     ["rotate", { app_id: 999_999_999, which: "app_key" }, /app_id/, 2001],
     ["keys", { app_id: 999_999_999 }, /app_id/, 2001],
   ])("%s refuses %j", async (path, body, msg, code) => {
-    expect(await caller.post(`apps/${path}`, { app_id: app.appId, ...body })).toMatchObject(refused(msg, code));
+    expect(await admin.post(`apps/${path}`, { app_id: app.appId, ...body })).toMatchObject(refused(msg, code));
   });
 });

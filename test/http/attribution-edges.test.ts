@@ -3,6 +3,7 @@ import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
 import { cli, cliJson, expectFailure, expectWrongArguments } from "../cli/run.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS } from "../db/apply-stage.ts";
+import { AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { answerOf } from "../support/touchpoint.ts";
 import { BASE, Tables } from "./fixture.ts";
@@ -26,28 +27,23 @@ test("a POST may carry everything in its form, without any query", async () => {
 });
 
 describe("the admin interface never answers 5000 to a wrong parameter:", () => {
-  const ask = async (path: string, body?: object) => {
-    const { admin_token } = await cliJson(server.dataDir, ["admin", "token"]);
-    const init = { headers: { authorization: `Bearer ${admin_token}` } };
-    const post = body ? { method: "POST", body: JSON.stringify(body) } : {};
-    return answerOf(await fetch(`${server.url}/admin/api/v1/${path}`, { ...init, ...post }));
-  };
+  const admin = new AdminCaller(server);
 
   test("an app id beyond every id, in an edit", async () => {
     const body = { app_id: 99_999_999_999, turbo_promoted_object_id: "x" };
-    expect(await ask("campaigns/edit", body)).toMatchObject({ status: 200, code: 2001 });
+    expect(await admin.post("campaigns/edit", body)).toMatchObject({ status: 200, code: 2001 });
   });
 
   test("a client id that the tables cannot hold", async () => {
     const { appId } = await server.createApp();
-    const answer = await ask(`attribution/why?app_id=${appId}&client_id=%00`);
+    const answer = await admin.get("attribution/why", { app_id: appId, client_id: "\0" });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("client_id") });
   });
 
   test("a rule that what-if cannot try is refused by name", async () => {
     const { appId } = await server.createApp();
     const body = { app_id: appId, from: "2026-01-01", to: "2026-01-02", rules: { short_gap: "0" } };
-    const answer = await ask("attribution/what-if", body);
+    const answer = await admin.post("attribution/what-if", body);
     expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining("short_gap") });
   });
 });

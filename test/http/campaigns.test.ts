@@ -6,18 +6,19 @@ import {
   platformListAnswer,
 } from "../../src/contract/campaign.ts";
 import type { App } from "../../src/db/app.ts";
-import { AdminCalls, dataOf } from "../support/admin-calls.ts";
+import { AdminCaller, consoleUser, dataOf } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { BASE, DAY_MS, type Row } from "./fixture.ts";
 
 const server = sharedServer();
-const admin = new AdminCalls(server);
+const admin = new AdminCaller(server);
+const analyst = consoleUser(server, "analyst");
 const CAMPAIGN = "campaign-0000001";
 
-const list = (app: App, query: Row = {}) =>
-  dataOf(admin.get("campaigns", { app_id: app.appId, ...query }), campaignListAnswer);
-const make = (app: App, fields: Row) =>
-  dataOf(admin.post("campaigns/create", { app_id: app.appId, ...fields }), campaignAnswer);
+const list = async (app: App, query: Row = {}) =>
+  dataOf(await admin.get("campaigns", { app_id: app.appId, ...query }), campaignListAnswer);
+const make = async (app: App, fields: Row) =>
+  dataOf(await admin.post("campaigns/create", { app_id: app.appId, ...fields }), campaignAnswer);
 
 describe("a list of many campaigns", () => {
   let app: App;
@@ -106,7 +107,7 @@ test("links come with the macros that the platform replaces", async () => {
   const app = await server.createApp();
   const key = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN };
   await make(app, { turbo_promoted_object_id: CAMPAIGN, ad_platform: "tencent" });
-  const { links } = await dataOf(admin.get("campaigns/links", key), campaignLinksAnswer);
+  const { links } = dataOf(await admin.get("campaigns/links", key), campaignLinksAnswer);
   expect(links.map(({ kind }: Row) => kind)).toEqual(["click", "impression"]);
   for (const { url, macros } of links) {
     const parameters = new Map(
@@ -122,7 +123,7 @@ test("links come with the macros that the platform replaces", async () => {
 });
 
 test("platforms say what can be done with them", async () => {
-  const { platforms } = await dataOf(admin.get("platforms"), platformListAnswer);
+  const { platforms } = dataOf(await admin.get("platforms"), platformListAnswer);
   const named = (name: string) => platforms.find((platform: Row) => platform.name === name);
   expect(named("tencent")).toEqual({
     ...{ name: "tencent", click_links: true, impression_links: true, has_own_macros: true },
@@ -137,7 +138,6 @@ test("an analyst sees campaigns, links and platforms, and changes none", async (
   const app = await server.createApp();
   const key = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN };
   await make(app, { turbo_promoted_object_id: CAMPAIGN });
-  const analyst = await admin.analyst();
   for (const path of ["campaigns", "campaigns/links", "platforms"])
     expect(await analyst.get(path, key)).toMatchObject({ code: 0 });
   for (const path of ["campaigns/create", "campaigns/edit"])

@@ -2,21 +2,22 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { checklist } from "../../src/contract/app.ts";
 import type { App } from "../../src/db/app.ts";
 import { firstTimes } from "../../src/report/checklist.ts";
+import { AdminCaller, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { AdminCaller, dataOf, refused } from "./admin-caller.ts";
 import { BASE, type Row, Tables, track } from "./fixture.ts";
 import { dayOf, Reports } from "./reports.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
 const reports = new Reports(server);
-const caller = new AdminCaller(server);
+const admin = new AdminCaller(server);
+const analyst = consoleUser(server, "analyst");
 const pool = server.database();
 afterAll(() => pool.end());
 
 async function stepsOf(app: App): Promise<Row> {
   await server.settle();
-  return dataOf(await caller.getAsAnalyst("apps/checklist", { app_id: app.appId }), checklist);
+  return dataOf(await analyst.get("apps/checklist", { app_id: app.appId }), checklist);
 }
 
 const doneOf = (steps: Row) => Object.keys(steps).filter((step) => steps[step].done);
@@ -59,7 +60,7 @@ test("an event that is refused is a request, and no event; a repeated touch is n
 
 test("clients that never registered are no registration", async () => {
   const app = await server.createApp();
-  await caller.post("apps/edit", { app_id: app.appId, require_registration: false });
+  await admin.post("apps/edit", { app_id: app.appId, require_registration: false });
   await server.collect(app, "u", [track("e")]);
   expect(doneOf(await stepsOf(app))).toEqual(["request", "event"]);
 });
@@ -77,8 +78,8 @@ test("a postback counts once a platform has accepted it, and what the app's own 
 });
 
 test("is refused for an app that is none, and without one", async () => {
-  expect(await caller.get("apps/checklist", { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
-  expect(await caller.get("apps/checklist")).toMatchObject(refused(/app_id/));
+  expect(await admin.get("apps/checklist", { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
+  expect(await admin.get("apps/checklist")).toMatchObject(refused(/app_id/));
 });
 
 /** A big app, whose clients have mostly sent events only and whose own systems are told of everything. */

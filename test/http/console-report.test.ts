@@ -4,9 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "csv-parse/sync";
-import type { TSchema } from "typebox";
-import { Value } from "typebox/value";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/config.ts";
 import {
   catalogueAnswer,
@@ -18,7 +16,7 @@ import {
 import type { App } from "../../src/db/app.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
 import { cliJson } from "../cli/run.ts";
-import { ConsoleUser } from "../support/console.ts";
+import { ADMIN, type ConsoleUser, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import type { Answer } from "../support/touchpoint.ts";
 import { type Row, track } from "./fixture.ts";
@@ -26,16 +24,15 @@ import { adReportOf, dayOf, Reports, recentDays } from "./reports.ts";
 
 const server = sharedServer();
 const reports = new Reports(server);
+const admin = consoleUser(server, "admin");
+const analyst = consoleUser(server, "analyst");
 const today = () => dayOf(Date.now());
 
 let app: App;
 let developer: DeveloperApp;
-let admin: ConsoleUser;
-let analyst: ConsoleUser;
 beforeAll(async () => {
   app = await server.createApp();
   developer = await reports.developer({ apps: [app.appId] });
-  [admin, analyst] = [await ConsoleUser.signIn(server, "admin"), await ConsoleUser.signIn(server, "analyst")];
   for (const [client, channel] of [
     ["a", "one"],
     ["b", "one"],
@@ -48,22 +45,10 @@ beforeAll(async () => {
   await reports.takeInCosts(app, ["date,ad_platform,channel,cost", `${today()},tencent,one,12.5`]);
   await cliJson(server.dataDir, ["settle"]);
 });
-afterAll(async () => {
-  await admin.remove();
-  await analyst.remove();
-});
 
 /** By channel: `=two` has the revenue, `one` the cost and two users. */
 const report = (more: Row = {}) =>
   adReportOf(app, { dims_list: ["channel"], metrics_list: ["AdCost", "AppActivateStandard", "AppRevenue"], ...more });
-const refused = (msg: RegExp, code = 1004) => ({ status: 200, code, msg: expect.stringMatching(msg), data: {} });
-
-function dataOf(answer: Answer, schema: TSchema): any {
-  expect(answer.msg).toBe("success");
-  const { code, msg, data, extra } = answer;
-  expect([...Value.Errors(schema, { code, msg, data, extra })]).toEqual([]);
-  return data;
-}
 
 describe("the ad report of the console", () => {
   test("has the numbers of the public one, and no rate", async () => {
@@ -190,7 +175,7 @@ describe("several reports at once", () => {
 describe("the file of a report", () => {
   async function csv(body: Row): Promise<{ type: string; rows: string[][] }> {
     const init = { method: "POST", headers: analyst.headers, body: JSON.stringify(body) };
-    const response = await fetch(`${server.url}/admin/api/v1/report/ad/csv`, init);
+    const response = await fetch(`${server.url}${ADMIN}/report/ad/csv`, init);
     const text = Buffer.from(await response.arrayBuffer()).toString("utf8");
     expect(text.startsWith("\uFEFF")).toBe(true);
     return { type: response.headers.get("content-type")!, rows: parse(text, { bom: true }) };

@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { costDaysAnswer, costRowsAnswer, costStatusAnswer, takenFileAnswer } from "../../src/contract/cost.ts";
 import type { App } from "../../src/db/app.ts";
-import { AdminCalls, dataOf } from "../support/admin-calls.ts";
+import { AdminCaller, consoleUser, dataOf } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const admin = new AdminCalls(server);
+const admin = new AdminCaller(server);
+const analyst = consoleUser(server, "analyst");
 
 const RANGE = { from: "2024-06-01", to: "2024-06-30" };
 const HEADER = "date,ad_platform,advertiser_id,gid,aid,impressions,clicks,cost";
@@ -24,14 +25,15 @@ let app: App;
 beforeAll(async () => {
   app = await server.createApp();
   const csv = `${HEADER}\n${ROWS.join("\n")}\n`;
-  await dataOf(admin.post("cost/import", { app_id: app.appId, csv }), takenFileAnswer);
+  dataOf(await admin.post("cost/import", { app_id: app.appId, csv }), takenFileAnswer);
   const names = `ad_platform,advertiser_id,name\ntencent,acc-1,腾讯一\n`;
-  await dataOf(admin.post("advertiser/import", { csv: names }), takenFileAnswer);
+  dataOf(await admin.post("advertiser/import", { csv: names }), takenFileAnswer);
 });
 
-const days = (query: Row = {}) => dataOf(admin.get("cost", { app_id: app.appId, ...RANGE, ...query }), costDaysAnswer);
-const rows = (query: Row = {}) =>
-  dataOf(admin.get("cost/rows", { app_id: app.appId, ...RANGE, ...query }), costRowsAnswer);
+const days = async (query: Row = {}) =>
+  dataOf(await admin.get("cost", { app_id: app.appId, ...RANGE, ...query }), costDaysAnswer);
+const rows = async (query: Row = {}) =>
+  dataOf(await admin.get("cost/rows", { app_id: app.appId, ...RANGE, ...query }), costRowsAnswer);
 
 describe("stored costs", () => {
   test("are summed up by day and account, the newest day first", async () => {
@@ -94,7 +96,7 @@ describe("stored costs", () => {
       "update cost set changed_at_ms = 1700000000000 where app_id = $1 and day < '2024-06-15' and aid = '1'",
       [pulled.appId],
     );
-    const { days: found } = await dataOf(admin.get("cost", { app_id: pulled.appId, ...RANGE }), costDaysAnswer);
+    const { days: found } = dataOf(await admin.get("cost", { app_id: pulled.appId, ...RANGE }), costDaysAnswer);
     expect(found.map(({ date, source }: Row) => `${date} ${source}`)).toEqual([
       "2024-06-15 file",
       "2024-06-14 both",
@@ -104,7 +106,7 @@ describe("stored costs", () => {
 
   test("of one app are not those of another", async () => {
     const other = await server.createApp();
-    const { days: found } = await dataOf(admin.get("cost", { app_id: other.appId, ...RANGE }), costDaysAnswer);
+    const { days: found } = dataOf(await admin.get("cost", { app_id: other.appId, ...RANGE }), costDaysAnswer);
     expect(found).toEqual([]);
   });
 
@@ -139,7 +141,8 @@ describe("how far accounts are pulled", () => {
       [own.appId],
     );
   });
-  const status = (query: Row) => dataOf(admin.get("cost/status", { app_id: own.appId, ...query }), costStatusAnswer);
+  const status = async (query: Row) =>
+    dataOf(await admin.get("cost/status", { app_id: own.appId, ...query }), costStatusAnswer);
 
   test("is told by day, and which days are settled", async () => {
     const { accounts } = await status(RANGE);
@@ -162,7 +165,6 @@ describe("how far accounts are pulled", () => {
 });
 
 test("an analyst sees costs and looks at files, and changes nothing", async () => {
-  const analyst = await admin.analyst();
   const app_id = app.appId;
   for (const path of ["cost", "cost/rows", "cost/status", "cost/pull"])
     expect(await analyst.get(path, { app_id, ...RANGE }), path).toMatchObject({ code: 0 });

@@ -2,21 +2,19 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { costPreviewAnswer, filePreviewAnswer } from "../../src/contract/cost.ts";
 import type { App } from "../../src/db/app.ts";
-import { adminToken } from "../../src/http/admin.ts";
-import { openVault } from "../../src/vault.ts";
-import { AdminCalls, dataOf } from "../support/admin-calls.ts";
+import { ADMIN, AdminCaller, dataOf } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { answerOf } from "../support/touchpoint.ts";
 import { type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const admin = new AdminCalls(server);
+const admin = new AdminCaller(server);
 
 const HEADER = "date,ad_platform,aid,impressions,clicks,cost";
 const file = (...lines: string[]) => `${HEADER}\n${lines.join("\n")}\n`;
-const preview = (app: App, csv: string) =>
-  dataOf(admin.post("cost/import/preview", { app_id: app.appId, csv }), costPreviewAnswer);
+const preview = async (app: App, csv: string) =>
+  dataOf(await admin.post("cost/import/preview", { app_id: app.appId, csv }), costPreviewAnswer);
 const take = async (app: App, csv: string) =>
   expect(await admin.post("cost/import", { app_id: app.appId, csv })).toMatchObject({ code: 0 });
 const stored = (app: App) => tables.query("select * from cost where app_id = $1 order by day, aid", [app.appId]);
@@ -104,10 +102,9 @@ describe("a file of costs that is only looked at", () => {
     const text = JSON.stringify({ app_id: app.appId, csv: `date,aid,channel,cost\n${lines.join("\n")}` });
     expect(text.length).toBeGreaterThan(2 * 1024 * 1024);
     const body = gzipSync(text);
-    const authorization = `Bearer ${adminToken(openVault({ dataDir: server.dataDir, secretKey: "" }))}`;
-    const url = `${server.url}/admin/api/v1/cost/import/preview`;
-    const headers = { authorization, "content-encoding": "gzip" };
-    const seen = await dataOf(fetch(url, { method: "POST", headers, body }).then(answerOf), costPreviewAnswer);
+    const url = `${server.url}${ADMIN}/cost/import/preview`;
+    const headers = { ...admin.headers, "content-encoding": "gzip" };
+    const seen = dataOf(await fetch(url, { method: "POST", headers, body }).then(answerOf), costPreviewAnswer);
     expect([seen.rows.new, seen.total.cost]).toEqual([12_000, 6_000]);
   });
 
@@ -132,7 +129,7 @@ describe("files of names that are only looked at", () => {
       [header, ...names.map((name, at) => `vivo,${level}${key}-${at},${name}`)].join("\n");
     expect(await admin.post(`${path}/import`, { csv: lines("一", "two") })).toMatchObject({ code: 0 });
     const csv = `${lines("一", "zwei", "drei")}\nvivo,${level},nobody`;
-    const seen = await dataOf(admin.post(`${path}/import/preview`, { csv }), filePreviewAnswer);
+    const seen = dataOf(await admin.post(`${path}/import/preview`, { csv }), filePreviewAnswer);
     expect(seen.rows).toEqual({ new: 1, replaces: 1, same: 1 });
     expect(seen.first_replacing).toMatchObject([{ line: 3, values: { name: "zwei" }, before: { name: "two" } }]);
     expect(seen.problems).toMatchObject([{ line: 5 }]);

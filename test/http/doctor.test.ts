@@ -1,22 +1,15 @@
 import { Value } from "typebox/value";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type DoctorAnswer, doctorAnswer } from "../../src/contract/doctor.ts";
 import type { App } from "../../src/db/app.ts";
-import { ConsoleUser } from "../support/console.ts";
+import { consoleUser } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { ask, BASE, DAY_MS, type Row, track } from "./fixture.ts";
 
 const server = sharedServer();
 const DEBUG = { headers: { "turbo-debug-mode": "1" } };
-let admin: ConsoleUser;
-let analyst: ConsoleUser;
-beforeAll(async () => {
-  [admin, analyst] = [await ConsoleUser.signIn(server, "admin"), await ConsoleUser.signIn(server, "analyst")];
-});
-afterAll(async () => {
-  await admin.remove();
-  await analyst.remove();
-});
+const admin = consoleUser(server, "admin");
+const analyst = consoleUser(server, "analyst");
 
 async function findingsOf(app: App): Promise<Record<string, DoctorAnswer["findings"][number]>> {
   const { data } = await analyst.get("doctor", { app_id: app.appId });

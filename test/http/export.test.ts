@@ -5,19 +5,16 @@ import { parse } from "csv-parse/sync";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { cliJson } from "../cli/run.ts";
+import { ADMIN, AdminCaller, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { type Answer, answerOf } from "../support/touchpoint.ts";
 import { DAY_MS, type Row, Tables, track } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const URL_OF_EXPORT = `${server.url}/admin/api/v1/export`;
+const admin = new AdminCaller(server);
 
-let token: string;
 let app: App;
 beforeAll(async () => {
-  token = (await cliJson(server.dataDir, ["admin", "token"])).admin_token;
   app = await server.createApp();
   await server.register(app, "用户-1", { name: "=cmd", channel: "a,b" });
   await server.register(app, "u2");
@@ -34,7 +31,7 @@ const days = () => ({ from: dayOf(Date.now() - DAY_MS), to: dayOf(Date.now()) })
 
 /** The answer as it begins; its body has not been read yet. */
 async function open(body: Row): Promise<IncomingMessage> {
-  const sent = request(URL_OF_EXPORT, { method: "POST", headers: { authorization: `Bearer ${token}` } });
+  const sent = request(`${server.url}${ADMIN}/export`, { method: "POST", headers: admin.headers });
   sent.end(JSON.stringify(body));
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   return response;
@@ -122,11 +119,9 @@ describe("an export", () => {
     ["a condition on nothing", { property_condition: [{ field: "x", operator: "is_set" }] }, /property_condition/],
     ["no app", { app_id: undefined }, /app_id/],
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
-  ])("is refused for %s", async (_, change, msg, code = 1004) => {
-    const body = JSON.stringify({ app_id: app.appId, kind: "users", ...change });
-    const headers = { authorization: `Bearer ${token}` };
-    const answer: Answer = await answerOf(await fetch(URL_OF_EXPORT, { method: "POST", headers, body }));
-    expect(answer).toMatchObject({ status: 200, code, msg: expect.stringMatching(msg), data: {} });
+  ])("is refused for %s", async (_, change, msg, code) => {
+    const answer = await admin.post("export", { app_id: app.appId, kind: "users", ...change });
+    expect(answer).toMatchObject(refused(msg, code));
   });
 });
 
@@ -198,14 +193,9 @@ describe("a large export", () => {
   test("that nobody reads keeps neither reports nor other requests waiting: a third one is refused", async () => {
     await tables.query("update user_account set name = $2 where app_id = $1", [large.appId, LONG_NAME]);
     const stalled = await Promise.all(Array.from({ length: 2 }, () => open({ app_id: large.appId, kind: "users" })));
-    const headers = { authorization: `Bearer ${token}` };
-    const ask = async (path: string, body: object) =>
-      answerOf(
-        await fetch(`${server.url}/admin/api/v1/${path}`, { method: "POST", headers, body: JSON.stringify(body) }),
-      );
-    expect(await ask("export", { app_id: app.appId, kind: "users" })).toMatchObject({ status: 503, code: 5003 });
+    expect(await admin.post("export", { app_id: app.appId, kind: "users" })).toMatchObject({ status: 503, code: 5003 });
     const cell = { metric: "AdCost", date_list: ["2024-03-01", "2024-03-01"], decimal_point: 2 };
-    const explained = await ask("report/explain", {
+    const explained = await admin.post("report/explain", {
       ...{ app_id: app.appId, statistics_caliber: "user_activated_time" },
       ...cell,
     });

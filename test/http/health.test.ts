@@ -1,27 +1,20 @@
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/config.ts";
 import { healthAnswer, ledgerAnswer, replayAnswer, setAsideAnswer } from "../../src/contract/health.ts";
 import type { App } from "../../src/db/app.ts";
 import { encodeEntry } from "../../src/journal/entry.ts";
 import { RECORD_HEADER_BYTES } from "../../src/journal/record.ts";
-import { ConsoleUser } from "../support/console.ts";
+import { consoleUser } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Row, Tables, track } from "./fixture.ts";
 import { dayOf } from "./reports.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-let admin: ConsoleUser;
-let analyst: ConsoleUser;
-beforeAll(async () => {
-  [admin, analyst] = [await ConsoleUser.signIn(server, "admin"), await ConsoleUser.signIn(server, "analyst")];
-});
-afterAll(async () => {
-  await admin.remove();
-  await analyst.remove();
-});
+const admin = consoleUser(server, "admin");
+const analyst = consoleUser(server, "analyst");
 
 const isAsDescribed = (schema: TSchema, data: unknown) => expect(Value.Errors(schema, data)).toEqual([]);
 

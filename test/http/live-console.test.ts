@@ -4,18 +4,18 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { LIMITS } from "../../src/config.ts";
 import { type LiveCall, liveCall } from "../../src/contract/live.ts";
 import type { App } from "../../src/db/app.ts";
-import { ConsoleUser } from "../support/console.ts";
+import { ADMIN, ConsoleUser } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { refresh } from "./endpoints.ts";
 import { ask, BASE, track } from "./fixture.ts";
 
 const DEBUG = { headers: { "turbo-debug-mode": "1" } };
 let server: TouchpointProcess;
-let analyst: ConsoleUser;
 let app: App;
+let analyst: ConsoleUser;
 beforeAll(async () => {
   server = await TouchpointProcess.start();
-  analyst = await ConsoleUser.signIn(server, "analyst");
+  analyst = await new ConsoleUser(server, "analyst").signIn();
   app = await server.createApp();
 });
 afterAll(async () => {
@@ -41,7 +41,7 @@ class Stream {
 
   static async open(query: Record<string, string> = {}, headers = analyst.headers): Promise<Stream> {
     const search = new URLSearchParams({ app_id: String(app.appId), ...query });
-    const url = `${server.url}/admin/api/v1/live/stream?${search}`;
+    const url = `${server.url}${ADMIN}/live/stream?${search}`;
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(url, { headers, agent: false }, resolve).on("error", reject);
     });
@@ -188,7 +188,7 @@ test("no token and no other app is in it", async () => {
 
 describe("the stream", () => {
   const open = (query: Record<string, string>, headers: Record<string, string>) =>
-    ask(server, "GET", "/admin/api/v1/live/stream", { query, headers });
+    ask(server, "GET", `${ADMIN}/live/stream`, { query, headers });
 
   test("is for people who are signed in", async () => {
     const query = { app_id: String(app.appId) };
@@ -217,7 +217,7 @@ describe("the stream", () => {
   });
 
   test("beats while it is quiet, and ends with its session", async () => {
-    const leaving = await ConsoleUser.signIn(server, "analyst");
+    const leaving = await new ConsoleUser(server, "analyst").signIn();
     const [stays, goes] = [await Stream.open(), await Stream.open({}, leaving.headers)];
     await leaving.signOut();
     await expect.poll(() => goes.hasEnded, { timeout: 10_000 }).toBe(true);

@@ -3,20 +3,20 @@ import { LIMITS } from "../../src/config.ts";
 import { appMetadata } from "../../src/contract/metadata.ts";
 import type { App } from "../../src/db/app.ts";
 import { cliJson } from "../cli/run.ts";
+import { AdminCaller, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { AdminCaller, dataOf, refused } from "./admin-caller.ts";
 import { profile, type Row, Tables, track } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const caller = new AdminCaller(server);
+const admin = new AdminCaller(server);
+const analyst = consoleUser(server, "analyst");
 
-const shown = async (app: App) =>
-  dataOf(await caller.getAsAnalyst("metadata", { app_id: app.appId }), appMetadata) as Row;
+const shown = async (app: App) => dataOf(await analyst.get("metadata", { app_id: app.appId }), appMetadata) as Row;
 const declareEvents = (app: App, names: string[], state = "declared") =>
-  caller.post("metadata/events/declare", { app_id: app.appId, names, state });
+  admin.post("metadata/events/declare", { app_id: app.appId, names, state });
 const declareProperties = (app: App, properties: Row[]) =>
-  caller.post("metadata/properties/declare", { app_id: app.appId, properties });
+  admin.post("metadata/properties/declare", { app_id: app.appId, properties });
 
 async function appWithEvents(): Promise<App> {
   const app = await server.createApp();
@@ -69,7 +69,7 @@ describe("metadata", () => {
     await declareEvents(app, ["level_up"], "disabled");
     expect(await errorsOf(track("level_up"))).toEqual(["disabled"]);
     await declareEvents(app, ["level_up"]);
-    await caller.post("apps/edit", { app_id: app.appId, metadata: "strict" });
+    await admin.post("apps/edit", { app_id: app.appId, metadata: "strict" });
     expect((await shown(app)).metadata).toBe("strict");
     expect(await errorsOf(track("level_up"), track("unheard_of"))).toEqual(["undeclared"]);
   });
@@ -87,7 +87,7 @@ describe("metadata", () => {
     ["properties", { properties: [{ scope: "user", name: "$a", type: "number" }] }, /name/],
   ])("of %s is not declared: %j", async (kind, body, msg, code) => {
     const app = await server.createApp();
-    const answer = await caller.post(`metadata/${kind}/declare`, { app_id: app.appId, ...body });
+    const answer = await admin.post(`metadata/${kind}/declare`, { app_id: app.appId, ...body });
     expect(answer).toMatchObject(refused(msg, code));
     expect(await shown(app)).toEqual({ metadata: "open", events: [], properties: [] });
   });
@@ -95,9 +95,9 @@ describe("metadata", () => {
   test("is not declared by an analyst, and not shown of an app that is none", async () => {
     const app = await server.createApp();
     const body = { app_id: app.appId, names: ["a"], state: "declared" };
-    expect(await caller.postAsAnalyst("metadata/events/declare", body)).toMatchObject(refused(/change nothing/, 2004));
-    expect(await caller.get("metadata", { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
-    expect(await caller.get("metadata")).toMatchObject(refused(/app_id/));
+    expect(await analyst.post("metadata/events/declare", body)).toMatchObject(refused(/change nothing/, 2004));
+    expect(await admin.get("metadata", { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
+    expect(await admin.get("metadata")).toMatchObject(refused(/app_id/));
   });
 
   test("has an end: an app with as many names as there may be takes changes of these, and no more", async () => {

@@ -7,14 +7,15 @@ import {
   ruleListAnswer,
 } from "../../src/contract/postback.ts";
 import type { App } from "../../src/db/app.ts";
-import { AdminCalls, dataOf } from "../support/admin-calls.ts";
+import { AdminCaller, consoleUser, dataOf } from "../support/admin-caller.ts";
 import { bring, pay } from "../support/players.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const admin = new AdminCalls(server);
+const admin = new AdminCaller(server);
+const analyst = consoleUser(server, "analyst");
 
 /** Four players of a platform without an account: all of what is to be told of them is skipped. */
 async function appWithPostbacks(): Promise<App> {
@@ -30,8 +31,8 @@ async function appWithPostbacks(): Promise<App> {
 }
 
 const nameOf = ({ client_id, event_type, subject }: Row) => `${client_id} ${event_type} ${subject}`;
-const page = (app: App, query: Row) =>
-  dataOf(admin.get("postbacks", { app_id: app.appId, ...query }), postbackListAnswer);
+const page = async (app: App, query: Row) =>
+  dataOf(await admin.get("postbacks", { app_id: app.appId, ...query }), postbackListAnswer);
 
 async function allPages(app: App, query: Row): Promise<Row[]> {
   const found: Row[] = [];
@@ -76,7 +77,7 @@ describe("a list of postbacks", () => {
 test("the last day is summed up by status and reason", async () => {
   const app = await appWithPostbacks();
   await tables.query("update postback set created_at_ms = 0 where app_id = $1 and client_id = 'a'", [app.appId]);
-  const recent = await dataOf(admin.get("postback/recent", { app_id: app.appId }), recentPostbacksAnswer);
+  const recent = dataOf(await admin.get("postback/recent", { app_id: app.appId }), recentPostbacksAnswer);
   expect(recent.hours).toBe(24);
   expect(recent.statuses.map(({ status_text, postbacks }: Row) => [status_text, postbacks])).toEqual([
     ...[
@@ -107,7 +108,7 @@ describe("postbacks that are named one by one", () => {
       // Nobody has this one: it is not made up.
       { client_id: "b", event_type: "pay", subject: "order-a" },
     ];
-    expect(await dataOf(resend(named), resentAnswer)).toEqual({
+    expect(dataOf(await resend(named), resentAnswer)).toEqual({
       taken: 0,
       refused: { no_account: 2 },
       has_more: false,
@@ -115,7 +116,7 @@ describe("postbacks that are named one by one", () => {
     // Nobody listens there: it waits.
     const kuaishou = { ad_platform: "kuaishou", settings: { url: "http://127.0.0.1:9/" } };
     expect(await admin.post("accounts/set", { app_id: app.appId, ...kuaishou })).toMatchObject({ code: 0 });
-    expect(await dataOf(resend(named), resentAnswer)).toEqual({ taken: 2, refused: {}, has_more: false });
+    expect(dataOf(await resend(named), resentAnswer)).toEqual({ taken: 2, refused: {}, has_more: false });
     const resent = await tables.query("select client_id from postback where app_id = $1 and resent = 1", [app.appId]);
     expect(resent.map(({ client_id }) => client_id).sort()).toEqual(["a", "用户"]);
     expect(await admin.post("accounts/remove", { app_id: app.appId, ad_platform: "kuaishou" })).toMatchObject({
@@ -149,15 +150,15 @@ describe("the order of rules", () => {
   test("is kept, and a new one comes last", async () => {
     const { appId: app_id } = await server.createApp();
     const half = { app_id, moment: "pay", event_type: "pay", share: "50%" };
-    const { rule_id } = await dataOf(admin.post("postback/rules/create", half), ruleAnswer);
-    const listed = async () => (await dataOf(admin.get("postback/rules", { app_id }), ruleListAnswer)).rules;
+    const { rule_id } = dataOf(await admin.post("postback/rules/create", half), ruleAnswer);
+    const listed = async () => dataOf(await admin.get("postback/rules", { app_id }), ruleListAnswer).rules;
     const ids = (await listed()).map((rule: Row) => rule.rule_id);
     expect(ids.at(-1)).toBe(rule_id);
     const order = [rule_id, ...ids.slice(0, -1)];
-    const { rules } = await dataOf(admin.post("postback/rules/order", { app_id, rule_ids: order }), ruleListAnswer);
+    const { rules } = dataOf(await admin.post("postback/rules/order", { app_id, rule_ids: order }), ruleListAnswer);
     expect(rules.map((rule: Row) => rule.rule_id)).toEqual(order);
     expect(await listed()).toEqual(rules);
-    const added = await dataOf(admin.post("postback/rules/create", half), ruleAnswer);
+    const added = dataOf(await admin.post("postback/rules/create", half), ruleAnswer);
     expect((await listed()).at(-1)).toEqual(added);
   });
 
@@ -177,7 +178,6 @@ describe("the order of rules", () => {
 
 test("an analyst sees rules, postbacks, accounts and callbacks, tries rules, and changes nothing", async () => {
   const { appId: app_id } = await server.createApp();
-  const analyst = await admin.analyst();
   for (const path of ["postback/rules", "postbacks", "postback/recent", "postback/status", "accounts", "callbacks"])
     expect(await analyst.get(path, { app_id }), path).toMatchObject({ code: 0 });
   const days = { from: "2026-01-01", to: "2026-01-02" };

@@ -1,38 +1,21 @@
-import type { TSchema } from "typebox";
-import { Value } from "typebox/value";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/config.ts";
 import { savedViewAnswer, savedViewsAnswer, viewRemovedAnswer } from "../../src/contract/report-view.ts";
 import type { App } from "../../src/db/app.ts";
-import { ConsoleUser } from "../support/console.ts";
+import { ConsoleUser, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import type { Answer } from "../support/touchpoint.ts";
 import { type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const refused = (msg: RegExp, code = 1004) => ({ status: 200, code, msg: expect.stringMatching(msg), data: {} });
+const admin = consoleUser(server, "admin");
+const [ann, bob] = [consoleUser(server, "analyst"), consoleUser(server, "analyst")];
 const PARAMETERS = { metrics: "AdCost,AppROI", dims: "date", caliber: "user_activated_time" };
 
 let app: App;
-let admin: ConsoleUser;
-let ann: ConsoleUser;
-let bob: ConsoleUser;
 beforeAll(async () => {
   app = await server.createApp();
-  admin = await ConsoleUser.signIn(server, "admin");
-  [ann, bob] = [await ConsoleUser.signIn(server, "analyst"), await ConsoleUser.signIn(server, "analyst")];
 });
-afterAll(async () => {
-  for (const user of [admin, ann, bob]) await user.remove();
-});
-
-function dataOf(answer: Answer, schema: TSchema): any {
-  expect(answer.msg).toBe("success");
-  const { code, msg, data, extra } = answer;
-  expect([...Value.Errors(schema, { code, msg, data, extra })]).toEqual([]);
-  return data;
-}
 
 async function save(user: ConsoleUser, more: Row = {}): Promise<Row> {
   const body = { app_id: app.appId, name: `view ${Math.random()}`, parameters: PARAMETERS, ...more };
@@ -120,7 +103,7 @@ describe("a shared view", () => {
 });
 
 test("who is removed takes his own views along; what he shared stays", async () => {
-  const leaving = await ConsoleUser.signIn(server, "admin");
+  const leaving = await new ConsoleUser(server, "admin").signIn();
   const [own, shared] = [await save(leaving), await save(leaving)];
   await call(leaving, "share", shared, { is_shared: true });
   await leaving.remove();

@@ -9,8 +9,8 @@ import {
 } from "../../src/db/developer-app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import type { DeveloperState } from "../../src/domain/developer-state.ts";
-import { adminToken } from "../../src/http/admin.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
+import { AdminCaller } from "../support/admin-caller.ts";
 import { type Answer, answerOf, type Touchpoint } from "../support/touchpoint.ts";
 import { DAY_MS, type Row } from "./fixture.ts";
 
@@ -100,9 +100,7 @@ export class Reports {
 
   /** What an admin does. */
   async admin(path: string, body: Row): Promise<Answer> {
-    const headers = { authorization: `Bearer ${adminToken(this.#vault)}` };
-    const url = `${this.#server.url}/admin/api/v1/${path}`;
-    const answer = await answerOf(await fetch(url, { method: "POST", headers, body: JSON.stringify(body) }));
+    const answer = await new AdminCaller(this.#server).post(path, body);
     if (answer.code !== 0) throw new Error(answer.msg);
     return answer;
   }

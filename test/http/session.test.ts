@@ -2,10 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/config.ts";
 import { auditPage, consoleUserList, invitedUser, signedIn } from "../../src/contract/session.ts";
 import { createSetupLink } from "../../src/db/admin-user.ts";
-import { adminToken } from "../../src/http/admin.ts";
-import { openVault } from "../../src/vault.ts";
+import { ADMIN, adminTokenOf, dataOf } from "../support/admin-caller.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
-import { dataOf } from "./admin-caller.ts";
 
 const PASSWORD = "correct horse battery";
 let server: TouchpointProcess;
@@ -25,7 +23,7 @@ type Session = { cookie: string; csrf: string };
 
 async function call(path: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> {
   const init = body === undefined ? { headers } : { method: "POST", headers, body: JSON.stringify(body) };
-  return answerOf(await fetch(`${server.url}/admin/api/v1/${path}`, init));
+  return answerOf(await fetch(`${server.url}${ADMIN}/${path}`, init));
 }
 
 function sessionOf(answer: Answer): Session {
@@ -161,7 +159,7 @@ test("the last admin stays, and whoever is removed is out at once", async () => 
 });
 
 test("every change is in the audit log, with who made it and without secrets", async () => {
-  const token = { authorization: `Bearer ${adminToken(openVault({ dataDir: server.dataDir, secretKey: "" }))}` };
+  const token = { authorization: `Bearer ${adminTokenOf(server)}` };
   const app = await server.createApp();
   await call("campaigns/create", { app_id: app.appId, name: "spring" }, token);
   await call("campaigns/create", { app_id: app.appId, ad_platform: "!" }, token);

@@ -14,13 +14,13 @@ import {
   snippetOf,
 } from "../../web/src/pages/start/snippets.ts";
 import { texts } from "../../web/src/pages/start/texts.ts";
+import { AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { AdminCaller } from "./admin-caller.ts";
 import { type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-const caller = new AdminCaller(server);
+const admin = new AdminCaller(server);
 const run = promisify(execFile);
 
 let folder: string;
@@ -43,10 +43,10 @@ async function execute(language: Runnable, program: string): Promise<string> {
 
 /** A new app with a campaign, as the page finds it. */
 async function valuesFor(more: Partial<SnippetValues> = {}, app: Row = {}): Promise<SnippetValues> {
-  const { data: made } = await caller.post("apps/create", { name: "New", ...app });
+  const { data: made } = await admin.post("apps/create", { name: "New", ...app });
   const adPlatform = more.adPlatform ?? "tencent";
   const asked = { app_id: made.app_id, name: "Test", ad_platform: adPlatform };
-  const { data: campaign } = await caller.post("campaigns/create", asked);
+  const { data: campaign } = await admin.post("campaigns/create", asked);
   return {
     baseUrl: server.url,
     appId: made.app_id,
@@ -66,10 +66,10 @@ const programFor = (language: SnippetLanguage, values: SnippetValues, comments: 
 /** The checklist is green as far as lines can make it so, and the player is known to come from the campaign, and to pay. */
 async function expectAttributedPayment({ appId, campaignId, adPlatform, player }: SnippetValues): Promise<void> {
   await server.settle();
-  const { data: steps } = await caller.get("apps/checklist", { app_id: appId });
+  const { data: steps } = await admin.get("apps/checklist", { app_id: appId });
   for (const step of ["request", "registration", "event", "order", "touch"])
     expect(steps[step], step).toMatchObject({ done: true });
-  const { data: why } = await caller.get("attribution/why", { app_id: appId, client_id: player });
+  const { data: why } = await admin.get("attribution/why", { app_id: appId, client_id: player });
   expect(why).toMatchObject({ verdict: "attributed", touch: { platform: adPlatform, campaign: campaignId } });
   const orders = await tables.query("select cents::int, trace_id from orders where app_id = $1", [appId]);
   expect(orders).toEqual([{ cents: 600, trace_id: `order-${player}` }]);

@@ -1,13 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createAdminUser } from "../../src/db/admin-user.ts";
 import type { App } from "../../src/db/app.ts";
-import { createSession } from "../../src/db/console-session.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
-import { adminToken, CSRF_HEADER, csrfTokenOf } from "../../src/http/admin.ts";
-import { openVault } from "../../src/vault.ts";
+import { CSRF_HEADER } from "../../src/http/admin.ts";
 import { ENDPOINTS, refresh } from "../http/endpoints.ts";
 import { ask, BASE, type Row, Tables, track } from "../http/fixture.ts";
 import { adReportOf, listOf, Reports } from "../http/reports.ts";
+import { adminTokenOf, consoleUser } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Answer, answerOf } from "../support/touchpoint.ts";
 import { ADMIN_CASES, type AdminCase, THEIRS } from "./admin-cases.ts";
@@ -27,7 +25,7 @@ let theirUserToken: string;
 /** All of theirs, as it was made and must stay. */
 let before: Row[];
 let question: { name: string; text: string } | undefined;
-const admin = `Bearer ${adminToken(openVault({ dataDir: server.dataDir, secretKey: "" }))}`;
+const token = adminTokenOf(server);
 beforeAll(async () => {
   [ours, theirs] = [await server.createApp(), await server.createApp({ name: "their-name" })];
   developer = await reports.developer({ apps: [ours.appId] });
@@ -251,7 +249,7 @@ test.each(of("stream"))("%s opens with neither the keys of other apps nor of oth
     developer.appKey,
     "",
     `${theirs.appKey}0`,
-    name.includes("/admin/") ? theirs.appKey : admin.slice(7),
+    name.includes("/admin/") ? theirs.appKey : token,
   ];
   for (const key of wrong) {
     const answer = await answerOf(await fetch(url, { headers: { authorization: `Bearer ${key}` } }));
@@ -281,18 +279,15 @@ describe("a developer application that was granted one app gets nothing of anoth
 describe("the admin interface", () => {
   test.each(of("admin"))("%s opens with the admin token only", async (name, { call }) => {
     const wrong = [undefined, "", "Bearer", ours.appKey, ours.accessToken, developer.appKey, theirUserToken];
-    for (const token of wrong) {
-      const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    for (const other of wrong) {
+      const headers = other === undefined ? {} : { authorization: `Bearer ${other}` };
       const answer = await adminCall(name, call(theirs), headers as Record<string, string>);
       expect(answer).toMatchObject({ status: 200, code: 2002, data: {} });
       expectNothingOfTheirs(answer);
     }
-    const elsewhere = await fetch(
-      `${server.url}${name.split(" ")[1]}?access_token=${admin.slice(7)}&token=${admin.slice(7)}`,
-      {
-        method: name.split(" ")[0]!,
-      },
-    );
+    const elsewhere = await fetch(`${server.url}${name.split(" ")[1]}?access_token=${token}&token=${token}`, {
+      method: name.split(" ")[0]!,
+    });
     expect(await elsewhere.json()).toMatchObject({ code: 2002 });
     await expectNothingOfTheirsChanged();
   });
@@ -305,14 +300,14 @@ describe("the admin interface", () => {
           key,
           typeof value === "number" ? huge : value,
         ]);
-        const answer = await adminCall(name, Object.fromEntries(sent), { authorization: admin });
+        const answer = await adminCall(name, Object.fromEntries(sent), { authorization: `Bearer ${token}` });
         expect(answer.status, answer.msg).toBe(200);
       }
     },
   );
 
   test.each(of("admin"))("%s of one app does not reach what is another's", async (name, { call, code }) => {
-    const answer = await adminCall(name, call(ours), { authorization: admin });
+    const answer = await adminCall(name, call(ours), { authorization: `Bearer ${token}` });
     expect(answer).toMatchObject({ status: 200, code });
     // The caller's own words may come back, their data may not.
     expect(JSON.stringify({ ...answer, headers: {} })).not.toMatch(/their-(?:order|openid|oaid|campaign)|their_event/);
@@ -321,34 +316,19 @@ describe("the admin interface", () => {
 });
 
 describe("the console", () => {
-  const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
-  let session: string;
-  beforeAll(async () => {
-    const pool = server.database();
-    const name = `analyst of ${ours.appId}`;
-    const user = await createAdminUser(pool, { name, role: "analyst", passwordHash: "x", nowMs: Date.now() });
-    session = await createSession(pool, user!, Date.now());
-    await pool.end();
-  });
-  afterAll(async () => {
-    await tables.query("delete from admin_user where name = $1", [`analyst of ${ours.appId}`]);
-  });
-  const cookie = () => `touchpoint_session=${session}`;
+  const [analyst, colleague] = [consoleUser(server, "analyst"), consoleUser(server, "analyst")];
 
   test.each(of("admin"))(
     "%s: an analyst looks, changes nothing, and only from the console's own pages",
     async (name, { call }) => {
-      const csrf = { [CSRF_HEADER]: csrfTokenOf(vault, session) };
-      const answer = await adminCall(name, call(theirs), { cookie: cookie(), ...csrf });
+      const { cookie } = analyst.headers as { cookie: string };
+      const answer = await adminCall(name, call(theirs), analyst.headers);
       if (name.startsWith("GET") || [...LOOKS, ...OWN].includes(name.split("/v1/")[1]!))
         expect([0, 1004, 2000]).toContain(answer.code);
       else expect(answer).toMatchObject({ status: 200, code: 2004, data: {} });
       if (name.startsWith("POST")) {
-        for (const wrong of [{} as Row, { [CSRF_HEADER]: "" }, { [CSRF_HEADER]: csrfTokenOf(vault, `${session}0`) }]) {
-          expect(await adminCall(name, call(theirs), { cookie: cookie(), ...wrong })).toMatchObject({
-            code: 2002,
-            data: {},
-          });
+        for (const wrong of [{} as Row, { [CSRF_HEADER]: "" }, { ...colleague.headers, cookie }]) {
+          expect(await adminCall(name, call(theirs), { cookie, ...wrong })).toMatchObject({ code: 2002, data: {} });
         }
       }
       await expectNothingOfTheirsChanged();

@@ -2,9 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { fuzz, oneOfEach } from "../../sim/fuzz/fuzz.ts";
 import { FUZZ_CLIENTS, fuzzWorld } from "../../sim/fuzz/world.ts";
 import { REJECTIONS } from "../../src/errors.ts";
-import { adminToken } from "../../src/http/admin.ts";
-import { openVault } from "../../src/vault.ts";
 import { Reports } from "../http/reports.ts";
+import { adminTokenOf } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_115);
@@ -52,7 +51,7 @@ test("whatever is sent, the answer is HTTP and the envelope, nothing is our faul
   const developer = await reports.developer();
   const spare = [await reports.developer(), await reports.developer()].map(({ developerId }) => developerId);
   for (const clientId of FUZZ_CLIENTS) await server.register(app, clientId);
-  const admin = adminToken(openVault({ dataDir: server.dataDir, secretKey: "" }));
+  const admin = adminTokenOf(server);
   const world = fuzzWorld({ app, appKey: developer.appKey, adminToken: admin, developers: spare });
   const { operations, faults, codes } = await fuzz({
     ...{ url: server.url, world, seed: SEED, seconds: SECONDS, requestsMin: "each" },

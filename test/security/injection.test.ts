@@ -8,18 +8,17 @@ import type { App } from "../../src/db/app.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
 import { isClientId } from "../../src/domain/identity.ts";
 import { storableText } from "../../src/domain/json.ts";
-import { adminToken } from "../../src/http/admin.ts";
-import { openVault } from "../../src/vault.ts";
 import { cli } from "../cli/run.ts";
 import { BASE, profile, type Row, Tables, track } from "../http/fixture.ts";
 import { adReportOf, dayOf, listOf, Reports, recentDays } from "../http/reports.ts";
+import { ADMIN, AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import { type Answer, answerOf } from "../support/touchpoint.ts";
+import type { Answer } from "../support/touchpoint.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
 const reports = new Reports(server);
-const ADMIN = "/admin/api/v1";
+const admin = new AdminCaller(server);
 
 /** Names are compared, not stored: these are enough, and save half of the time. */
 const AS_NAMES: ReadonlySet<string> = new Set([
@@ -44,19 +43,6 @@ async function tableNames(): Promise<string[]> {
     "select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by 1",
   );
   return rows.map(({ relname }) => relname);
-}
-
-const authorization = `Bearer ${adminToken(openVault({ dataDir: server.dataDir, secretKey: "" }))}`;
-
-async function admin(path: string, body: Row): Promise<Answer> {
-  const url = `${server.url}${ADMIN}/${path}`;
-  return answerOf(await fetch(url, { method: "POST", headers: { authorization }, body: JSON.stringify(body) }));
-}
-
-async function adminGet(path: string, query: Record<string, string>): Promise<Answer> {
-  return answerOf(
-    await fetch(`${server.url}${ADMIN}/${path}?${new URLSearchParams(query)}`, { headers: { authorization } }),
-  );
 }
 
 /** Refusals are fine, faults are not. */
@@ -204,9 +190,9 @@ function adminCallsWith(text: string): Promise<Answer>[] {
   ];
   const query = { app_id: String(app_id), client_id: text, turbo_promoted_object_id: text };
   return [
-    ...asked.map(([path, body]) => admin(path, body)),
+    ...asked.map(([path, body]) => admin.post(path, body)),
     ...["attribution/why", "attribution/fraud", "campaigns/links"].map((path) =>
-      adminGet(path, { ...query, from: text, to: text, base_url: text }),
+      admin.get(path, { ...query, from: text, to: text, base_url: text }),
     ),
   ];
 }
@@ -293,7 +279,7 @@ describe("a text that is meant for a spreadsheet", () => {
   async function exported(kind: string, format: string): Promise<string> {
     const [from, to] = recentDays();
     const body = JSON.stringify({ app_id: own.appId, kind, format, from, to });
-    return (await fetch(`${server.url}${ADMIN}/export`, { method: "POST", headers: { authorization }, body })).text();
+    return (await fetch(`${server.url}${ADMIN}/export`, { method: "POST", headers: admin.headers, body })).text();
   }
 
   function expectHarmless(csv: string, rows: number): void {
