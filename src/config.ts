@@ -31,6 +31,8 @@ export const LIMITS = {
   namesPerApp: 20_000,
   namesDeclared: 500,
   apps: 10_000,
+  /** What people call an app, or a developer application. */
+  nameLength: 200,
   userProperties: 1_000,
   eventDays: 4_000,
   /** Remembered, of each app and of all together. */

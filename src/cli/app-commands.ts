@@ -1,12 +1,21 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../clock.ts";
-import { type App, changeApp, createApp, isTimeZoneFixed, loadApps, rotateSecret, TIME_ZONE_FIXED } from "../db/app.ts";
+import {
+  type App,
+  changeApp,
+  createApp,
+  isTimeZoneFixed,
+  loadApps,
+  rotateSecret,
+  TIME_ZONE_FIXED,
+  withoutKeys,
+} from "../db/app.ts";
 import { APP_SECRETS, type AppSecret } from "../domain/app-secret.ts";
 import { isTimeZone } from "../domain/calendar.ts";
 import { METADATA_MODES, type MetadataMode } from "../domain/metadata.ts";
 import { CURRENCY, isRate } from "../domain/money.ts";
 import { UsageError } from "../errors.ts";
-import { listOf, parseInteger, print, tableOf } from "./output.ts";
+import { listOf, parseInteger, parseName, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
 type Json = { json?: boolean };
@@ -17,7 +26,7 @@ export function appCommands(program: Command): void {
   app
     .command("create")
     .description("Make an app; prints its id and its keys")
-    .requiredOption("--name <name>", "what people call it")
+    .requiredOption("--name <name>", "what people call it", parseName)
     .option("--time-zone <zone>", "time zone of its days", parseTimeZone, "Asia/Shanghai")
     .addOption(
       new Option("--metadata <mode>", "open takes in undeclared events, strict does not")
@@ -44,7 +53,7 @@ export function appCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: { keys?: boolean } & Json) =>
       withDatabase(async ({ pool, vault }) => {
-        const rows = (await loadApps(pool, vault)).map(options.keys ? withKeys : withoutKeys);
+        const rows = (await loadApps(pool, vault)).map(options.keys ? withKeys : shown);
         print(rows, options, () => tableOf(rows));
       }),
     );
@@ -71,7 +80,7 @@ function setCommand(app: Command): void {
     .command("set")
     .description("Change an app")
     .argument("<app>", "app id", parseInteger)
-    .option("--name <name>", "what people call it")
+    .option("--name <name>", "what people call it", parseName)
     .option("--time-zone <zone>", "time zone of its days; only while it has no users", parseTimeZone)
     .addOption(new Option("--metadata <mode>", "open or strict").choices(METADATA_MODES))
     .addOption(
@@ -88,7 +97,6 @@ function setCommand(app: Command): void {
       "--rate <code=number>",
       "value of one unit of a foreign currency in the app's own, e.g. USD=7.12",
       parseRate,
-      {},
     )
     .option("--json", "print JSON")
     .action((appId: number, options: SetOptions) => setApp(appId, options));
@@ -102,46 +110,36 @@ type SetOptions = Json & {
   enabled?: "on" | "off";
   currency?: string;
   payShare?: number;
-  rate: Record<string, string>;
+  rate?: Record<string, string>;
 };
 
 function setApp(appId: number, options: SetOptions): Promise<void> {
   return withDatabase(async (session) => {
     const app = await findApp(session, appId);
-    const { timeZone } = options;
+    const { name, timeZone, currency, metadata, payShare, rate } = options;
     if (await isTimeZoneFixed(session.pool, app, timeZone)) throw new UsageError(TIME_ZONE_FIXED);
     await changeApp(session.pool, appId, {
-      ...(options.name !== undefined && { name: options.name }),
-      ...(timeZone !== undefined && { timeZone }),
-      ...(options.metadata !== undefined && { metadataMode: options.metadata }),
-      ...(options.requireRegistration !== undefined && { requireRegistration: options.requireRegistration === "on" }),
-      ...(options.enabled !== undefined && { enabled: options.enabled === "on" }),
-      ...(options.currency !== undefined && { currency: options.currency }),
-      ...(options.payShare !== undefined && { payShareBp: options.payShare }),
-      ...(Object.keys(options.rate).length > 0 && { rates: options.rate }),
+      ...{ name, timeZone, currency, metadataMode: metadata, payShareBp: payShare, rates: rate },
+      requireRegistration: isOn(options.requireRegistration),
+      enabled: isOn(options.enabled),
     });
-    const changed = withoutKeys(await findApp(session, appId));
+    const changed = shown(await findApp(session, appId));
     print(changed, options, () => listOf(changed));
   });
 }
 
-function withoutKeys(app: App): Record<string, unknown> {
-  return {
-    app_id: app.appId,
-    name: app.name,
-    access_token: app.accessToken,
-    time_zone: app.timeZone,
-    currency: app.currency,
-    rates: app.rates,
-    metadata: app.metadataMode,
-    require_registration: app.requireRegistration,
-    enabled: app.enabled,
-    pay_share: app.payShareBp / 10_000,
-  };
+function isOn(text: "on" | "off" | undefined): boolean | undefined {
+  return text === undefined ? undefined : text === "on";
+}
+
+/** When it was made is a number that says nothing to people. */
+function shown(app: App): Record<string, unknown> {
+  const { created_at_ms: _, ...rest } = withoutKeys(app);
+  return rest;
 }
 
 function withKeys(app: App): Record<string, unknown> {
-  return { ...withoutKeys(app), app_key: app.appKey, aes_key: app.aesKey };
+  return { ...shown(app), app_key: app.appKey, aes_key: app.aesKey };
 }
 
 function parseTimeZone(text: string): string {
@@ -162,7 +160,7 @@ function parseShare(text: string): number {
   return Math.round(Number(text) * 10_000);
 }
 
-function parseRate(text: string, rates: Record<string, string>): Record<string, string> {
+function parseRate(text: string, rates: Record<string, string> = {}): Record<string, string> {
   const [currency = "", rate = ""] = text.split("=");
   if (!CURRENCY.test(currency) || !isRate(rate)) throw new InvalidArgumentError("It must look like USD=7.12.");
   return { ...rates, [currency]: rate };

@@ -9,11 +9,10 @@ import {
   loadDeveloperApp,
   loadDeveloperApps,
   type RateLevel,
-  shownDeveloper,
 } from "../db/developer-app.ts";
 import type { DeveloperState } from "../domain/developer-state.ts";
 import { UsageError } from "../errors.ts";
-import { listOf, parseInteger, print, tableOf } from "./output.ts";
+import { listOf, parseInteger, parseName, print, tableOf } from "./output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "./session.ts";
 
 type Json = { json?: boolean };
@@ -26,7 +25,7 @@ export function developerCommands(program: Command): void {
   developer
     .command("create")
     .description("Request one; with --approve its app_key is printed at once")
-    .requiredOption("--name <name>", "what people call it")
+    .requiredOption("--name <name>", "what people call it", parseName)
     .requiredOption("--apps <apps>", "all, or app ids separated by commas", parseApps)
     .option("--purpose <text>", "what it is for", "")
     .option("--rate <calls/seconds>", "how often it may call", parseRate, DEFAULT_RATE)
@@ -40,7 +39,7 @@ export function developerCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: Json) =>
       withDatabase(async ({ pool, vault }) => {
-        const rows = (await loadDeveloperApps(pool, vault)).map(shownDeveloper);
+        const rows = (await loadDeveloperApps(pool, vault)).map(shown);
         print(rows, options, () => tableOf(rows));
       }),
     );
@@ -58,7 +57,7 @@ export function developerCommands(program: Command): void {
         const apps = options.apps ?? known.apps;
         await assertApps(session, apps);
         await changeDeveloperApp(session.pool, { developerId: id, apps, rate: options.rate ?? known.rate });
-        const changed = shownDeveloper(await find(session, id));
+        const changed = shown(await find(session, id));
         print(changed, options, () => listOf(changed));
       }),
     );
@@ -105,6 +104,19 @@ function decideCommand(developer: Command, decision: { name: string; state: Deve
         print(told, options, () => listOf(told));
       }),
     );
+}
+
+/** Without its key; the lists as they are typed. */
+function shown(developer: DeveloperApp): Record<string, unknown> {
+  return {
+    id: developer.developerId,
+    name: developer.name,
+    purpose: developer.purpose,
+    state: developer.state,
+    reason: developer.reason,
+    apps: developer.apps === "all" ? "all" : developer.apps.join(","),
+    rate: `${developer.rate.calls}/${developer.rate.windowS}`,
+  };
 }
 
 async function find(session: DatabaseSession, id: number): Promise<DeveloperApp> {

@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { LIMITS } from "../config.ts";
 import { isDay } from "../domain/calendar.ts";
 import { platformOfLink } from "../platform/registry.ts";
 
@@ -76,6 +77,13 @@ export class ProgressBar {
 export function parseInteger(text: string): number {
   if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError("It must be a whole number.");
   return Number(text);
+}
+
+/** What people call something: as the admin interface takes it. */
+export function parseName(text: string): string {
+  const isFit = text.trim() !== "" && [...text].length <= LIMITS.nameLength;
+  if (!isFit) throw new InvalidArgumentError(`It must have from 1 to ${LIMITS.nameLength} characters.`);
+  return text;
 }
 
 export function parseDay(text: string): string {

@@ -2,16 +2,15 @@ import { type Static, Type } from "typebox";
 import { APP_SECRETS, type AppSecret } from "../domain/app-secret.ts";
 import { METADATA_MODES, type MetadataMode } from "../domain/metadata.ts";
 import { CURRENCY } from "../domain/money.ts";
-import { choice, table } from "./fields.ts";
+import { choice, givenName, table } from "./fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
-const name = Type.String({ description: "What people call it", minLength: 1, maxLength: 200 });
 const timeZone = Type.String({ description: "Time zone of its days, such as `Asia/Shanghai`", maxLength: 64 });
 const currency = Type.String({ description: "Currency of its amounts, such as `CNY`", pattern: CURRENCY.source });
 const metadata = choice<MetadataMode>(METADATA_MODES, "`open` takes in undeclared events, `strict` does not");
 
 export const appCreateBody = Type.Object({
-  name,
+  name: givenName,
   time_zone: Type.Optional(timeZone),
   currency: Type.Optional(currency),
   metadata: Type.Optional(metadata),
@@ -20,7 +19,7 @@ export type AppCreateBody = Static<typeof appCreateBody>;
 
 export const appEditBody = Type.Object({
   app_id: appId,
-  name: Type.Optional(name),
+  name: Type.Optional(givenName),
   time_zone: Type.Optional(timeZone),
   currency: Type.Optional(currency),
   rates: Type.Optional(

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
 import { DEVELOPER_STATES, type DeveloperState } from "../domain/developer-state.ts";
-import { choice, TABLE_INTEGER_MAX } from "./fields.ts";
+import { choice, givenName, TABLE_INTEGER_MAX } from "./fields.ts";
 
 const short = (description: string) => Type.String({ description, maxLength: 200 });
 
@@ -16,7 +16,7 @@ const rateCalls = Type.Integer({ minimum: 1, maximum: 999_999, description: "Cal
 const rateWindowS = Type.Integer({ minimum: 1, maximum: 999_999, description: "Length of the window; default 600" });
 
 export const developerBody = Type.Object({
-  name: Type.String({ description: "What people call it", minLength: 1, maxLength: 200 }),
+  name: givenName,
   purpose: Type.Optional(short("What it is for")),
   apps,
   rate_calls: Type.Optional(rateCalls),

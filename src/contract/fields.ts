@@ -1,4 +1,5 @@
 import { Type } from "typebox";
+import { LIMITS } from "../config.ts";
 
 /** Pieces from which the schemas of the operations are made. */
 type Words = { description: string };
@@ -6,6 +7,12 @@ type Words = { description: string };
 export const text = (description: string) => Type.String({ description });
 
 export const nonEmptyText = (description: string) => Type.String({ description, minLength: 1 });
+
+export const givenName = Type.String({
+  description: "What people call it",
+  minLength: 1,
+  maxLength: LIMITS.nameLength,
+});
 
 /** The greatest whole number that a column of the tables holds, unless it is one for times or money. */
 export const TABLE_INTEGER_MAX = 2 ** 31 - 1;

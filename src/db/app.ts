@@ -1,7 +1,9 @@
 import { randomBytes } from "node:crypto";
+import { LIMITS } from "../config.ts";
 import type { AppSecret } from "../domain/app-secret.ts";
 import type { MetadataMode } from "../domain/metadata.ts";
 import type { Rates } from "../domain/money.ts";
+import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import { createDefaultRules } from "./postback-rule.ts";
 import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
@@ -23,6 +25,7 @@ export type App = {
   createdAtMs: number;
 };
 
+/** What is undefined stays as it is. */
 export type AppChange = Partial<
   Pick<
     App,
@@ -44,6 +47,8 @@ export async function createApp(
   vault: Vault,
   app: { name: string; timeZone: string; metadataMode: MetadataMode; currency?: string; createdAtMs: number },
 ): Promise<App> {
+  const [known] = await query<{ count: number }>(executor, sql`select count(*)::int as count from app`);
+  if (known!.count >= LIMITS.apps) throw new ApiError("badParameter", `There are ${LIMITS.apps} apps already.`);
   const [row] = await query<AppRow>(
     executor,
     sql`insert into app (name, access_token, app_key_sealed, aes_key_sealed, time_zone, currency, rates,
@@ -56,6 +61,23 @@ export async function createApp(
   await createDefaultRules(executor, row!.appId, app.createdAtMs);
   await tellSettingsChanged(executor, [row!.appId]);
   return unsealed(row!, vault);
+}
+
+/** An app as whoever may look at it sees it. */
+export function withoutKeys(app: App) {
+  return {
+    app_id: app.appId,
+    name: app.name,
+    access_token: app.accessToken,
+    time_zone: app.timeZone,
+    currency: app.currency,
+    rates: app.rates,
+    metadata: app.metadataMode,
+    require_registration: app.requireRegistration,
+    enabled: app.enabled,
+    pay_share: app.payShareBp / 10_000,
+    created_at_ms: app.createdAtMs,
+  };
 }
 
 /** Apps by their ids, or by their access tokens. */

@@ -122,19 +122,6 @@ export async function rotateDeveloperKey(
   return changed > 0 ? appKey : undefined;
 }
 
-/** As the command line shows it: without its key. */
-export function shownDeveloper(developer: DeveloperApp): Record<string, unknown> {
-  return {
-    id: developer.developerId,
-    name: developer.name,
-    purpose: developer.purpose,
-    state: developer.state,
-    reason: developer.reason,
-    apps: developer.apps === "all" ? "all" : developer.apps.join(","),
-    rate: `${developer.rate.calls}/${developer.rate.windowS}`,
-  };
-}
-
 function newAppKey(): string {
   return randomBytes(16).toString("hex");
 }

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { appIdQuery } from "../contract/admin.ts";
 import {
   type AppCreateBody,
@@ -22,7 +21,6 @@ import {
 } from "../contract/app.ts";
 import { envelopeSchema, success } from "../contract/envelope.ts";
 import {
-  type App,
   type AppChange,
   changeApp,
   createApp,
@@ -30,6 +28,7 @@ import {
   loadApps,
   rotateSecret,
   TIME_ZONE_FIXED,
+  withoutKeys,
 } from "../db/app.ts";
 import { inTransaction } from "../db/pool.ts";
 import { isTimeZone } from "../domain/calendar.ts";
@@ -54,7 +53,7 @@ function listRoutes(routes: FastifyInstance, { pool, vault, apps }: HttpContext)
       description: "With their access tokens, which every client holds; the other secrets are shown by `apps/keys`.",
       ...{ tags: ["admin"], response: { 200: envelopeSchema(appsAnswer) } },
     },
-    handler: async () => success({ apps: (await loadApps(pool, vault)).map(shown) } satisfies AppsAnswer),
+    handler: async () => success({ apps: (await loadApps(pool, vault)).map(withoutKeys) } satisfies AppsAnswer),
   });
 
   routes.get(`${BASE}/checklist`, {
@@ -81,14 +80,10 @@ function changeRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: Htt
       const { name, time_zone = "Asia/Shanghai", currency, metadata = "open" } = request.body as AppCreateBody;
       assertName(name);
       assertTimeZone(time_zone);
-      const made = await inTransaction(pool, async (tx) => {
-        if ((await loadApps(tx, vault)).length >= LIMITS.apps)
-          throw new ApiError("badParameter", `There are ${LIMITS.apps} apps already.`);
-        const more = { metadataMode: metadata, createdAtMs: clock(), ...(currency !== undefined && { currency }) };
-        return createApp(tx, vault, { name, timeZone: time_zone, ...more });
-      });
+      const asked = { name, timeZone: time_zone, currency, metadataMode: metadata, createdAtMs: clock() };
+      const made = await inTransaction(pool, (tx) => createApp(tx, vault, asked));
       await apps.reload();
-      return success(shown(made));
+      return success(withoutKeys(made) satisfies ShownApp);
     },
   });
 
@@ -105,7 +100,7 @@ function changeRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: Htt
       if (await isTimeZoneFixed(pool, app, change.timeZone)) throw new ApiError("badParameter", TIME_ZONE_FIXED);
       await changeApp(pool, app.appId, change);
       await apps.reload();
-      return success(shown(await apps.findById(app.appId)));
+      return success(withoutKeys(await apps.findById(app.appId)) satisfies ShownApp);
     },
   });
 }
@@ -145,14 +140,14 @@ function changeOf(body: AppEditBody): AppChange {
   if (body.time_zone !== undefined) assertTimeZone(body.time_zone);
   if (body.rates !== undefined) assertRates(body.rates);
   return {
-    ...(body.name !== undefined && { name: body.name }),
-    ...(body.time_zone !== undefined && { timeZone: body.time_zone }),
-    ...(body.currency !== undefined && { currency: body.currency }),
-    ...(body.rates !== undefined && { rates: body.rates }),
-    ...(body.metadata !== undefined && { metadataMode: body.metadata }),
-    ...(body.require_registration !== undefined && { requireRegistration: body.require_registration }),
-    ...(body.enabled !== undefined && { enabled: body.enabled }),
-    ...(body.pay_share !== undefined && { payShareBp: shareBpOf(body.pay_share) }),
+    name: body.name,
+    timeZone: body.time_zone,
+    currency: body.currency,
+    rates: body.rates,
+    metadataMode: body.metadata,
+    requireRegistration: body.require_registration,
+    enabled: body.enabled,
+    payShareBp: body.pay_share === undefined ? undefined : shareBpOf(body.pay_share),
   };
 }
 
@@ -175,20 +170,4 @@ function shareBpOf(share: number): number {
   if (Math.abs(bp - share * 10_000) > 1e-6)
     throw new ApiError("badParameter", "pay_share must have at most 4 decimals.");
   return bp;
-}
-
-function shown(app: App): ShownApp {
-  return {
-    app_id: app.appId,
-    name: app.name,
-    access_token: app.accessToken,
-    time_zone: app.timeZone,
-    currency: app.currency,
-    rates: app.rates,
-    metadata: app.metadataMode,
-    require_registration: app.requireRegistration,
-    enabled: app.enabled,
-    pay_share: app.payShareBp / 10_000,
-    created_at_ms: app.createdAtMs,
-  };
 }

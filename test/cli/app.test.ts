@@ -121,6 +121,8 @@ test.each([
   [["--rate", "dollar=7"], /USD=7\.12/],
   [["--metadata", "loose"], /open, strict/],
   [["--enabled", "maybe"], /on, off/],
+  [["--name", " "], /1 to 200 characters/],
+  [["--name", "n".repeat(201)], /1 to 200 characters/],
 ])("app set refuses %j and changes nothing", async (options, words) => {
   const app = await server.createApp({ name: "Unchanged" });
   expectWrongArguments(await cli(dataDir, ["app", "set", String(app.appId), "--name", "Changed", ...options]), words);

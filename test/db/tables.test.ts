@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { LIMITS } from "../../src/config.ts";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventDays, openEventDay } from "../../src/db/event-day.ts";
@@ -235,6 +236,19 @@ test("an app's secrets are sealed in the table and open again for the server", a
   const stored = JSON.stringify(await rowsOf(database.pool, "app"));
   expect(stored).not.toContain(app.appKey);
   expect(stored).not.toContain(app.aesKey);
+});
+
+test("there are no more apps than there may be", async () => {
+  const full = inTransaction(database.pool, async (tx) => {
+    await tx.query(
+      `insert into app (name, access_token, app_key_sealed, aes_key_sealed, time_zone, currency, rates, metadata_mode,
+          require_registration, enabled, created_at_ms)
+        select 'many', 'token ' || n, '', '', 'UTC', 'CNY', '{}', 'open', true, true, 0 from generate_series(1, $1::int) n`,
+      [LIMITS.apps],
+    );
+    await makeApp(tx);
+  });
+  await expect(full).rejects.toThrow("There are 10000 apps already.");
 });
 
 test("a change of an app touches only what it names; the empty text takes a rate away", async () => {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { type App, createApp } from "../../src/db/app.ts";
+import type { Executor } from "../../src/db/sql.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import { MIGRATED, sharedServer } from "../support/shared-server.ts";
@@ -37,8 +38,8 @@ async function copyOf(template: string): Promise<TempDatabase> {
   return { name, pool, drop: () => pool.end() };
 }
 
-export function makeApp(pool: pg.Pool, timeZone = "Asia/Shanghai"): Promise<App> {
-  return createApp(pool, vault, { name: "Test", timeZone, metadataMode: "open", createdAtMs: 0 });
+export function makeApp(executor: Executor, timeZone = "Asia/Shanghai"): Promise<App> {
+  return createApp(executor, vault, { name: "Test", timeZone, metadataMode: "open", createdAtMs: 0 });
 }
 
 /** The rows of a table as objects in an order of their own, so that two databases can be compared. */
