@@ -80,6 +80,24 @@ export class ApplyStage {
 
   async applyAll(): Promise<void> {
     while ((await this.applier.turn()) === "busy");
+    await this.#assertAllApplied();
+  }
+
+  /** Applies the journal from the beginning, in batches that end at these positions. */
+  async applyInSteps(ends: readonly number[]): Promise<void> {
+    await this.restart();
+    await emptyFacts(this.pool, this.journal.id);
+    let durable = 0;
+    const applier = this.newApplier(() => durable);
+    for (const end of [...ends, this.journal.durable]) {
+      durable = end;
+      while ((await applier.turn()) === "busy");
+    }
+    await applier.close();
+    await this.#assertAllApplied();
+  }
+
+  async #assertAllApplied(): Promise<void> {
     if ((await readCursor(this.pool, this.journal.id)) !== this.journal.durable)
       throw new Error("Not all of the journal was applied.");
   }

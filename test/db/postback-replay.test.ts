@@ -145,19 +145,6 @@ async function write(list: typeof journals extends fc.Arbitrary<infer T> ? T : n
   }
 }
 
-/** Applies the journal from the beginning, in batches that end at these positions. */
-async function applyInSteps(ends: readonly number[]): Promise<void> {
-  await stage.restart();
-  await emptyFacts(stage.pool, stage.journal.id);
-  let durable = 0;
-  const applier = stage.newApplier(() => durable);
-  for (const end of [...ends, stage.journal.durable]) {
-    durable = end;
-    while ((await applier.turn()) === "busy");
-  }
-  await applier.close();
-}
-
 const tables = async () => ({
   postback: await rowsOf(stage.pool, "postback"),
   outbox: await rowsOf(stage.pool, "outbox", ["outbox_id"]),
@@ -178,12 +165,12 @@ describe("the same journal", () => {
         await begin();
         await write(list);
         const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
-        await applyInSteps([]);
+        await stage.applyInSteps([]);
         const whole = await tables();
         expect(whole.aside).toEqual([]);
         for (const some of [ends, ends.filter(() => cuts.next().value)]) {
           await stage.pool.query("truncate postback, outbox");
-          await applyInSteps(some);
+          await stage.applyInSteps(some);
           expect(await tables()).toEqual(whole);
         }
       }),
@@ -196,7 +183,7 @@ describe("the same journal", () => {
       fc.asyncProperty(journals, fc.infiniteStream(fc.boolean()), async (list, cuts) => {
         await begin();
         await write(list);
-        await applyInSteps([]);
+        await stage.applyInSteps([]);
         // All that waited was accepted meanwhile.
         await stage.pool.query("delete from outbox");
         await stage.pool.query(
@@ -208,7 +195,7 @@ describe("the same journal", () => {
         );
         const before = await toldAndShown();
         const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
-        await applyInSteps(ends.filter(() => cuts.next().value));
+        await stage.applyInSteps(ends.filter(() => cuts.next().value));
         expect(await rowsOf(stage.pool, "outbox")).toEqual([]);
         expect(await toldAndShown()).toEqual(before);
       }),

@@ -2,8 +2,6 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp } from "../../src/db/app.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
-import { emptyFacts } from "../../src/db/facts.ts";
-import { readCursor } from "../../src/db/journal-cursor.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
 import { md5 } from "../../src/domain/identity.ts";
 import type { EntryHead, EntryKind } from "../../src/journal/entry.ts";
@@ -172,33 +170,19 @@ async function tables(): Promise<Record<string, object[]>> {
   return rows;
 }
 
-/** Applies the journal from the beginning, in batches that end at these positions. */
-async function applyInSteps(ends: readonly number[]): Promise<void> {
-  await stage.restart();
-  await emptyFacts(stage.pool, stage.journal.id);
-  let durable = 0;
-  const applier = stage.newApplier(() => durable);
-  for (const end of [...ends, stage.journal.durable]) {
-    durable = end;
-    while ((await applier.turn()) === "busy");
-  }
-  await applier.close();
-  expect(await readCursor(stage.pool, stage.journal.id)).toBe(stage.journal.durable);
-}
-
 test("the same journal gives the same tables, row by row, replayed whole or in batches of any size", async () => {
   await fc.assert(
     fc.asyncProperty(journals, fc.infiniteStream(fc.boolean()), async (list, cuts) => {
       await begin();
       await write(list);
       const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
-      await applyInSteps([]);
+      await stage.applyInSteps([]);
       const whole = await tables();
-      await applyInSteps([]);
+      await stage.applyInSteps([]);
       expect(await tables()).toEqual(whole);
-      await applyInSteps(ends);
+      await stage.applyInSteps(ends);
       expect(await tables()).toEqual(whole);
-      await applyInSteps(ends.filter(() => cuts.next().value));
+      await stage.applyInSteps(ends.filter(() => cuts.next().value));
       expect(await tables()).toEqual(whole);
     }),
     { numRuns: 8 },

@@ -11,22 +11,9 @@ import {
   unregisteredClients,
 } from "../../src/domain/doctor-call.ts";
 import { clockSkew } from "../../src/domain/doctor-clock.ts";
-import type { Finding } from "../../src/domain/finding.ts";
 import type { MetaState } from "../../src/domain/metadata.ts";
-import type { SeenCall } from "../../src/domain/seen-call.ts";
+import { cases } from "./doctor-cases.ts";
 import { collected, event, many, NOW, registered, rejected, seen } from "./seen-calls.ts";
-
-type Case = [what: string, calls: SeenCall[], found: Partial<Finding> | undefined];
-
-function cases(name: string, rule: (calls: readonly SeenCall[]) => Finding | undefined, table: readonly Case[]): void {
-  describe(name, () => {
-    test.each(table)("%s", (_, calls, found) => {
-      const finding = rule(calls);
-      if (found === undefined) expect(finding).toBeUndefined();
-      else expect(finding).toMatchObject(found);
-    });
-  });
-}
 
 cases("calls that are refused as a whole", refusedCalls, [
   [

@@ -9,21 +9,8 @@ import {
   sharedOpenid,
 } from "../../src/domain/doctor-identity.ts";
 import { unknownCampaign, unreplacedMacro } from "../../src/domain/doctor-touch.ts";
-import type { Finding } from "../../src/domain/finding.ts";
-import type { SeenCall } from "../../src/domain/seen-call.ts";
+import { cases } from "./doctor-cases.ts";
 import { collected, event, many, NOW, registered, seen, touched } from "./seen-calls.ts";
-
-type Case = [what: string, calls: SeenCall[], found: Partial<Finding> | undefined];
-
-function cases(name: string, rule: (calls: readonly SeenCall[]) => Finding | undefined, table: readonly Case[]): void {
-  describe(name, () => {
-    test.each(table)("%s", (_, calls, found) => {
-      const finding = rule(calls);
-      if (found === undefined) expect(finding).toBeUndefined();
-      else expect(finding).toMatchObject(found);
-    });
-  });
-}
 
 cases("a client id that stands for none", placeholderClientId, [
   [

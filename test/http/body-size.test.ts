@@ -2,7 +2,6 @@ import { request } from "node:http";
 import { json } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { App } from "../../src/db/app.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { BASE, Tables, track } from "./fixture.ts";
 
@@ -19,12 +18,6 @@ function bodyOfSize(event: string, bytes: number): string {
   return body + " ".repeat(bytes - body.length);
 }
 
-async function appWithClient(): Promise<App> {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  return app;
-}
-
 const tooLarge = {
   status: 413,
   code: 1413,
@@ -34,14 +27,14 @@ const tooLarge = {
 
 describe("on the wire", () => {
   test("a body of 2 MiB is taken in, one byte more is refused", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     expect(await server.post("event/collect/", app, bodyOfSize("fits", WIRE_BYTES_MAX))).toMatchObject({ code: 0 });
     expect(await server.post("event/collect/", app, bodyOfSize("large", WIRE_BYTES_MAX + 1))).toMatchObject(tooLarge);
     expect(await tables.eventNames(app)).toEqual(["fits"]);
   });
 
   test("a body that does not say its length is counted as it comes", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const send = async (body: string) => {
       const { promise, resolve, reject } = withResolvers<{ status: number; body: any }>();
       const sent = request(
@@ -60,14 +53,14 @@ describe("on the wire", () => {
   });
 
   test("gzip is measured as it is sent, so that 2 MiB of it are refused unread", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const headers = { "gravity-content-compress": "gzip" };
     const answer = await server.post("event/collect/", app, new Uint8Array(WIRE_BYTES_MAX + 1), { headers });
     expect(answer).toMatchObject(tooLarge);
   });
 
   test.each(["user/register/", "user/get/", "base/wx/access_token/refresh/"])("%s has the same limit", async (path) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     expect(await server.post(path, app, " ".repeat(WIRE_BYTES_MAX + 1))).toMatchObject(tooLarge);
   });
 });
@@ -76,7 +69,7 @@ describe.each(["gravity-content-compress", "content-encoding"])("unpacked, by %s
   const headers = { [header]: "gzip" };
 
   test("a body of 16 MiB is taken in, one byte more is refused", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const send = (event: string, bytes: number) =>
       server.post("event/collect/", app, gzipSync(bodyOfSize(event, bytes)), { headers });
     expect(await send("fits", UNPACKED_BYTES_MAX)).toMatchObject({ code: 0 });
@@ -85,7 +78,7 @@ describe.each(["gravity-content-compress", "content-encoding"])("unpacked, by %s
   });
 
   test("a bomb is refused while it unpacks, and does not fill the memory", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     // A gzip file may hold several members one after the other: 1 GiB in about 1 MiB.
     const bomb = Buffer.concat(Array<Buffer>(64).fill(gzipSync(Buffer.alloc(16 * MIB))));
     expect(bomb.length).toBeLessThan(WIRE_BYTES_MAX);
@@ -96,7 +89,7 @@ describe.each(["gravity-content-compress", "content-encoding"])("unpacked, by %s
   });
 
   test("a small bomb is refused as well", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const bomb = gzipSync(gzipSync(Buffer.alloc(64 * MIB)));
     expect(await server.post("event/collect/", app, bomb, { headers })).toMatchObject({ code: 1001 });
     const member = gzipSync(Buffer.alloc(UNPACKED_BYTES_MAX + 1));
@@ -105,7 +98,7 @@ describe.each(["gravity-content-compress", "content-encoding"])("unpacked, by %s
 });
 
 test("the server goes on serving after bodies that it refused", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   await server.post("event/collect/", app, " ".repeat(3 * MIB));
   expect(await server.collect(app, "a", [track("after")])).toMatchObject({ status: 200, code: 0 });
 });

@@ -9,12 +9,6 @@ const tables = new Tables(server);
 /** More than a request can take between our clock and the server's. */
 const MARGIN_MS = 20_000;
 
-async function appWithClient(metadataMode: MetadataMode = "open"): Promise<App> {
-  const app = await server.createApp({ metadataMode });
-  await server.register(app, "a");
-  return app;
-}
-
 /** The event goes out between two good ones: they are stored whatever becomes of it. */
 async function sendBetweenNeighbours(app: App, event: unknown) {
   const time = Date.now();
@@ -41,7 +35,7 @@ describe("the time of an event", () => {
     ["10 days ago, less a moment", -10 * DAY_MS + MARGIN_MS],
     ["in an hour, less a moment", HOUR_MS - MARGIN_MS],
   ])("may be %s", async (_when, offsetMs) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const time = Date.now() + offsetMs;
     const { answer } = await sendBetweenNeighbours(app, track("timed", {}, time));
     expect(answer).toMatchObject({ code: 0, extra: {} });
@@ -54,11 +48,11 @@ describe("the time of an event", () => {
     ["in more than an hour", HOUR_MS + MARGIN_MS, "too_new"],
     ["in a year", 365 * DAY_MS, "too_new"],
   ])("%s is not stored", async (_when, offsetMs, reason) => {
-    await expectRejected(await appWithClient(), track("timed", {}, Date.now() + offsetMs), reason, "timed");
+    await expectRejected(await server.appWith(["a"]), track("timed", {}, Date.now() + offsetMs), reason, "timed");
   });
 
   test("the window holds for profile events as well", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const late = profile("profile_set", { level: 9 }, Date.now() - 11 * DAY_MS);
     await expectRejected(app, late, "too_old", "profile_set");
     expect((await tables.user(app, "a"))!.properties).toEqual({});
@@ -67,7 +61,7 @@ describe("the time of an event", () => {
   test.each([-3650 * DAY_MS, -11 * DAY_MS, 2 * HOUR_MS, 365 * DAY_MS])(
     "%i ms from now is stored when time_free is true",
     async (offsetMs) => {
-      const app = await appWithClient();
+      const app = await server.appWith(["a"]);
       const time = Date.now() + offsetMs;
       const { answer } = await sendBetweenNeighbours(app, { ...track("imported", {}, time), time_free: true });
       expect(answer).toMatchObject({ code: 0, extra: {} });
@@ -77,24 +71,24 @@ describe("the time of an event", () => {
 
   test.each([false, null, "true", 1, undefined])("time_free: %j does not skip the check", async (time_free) => {
     const event = { ...track("timed", {}, Date.now() - 11 * DAY_MS), time_free };
-    await expectRejected(await appWithClient(), event, "too_old", "timed");
+    await expectRejected(await server.appWith(["a"]), event, "too_old", "timed");
   });
 
   test.each([undefined, null, "", "now", String(Date.now()), true, [], {}, -1])(
     "%j is no time: bad_time",
     async (time) => {
       const event = { type: "track", event: "timed", properties: {}, time };
-      await expectRejected(await appWithClient(), event, "bad_time", "timed");
+      await expectRejected(await server.appWith(["a"]), event, "bad_time", "timed");
     },
   );
 
   test("bad_time holds for time_free too: there is nothing to store the event under", async () => {
     const event = { ...track("timed", {}, "yesterday"), time_free: true };
-    await expectRejected(await appWithClient(), event, "bad_time", "timed");
+    await expectRejected(await server.appWith(["a"]), event, "bad_time", "timed");
   });
 
   test("a fraction of a millisecond is dropped", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const time = Date.now();
     await server.collect(app, "a", [track("timed", {}, time + 0.75)]);
     expect(await tables.events(app)).toMatchObject([{ at_ms: time }]);
@@ -104,17 +98,17 @@ describe("the time of an event", () => {
 describe("type", () => {
   test.each([undefined, null, "", "Track", "tracks", "user_del", 1, [], {}])("%j is bad_type", async (type) => {
     const event = { ...track("typed"), type };
-    await expectRejected(await appWithClient(), event, "bad_type", "typed");
+    await expectRejected(await server.appWith(["a"]), event, "bad_type", "typed");
   });
 
   test.each([null, 7, "text", [], true])("an event that is %j and no object is bad_type", async (event) => {
-    await expectRejected(await appWithClient(), event, "bad_type", "");
+    await expectRejected(await server.appWith(["a"]), event, "bad_type", "");
   });
 
   test.each(["profile_sets", "level_up", "$PayEvent", ""])(
     "the profile operation %j is unknown: bad_type",
     async (name) => {
-      await expectRejected(await appWithClient(), profile(name), "bad_type", name);
+      await expectRejected(await server.appWith(["a"]), profile(name), "bad_type", name);
     },
   );
 });
@@ -123,7 +117,7 @@ describe("the name of an event", () => {
   test.each(["a", "Z", "level_up", "a1_", "x".repeat(50), "$PayEvent", "$AdShow", "$MPLaunch", "$AppStart"])(
     "may be %s",
     async (name) => {
-      const { answer, stored } = await sendBetweenNeighbours(await appWithClient(), track(name));
+      const { answer, stored } = await sendBetweenNeighbours(await server.appWith(["a"]), track(name));
       expect(answer).toMatchObject({ code: 0, extra: {} });
       expect(stored).toEqual([name]);
     },
@@ -143,22 +137,22 @@ describe("the name of an event", () => {
     "$NoPreset",
     "a\u0000",
   ])("%j is bad_name", async (name) => {
-    await expectRejected(await appWithClient(), track(name), "bad_name", name.replace("\u0000", "\ufffd"));
+    await expectRejected(await server.appWith(["a"]), track(name), "bad_name", name.replace("\u0000", "\ufffd"));
   });
 
   test.each([undefined, null, 7, [], {}])("%j is bad_name", async (name) => {
-    await expectRejected(await appWithClient(), { ...track("x"), event: name }, "bad_name", "");
+    await expectRejected(await server.appWith(["a"]), { ...track("x"), event: name }, "bad_name", "");
   });
 });
 
 describe("properties", () => {
   test.each([undefined, null, "", "{}", 7, true, [1], ["a"]])("%j are bad_properties", async (properties) => {
     const event = { ...track("held"), properties };
-    await expectRejected(await appWithClient(), event, "bad_properties", "held");
+    await expectRejected(await server.appWith(["a"]), event, "bad_properties", "held");
   });
 
   test("may be an empty list, which is how PHP writes an empty object", async () => {
-    const { answer, stored } = await sendBetweenNeighbours(await appWithClient(), track("held", []));
+    const { answer, stored } = await sendBetweenNeighbours(await server.appWith(["a"]), track("held", []));
     expect(answer).toMatchObject({ code: 0, extra: {} });
     expect(stored).toEqual(["held"]);
   });
@@ -175,7 +169,7 @@ describe("metadata", () => {
     (await server.collect(app, "a", [event])).extra.errors?.[0].reason ?? "none";
 
   test("an open app takes in an event it has never seen, and shows it as observed", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     await sendBetweenNeighbours(app, track("brand_new", { colour: "red" }));
     const events = await tables.query("select name, state from event_meta where app_id = $1 order by name", [
       app.appId,
@@ -188,7 +182,7 @@ describe("metadata", () => {
   });
 
   test("a strict app does not store an event that is not declared, and stores presets and declared ones", async () => {
-    const app = await appWithClient("strict");
+    const app = await server.appWith(["a"], { metadataMode: "strict" });
     await declare(app, "declared_one", "declared");
     await expect.poll(reasonFor(app, track("declared_one")), { timeout: 10_000 }).toBe("none");
     const events = [
@@ -205,13 +199,13 @@ describe("metadata", () => {
   });
 
   test("a strict app takes in profile operations, which nobody needs to declare", async () => {
-    const app = await appWithClient("strict");
+    const app = await server.appWith(["a"], { metadataMode: "strict" });
     expect(await server.collect(app, "a", [profile("profile_set", { $name: "Ann" })])).toMatchObject({ extra: {} });
     expect((await tables.user(app, "a"))!.properties).toEqual({ $name: "Ann" });
   });
 
   test.each<MetadataMode>(["open", "strict"])("a disabled event is not stored in an app that is %s", async (mode) => {
-    const app = await appWithClient(mode);
+    const app = await server.appWith(["a"], { metadataMode: mode });
     await declare(app, "retired", "disabled");
     await expect.poll(reasonFor(app, track("retired", {}, Date.now())), { timeout: 10_000 }).toBe("disabled");
     const answer = await server.collect(app, "a", [track("$AppStart"), track("retired"), track("$AppEnd")]);
@@ -222,7 +216,7 @@ describe("metadata", () => {
 });
 
 test("each bad event of a list is told by its place, and all the good ones are stored", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const events = [
     track("ok1"),
     track("bad name"),

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
-import type { MetadataMode } from "../../src/domain/metadata.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Row, Tables, track } from "./fixture.ts";
 
@@ -9,12 +8,6 @@ const tables = new Tables(server);
 /** As text: the literal is not exact in binary. */
 const LIMIT = Number("9999999999999.999");
 const ADDRESS = { $ip: expect.any(String), $ua: expect.any(String) };
-
-async function appWithClient(metadataMode: MetadataMode = "open"): Promise<App> {
-  const app = await server.createApp({ metadataMode });
-  await server.register(app, "a");
-  return app;
-}
 
 /** Sends the properties as they are, beside one that is in order, and returns what was told and what was kept. */
 async function send(app: App, properties: Row) {
@@ -53,7 +46,7 @@ describe("a property is stored as sent when it is", () => {
     ["named with 50 characters", { ["x".repeat(50)]: 1, A_1: 2 }],
     ["a preset", { $os: "iOS", $scene: 1001, $url_query: { a: "b" }, $lib: "python", $is_first_time: true }],
   ])("%s", async (_what, properties) => {
-    const { errors, stored } = await send(await appWithClient(), properties);
+    const { errors, stored } = await send(await server.appWith(["a"]), properties);
     expect(errors).toEqual([]);
     expect(stored).toEqual({ good: 1, ...properties, ...ADDRESS });
   });
@@ -63,23 +56,23 @@ describe("a property is left out and told, and the event stored, when", () => {
   test.each(["", " ", "1st", "_a", "a b", "a-b", "属性", "x".repeat(51), "a$b", "$no_preset", "a\u0001"])(
     "its name is %j",
     async (name) => {
-      await expectLeftOut(await appWithClient(), { [name]: 1 });
+      await expectLeftOut(await server.appWith(["a"]), { [name]: 1 });
     },
   );
 
   test.each([10000000000000, -10000000000000, 1e300])("its number is %d", async (number) => {
-    await expectLeftOut(await appWithClient(), { amount: number });
+    await expectLeftOut(await server.appWith(["a"]), { amount: number });
   });
 
   test.each([[[1, 2]], [["a", 1]], [[null]], [[["a"]]], [[{}]]])(
     "its list %j holds other things than texts",
     async (list) => {
-      await expectLeftOut(await appWithClient(), { list });
+      await expectLeftOut(await server.appWith(["a"]), { list });
     },
   );
 
   test("its number is beyond what a double holds", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const body = `{"client_id":"a","event_list":[{"type":"track","event":"held","time":${Date.now()},"properties":{"big":1e999,"long":123456789012345678901234567890,"good":1}}]}`;
     const answer = await server.post("event/collect/", app, body);
     expect(answer.extra.errors.map(({ reason }: Row) => reason)).toEqual(["bad_property", "bad_property"]);
@@ -87,7 +80,7 @@ describe("a property is left out and told, and the event stored, when", () => {
   });
 
   test.each([20, 1_000, 20_000])("its object is nested %i levels deep", async (depth) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const deep = `${'{"a":'.repeat(depth)}1${"}".repeat(depth)}`;
     const time = Date.now();
     const event = (name: string, properties: string) =>
@@ -100,7 +93,7 @@ describe("a property is left out and told, and the event stored, when", () => {
   });
 
   test("its list is nested very deep", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const event = `{"type":"track","event":"held","time":${Date.now()},"properties":{"good":1,"deep":${deep}}}`;
     const answer = await server.post("event/collect/", app, `{"client_id":"a","event_list":[${event}]}`);
@@ -109,11 +102,11 @@ describe("a property is left out and told, and the event stored, when", () => {
   });
 
   test.each(["$pay_amount", "$ecpm"])("%s, which is money, is not a number", async (name) => {
-    for (const value of ["12", true, ["1"]]) await expectLeftOut(await appWithClient(), { [name]: value });
+    for (const value of ["12", true, ["1"]]) await expectLeftOut(await server.appWith(["a"]), { [name]: value });
   });
 
   test("it is not declared in a strict app", async () => {
-    const app = await appWithClient("strict");
+    const app = await server.appWith(["a"], { metadataMode: "strict" });
     const answer = await server.collect(app, "a", [track("$AppStart", { surprise: 1, $os: "ios" })]);
     expect(answer.extra.errors).toMatchObject([{ index: 0, event: "$AppStart", reason: "bad_property" }]);
     expect((await tables.events(app))[0]!.properties).toEqual({ $os: "ios", ...ADDRESS });
@@ -131,7 +124,7 @@ describe("a property that is only too long is cut and told", () => {
     ["with the limit inside a character", cut(`xxx${"🎮".repeat(600)}`, `xxx${"🎮".repeat(511)}`)],
     ["with the limit one byte into a character", cut(`${"x".repeat(2047)}é!`, "x".repeat(2047))],
   ])("a text over 2,048 bytes, of characters %s, keeps whole characters", async (_what, { text, kept }) => {
-    const { errors, stored } = await send(await appWithClient(), { long: text });
+    const { errors, stored } = await send(await server.appWith(["a"]), { long: text });
     expect(errors).toMatchObject([{ reason: "bad_property", message: expect.stringMatching(/"long".* cut/) }]);
     expect(stored).toEqual({ good: 1, long: kept, ...ADDRESS });
     expect(Buffer.byteLength(stored.long)).toBeLessThanOrEqual(2048);
@@ -139,13 +132,13 @@ describe("a property that is only too long is cut and told", () => {
 
   test("a list over 500 texts keeps the first 500", async () => {
     const list = Array.from({ length: 501 }, (_, index) => `item${index}`);
-    const { errors, stored } = await send(await appWithClient(), { list });
+    const { errors, stored } = await send(await server.appWith(["a"]), { list });
     expect(errors).toMatchObject([{ reason: "bad_property", message: expect.stringMatching(/"list".* cut/) }]);
     expect(stored.list).toEqual(list.slice(0, 500));
   });
 
   test("a text in a list is cut as a text outside is", async () => {
-    const { errors, stored } = await send(await appWithClient(), { list: ["short", "中".repeat(1000)] });
+    const { errors, stored } = await send(await server.appWith(["a"]), { list: ["short", "中".repeat(1000)] });
     expect(errors).toMatchObject([{ reason: "bad_property" }]);
     expect(stored.list).toEqual(["short", "中".repeat(682)]);
   });
@@ -163,7 +156,7 @@ describe("a declared type", () => {
   const types = Object.keys(values);
 
   test.each(types)("%s takes values of that type and leaves out all others", async (declared) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     await tables.changeSettings(
       `insert into property_meta (app_id, scope, name, type, state, changed_at_ms) values ($1, 'event', 'p', $2, 'declared', 0)`,
       [app.appId, declared],
@@ -185,7 +178,7 @@ describe("a declared type", () => {
   });
 
   test("of an event says nothing about the users' property of the same name", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     await tables.changeSettings(
       `insert into property_meta (app_id, scope, name, type, state, changed_at_ms) values ($1, 'event', 'p', 'number', 'declared', 0)`,
       [app.appId],
@@ -200,13 +193,13 @@ describe("a declared type", () => {
 
 test("one event may have several bad properties, each told by itself", async () => {
   const properties = { "bad name": 1, huge: 1e15, long: "x".repeat(3000), fine: "yes" };
-  const { errors, stored } = await send(await appWithClient(), properties);
+  const { errors, stored } = await send(await server.appWith(["a"]), properties);
   expect(errors.map(({ reason }) => reason)).toEqual(["bad_property", "bad_property", "bad_property"]);
   expect(stored).toEqual({ good: 1, long: "x".repeat(2048), fine: "yes", ...ADDRESS });
 });
 
 test("an object within its depth is kept whole", async () => {
-  const { errors, stored } = await send(await appWithClient(), { deep: nested(10) });
+  const { errors, stored } = await send(await server.appWith(["a"]), { deep: nested(10) });
   expect(errors).toEqual([]);
   expect(stored.deep).toEqual(nested(10));
 });

@@ -6,14 +6,8 @@ import { Tables, track } from "./fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
-async function appWith(...clientIds: string[]): Promise<App> {
-  const app = await server.createApp();
-  for (const clientId of clientIds) await server.register(app, clientId);
-  return app;
-}
-
 test("an event of a registered client is stored as it was sent", async () => {
-  const app = await appWith("u1");
+  const app = await server.appWith(["u1"]);
   const time = Date.now() - 5_000;
   const answer = await server.collect(app, "u1", [track("level_up", { level: 3, boss: "dragon" }, time)]);
   expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", data: {}, extra: {} });
@@ -54,7 +48,7 @@ describe("client_id", () => {
   });
 
   test("a number and the text of its digits are the same client", async () => {
-    const app = await appWith("42");
+    const app = await server.appWith(["42"]);
     expect(await server.post("event/collect/", app, raw("42"))).toMatchObject({ code: 0 });
     expect(await server.post("event/collect/", app, raw('"42"'))).toMatchObject({ code: 0 });
     expect(await tables.ledger(app)).toEqual({ received: 2, stored: 1, duplicate: 1 });
@@ -87,7 +81,7 @@ describe("client_id", () => {
 
 describe("event_list", () => {
   test.each([1, 2, 1000])("may hold %i events", async (count) => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const time = Date.now();
     const events = Array.from({ length: count }, (_, index) => track("e", { index }, time - index));
     expect(await server.collect(app, "a", events)).toMatchObject({ code: 0, extra: {} });
@@ -102,7 +96,7 @@ describe("event_list", () => {
     ["empty", []],
     ["longer than 1,000", Array.from({ length: 1001 }, () => track("e"))],
   ])("is refused with 1004 when it is %s", async (_what, events) => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const answer = await server.post("event/collect/", app, { client_id: "a", event_list: events });
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("event_list") });
     expect(await tables.events(app)).toEqual([]);
@@ -133,19 +127,19 @@ describe("$ip and $ua", () => {
       { $ip: "127.0.0.1", $ua: "Game/1.0" },
     ],
   ])("%s", async (_rule, more, expected) => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     expect(await collect(app, more)).toMatchObject({ code: 0, extra: {} });
     expect((await tables.events(app))[0]!.properties).toEqual(expected);
   });
 
   test("of an event are replaced by client_ip and client_ua", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     await collect(app, { client_ip: "8.8.8.8", client_ua: "Real" }, { $ip: "1.1.1.1", $ua: "Fake", score: 1 });
     expect((await tables.events(app))[0]!.properties).toEqual({ $ip: "8.8.8.8", $ua: "Real", score: 1 });
   });
 
   test.each(["client_ip", "client_ua"])("%s of a wrong type is refused with 1004", async (field) => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     for (const value of [{}, [], true]) {
       const answer = await collect(app, { [field]: value });
       expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining(field) });
@@ -153,7 +147,7 @@ describe("$ip and $ua", () => {
   });
 
   test("X-Forwarded-For and its kin are not believed by default", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const headers = { "x-forwarded-for": "6.6.6.6", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" };
     const body = { client_id: "a", event_list: [track("e")] };
     expect(await server.post("event/collect/", app, body, { headers })).toMatchObject({ code: 0 });

@@ -22,12 +22,6 @@ const IOS = {
   caid2_md5: "c2",
 };
 
-async function appWithClient(): Promise<App> {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  return app;
-}
-
 function encrypt(plain: string, aesKey: string): string {
   const key = Buffer.from(aesKey, "base64");
   const cipher = createCipheriv(`aes-${key.length * 8}-ecb`, key, null);
@@ -51,7 +45,7 @@ describe("data may be", () => {
 
   test.each(forms)("%s", async (_what, form) => {
     for (const device of [ANDROID, IOS]) {
-      const app = await appWithClient();
+      const app = await server.appWith(["a"]);
       const answer = await send(app, form(app, device));
       expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
       expect(answer.data).toEqual({});
@@ -84,7 +78,7 @@ describe("data that does not decrypt is refused with 2007", () => {
   ];
 
   test.each(texts)("%s", async (_what, text) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const answer = await send(app, text(app));
     expect(answer).toMatchObject({ status: 200, code: 2007, data: {}, extra: { error: answer.msg } });
     expect(await deviceOf(app)).toBeNull();
@@ -93,12 +87,12 @@ describe("data that does not decrypt is refused with 2007", () => {
 
 describe("a parameter that is wrong is refused with 1004 and named", () => {
   test.each([undefined, null, "", 7, true, []])("data: %j", async (data) => {
-    const answer = await send(await appWithClient(), data);
+    const answer = await send(await server.appWith(["a"]), data);
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("data") });
   });
 
   test.each([undefined, null, "", "windows", 7, "ios "])("os_name: %j, plain and encrypted", async (os_name) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const device = { ...ANDROID, os_name };
     for (const data of [device, encrypt(JSON.stringify(device), app.aesKey)])
       expect(await send(app, data)).toMatchObject({ code: 1004, msg: expect.stringContaining("os_name") });
@@ -107,7 +101,7 @@ describe("a parameter that is wrong is refused with 1004 and named", () => {
 
   const texts = Object.keys({ ...ANDROID, ...IOS }).filter((field) => field !== "os_name");
   test.each(texts)("%s of a wrong type", async (field) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     for (const value of [{}, ["x"], true]) {
       const answer = await send(app, { ...ANDROID, [field]: value });
       expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining(field) });
@@ -117,14 +111,14 @@ describe("a parameter that is wrong is refused with 1004 and named", () => {
   test.each<Record<string, string>>([{}, { client_id: "" }, { client_id: "x".repeat(129) }])(
     "client_id in the query: %j",
     async (query) => {
-      const answer = await send(await appWithClient(), ANDROID, query);
+      const answer = await send(await server.appWith(["a"]), ANDROID, query);
       expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("client_id") });
     },
   );
 });
 
 test("a client that is not registered is refused with 2000", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   expect(await send(app, ANDROID, { client_id: "stranger" })).toMatchObject({ status: 200, code: 2000, data: {} });
   expect(await tables.user(app, "stranger")).toBeUndefined();
 });
@@ -134,34 +128,34 @@ test.each([
   ...["null", "NULL", "d41d8cd98f00b204e9800998ecf8427e", "D41D8CD98F00B204E9800998ECF8427E"],
   ...["__IMEI__", "__OAID__", "", "  "],
 ])("the id %j counts as empty", async (placeholder) => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const ids = ["android_id", "imei", "oaid", "idfa", "idfv", "caid1_md5", "caid2_md5", "mac"];
   await send(app, { os_name: "android", phone_brand: "x", ...Object.fromEntries(ids.map((id) => [id, placeholder])) });
   expect(await deviceOf(app)).toMatchObject({ phone_brand: "x", ...Object.fromEntries(ids.map((id) => [id, ""])) });
 });
 
 test("only os_name is needed: an SDK leaves out mac and whatever it cannot get", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   expect(await send(app, { os_name: "iOS" })).toMatchObject({ code: 0 });
   expect(await deviceOf(app)).toMatchObject({ os_name: "ios", mac: "", idfa: "", api_version: 0 });
 });
 
 test("a later report adds what is new and wipes nothing", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   await send(app, ANDROID);
   await send(app, { os_name: "android", imei: "", oaid: "oaid-2", mac: null });
   expect(await deviceOf(app)).toMatchObject({ ...ANDROID, oaid: "oaid-2" });
 });
 
 test("an imei that comes as a number keeps its digits", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const body = '{"data":{"os_name":"android","imei":86600000000000123}}';
   expect(await server.post("user/device_info/", app, body, { query: { client_id: "a" } })).toMatchObject({ code: 0 });
   expect(await deviceOf(app)).toMatchObject({ imei: "86600000000000123" });
 });
 
 test("what is nested very deep beside the known fields is ignored", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
   const body = `{"data":{"os_name":"android","imei":"1","more":${deep}}}`;
   const answer = await server.post("user/device_info/", app, body, { query: { client_id: "a" } });

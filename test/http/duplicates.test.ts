@@ -1,19 +1,12 @@
 import { expect, test } from "vitest";
-import type { App } from "../../src/db/app.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { profile, type Row, Tables, track } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
 
-async function appWith(...clientIds: string[]): Promise<App> {
-  const app = await server.createApp();
-  for (const clientId of clientIds) await server.register(app, clientId);
-  return app;
-}
-
 test("the same body sent again and again is counted once, now and later", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const time = Date.now();
   const events = [track("one", { n: 1 }, time), track("two", { n: 2 }, time)];
   for (let round = 0; round < 3; round += 1) expect(await server.collect(app, "a", events)).toMatchObject({ code: 0 });
@@ -24,14 +17,14 @@ test("the same body sent again and again is counted once, now and later", async 
 });
 
 test("a repeat is not an error of the caller", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const events = [track("one")];
   await server.collect(app, "a", events);
   expect(await server.collect(app, "a", events)).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
 });
 
 test("an event that stands twice in one list is stored once", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const event = track("twin", { n: 1 });
   await server.collect(app, "a", [event, track("other", {}, event.time), event]);
   expect(await tables.eventNames(app)).toEqual(["other", "twin"]);
@@ -39,7 +32,7 @@ test("an event that stands twice in one list is stored once", async () => {
 });
 
 test("the order of keys makes no difference, at any depth", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const time = Date.now();
   const texts = [
     `{"type":"track","event":"e","time":${time},"properties":{"a":1,"b":{"x":["p","q"],"y":{"k":1,"l":2}}}}`,
@@ -58,7 +51,7 @@ test.each<[string, Row]>([
   ["one property more", { properties: { a: 1, list: ["x", "y"], b: null } }],
   ["a list in another order", { properties: { a: 1, list: ["y", "x"] } }],
 ])("an event with %s is another event", async (_difference, change) => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const time = Date.now();
   const other = { ...base, ...change, time: time + (change.time ?? 0) };
   await server.collect(app, "a", [{ ...base, time }]);
@@ -67,7 +60,7 @@ test.each<[string, Row]>([
 });
 
 test("the same event of another client or another app is another event", async () => {
-  const [one, other] = [await appWith("a", "b"), await appWith("a")];
+  const [one, other] = [await server.appWith(["a", "b"]), await server.appWith(["a"])];
   const event = track("e", { n: 1 });
   await server.collect(one, "a", [event]);
   await server.collect(one, "b", [event]);
@@ -77,7 +70,7 @@ test("the same event of another client or another app is another event", async (
 });
 
 test("a repeat from another address, with another user agent or by the older path is still the same event", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const event = track("e", { n: 1 });
   const body = { client_id: "a", event_list: [event] };
   await server.post("event/collect/", app, body);
@@ -89,7 +82,7 @@ test("a repeat from another address, with another user agent or by the older pat
 });
 
 test("a repeat of an old event is found although newer ones came in between", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const old = track("old", {}, Date.now() - 3 * 86_400_000);
   await server.collect(app, "a", [old]);
   await server.settle();
@@ -100,7 +93,7 @@ test("a repeat of an old event is found although newer ones came in between", as
 });
 
 test("an event whose property was left out or cut is the same event when it is sent again", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const event = track("e", { "bad name": 1, long: "x".repeat(3000) });
   await server.collect(app, "a", [event]);
   await server.collect(app, "a", [event]);
@@ -108,7 +101,7 @@ test("an event whose property was left out or cut is the same event when it is s
 });
 
 test("a profile operation that is sent again takes effect once", async () => {
-  const app = await appWith("a");
+  const app = await server.appWith(["a"]);
   const increment = profile("profile_increment", { coins: 10 });
   for (let round = 0; round < 4; round += 1) await server.collect(app, "a", [increment]);
   expect((await tables.user(app, "a"))!.properties).toEqual({ coins: 10 });

@@ -7,12 +7,6 @@ import { DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "./fixture.ts"
 const server = sharedServer();
 const tables = new Tables(server);
 
-async function appWith(...clientIds: string[]): Promise<App> {
-  const app = await server.createApp();
-  for (const clientId of clientIds) await server.register(app, clientId);
-  return app;
-}
-
 const pay = (cents: unknown, more: Row = {}, time: number = Date.now()) =>
   track("$PayEvent", { $pay_amount: cents, $pay_type: "CNY", ...more }, time);
 
@@ -22,7 +16,7 @@ async function collect(app: App, clientId: string, ...events: Row[]): Promise<vo
 
 describe("payments", () => {
   test("make orders, and the user's figures in cents", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const time = Date.now() - 10_000;
     await collect(app, "a", pay(600, { $order_id: "o1", $pay_method: "wx", $pay_reason: "sword" }, time));
     await collect(
@@ -40,7 +34,7 @@ describe("payments", () => {
   });
 
   test("the first to arrive is the first payment, whatever the times", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const time = Date.now();
     await collect(app, "a", pay(1, { $order_id: "1", $pay_method: "wx", $pay_reason: "sword" }, time));
     await collect(app, "a", pay(2, { $order_id: "2", $pay_method: "ali", $pay_reason: "shield" }, time - DAY_MS));
@@ -49,7 +43,7 @@ describe("payments", () => {
   });
 
   test("keep the properties of their event on the order", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     await collect(app, "a", pay(600, { $order_id: "o1", $pay_reason: "sword", skin: "red", $is_virtual: 1 }));
     expect(await tables.orders(app)).toMatchObject([
       { is_virtual: 1, properties: { $pay_reason: "sword", skin: "red", $ip: "127.0.0.1" } },
@@ -57,7 +51,7 @@ describe("payments", () => {
   });
 
   test("an order is the same order by its TraceID, whoever reports it and however often", async () => {
-    const app = await appWith("a", "b");
+    const app = await server.appWith(["a", "b"]);
     await collect(app, "a", pay(600, { $order_id: "o1" }));
     await collect(app, "b", pay(600, { $order_id: "o1" }), pay(5, { $order_id: "o2" }));
     await server.settle();
@@ -72,7 +66,7 @@ describe("payments", () => {
   });
 
   test("TraceIDs of different apps have nothing to do with each other", async () => {
-    const [one, other] = [await appWith("a"), await appWith("a")];
+    const [one, other] = [await server.appWith(["a"]), await server.appWith(["a"])];
     await collect(one, "a", pay(1, { $order_id: "o1" }));
     await collect(other, "a", pay(2, { $order_id: "o1" }));
     expect(await tables.orders(one)).toMatchObject([{ cents: 1 }]);
@@ -86,7 +80,7 @@ describe("payments", () => {
     ["$order_id that is a number", { $order_id: 1234567 }, "1234567"],
     ["made from the event when there is neither", {}, /^\S{8,}$/],
   ])("TraceID is %s", async (_what, properties, traceId) => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     await collect(app, "a", pay(1, properties));
     const [order] = await tables.orders(app);
     if (typeof traceId === "string") expect(order!.trace_id).toBe(traceId);
@@ -94,7 +88,7 @@ describe("payments", () => {
   });
 
   test("two payments without an id are two orders, the same one twice is one", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const time = Date.now();
     const payment = pay(100, {}, time);
     await collect(app, "a", payment, pay(100, {}, time + 1));
@@ -104,7 +98,7 @@ describe("payments", () => {
   });
 
   test("a withdrawal, a profile operation and an event of another name are no payments", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const amount = { $pay_amount: 100, $order_id: "o1", amount: 5 };
     await collect(
       app,
@@ -125,7 +119,7 @@ describe("currencies", () => {
     tables.changeSettings("update app set rates = $2 where app_id = $1", [app.appId, rates]);
 
   test("a payment in a currency without a rate is listed with amount 0 and marked", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     await collect(app, "a", pay(500, { $pay_type: "USD", $order_id: "o1" }));
     expect(await tables.orders(app)).toMatchObject([
       { trace_id: "o1", cents: 0, currency: "USD", sent_amount: 500, has_rate: false, pay_count: 1 },
@@ -142,7 +136,7 @@ describe("currencies", () => {
     ["usd", "7", 3, 21],
     ["USD", "7.2", 9999999999999, 71999999999993],
   ])("%s at %s: %d becomes %d cents, exactly", async (currency, rate, sent, cents) => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     await setRates(app, { [currency.toUpperCase()]: rate });
     await collect(app, "a", pay(sent, { $pay_type: currency }));
     expect(await tables.orders(app)).toMatchObject([
@@ -154,7 +148,7 @@ describe("currencies", () => {
   test.each([{ $pay_type: "CNY" }, { $pay_type: "" }, { $pay_type: undefined }])(
     "the app's own currency needs no rate: %j",
     async (type) => {
-      const app = await appWith("a");
+      const app = await server.appWith(["a"]);
       await collect(app, "a", pay(123, type));
       expect(await tables.orders(app)).toMatchObject([{ cents: 123, currency: "CNY", has_rate: true }]);
     },
@@ -165,7 +159,7 @@ describe("shown ads", () => {
   const show = (ecpm: unknown, $ad_type: string, time: number) => track("$AdShow", { $ecpm: ecpm, $ad_type }, time);
 
   test("earn a thousandth of their ecpm, in millionths, and count by their kind", async () => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const time = Date.now();
     await collect(
       app,
@@ -211,7 +205,7 @@ describe("shown ads", () => {
   });
 
   test.each([9999999999999, -9999999999999])("an absurd ecpm of %d spoils nothing beside it", async (ecpm) => {
-    const app = await appWith("a");
+    const app = await server.appWith(["a"]);
     const time = Date.now();
     await server.collect(app, "a", [track("before", {}, time), show(ecpm, "reward", time), track("after", {}, time)]);
     expect(await tables.eventNames(app)).toEqual(expect.arrayContaining(["after", "before"]));

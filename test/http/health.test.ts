@@ -18,12 +18,6 @@ const analyst = consoleUser(server, "analyst");
 
 const isAsDescribed = (schema: TSchema, data: unknown) => expect(Value.Errors(schema, data)).toEqual([]);
 
-async function appWithClient(): Promise<App> {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  return app;
-}
-
 describe("health", () => {
   test("says how the whole server is", async () => {
     const { data } = await analyst.get("health");
@@ -42,7 +36,7 @@ describe("health", () => {
   });
 
   test("shows what waits for each account, and whether it is sent", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const account = { app_id: app.appId, ad_platform: "kuaishou", rate: 1 };
     expect(await admin.post("accounts/set", account)).toMatchObject({ code: 0 });
     await tables.query(
@@ -61,7 +55,7 @@ describe("health", () => {
   });
 
   test("shows orders whose currency has no rate until one is set", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const ofApp = async () => {
       const { data } = await admin.get("health");
       return data.orders_without_rate.filter((row: Row) => row.app_id === app.appId);
@@ -85,7 +79,7 @@ describe("health", () => {
 
 describe("the ledger", () => {
   test("adds up in every step, and the steps to the total", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const event = track("e");
     await server.collect(app, "a", [event, event, track("bad name"), track("old", {}, Date.now() - 11 * 86_400_000)]);
     await server.settle();
@@ -102,7 +96,7 @@ describe("the ledger", () => {
   });
 
   test("says so when it does not add up", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const minute = Math.floor(Date.now() / 60_000) * 60_000;
     const add = (outcome: string, events: number, at: number) =>
       tables.query("insert into ledger_minute values ($1, $2, $3, $4)", [app.appId, at, outcome, events]);
@@ -116,7 +110,7 @@ describe("the ledger", () => {
   });
 
   test("of touches is another one", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const link = `/event_center/api/v1/event/click?app_id=${app.appId}&company=tencent&click_id=c`;
     for (let times = 0; times < 3; times += 1) await fetch(`${server.url}${link}`);
     await server.settle();
@@ -126,7 +120,7 @@ describe("the ledger", () => {
   });
 
   test("can be asked for local days and seconds, both ends included", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const today = dayOf(Date.now());
     const days = { app_id: app.appId, step: "day", from: today, to: today };
     expect((await analyst.get("ledger", days)).data.steps).toHaveLength(1);

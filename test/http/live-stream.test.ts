@@ -7,12 +7,6 @@ const server = sharedServer();
 const tables = new Tables(server);
 const DEBUG = { headers: { "turbo-debug-mode": "1" } };
 
-async function appWithClient(): Promise<App> {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  return app;
-}
-
 const bodyWith = (...events: unknown[]) => ({ client_id: "a", event_list: events });
 
 /** Reads the stream until `count` requests were seen, or until `quietMs` have passed. */
@@ -39,7 +33,7 @@ async function watch(app: App, count: number, quietMs = 5_000): Promise<Row[]> {
 }
 
 test("debug mode shows the events live, the bad ones with their reason, and stores them as ever", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const watching = watch(app, 2);
   await server.post("event/collect/", app, bodyWith(track("one", { n: 1 }), track("bad name")), DEBUG);
   await server.post("eventv2/collect/", app, { ...bodyWith(track("two")), type: "track" }, DEBUG);
@@ -54,13 +48,13 @@ test("debug mode shows the events live, the bad ones with their reason, and stor
 });
 
 test("whoever begins to watch sees what came shortly before", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   await server.post("event/collect/", app, bodyWith(track("earlier")), DEBUG);
   expect(await watch(app, 1)).toMatchObject([{ events: [{ event: "earlier" }] }]);
 });
 
 test("only debug traffic of the app itself is shown", async () => {
-  const [app, other] = [await appWithClient(), await appWithClient()];
+  const [app, other] = [await server.appWith(["a"]), await server.appWith(["a"])];
   await server.post("event/collect/", other, bodyWith(track("foreign")), DEBUG);
   await server.post("event/collect/", app, bodyWith(track("ordinary")));
   await server.post("event/collect/", app, bodyWith(track("off")), { headers: { "turbo-debug-mode": "0" } });
@@ -72,7 +66,7 @@ test("only debug traffic of the app itself is shown", async () => {
 });
 
 test("nothing is lost in debug mode, however much there is of it", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const watching = watch(app, 60);
   const events = (index: number) => Array.from({ length: 20 }, (_, n) => track("many", { index, n }));
   const sent = Array.from({ length: 60 }, (_, index) =>
@@ -84,7 +78,7 @@ test("nothing is lost in debug mode, however much there is of it", async () => {
 });
 
 test("a debug event that is nested very deep disturbs neither the answer nor the stream", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const watching = watch(app, 2, 3_000);
   const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
   const event = `{"type":"track","event":"deep","time":${Date.now()},"properties":{"deep":${deep}}}`;

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { App } from "../../src/db/app.ts";
 import { CODES } from "../../src/errors.ts";
 import { routeValidatorOf } from "../../src/http/validation.ts";
 import { sharedServer } from "../support/shared-server.ts";
@@ -8,12 +7,6 @@ import { BASE, DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "./fixtu
 
 const server = sharedServer();
 const tables = new Tables(server);
-
-async function appWithClient(): Promise<App> {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  return app;
-}
 
 test("/healthz says that the process is alive", async () => {
   const answer = await server.get("/healthz");
@@ -30,7 +23,7 @@ test.each(["/healthz/", "/readyz/", "/progress/"])("%s answers with the trailing
 });
 
 test("/progress shows a journal that grows and is applied", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const { data: before } = await server.get("/progress");
   await server.collect(app, "a", [track("e")]);
   const { data: after } = await server.get("/progress");
@@ -75,7 +68,7 @@ describe("/metrics", () => {
   });
 
   test("counts requests by endpoint and code, events by outcome, and journal records", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const before = await metrics();
     const event = track("e");
     await server.collect(app, "a", [event, event, track("bad name")]);
@@ -170,7 +163,7 @@ test("/docs is a page that shows every endpoint", async () => {
 
 describe("the ledger", () => {
   test("received is the sum of all the others, whatever was sent", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const now = Date.now();
     const good = track("good", { n: 1 });
     const mix = [
@@ -208,7 +201,7 @@ describe("the ledger", () => {
   });
 
   test("adds up in every single minute", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const event = track("e");
     await Promise.all(
       Array.from({ length: 10 }, () => server.collect(app, "a", [event, track("bad name"), track("f")])),
@@ -226,7 +219,7 @@ describe("the ledger", () => {
   });
 
   test("a request that is refused as a whole leaves no trace in it", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const codes = [
       (await server.collect(app, "stranger", [track("e")])).code,
       (await server.collect(app, "a", [])).code,

@@ -6,12 +6,6 @@ import { DAY_MS, profile, type Row, Tables, track } from "./fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
-async function appWithClient(): Promise<App> {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  return app;
-}
-
 async function profileOf(app: App): Promise<Row> {
   return (await tables.user(app, "a"))!.properties;
 }
@@ -23,7 +17,7 @@ function operations(list: readonly [operation: string, properties: unknown][]): 
 }
 
 test("the nine operations take effect in the order sent, in one list", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const answer = await server.collect(
     app,
     "a",
@@ -57,7 +51,7 @@ test("the nine operations take effect in the order sent, in one list", async () 
 });
 
 test("the nine operations take effect in the order received, request by request", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const steps: [operation: string, properties: Row, after: Row][] = [
     ["profile_set", { a: 1, b: "x" }, { a: 1, b: "x" }],
     ["profile_set_once", { b: "y", c: true }, { a: 1, b: "x", c: true }],
@@ -76,7 +70,7 @@ test("the nine operations take effect in the order received, request by request"
 });
 
 test("the order received decides, not the time of the events", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const now = Date.now();
   await server.collect(app, "a", [profile("profile_set", { level: "later" }, now)]);
   await server.collect(app, "a", [profile("profile_set", { level: "earlier" }, now - DAY_MS)]);
@@ -84,13 +78,13 @@ test("the order received decides, not the time of the events", async () => {
 });
 
 test("sums of fractions show no binary error", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   await server.collect(app, "a", operations([1, 2, 3].map((): [string, Row] => ["profile_increment", { spent: 0.1 }])));
   expect(await profileOf(app)).toEqual({ spent: 0.3 });
 });
 
 test("a deletion takes the profile and leaves the past events", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   await server.collect(app, "a", [track("before"), profile("profile_set", { level: 1, $name: "Ann" })]);
   await server.collect(app, "a", [profile("profile_delete"), track("after")]);
   await server.collect(app, "a", [profile("profile_set_once", { level: 7 })]);
@@ -105,7 +99,7 @@ describe("strange values that SDKs send are passed over", () => {
   test.each(["profile_increment", "profile_number_max", "profile_number_min"])(
     "%s skips texts, also beside a number",
     async (operation) => {
-      const app = await appWithClient();
+      const app = await server.appWith(["a"]);
       const answer = await server.collect(app, "a", [profile(operation, { ...lib, coins: 4, text: "5" })]);
       expect(answer).toMatchObject({ code: 0, extra: {} });
       expect(await profileOf(app)).toEqual({ coins: 4 });
@@ -113,7 +107,7 @@ describe("strange values that SDKs send are passed over", () => {
   );
 
   test("an increment leaves a text of the same name as it is when the sent value is a text", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     await server.collect(
       app,
       "a",
@@ -128,7 +122,7 @@ describe("strange values that SDKs send are passed over", () => {
   test.each([0, "", null, true, "text", 17, [], {}])(
     "unset takes a property away whatever its value is: %j",
     async (value) => {
-      const app = await appWithClient();
+      const app = await server.appWith(["a"]);
       await server.collect(app, "a", [profile("profile_set", { gone: 1, stays: 2 })]);
       expect(await server.collect(app, "a", [profile("profile_unset", { gone: value })])).toMatchObject({ extra: {} });
       expect(await profileOf(app)).toEqual({ stays: 2 });
@@ -138,7 +132,7 @@ describe("strange values that SDKs send are passed over", () => {
   test.each<[unknown]>([[{}], [{ "": "" }], [lib], [[]], [null]])(
     "delete ignores its properties: %j",
     async (properties) => {
-      const app = await appWithClient();
+      const app = await server.appWith(["a"]);
       await server.collect(app, "a", [profile("profile_set", { gone: 1 })]);
       const answer = await server.collect(app, "a", [profile("profile_delete", properties)]);
       expect(answer).toMatchObject({ code: 0, extra: {} });
@@ -147,7 +141,7 @@ describe("strange values that SDKs send are passed over", () => {
   );
 
   test.each(["profile_unset", "profile_delete"])("%s may come without properties", async (operation) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const answers = [
       await server.collect(app, "a", [profile(operation, null)]),
       await server.collect(app, "a", [{ type: "profile", event: operation, time: Date.now() }]),
@@ -157,14 +151,14 @@ describe("strange values that SDKs send are passed over", () => {
   });
 
   test("set may come with [], which is how PHP writes an empty object", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     await server.collect(app, "a", [profile("profile_set", { kept: 1 })]);
     expect(await server.collect(app, "a", [profile("profile_set", [])])).toMatchObject({ code: 0, extra: {} });
     expect(await profileOf(app)).toEqual({ kept: 1 });
   });
 
   test("append takes a single text as a list of one", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     await server.collect(
       app,
       "a",
@@ -177,7 +171,7 @@ describe("strange values that SDKs send are passed over", () => {
   });
 
   test("a number operation on a property that is a text starts from the number", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     await server.collect(
       app,
       "a",
@@ -191,7 +185,7 @@ describe("strange values that SDKs send are passed over", () => {
 });
 
 test.each(["constructor", "toString", "valueOf", "hasOwnProperty"])("a property may be called %s", async (name) => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   await server.collect(
     app,
     "a",
@@ -213,7 +207,7 @@ test.each(["constructor", "toString", "valueOf", "hasOwnProperty"])("a property 
 });
 
 test("a list keeps its first 500 elements, however often it is appended to", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const texts = (from: number) => Array.from({ length: 300 }, (_, index) => `t${from + index}`);
   await server.collect(
     app,
@@ -229,7 +223,7 @@ test("a list keeps its first 500 elements, however often it is appended to", asy
 });
 
 test("a bad property of a profile operation is left out and told", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const answer = await server.collect(app, "a", [
     profile("profile_set", { "bad name": 1, good: 1, long: "中".repeat(1000), huge: 1e15 }),
   ]);
@@ -238,7 +232,7 @@ test("a bad property of a profile operation is left out and told", async () => {
 });
 
 test("the event `user_del` of one SDK does not spoil its batch", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const broken = { type: "user_del", time: Date.now(), properties: {} };
   const answer = await server.collect(app, "a", [profile("profile_set", { a: 1 }), broken, track("after")]);
   expect(answer).toMatchObject({ code: 0, extra: { errors: [{ index: 1, event: "", reason: "bad_type" }] } });
@@ -247,7 +241,7 @@ test("the event `user_del` of one SDK does not spoil its batch", async () => {
 });
 
 test("a profile operation counts neither as activity nor as a track event, and carries no address", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   await server.collect(app, "a", [profile("profile_set", { a: 1 }, Date.now() - 3 * DAY_MS)]);
   const days = await tables.userDays(app, "a");
   expect(days).toHaveLength(1);

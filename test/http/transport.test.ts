@@ -12,12 +12,6 @@ import { ask, BASE, bytesOf, profile, type Row, Tables, track } from "./fixture.
 const server = sharedServer();
 const tables = new Tables(server);
 
-async function appWithClient(): Promise<App> {
-  const app = await server.createApp();
-  await server.register(app, "a");
-  return app;
-}
-
 const bodyWith = (...events: Row[]) => ({ client_id: "a", event_list: events });
 
 /** POST to event/collect with exactly these headers and bytes. */
@@ -45,7 +39,7 @@ describe("gzip is undone when it is announced by", () => {
       { "gravity-content-compress": "gzip", "content-type": "application/x-www-form-urlencoded" },
     ],
   ])("%s", async (_what, headers) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const large = track("large", { noise: "中".repeat(600) });
     expect(await post(app, zipped(bodyWith(track("small"))), headers)).toMatchObject({ code: 0, extra: {} });
     expect(await post(app, zipped(bodyWith(...Array(50).fill(large))), headers)).toMatchObject({ code: 0, extra: {} });
@@ -53,7 +47,7 @@ describe("gzip is undone when it is announced by", () => {
   });
 
   test("nothing else: `none` and an absent header mean plain", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const headers = { "gravity-content-compress": "none" };
     expect(await post(app, bytesOf(bodyWith(track("plain"))), headers)).toMatchObject({ code: 0 });
     expect(await post(app, zipped(bodyWith(track("zipped"))))).toMatchObject({ status: 200, code: 1001 });
@@ -61,7 +55,7 @@ describe("gzip is undone when it is announced by", () => {
   });
 
   test("a header, but what does not unpack is refused with 1001", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const headers = { "gravity-content-compress": "gzip" };
     const whole = zipped(bodyWith(track("e", { noise: "x".repeat(500) })));
     const spoiled = whole.slice();
@@ -87,7 +81,7 @@ describe("the Content-Type is not believed: a plain body is taken in with", () =
     "a/b/c; d=",
     ";",
   ])("%s", async (contentType) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const headers = contentType === undefined ? {} : { "content-type": contentType };
     expect(await post(app, bytesOf(bodyWith(track("e"))), headers as Record<string, string>)).toMatchObject({
       code: 0,
@@ -105,14 +99,14 @@ describe("a browser's beacon", () => {
   const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
 
   test("brings its body as base64 in the field `data`", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const body = bodyWith(track("$MPHide", { $event_duration: 1.5, note: "再见 👋" }));
     expect(await post(app, beacon({ data: base64(body) }))).toMatchObject({ code: 0, extra: {} });
     expect(await tables.events(app)).toMatchObject([{ event: "$MPHide", properties: { note: "再见 👋" } }]);
   });
 
   test("may bring other fields, as in debug mode", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const fields = { source: "client", appid: "1", deviceId: "d", data: base64(bodyWith(track("e"))) };
     expect(await post(app, beacon(fields))).toMatchObject({ code: 0 });
     expect(await tables.eventNames(app)).toEqual(["e"]);
@@ -123,13 +117,17 @@ describe("a browser's beacon", () => {
     ["a field `data` that is not base64 of JSON", { data: "%%%" }],
     ["an empty field `data`", { data: "" }],
   ])("with %s is refused with 1001", async (_what, fields) => {
-    expect(await post(await appWithClient(), beacon(fields))).toMatchObject({ status: 200, code: 1001, data: {} });
+    expect(await post(await server.appWith(["a"]), beacon(fields))).toMatchObject({
+      status: 200,
+      code: 1001,
+      data: {},
+    });
   });
 
   test("that is cut off is refused with 1001", async () => {
     const headers = { "content-type": "multipart/form-data; boundary=x" };
     const body = bytesOf('--x\r\ncontent-disposition: form-data; name="data"\r\n\r\nAAAA');
-    expect(await post(await appWithClient(), body, headers)).toMatchObject({ status: 200, code: 1001 });
+    expect(await post(await server.appWith(["a"]), body, headers)).toMatchObject({ status: 200, code: 1001 });
   });
 });
 
@@ -138,7 +136,7 @@ describe("the older form, eventv2/collect", () => {
     server.post("eventv2/collect/", app, { client_id: "a", type, event_list: events });
 
   test("has one type beside the list", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const time = Date.now();
     await send(app, "track", { event: "one", time, properties: { n: 1 } }, { event: "two", time, properties: {} });
     await send(app, "profile", { event: "profile_increment", time, properties: { coins: 5 } });
@@ -151,14 +149,14 @@ describe("the older form, eventv2/collect", () => {
   });
 
   test("leaves an event that has a type of its own that type", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const answer = await send(app, "track", track("one"), profile("profile_set", { level: 2 }));
     expect(answer).toMatchObject({ code: 0, extra: {} });
     expect((await tables.user(app, "a"))!.properties).toEqual({ level: 2 });
   });
 
   test.each([undefined, null, "other", 7])("with the type %j stores nothing and says so", async (type) => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const answer = await send(app, type, { event: "one", time: Date.now(), properties: {} });
     expect(answer).toMatchObject({ code: 0, extra: { errors: [{ index: 0, event: "one", reason: "bad_type" }] } });
     expect(await tables.events(app)).toEqual([]);
@@ -174,11 +172,11 @@ test.each<[string, Uint8Array<ArrayBuffer>]>([
   ["UTF-16", new Uint8Array(Buffer.from('{"client_id":"a"}', "utf16le"))],
   ["a raw NUL in a text", bytesOf('{"client_id":"a\u0000"}')],
 ])("%s are refused with 1001", async (_what, body) => {
-  expect(await post(await appWithClient(), body)).toMatchObject({ status: 200, code: 1001, data: {} });
+  expect(await post(await server.appWith(["a"]), body)).toMatchObject({ status: 200, code: 1001, data: {} });
 });
 
 test("text that the database cannot hold is stored with the replacement character, and spoils nothing", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const event = (name: string, properties: string) =>
     `{"type":"track","event":"${name}","time":${Date.now()},"properties":${properties}}`;
   const list = [
@@ -195,7 +193,7 @@ test("text that the database cannot hold is stored with the replacement characte
 });
 
 test("__proto__ keys are dropped, wherever they are, and change nothing", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const properties = '{"__proto__":{"polluted":1},"inner":{"__proto__":{"polluted":1},"kept":1},"constructor":"text"}';
   const body = `{"__proto__":{"client_id":"evil"},"client_id":"a","event_list":[{"__proto__":{"type":"profile"},"type":"track","event":"e","time":${Date.now()},"properties":${properties}}]}`;
   expect(await post(app, bytesOf(body))).toMatchObject({ code: 0 });
@@ -221,7 +219,7 @@ describe("a body that comes slowly or not at all", () => {
   }
 
   test("is taken in when it is slow", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const body = JSON.stringify(bodyWith(track("slow")));
     const socket = await begin(app, body);
     for (const part of body.match(/.{1,10}/gs)!) {
@@ -233,7 +231,7 @@ describe("a body that comes slowly or not at all", () => {
   });
 
   test("leaves nothing behind when the client hangs up in the middle", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const body = JSON.stringify(bodyWith(track("half")));
     const sockets = await Promise.all(Array.from({ length: 20 }, () => begin(app, body)));
     for (const socket of sockets) {
@@ -245,7 +243,7 @@ describe("a body that comes slowly or not at all", () => {
   });
 
   test("is stored when the client hangs up before the answer", async () => {
-    const app = await appWithClient();
+    const app = await server.appWith(["a"]);
     const body = JSON.stringify(bodyWith(track("gone")));
     const socket = await begin(app, body);
     socket.end(body);
@@ -255,7 +253,7 @@ describe("a body that comes slowly or not at all", () => {
 });
 
 test("the body of a GET is ignored: an SDK sends `{}` with its lookup", async () => {
-  const app = await appWithClient();
+  const app = await server.appWith(["a"]);
   const url = `${server.url}${BASE}/user/get/?access_token=${app.accessToken}&client_id=a`;
   const headers = { "content-type": "application/json", "content-length": "2" };
   const answer = new Promise<any>((resolve, reject) => {

@@ -17,6 +17,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export type Answer = { status: number; headers: Headers; code: number; msg: string; data: any; extra: any };
 
+type AppOptions = { name?: string; timeZone?: string; metadataMode?: MetadataMode };
+
 /** A running server as a test sees it: its address, its data folder, its database. */
 export class Touchpoint {
   readonly url: string;
@@ -37,7 +39,7 @@ export class Touchpoint {
     return openPool({ ...connection, database }, { log: createLog("silent"), connectionsMax: 4, name: "test" });
   }
 
-  async createApp(options: { name?: string; timeZone?: string; metadataMode?: MetadataMode } = {}): Promise<App> {
+  async createApp(options: AppOptions = {}): Promise<App> {
     this.#apps ??= this.database();
     return createApp(this.#apps, openVault({ dataDir: this.dataDir, secretKey: "" }), {
       name: options.name ?? "Test",
@@ -45,6 +47,13 @@ export class Touchpoint {
       metadataMode: options.metadataMode ?? "open",
       createdAtMs: Date.now(),
     });
+  }
+
+  /** An app with these clients registered. */
+  async appWith(clientIds: readonly string[], options: AppOptions = {}): Promise<App> {
+    const app = await this.createApp(options);
+    for (const clientId of clientIds) await this.register(app, clientId);
+    return app;
   }
 
   /** POST to a collection endpoint, e.g. `post("event/collect/", app, body)`. */
