@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { baiduPostback } from "../../../src/platform/postback/baidu.ts";
+import { skips, tells } from "./connector-cases.ts";
 import {
   ANDROID,
   AT_MS,
@@ -18,10 +19,8 @@ import {
   OAID_MD5,
   ODD,
   oddCallbacks,
-  PLAIN_REPLIES,
   queryOf,
   reply,
-  rowsOf,
   using,
 } from "./sample.ts";
 
@@ -93,16 +92,12 @@ const APP_CODES: CodeTable = {
   action_valid: "derived_event",
 };
 
-test.each(rowsOf(CODES))("by bd_vid, Baidu is told %s as %s", (eventType, told) => {
-  const change = { ...BY_VID, eventType };
-  if (told === "-") expect(baidu.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(item(change).newType).toBe(Number(told));
-});
+tells("by bd_vid, Baidu", CODES, { ...baidu, by: BY_VID, told: (change) => item(change).newType, as: Number });
 
-test.each(rowsOf(APP_CODES))("by callback, Baidu is told %s as %s", (eventType, told) => {
-  const change = { ...BY_CALLBACK, eventType };
-  if (told === "-") expect(baidu.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(queryOf(baidu.request(change)).a_type).toBe(told);
+tells("by callback, Baidu", APP_CODES, {
+  ...baidu,
+  by: BY_CALLBACK,
+  told: (change) => queryOf(baidu.request(change)).a_type,
 });
 
 test("each route has an account's own codes of its own", () => {
@@ -227,16 +222,14 @@ test.each([
   expect(baidu.dedupes({ adData }, own)).toBe(dedupes);
 });
 
-test.each([
+skips(baidu, [
   [{}, {}, "The touch brought neither a callback nor a bd_vid."],
   [BY_VID, { token: "" }, "The account has no `token`."],
   [BY_VID, { page: "" }, "The account has no `page`."],
   [BY_CALLBACK, { akey: "" }, "The account has no `akey`."],
   [BY_VID, { route: "app" }, "The touch brought no callback."],
   [BY_VID, { route: "fax" }, "The account's `route` is none of auto, bd_vid and app."],
-] as const)("with %j and %j nothing is sent: %s", (change, own, reason) => {
-  expect(baidu.reason(change, own)).toBe(reason);
-});
+]);
 
 test.each(forgedCallbacks("baidu.com"))("the forged callback %s is not called", (callback) => {
   expect(baidu.reason({ adData: { callback } })).toBe("The callback's host is not one of the platform's.");
@@ -266,8 +259,4 @@ test.each<[number, ReplyVerdict["kind"]]>([
   const verdict = baiduPostback.read(reply({ header }));
   expect(verdict.kind).toBe(kind);
   if (verdict.kind !== "accepted") expect(verdict.reason).toBe(`The platform answered ${status}: 2001 bad url.`);
-});
-
-test.each(PLAIN_REPLIES)("%s is read", (_, answer, kind) => {
-  expect(baiduPostback.read(answer).kind).toBe(kind);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { bilibiliPostback } from "../../../src/platform/postback/bilibili.ts";
-import { AT_MS, type CodeTable, ODD, PLAIN_REPLIES, queryOf, reply, rowsOf, using } from "./sample.ts";
+import { reads, skips, tells } from "./connector-cases.ts";
+import { AT_MS, type CodeTable, ODD, queryOf, reply, using } from "./sample.ts";
 
 const BY_TRACK = { adData: { track_id: "pbaes.a-b_c" } };
 const bilibili = using(bilibiliPostback, {});
@@ -35,11 +35,7 @@ const CODES: CodeTable = {
   action_valid: "-",
 };
 
-test.each(rowsOf(CODES))("Bilibili is told %s as %s", (eventType, told) => {
-  const change = { ...BY_TRACK, eventType };
-  if (told === "-") expect(bilibili.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(queryOf(bilibili.request(change)).conv_type).toBe(told);
-});
+tells("Bilibili", CODES, { ...bilibili, by: BY_TRACK, told: (change) => queryOf(bilibili.request(change)).conv_type });
 
 test("an account's own codes come before the table's", () => {
   const codes = '{"customer_effective":"FORM_SUBMIT"}';
@@ -70,22 +66,17 @@ test("a track id with odd characters arrives as it is, from a click id too", () 
   expect(queryOf(bilibili.request({ adData: { click_id: "c" } })).track_id).toBe("c");
 });
 
-test.each([
+skips(bilibili, [
   [{}, {}, "The touch brought no track_id."],
   [BY_TRACK, { value_unit: "li" }, "The account's `value_unit` is neither fen nor yuan."],
-])("with %j and %j nothing is sent: %s", (change, own, reason) => {
-  expect(bilibili.reason(change, own)).toBe(reason);
-});
+]);
 
 test("Bilibili does not dedupe", () => {
   expect(bilibili.dedupes(BY_TRACK)).toBe(false);
 });
 
-test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
+reads(bilibiliPostback, [
   ["code 0", reply({ code: 0, message: "", data: "" }), "accepted"],
   ["code 400", reply({ code: 400, message: "track_id" }), "permanent"],
   ["another code", reply({ code: -500, message: "x" }), "retry"],
-  ...PLAIN_REPLIES,
-])("%s is read", (_, answer, kind) => {
-  expect(bilibiliPostback.read(answer).kind).toBe(kind);
-});
+]);

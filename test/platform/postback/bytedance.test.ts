@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { bytedancePostback } from "../../../src/platform/postback/bytedance.ts";
+import { reads, skips, tells } from "./connector-cases.ts";
 import {
   ANDROID,
   AT_MS,
@@ -17,7 +17,6 @@ import {
   OAID,
   OAID_MD5,
   ODD,
-  PLAIN_REPLIES,
   queryOf,
   reply,
   rowsOf,
@@ -84,11 +83,7 @@ const V1_CODES: CodeTable = {
   game_action: "25",
 };
 
-test.each(rowsOf(CODES))("v2 is told %s as %s", (eventType, told) => {
-  const change = { ...BY_CALLBACK, eventType };
-  if (told === "-") expect(bytedance.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(bodyOf(bytedance.request(change)).event_type).toBe(told);
-});
+tells("v2", CODES, { ...bytedance, by: BY_CALLBACK, told: (change) => bodyOf(bytedance.request(change)).event_type });
 
 test.each(rowsOf(V1_CODES))("v1 and the gateway are told %s as %s", (eventType, told) => {
   const [v1, clue] = [
@@ -220,7 +215,7 @@ test.each([
   expect(bytedance.dedupes(change, own)).toBe(dedupes);
 });
 
-test.each([
+skips(bytedance, [
   [{}, {}, "The touch brought no callback."],
   [{}, V1, "The touch brought no callback."],
   [BY_CLUE, {}, "The touch brought no callback."],
@@ -229,11 +224,9 @@ test.each([
   [BOTH, { route: "clue", gateway_id: "1" }, "The account has no `gateway_token`."],
   [BY_CALLBACK, { route: "clue", ...GATEWAY }, "The launch brought no clue_token."],
   [BOTH, { route: "fax" }, "The account's `route` is none of auto, v2, v1 and clue."],
-])("with %j and %j nothing is sent: %s", (change, own, reason) => {
-  expect(bytedance.reason(change, own)).toBe(reason);
-});
+]);
 
-test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
+reads(bytedancePostback, [
   ["code 0 of v2", reply({ code: 0, message: "success" }), "accepted"],
   ["code 128 of v2", reply({ code: 128, message: "x" }), "accepted"],
   ["another code of v2", reply({ code: 3, message: "x" }), "retry"],
@@ -244,7 +237,4 @@ test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
   ["status 200 of the gateway", reply({ status: 200, message: "ok", data: "" }), "accepted"],
   ["a success of the gateway", reply({ status: 7, message: "success", data: "" }), "accepted"],
   ["another status of the gateway", reply({ status: 401, message: "bad signature", data: "" }), "permanent"],
-  ...PLAIN_REPLIES,
-])("%s is read", (_, answer, kind) => {
-  expect(bytedancePostback.read(answer).kind).toBe(kind);
-});
+]);

@@ -1,20 +1,8 @@
 import { createHmac } from "node:crypto";
 import { expect, test } from "vitest";
-import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { huaweiPostback } from "../../../src/platform/postback/huawei.ts";
-import {
-  ANDROID,
-  AT_SECONDS,
-  bodyOf,
-  type CodeTable,
-  NOW_MS,
-  OAID,
-  ODD,
-  PLAIN_REPLIES,
-  reply,
-  rowsOf,
-  using,
-} from "./sample.ts";
+import { reads, skips, tells } from "./connector-cases.ts";
+import { ANDROID, AT_SECONDS, bodyOf, type CodeTable, NOW_MS, OAID, ODD, reply, using } from "./sample.ts";
 
 const ACCOUNT = { url: "https://upload.example/v2/actionupload", secret_key: "Wpjr1==" };
 const BY_CALLBACK = { adData: { callback: "cb-4", content_id: "701", campaign_id: "501" } };
@@ -49,10 +37,10 @@ const CODES: CodeTable = {
   action_valid: "-",
 };
 
-test.each(rowsOf(CODES))("Huawei is told %s as %s", (eventType, told) => {
-  const change = { ...BY_CALLBACK, eventType };
-  if (told === "-") expect(huawei.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(bodyOf(huawei.request(change)).conversion_type).toBe(told);
+tells("Huawei", CODES, {
+  ...huawei,
+  by: BY_CALLBACK,
+  told: (change) => bodyOf(huawei.request(change)).conversion_type,
 });
 
 test("an account's own codes come before the table's", () => {
@@ -81,22 +69,17 @@ test("the header signs the body as it goes out", () => {
   expect(headers.authorization).toBe(`Digest validTime="${NOW_MS}", response="${response}"`);
 });
 
-test.each([
+skips(huawei, [
   [BY_CALLBACK, { url: "" }, "The account has no `url`."],
   [BY_CALLBACK, { secret_key: "" }, "The account has no `secret_key`."],
   [{}, {}, "The touch brought no callback."],
-])("with %j and %j nothing is sent: %s", (change, own, reason) => {
-  expect(huawei.reason(change, own)).toBe(reason);
-});
+]);
 
 test("Huawei does not dedupe", () => {
   expect(huawei.dedupes(BY_CALLBACK)).toBe(false);
 });
 
-test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
+reads(huaweiPostback, [
   ["result code 0", reply({ resultCode: 0, resultMessage: "success" }), "accepted"],
   ["another result code", reply({ resultCode: 206, resultMessage: "callback" }), "retry"],
-  ...PLAIN_REPLIES,
-])("%s is read", (_, answer, kind) => {
-  expect(huaweiPostback.read(answer).kind).toBe(kind);
-});
+]);

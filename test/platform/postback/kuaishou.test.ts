@@ -1,18 +1,7 @@
 import { expect, test } from "vitest";
-import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { kuaishouPostback } from "../../../src/platform/postback/kuaishou.ts";
-import {
-  AT_MS,
-  type CodeTable,
-  forgedCallbacks,
-  ODD,
-  oddCallbacks,
-  PLAIN_REPLIES,
-  queryOf,
-  reply,
-  rowsOf,
-  using,
-} from "./sample.ts";
+import { reads, tells } from "./connector-cases.ts";
+import { AT_MS, type CodeTable, forgedCallbacks, ODD, oddCallbacks, queryOf, reply, using } from "./sample.ts";
 
 const TOKEN = "DHAJASALKFyk1uCKBYCyXp-iIDS-uHDd_a9SJ9Dbwkqv46";
 const BY_TOKEN = { adData: { callback: TOKEN } };
@@ -47,10 +36,10 @@ const CODES: CodeTable = {
   action_valid: "6",
 };
 
-test.each(rowsOf(CODES))("Kuaishou is told %s as %s", (eventType, told) => {
-  const change = { ...BY_TOKEN, eventType, cents: 600 };
-  if (told === "-") expect(kuaishou.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(queryOf(kuaishou.request(change)).event_type).toBe(told);
+tells("Kuaishou", CODES, {
+  ...kuaishou,
+  by: { ...BY_TOKEN, cents: 600 },
+  told: (change) => queryOf(kuaishou.request(change)).event_type,
 });
 
 test("an account's own codes come before the table's, as texts and as numbers", () => {
@@ -131,13 +120,10 @@ test.each(oddCallbacks("ad.partner.gifshow.com"))("the callback %j is not called
   expect(kuaishou.reason({ adData: { callback } })).toBe("The callback is not an http address.");
 });
 
-test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
+reads(kuaishouPostback, [
   ["result 1", reply({ result: 1, "host-name": "h" }), "accepted"],
   ["result 1 as a text", reply({ result: "1" }), "accepted"],
   ["result 0", reply({ result: 0 }), "retry"],
   ["result 2 with a text", reply({ result: 2, error_msg: "busy" }), "retry"],
   ["a callback that cannot be decoded", reply({ result: 3, error_msg: "callbackinfo decoded failure" }), "permanent"],
-  ...PLAIN_REPLIES,
-])("%s is read", (_, answer, kind) => {
-  expect(kuaishouPostback.read(answer).kind).toBe(kind);
-});
+]);

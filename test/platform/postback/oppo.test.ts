@@ -1,22 +1,8 @@
 import { createDecipheriv, createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { oppoPostback } from "../../../src/platform/postback/oppo.ts";
-import {
-  ANDROID,
-  AT_MS,
-  bodyOf,
-  type CodeTable,
-  IOS,
-  NOBODY,
-  NOW_MS,
-  OAID,
-  ODD,
-  PLAIN_REPLIES,
-  reply,
-  rowsOf,
-  using,
-} from "./sample.ts";
+import { reads, skips, tells } from "./connector-cases.ts";
+import { ANDROID, AT_MS, bodyOf, type CodeTable, IOS, NOBODY, NOW_MS, OAID, ODD, reply, using } from "./sample.ts";
 
 const KEY = Buffer.from("0123456789abcdef");
 const ACCOUNT = { key: KEY.toString("base64"), salt: "e0u6", pkg: "com.example.game" };
@@ -52,11 +38,7 @@ const CODES: CodeTable = {
   action_valid: "8",
 };
 
-test.each(rowsOf(CODES))("OPPO is told %s as %s", (eventType, told) => {
-  const change = { ...BY_DEVICE, eventType };
-  if (told === "-") expect(oppo.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(bodyOf(oppo.request(change)).dataType).toBe(Number(told));
-});
+tells("OPPO", CODES, { ...oppo, by: BY_DEVICE, told: (change) => bodyOf(oppo.request(change)).dataType, as: Number });
 
 test("an account's own codes come before the table's, and are whole numbers", () => {
   expect(bodyOf(oppo.request({ ...BY_DEVICE, eventType: "pay" }, { codes: '{"pay":7}' })).dataType).toBe(7);
@@ -99,25 +81,20 @@ test.each([
   expect({ ascribeType, adId }).toEqual({ ascribeType: undefined, adId: undefined, ...told });
 });
 
-test.each([
+skips(oppo, [
   [{}, {}, "The device's oaid is not known."],
   [{ user: IOS }, {}, "The device's oaid is not known."],
   [BY_DEVICE, { key: "" }, "The account has no `key`."],
   [BY_DEVICE, { salt: "" }, "The account has no `salt`."],
   [BY_DEVICE, { pkg: "" }, "The account has no `pkg`."],
   [BY_DEVICE, { key: "c2hvcnQ=" }, "The account's `key` is not 16 bytes in base64."],
-])("with %j and %j nothing is sent: %s", (change, own, reason) => {
-  expect(oppo.reason(change, own)).toBe(reason);
-});
+]);
 
 test("OPPO does not dedupe", () => {
   expect(oppo.dedupes(BY_DEVICE)).toBe(false);
 });
 
-test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
+reads(oppoPostback, [
   ["ret 0", reply({ ret: 0, msg: "" }), "accepted"],
   ["another ret", reply({ ret: 1001, msg: "sign" }), "retry"],
-  ...PLAIN_REPLIES,
-])("%s is read", (_, answer, kind) => {
-  expect(oppoPostback.read(answer).kind).toBe(kind);
-});
+]);

@@ -1,12 +1,13 @@
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import { POSTBACK_EVENT_TYPES } from "../../../src/domain/postback.ts";
-import type { PostbackConnector } from "../../../src/platform/connector.ts";
+import type { PostbackConnector, ReplyVerdict } from "../../../src/platform/connector.ts";
 import { linkOf, readTouch } from "../../../src/platform/link.ts";
 import { POSTBACK_PLATFORMS, postbackConnectorOf } from "../../../src/platform/postback/registry.ts";
 import { PLATFORM_NAMES, platformNamed } from "../../../src/platform/registry.ts";
-import { ANDROID, bodyOf, IOS, NOBODY, using } from "./sample.ts";
+import { reads } from "./connector-cases.ts";
+import { ANDROID, bodyOf, IOS, NOBODY, reply, using } from "./sample.ts";
 
 const CONNECTORS = POSTBACK_PLATFORMS.map((platform) => [platform, postbackConnectorOf(platform)!] as const);
 
@@ -144,4 +145,28 @@ test.each<[string, Record<string, string>, string]>([
     adData: adDataOf(platform, values),
   });
   expect(`${url}\n${body}`).toContain(told);
+});
+
+/** What every connector makes of a reply that says nothing of its own. */
+const PLAIN_REPLIES: [string, { status: number; body: string }, ReplyVerdict["kind"]][] = [
+  ["HTTP 500", reply("", 500), "retry"],
+  ["HTTP 502 with a page", reply("<html>Bad gateway</html>", 502), "retry"],
+  ["HTTP 503", reply("{}", 503), "retry"],
+  ["HTTP 429", reply("", 429), "retry"],
+  ["HTTP 408", reply("", 408), "retry"],
+  ["HTTP 400", reply("", 400), "permanent"],
+  ["HTTP 403 with a page", reply("<html>", 403), "permanent"],
+  ["HTTP 404", reply("{}", 404), "permanent"],
+  ["HTTP 302", reply("", 302), "retry"],
+  ["a page in place of JSON", reply("<html>ok</html>"), "retry"],
+  ["an empty body", reply(""), "retry"],
+  ["an empty object", reply({}), "retry"],
+  ["a list", reply("[0]"), "retry"],
+  ["a bare number", reply("0"), "retry"],
+  ["null", reply("null"), "retry"],
+  ["JSON that is cut off", reply('{"code":0,"mess'), "retry"],
+];
+
+describe.each(CONNECTORS)("%s", (_, connector) => {
+  reads(connector, PLAIN_REPLIES);
 });

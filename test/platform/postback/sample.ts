@@ -8,7 +8,6 @@ import {
   type ConversionUser,
   type HttpRequest,
   type PostbackConnector,
-  type ReplyVerdict,
   settingsOf,
 } from "../../../src/platform/connector.ts";
 
@@ -107,26 +106,6 @@ export const reply = (body: JsonObject | string, status = 200) => ({
   status,
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
-
-/** What every connector makes of a reply that says nothing of its own. */
-export const PLAIN_REPLIES: [string, { status: number; body: string }, ReplyVerdict["kind"]][] = [
-  ["HTTP 500", reply("", 500), "retry"],
-  ["HTTP 502 with a page", reply("<html>Bad gateway</html>", 502), "retry"],
-  ["HTTP 503", reply("{}", 503), "retry"],
-  ["HTTP 429", reply("", 429), "retry"],
-  ["HTTP 408", reply("", 408), "retry"],
-  ["HTTP 400", reply("", 400), "permanent"],
-  ["HTTP 403 with a page", reply("<html>", 403), "permanent"],
-  ["HTTP 404", reply("{}", 404), "permanent"],
-  ["HTTP 302", reply("", 302), "retry"],
-  ["a page in place of JSON", reply("<html>ok</html>"), "retry"],
-  ["an empty body", reply(""), "retry"],
-  ["an empty object", reply({}), "retry"],
-  ["a list", reply("[0]"), "retry"],
-  ["a bare number", reply("0"), "retry"],
-  ["null", reply("null"), "retry"],
-  ["JSON that is cut off", reply('{"code":0,"mess'), "retry"],
-];
 
 /** Addresses that a forged click could bring, for a platform whose callbacks lead to `host`. */
 export function forgedCallbacks(host: string): string[] {

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/json.ts";
 import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { tencentPostback } from "../../../src/platform/postback/tencent.ts";
+import { reads } from "./connector-cases.ts";
 import {
   ANDROID,
   AT_SECONDS,
@@ -19,7 +20,6 @@ import {
   OAID_MD5,
   ODD,
   oddCallbacks,
-  PLAIN_REPLIES,
   reply,
   rowsOf,
   using,
@@ -286,15 +286,12 @@ test.each<[number, ReplyVerdict["kind"]]>([
   expect(tencentPostback.read(reply({ errcode, errmsg: "no" })).kind).toBe(kind);
 });
 
-test.each([
-  ...PLAIN_REPLIES,
+reads(tencentPostback, [
   ["HTTP 401 with a token's code", reply({ code: 11000 }, 401), "token"],
   ["HTTP 400 with an unknown code", reply({ code: 31013 }, 400), "permanent"],
   ["HTTP 400 with the code for success", reply({ code: 0 }, 400), "permanent"],
   ["a code that is the name of something else", reply({ code: "constructor" }), "retry"],
-] as const)("%s is read", (_, answer, kind) => {
-  expect(tencentPostback.read(answer).kind).toBe(kind);
-});
+]);
 
 test("a reason never repeats a token that the platform repeated", () => {
   const token = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { vivoPostback } from "../../../src/platform/postback/vivo.ts";
+import { reads, skips, tells } from "./connector-cases.ts";
 import {
   ANDROID,
   AT_MS,
@@ -12,9 +12,7 @@ import {
   NOW_MS,
   OAID_MD5,
   ODD,
-  PLAIN_REPLIES,
   reply,
-  rowsOf,
   using,
 } from "./sample.ts";
 
@@ -55,11 +53,7 @@ const CODES: CodeTable = {
   action_valid: "-",
 };
 
-test.each(rowsOf(CODES))("vivo is told %s as %s", (eventType, told) => {
-  const change = { ...BY_DEVICE, eventType };
-  if (told === "-") expect(vivo.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(behavior(change).cvType).toBe(told);
-});
+tells("vivo", CODES, { ...vivo, by: BY_DEVICE, told: (change) => behavior(change).cvType });
 
 test("an account's own codes come before the table's", () => {
   const codes = '{"key_active":"GAME_FIGHT_TIMES"}';
@@ -101,7 +95,7 @@ test("the click alone names the user where no device is known", () => {
   expect([requestId, creativeId, userId]).toEqual([ODD, "7", undefined]);
 });
 
-test.each([
+skips(vivo, [
   [{}, {}, "Neither the device's oaid or imei nor the click's request and creative are known."],
   [
     { adData: { request_id: "r" } },
@@ -112,22 +106,17 @@ test.each([
   [BY_DEVICE, { src_id: "" }, "The account has no `src_id`."],
   [BY_DEVICE, { pkg_name: "" }, "The account has no `pkg_name`."],
   [BY_DEVICE, { value_unit: "li" }, "The account's `value_unit` is neither fen nor yuan."],
-])("with %j and %j nothing is sent: %s", (change, own, reason) => {
-  expect(vivo.reason(change, own)).toBe(reason);
-});
+]);
 
 test("vivo does not dedupe", () => {
   expect(vivo.dedupes(BY_DEVICE)).toBe(false);
 });
 
-test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
+reads(vivoPostback, [
   ["code 0", reply({ code: 0, message: "success" }), "accepted"],
   ["a code whose text names the token", reply({ code: 12101, message: "Token expired" }), "token"],
   ["another code", reply({ code: 10, message: "busy" }), "retry"],
-  ...PLAIN_REPLIES,
-])("%s is read", (_, answer, kind) => {
-  expect(vivoPostback.read(answer).kind).toBe(kind);
-});
+]);
 
 const OAUTH = { client_id: "7", client_secret: "s&1", refresh_token: "r/1" };
 

@@ -1,19 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { ReplyVerdict } from "../../../src/platform/connector.ts";
 import { xiaomiPostback } from "../../../src/platform/postback/xiaomi.ts";
-import {
-  ANDROID,
-  AT_MS,
-  type CodeTable,
-  NOBODY,
-  OAID,
-  PLAIN_REPLIES,
-  queryOf,
-  reply,
-  rowsOf,
-  using,
-} from "./sample.ts";
+import { reads, skips, tells } from "./connector-cases.ts";
+import { ANDROID, AT_MS, type CodeTable, NOBODY, OAID, queryOf, reply, using } from "./sample.ts";
 
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 
@@ -50,11 +39,7 @@ const CODES: CodeTable = {
   action_valid: "-",
 };
 
-test.each(rowsOf(CODES))("Xiaomi is told %s as %s", (eventType, told) => {
-  const change = { ...BY_DEVICE, eventType };
-  if (told === "-") expect(xiaomi.reason(change)).toBe(`The platform has no code for ${eventType}.`);
-  else expect(queryOf(xiaomi.request(change)).conv_type).toBe(told);
-});
+tells("Xiaomi", CODES, { ...xiaomi, by: BY_DEVICE, told: (change) => queryOf(xiaomi.request(change)).conv_type });
 
 test("an account's own codes come before the table's", () => {
   const codes = '{"activate":"APP_ACTIVE_NEW"}';
@@ -114,24 +99,19 @@ test("the touch's own advertiser stands in where the account has none", () => {
   expect(queryOf(xiaomi.request(change)).customer_id).toBe("641982");
 });
 
-test.each([
+skips(xiaomi, [
   [{}, {}, "Neither the device's oaid nor its imei is known."],
   [BY_DEVICE, { app_id: "" }, "The account has no `app_id`."],
   [BY_DEVICE, { customer_id: "" }, "The account has no `customer_id`."],
   [BY_DEVICE, { sign_key: "" }, "The account has no `sign_key`."],
   [BY_DEVICE, { encrypt_key: "" }, "The account has no `encrypt_key`."],
-])("with %j and %j nothing is sent: %s", (change, own, reason) => {
-  expect(xiaomi.reason(change, own)).toBe(reason);
-});
+]);
 
 test("Xiaomi does not dedupe", () => {
   expect(xiaomi.dedupes(BY_DEVICE)).toBe(false);
 });
 
-test.each<[string, { status: number; body: string }, ReplyVerdict["kind"]]>([
+reads(xiaomiPostback, [
   ["code 1", reply({ code: 1 }), "accepted"],
   ["another code", reply({ code: -1, failMsg: "sign" }), "permanent"],
-  ...PLAIN_REPLIES,
-])("%s is read", (_, answer, kind) => {
-  expect(xiaomiPostback.read(answer).kind).toBe(kind);
-});
+]);
