@@ -53,6 +53,16 @@ export function jsonParameter(query: URLSearchParams, name: string): unknown {
   }
 }
 
+/** Some of the known names, as JSON. */
+export function namesParameter(
+  query: URLSearchParams,
+  { parameter: name, known }: { parameter: string; known: ReadonlySet<string> },
+): string[] {
+  const list = jsonParameter(query, name);
+  if (!Array.isArray(list) || list.length === 0) throw new Refusal(`${name} is not a list`);
+  return list.map((value) => memberOf(known, { name, value: String(value) }));
+}
+
 export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-import { Refusal } from "./call.ts";
+import { optionalWholeParameter, Refusal } from "./call.ts";
 
 /** What an ad cost on a day. */
 export type CostRow = {
@@ -102,6 +102,16 @@ export function pageOf<Item>(
     total: items.length,
     pages: Math.ceil(items.length / size),
   };
+}
+
+/** The page that a query asks for. */
+export function pageAsked<Item>(
+  query: URLSearchParams,
+  { items, sizeMax, pageRows }: { items: readonly Item[]; sizeMax: number; pageRows: number },
+): Page<Item> {
+  const page = optionalWholeParameter(query, "page", { min: 1 }) ?? 1;
+  const pageSize = optionalWholeParameter(query, "page_size", { min: 1, max: sizeMax }) ?? 10;
+  return pageOf(items, { page, pageSize, pageRows });
 }
 
 /** A span of days, both ends included, of at most so many. */

@@ -7,13 +7,21 @@ import {
   isFields,
   jsonBody,
   jsonParameter,
-  memberOf,
-  optionalWholeParameter,
+  namesParameter,
   parameter,
   Refusal,
   textAt,
 } from "./call.ts";
-import { assertDays, type CostBook, type CostRow, numberId, type Page, pageOf, sumBy, withNumberIds } from "./costs.ts";
+import {
+  assertDays,
+  type CostBook,
+  type CostRow,
+  numberId,
+  type Page,
+  pageAsked,
+  sumBy,
+  withNumberIds,
+} from "./costs.ts";
 import type { Dialect, Route } from "./stand-in.ts";
 import type { Tokens } from "./tokens.ts";
 
@@ -93,8 +101,8 @@ function accountOf(query: URLSearchParams, book: CostBook): string {
 function customReport(query: URLSearchParams, book: CostBook): Answer {
   const account = accountOf(query, book);
   if (parameter(query, "data_topic") !== "BASIC_DATA") throw new Refusal("data_topic is not served here");
-  const dimensions = names(query, { parameter: "dimensions", known: DIMENSION_NAMES });
-  const metrics = names(query, { parameter: "metrics", known: METRIC_NAMES });
+  const dimensions = namesParameter(query, { parameter: "dimensions", known: DIMENSION_NAMES });
+  const metrics = namesParameter(query, { parameter: "metrics", known: METRIC_NAMES });
   for (const name of ["filters", "order_by"])
     if (!Array.isArray(jsonParameter(query, name))) throw new Refusal(`${name} is not a list`);
   const days = assertDays({
@@ -166,24 +174,6 @@ function advertisers(query: URLSearchParams, book: CostBook): Answer {
     return { id: numberId(id), name: book.accountName(id), status: "STATUS_ENABLE" };
   });
   return enveloped({ code: 0, message: "OK", data: shown });
-}
-
-function names(
-  query: URLSearchParams,
-  { parameter: name, known }: { parameter: string; known: ReadonlySet<string> },
-): string[] {
-  const list = jsonParameter(query, name);
-  if (!Array.isArray(list) || list.length === 0) throw new Refusal(`${name} is not a list`);
-  return list.map((value) => memberOf(known, { name, value: String(value) }));
-}
-
-function pageAsked<Item>(
-  query: URLSearchParams,
-  { items, sizeMax, pageRows }: { items: readonly Item[]; sizeMax: number; pageRows: number },
-): Page<Item> {
-  const page = optionalWholeParameter(query, "page", { min: 1 }) ?? 1;
-  const pageSize = optionalWholeParameter(query, "page_size", { min: 1, max: sizeMax }) ?? 10;
-  return pageOf(items, { page, pageSize, pageRows });
 }
 
 function pageShown({ page, pageSize, total, pages }: Page<unknown>): object {

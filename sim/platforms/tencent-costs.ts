@@ -6,11 +6,20 @@ import {
   isFields,
   jsonParameter,
   memberOf,
-  optionalWholeParameter,
+  namesParameter,
   parameter,
   Refusal,
 } from "./call.ts";
-import { assertDays, type CostBook, type CostRow, numberId, type Page, pageOf, sumBy, withNumberIds } from "./costs.ts";
+import {
+  assertDays,
+  type CostBook,
+  type CostRow,
+  numberId,
+  type Page,
+  pageAsked,
+  sumBy,
+  withNumberIds,
+} from "./costs.ts";
 import type { Dialect, Route } from "./stand-in.ts";
 import type { Gate } from "./tencent.ts";
 import { Pace } from "./tokens.ts";
@@ -65,8 +74,8 @@ function dailyReport({ query }: Call, { book, account }: Asked): Answer {
   const level = memberOf(LEVELS, { name: "level", value: parameter(query, "level") });
   const range = jsonParameter(query, "date_range") as { start_date?: unknown; end_date?: unknown } | null;
   const days = assertDays({ firstDay: range?.start_date, lastDay: range?.end_date, daysMax: 90 });
-  const groups = names(query, { parameter: "group_by", known: GROUPS });
-  const fields = names(query, { parameter: "fields", known: COLUMN_NAMES });
+  const groups = namesParameter(query, { parameter: "group_by", known: GROUPS });
+  const fields = namesParameter(query, { parameter: "fields", known: COLUMN_NAMES });
   if (level === "REPORT_LEVEL_ADVERTISER" && groups.includes("adgroup_id"))
     throw new Refusal("group_by adgroup_id is below the level");
   const timeLine = query.get("time_line");
@@ -103,24 +112,6 @@ function advertiser({ query }: Call, { book, account }: Asked): Answer {
     memo: "",
     system_status: "CUSTOMER_STATUS_NORMAL",
   }));
-}
-
-function names(
-  query: URLSearchParams,
-  { parameter: name, known }: { parameter: string; known: ReadonlySet<string> },
-): string[] {
-  const list = jsonParameter(query, name);
-  if (!Array.isArray(list) || list.length === 0) throw new Refusal(`${name} is not a list`);
-  return list.map((value) => memberOf(known, { name, value: String(value) }));
-}
-
-function pageAsked<Item>(
-  query: URLSearchParams,
-  { items, sizeMax, pageRows }: { items: readonly Item[]; sizeMax: number; pageRows: number },
-): Page<Item> {
-  const page = optionalWholeParameter(query, "page", { min: 1 }) ?? 1;
-  const pageSize = optionalWholeParameter(query, "page_size", { min: 1, max: sizeMax }) ?? 10;
-  return pageOf(items, { page, pageSize, pageRows });
 }
 
 function listed<Item>({ items, page, pageSize, total, pages }: Page<Item>, show: (item: Item) => object): Answer {

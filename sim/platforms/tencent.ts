@@ -3,27 +3,25 @@ import { CostBook, type CostOptions } from "./costs.ts";
 import { type Desk, type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { acceptActions, type Origin, readActions } from "./tencent-actions.ts";
 import { tencentCostRoutes } from "./tencent-costs.ts";
-import { Nonces, randomText, Tokens } from "./tokens.ts";
+import { assertClient, clientOf, Nonces, type OAuthClient, Tokens } from "./tokens.ts";
 
 export type TencentOptions = StandInOptions &
+  Partial<OAuthClient> &
   CostOptions & {
-    clientId?: string;
-    clientSecret?: string;
     /** Whether delivered callbacks ask for a token, as all do since the switch in the console was retired. */
     callbacks?: "authenticated" | "open";
     /** For each interface that reads. */
     readsPerMinute?: number;
   };
 
-export type TencentStandIn = StandIn & {
-  tokens: Tokens;
-  /** Of the WeChat app: whoever holds it renews it and tells us. */
-  wechatTokens: Tokens;
-  clientId: string;
-  clientSecret: string;
-  /** What `__CALLBACK__` is once decoded. */
-  callbackUrl(cb: string): string;
-};
+export type TencentStandIn = StandIn &
+  OAuthClient & {
+    tokens: Tokens;
+    /** Of the WeChat app: whoever holds it renews it and tells us. */
+    wechatTokens: Tokens;
+    /** What `__CALLBACK__` is once decoded. */
+    callbackUrl(cb: string): string;
+  };
 
 const CODE = { expired: 11000, unknown: 11004, busy: 10000, parameter: 18001, badCallback: 20001, badConvId: 20002 };
 
@@ -46,7 +44,8 @@ const WECHAT_DIALECT: Dialect = {
 export type Gate = (call: Call) => void;
 
 export async function startTencent(options: TencentOptions = {}): Promise<TencentStandIn> {
-  const { clock, clientId = randomText(), clientSecret = randomText(), callbacks = "authenticated" } = options;
+  const { clock, callbacks = "authenticated" } = options;
+  const client = clientOf(options);
   const tokens = new Tokens({ clock, accessSeconds: 86_400, refreshToken: "kept" });
   const wechatTokens = new Tokens({ clock, accessSeconds: 7200, refreshToken: "kept" });
   const gates = gatesOf(tokens);
@@ -54,7 +53,7 @@ export async function startTencent(options: TencentOptions = {}): Promise<Tencen
     callbackRoute("/conv", callbacks === "authenticated" ? gates.byHeaders : () => {}),
     userActionsRoute(gates),
     wechatRoute(wechatTokens),
-    tokenRoute({ tokens, clientId, clientSecret }),
+    tokenRoute(tokens, client),
     ...tencentCostRoutes(new CostBook(options), {
       dialect: DIALECT,
       gate: gates.byQuery,
@@ -63,7 +62,7 @@ export async function startTencent(options: TencentOptions = {}): Promise<Tencen
   ];
   const standIn = await startStandIn("tencent", { ...options, routes });
   const callbackUrl = (cb: string) => `${standIn.url}/conv?cb=${encodeURIComponent(cb)}&conv_id=1001`;
-  return Object.assign(standIn, { tokens, wechatTokens, clientId, clientSecret, callbackUrl });
+  return Object.assign(standIn, { ...client, tokens, wechatTokens, callbackUrl });
 }
 
 /** The same three values travel in headers on the callback and in the query everywhere else. */
@@ -139,22 +138,13 @@ function accept(call: Call, { desk, origin }: { desk: Desk; origin: Origin }): A
   return answer({ code: 0, message: "" });
 }
 
-function tokenRoute({
-  tokens,
-  clientId,
-  clientSecret,
-}: {
-  tokens: Tokens;
-  clientId: string;
-  clientSecret: string;
-}): Route {
+function tokenRoute(tokens: Tokens, client: OAuthClient): Route {
   return {
     methods: ["GET"],
     path: "/oauth/token",
     dialect: DIALECT,
     take({ query, nowMs }) {
-      if (parameter(query, "client_id") !== clientId || parameter(query, "client_secret") !== clientSecret)
-        throw new Refusal("client_id or client_secret is wrong", 11001);
+      assertClient(query, client, 11001);
       if (parameter(query, "grant_type") !== "refresh_token") throw new Refusal("grant_type is not served here");
       tokens.refresh(parameter(query, "refresh_token"), { unknown: 11005, expired: 11005 });
       // A refresh tells no refresh token: the one that was used stays good, for longer.

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Clock, systemClock } from "../../src/clock.ts";
-import { Refusal } from "./call.ts";
+import { parameter, Refusal } from "./call.ts";
 
 export const randomText = (): string => randomBytes(16).toString("hex");
 
@@ -73,6 +73,18 @@ export class Tokens {
   #issue(seconds: number): Token {
     return { text: randomText(), expiresAtMs: this.#options.clock() + seconds * 1000 };
   }
+}
+
+/** The developer's application in whose name tokens are refreshed. */
+export type OAuthClient = { clientId: string; clientSecret: string };
+
+export function clientOf({ clientId = randomText(), clientSecret = randomText() }: Partial<OAuthClient>): OAuthClient {
+  return { clientId, clientSecret };
+}
+
+export function assertClient(query: URLSearchParams, client: OAuthClient, code?: number): void {
+  if (parameter(query, "client_id") !== client.clientId || parameter(query, "client_secret") !== client.clientSecret)
+    throw new Refusal("client_id or client_secret is wrong", code);
 }
 
 /** A nonce is good once. */

@@ -22,10 +22,10 @@ import {
   type StandInOptions,
   startStandIn,
 } from "./stand-in.ts";
-import { randomText, Tokens } from "./tokens.ts";
+import { assertClient, clientOf, type OAuthClient, Tokens } from "./tokens.ts";
 
-export type VivoOptions = StandInOptions & { clientId?: string; clientSecret?: string; srcId?: string };
-export type VivoStandIn = StandIn & { tokens: Tokens; clientId: string; clientSecret: string; srcId: string };
+export type VivoOptions = StandInOptions & Partial<OAuthClient> & { srcId?: string };
+export type VivoStandIn = StandIn & OAuthClient & { tokens: Tokens; srcId: string };
 
 const CV_TYPES: ReadonlySet<string> = new Set([
   ...["ACTIVATION", "REGISTER", "PAY", "RETENTION_1", "RETENTION_2", "RETENTION_3", "RETENTION_4", "RETENTION_5"],
@@ -43,11 +43,12 @@ const DIALECT: Dialect = {
 };
 
 export async function startVivo(options: VivoOptions = {}): Promise<VivoStandIn> {
-  const { clock, clientId = randomText(), clientSecret = randomText(), srcId = "ds-202600001" } = options;
+  const { clock, srcId = "ds-202600001" } = options;
+  const client = clientOf(options);
   const tokens = new Tokens({ clock, accessSeconds: 86_400, refreshSeconds: 365 * 86_400, refreshToken: "replaced" });
-  const routes = [uploadRoute({ tokens, srcId }), refreshRoute({ tokens, clientId, clientSecret })];
+  const routes = [uploadRoute({ tokens, srcId }), refreshRoute(tokens, client)];
   const standIn = await startStandIn("vivo", { ...options, routes });
-  return Object.assign(standIn, { tokens, clientId, clientSecret, srcId });
+  return Object.assign(standIn, { ...client, tokens, srcId });
 }
 
 function uploadRoute({ tokens, srcId }: { tokens: Tokens; srcId: string }): Route {
@@ -90,22 +91,13 @@ function userIdOf(item: Fields): string {
   return userId;
 }
 
-function refreshRoute({
-  tokens,
-  clientId,
-  clientSecret,
-}: {
-  tokens: Tokens;
-  clientId: string;
-  clientSecret: string;
-}): Route {
+function refreshRoute(tokens: Tokens, client: OAuthClient): Route {
   return {
     methods: ["GET"],
     path: "/openapi/v1/oauth2/refreshToken",
     dialect: DIALECT,
     take({ query }) {
-      if (parameter(query, "client_id") !== clientId || parameter(query, "client_secret") !== clientSecret)
-        throw new Refusal("client_id or client_secret is wrong");
+      assertClient(query, client);
       tokens.refresh(parameter(query, "refresh_token"), CODE);
       return answer({
         code: 0,
