@@ -106,17 +106,10 @@ function decideCommand(developer: Command, decision: { name: string; state: Deve
     );
 }
 
-/** Without its key; the lists as they are typed. */
-function shown(developer: DeveloperApp): Record<string, unknown> {
-  return {
-    id: developer.developerId,
-    name: developer.name,
-    purpose: developer.purpose,
-    state: developer.state,
-    reason: developer.reason,
-    apps: developer.apps === "all" ? "all" : developer.apps.join(","),
-    rate: `${developer.rate.calls}/${developer.rate.windowS}`,
-  };
+/** Without its key; apps and rate as they are typed. */
+function shown({ developerId: id, name, purpose, state, reason, ...rest }: DeveloperApp): Record<string, unknown> {
+  const apps = rest.apps === "all" ? "all" : rest.apps.join(",");
+  return { id, name, purpose, state, reason, apps, rate: `${rest.rate.calls}/${rest.rate.windowS}` };
 }
 
 async function find(session: DatabaseSession, id: number): Promise<DeveloperApp> {
