@@ -9,7 +9,6 @@ import { storeCallback } from "../../src/db/callback.ts";
 import { type DeveloperApp, decideDeveloperApp } from "../../src/db/developer-app.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { storePlatformSecret } from "../../src/db/platform-secret.ts";
-import { adminToken } from "../../src/http/admin.ts";
 import { createLog } from "../../src/log.ts";
 import { hashPassword } from "../../src/password.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
@@ -17,6 +16,7 @@ import { ENDPOINTS, refresh } from "../http/endpoints.ts";
 import { ask, BASE, track } from "../http/fixture.ts";
 import { adReportOf, listOf, Reports } from "../http/reports.ts";
 import { Attempt, environment, ROOT } from "../process/launch.ts";
+import { AdminCaller, adminTokenOf } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
 const MARK = "hush-3f9c";
@@ -101,20 +101,12 @@ async function callEverything(): Promise<void> {
     const { authorization } = signedRequest(body, developer.appKey);
     await reports.send(path, `{"broken":"${app.appKey}`, { authorization });
   }
-  const admin = { authorization: `Bearer ${adminToken(vault)}` };
-  await ask(server, "GET", "/admin/api/v1/developers", { headers: admin });
+  const admin = new AdminCaller(server);
+  await admin.get("developers");
   const account = { app_id: app.appId, ad_platform: "huawei", secrets: { secret_key: `${MARK}-huawei` } };
-  const set = await ask(server, "POST", "/admin/api/v1/accounts/set", {
-    headers: admin,
-    body: JSON.stringify(account),
-  });
-  expect(set).toMatchObject({ code: 0 });
-  await ask(server, "POST", "/admin/api/v1/session/sign-in", {
-    body: JSON.stringify({ name: PASSWORD, password: `${PASSWORD}x` }),
-  });
-  for (const path of ["developers/decide", "users/erase", "nowhere"]) {
-    await ask(server, "POST", `/admin/api/v1/${path}`, { headers: admin, body: "{" });
-  }
+  expect(await admin.post("accounts/set", account)).toMatchObject({ code: 0 });
+  await new AdminCaller(server, {}).post("session/sign-in", { name: PASSWORD, password: `${PASSWORD}x` });
+  for (const path of ["developers/decide", "users/erase", "nowhere"]) await admin.post(path, "{");
   await fetch(`${server.url}${BASE}/event/stream?app_id=0`, { headers: { authorization: `Bearer ${app.appKey}` } });
   await fetch(`${server.url}/${developer.appKey}?app_key=${app.appKey}`);
   await server.settle();
@@ -126,7 +118,7 @@ function secrets(): [string, string][] {
     ["aes_key", app.aesKey],
     ["the key of a developer application", developer.appKey],
     ["secrets of accounts, callbacks and platforms, media tokens", MARK],
-    ["the admin token", adminToken(vault)],
+    ["the admin token", adminTokenOf(server)],
     ["the token of a session", session],
     ["the key of the installation", readFileSync(join(server.dataDir, "secret.key"), "utf8").trim()],
   ];
@@ -214,14 +206,10 @@ describe("in the log", () => {
 });
 
 test("no answer to an admin holds a key but the one to an approval", async () => {
-  const headers = { authorization: `Bearer ${adminToken(vault)}` };
-  const listed = await ask(server, "GET", "/admin/api/v1/developers", { headers });
+  const admin = new AdminCaller(server);
+  const listed = await admin.get("developers");
   expect(JSON.stringify(listed.data)).not.toContain(developer.appKey);
-  const approval = { id: developer.developerId, state: "approved" };
-  const approved = await ask(server, "POST", "/admin/api/v1/developers/decide", {
-    headers,
-    body: JSON.stringify(approval),
-  });
+  const approved = await admin.post("developers/decide", { id: developer.developerId, state: "approved" });
   expect(approved.data.app_key).toBe(developer.appKey);
 });
 
