@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
 import { systemClock } from "../../src/clock.ts";
 import { UsageError } from "../../src/errors.ts";
-import { commitOf } from "../commit.ts";
+import { type Made, madeAt, madeText } from "../made.ts";
 import { readArguments, runProgram, wholeOf } from "../market/arguments.ts";
 import { runChaos } from "./chaos.ts";
 import type { Fault } from "./fault.ts";
@@ -46,6 +45,7 @@ await runProgram(async () => {
   process.once("SIGINT", () => stopping.abort());
   process.once("SIGTERM", () => stopping.abort());
   const startedMs = systemClock();
+  const made = madeAt(startedMs);
   const outcomes = await runChaos({
     ...{ rounds, faults: faultsOf(given.faults), seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }) },
     ...{ form: given.short === true ? "short" : "long", peoplePerS: wholeOf(given, "rate", { min: 1, max: 500 }) },
@@ -56,8 +56,9 @@ await runProgram(async () => {
   });
   const tally = tallyOf(outcomes);
   console.log(`\n${tallyTables(tally)}`);
-  if (typeof given.json === "string") writeFileSync(given.json, `${JSON.stringify({ tally, outcomes }, null, 2)}\n`);
-  if (typeof given.markdown === "string") writeFileSync(given.markdown, reliability(tally, { given, startedMs }));
+  if (typeof given.json === "string")
+    writeFileSync(given.json, `${JSON.stringify({ made, tally, outcomes }, null, 2)}\n`);
+  if (typeof given.markdown === "string") writeFileSync(given.markdown, reliability(tally, { given, startedMs, made }));
   if (!isFlawless(tally)) process.exitCode = 1;
 });
 
@@ -89,9 +90,9 @@ function lineOf(outcome: RoundOutcome, rounds: number): string {
   ].join("\n");
 }
 
-type Made = { given: Readonly<Record<string, unknown>>; startedMs: number };
+type Run = { given: Readonly<Record<string, unknown>>; startedMs: number; made: Made };
 
-function reliability(tally: Tally, { given, startedMs }: Made): string {
+function reliability(tally: Tally, { given, startedMs, made }: Run): string {
   const named = ["rounds", "seed", "rate", "replay"].map((name) => `--${name} ${given[name]}`);
   const some = typeof given.faults === "string" ? [`--faults ${given.faults}`] : [];
   const command = [...named, ...some, ...(given.short === true ? ["--short"] : [])].join(" ");
@@ -108,7 +109,7 @@ was told. Anyone can run it again:
 npm run chaos -- ${command}
 \`\`\`
 
-Made on ${new Date(startedMs).toISOString().slice(0, 10)} at commit ${commitOf()} in ${minutes} minutes, on ${cpus().length} cores (${process.arch}), Node ${process.version}.
+${madeText(made)} It took ${minutes} minutes.
 
 **${events.lost} of ${events.acknowledged} acknowledged events were lost and ${events.doubled} doubled, in ${tally.rounds} rounds, ${killRounds} of them kills.**
 

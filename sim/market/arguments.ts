@@ -22,6 +22,12 @@ export function wholeOf(texts: Texts, name: string, range: { min: number; max: n
   throw new UsageError(`--${name} must be a whole number from ${range.min} to ${range.max}.`);
 }
 
+export function instantOf(texts: Texts, name: string): number {
+  const ms = Date.parse(String(texts[name]));
+  if (Number.isFinite(ms)) return ms;
+  throw new UsageError(`--${name} must be an instant, such as 2026-11-15T00:00Z.`);
+}
+
 /** Runs a program of the market: what a user did wrong is said in a sentence, without a trace. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/clock.ts";
 import { UsageError } from "../../src/errors.ts";
-import { readArguments, runProgram, wholeOf } from "./arguments.ts";
+import { instantOf, readArguments, runProgram, wholeOf } from "./arguments.ts";
 import { startLiveMarket } from "./live.ts";
 import { freshPlace, temporaryPlace } from "./place.ts";
 import { ProgressBar } from "./progress-bar.ts";
@@ -12,13 +12,14 @@ import { type Truth, truthLine } from "./truth.ts";
 
 const HELP = `npm run sim -- [options]
 
-Plays a market of people, ads and fraud, whose truth is known. The same seed gives the same calls.
+Plays a market of people, ads and fraud, whose truth is known. The same seed and end give the same calls.
 
-On simulated time, on a server of its own (the days pass in seconds and end now):
+On simulated time, on a server of its own (the days pass in seconds):
   --seed N        which market (1)
   --days N        how many days (60)
   --people N      how many people turn up (3000)
   --tick N        minutes that pass at once (60)
+  --end T         the instant at which it ends, such as 2026-11-15T00:00Z (now)
   --data-dir D    keep the server's data there; else it is gone when the market is over
   --truth FILE    write what is true of each person, a JSON object a line
 
@@ -36,6 +37,7 @@ const OPTIONS = {
   days: { type: "string", default: "60" },
   people: { type: "string", default: "3000" },
   tick: { type: "string", default: "60" },
+  end: { type: "string" },
   "data-dir": { type: "string" },
   truth: { type: "string" },
   live: { type: "boolean" },
@@ -67,7 +69,11 @@ async function playSimulated(given: Given): Promise<Truth> {
       ...{ seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }), days: wholeOf(given, "days", { min: 1, max: 365 }) },
       people: wholeOf(given, "people", { min: 1, max: 1_000_000 }),
       tickMs: wholeOf(given, "tick", { min: 1, max: 240 }) * 60_000,
-      ...{ endMs: systemClock(), dataDir: place.dataDir, onStep: (what, share) => bar.step(what, share) },
+      ...{
+        endMs: given.end === undefined ? systemClock() : instantOf(given, "end"),
+        dataDir: place.dataDir,
+        onStep: (what, share) => bar.step(what, share),
+      },
     });
     await played.stop();
     bar.end();

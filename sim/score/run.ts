@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
-import { cpus, totalmem } from "node:os";
 import { systemClock } from "../../src/clock.ts";
-import { commitOf } from "../commit.ts";
-import { readArguments, runProgram, wholeOf } from "../market/arguments.ts";
+import { type Made, madeAt, madeText } from "../made.ts";
+import { instantOf, readArguments, runProgram, wholeOf } from "../market/arguments.ts";
 import { COMPLETE_RATES, DEFAULT_RATES } from "../market/options.ts";
 import { temporaryPlace } from "../market/place.ts";
 import { ProgressBar } from "../market/progress-bar.ts";
@@ -18,6 +17,7 @@ Plays a market whose truth is known, and holds what the server says against it. 
   --days N        how many days (45)
   --people N      how many people turn up (3000)
   --tick N        minutes that pass at once (60)
+  --end T         the instant at which the market ends (2026-11-15T00:00Z); another one makes another market
   --complete      a market in which nothing is lost, hidden or forged
   --json FILE     write the figures
   --markdown FILE write docs/SCORECARD.md
@@ -28,19 +28,20 @@ const OPTIONS = {
   days: { type: "string", default: "45" },
   people: { type: "string", default: "3000" },
   tick: { type: "string", default: "60" },
+  end: { type: "string", default: "2026-11-15T00:00Z" },
   complete: { type: "boolean" },
   json: { type: "string" },
   markdown: { type: "string" },
 } as const;
 
 /** Of the options, those that the figures depend on. */
-const DECIDING = ["seed", "days", "people", "tick"];
+const DECIDING = ["seed", "days", "people", "tick", "end"];
 
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
   const bar = new ProgressBar();
   const place = temporaryPlace();
-  const nowMs = systemClock();
+  const made = madeAt(systemClock());
   let score: Score;
   try {
     const played = await simulate({
@@ -48,7 +49,7 @@ await runProgram(async () => {
       people: wholeOf(given, "people", { min: 1, max: 1_000_000 }),
       tickMs: wholeOf(given, "tick", { min: 1, max: 240 }) * 60_000,
       rates: given.complete === true ? COMPLETE_RATES : DEFAULT_RATES,
-      ...{ endMs: nowMs, dataDir: place.dataDir, onStep: (what, share) => bar.step(what, share) },
+      ...{ endMs: instantOf(given, "end"), dataDir: place.dataDir, onStep: (what, share) => bar.step(what, share) },
     });
     score = await scoreMarket(played, (what) => bar.step(`score: ${what}`, 1));
     await played.stop();
@@ -57,12 +58,12 @@ await runProgram(async () => {
   }
   bar.end();
   console.log(scoreTables(score));
-  if (typeof given.json === "string") writeFileSync(given.json, `${JSON.stringify(score, null, 2)}\n`);
-  if (typeof given.markdown === "string") writeFileSync(given.markdown, scorecard(score, { nowMs, given }));
+  if (typeof given.json === "string") writeFileSync(given.json, `${JSON.stringify({ made, ...score }, null, 2)}\n`);
+  if (typeof given.markdown === "string") writeFileSync(given.markdown, scorecard(score, { made, given }));
   if (TARGETS.some(({ of, holds }) => !holds(of(score)))) process.exitCode = 1;
 });
 
-function scorecard(score: Score, { nowMs, given }: { nowMs: number; given: Record<string, unknown> }): string {
+function scorecard(score: Score, { made, given }: { made: Made; given: Record<string, unknown> }): string {
   const options = DECIDING.map((name) => `--${name} ${given[name]}`);
   const shown = [...options, ...(given.complete === true ? ["--complete"] : [])].join(" ");
   const { seed, days, people, calls, touches, lostAnswers } = score.market;
@@ -75,7 +76,7 @@ platforms send: late, twice, with wrong clocks, unreplaced macros and fraud amon
 npm run score -- ${shown}
 \`\`\`
 
-Made on ${new Date(nowMs).toISOString().slice(0, 10)} at commit ${commitOf()}, on ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version} (${process.platform} ${process.arch}).
+${madeText(made)}
 Market: seed ${seed}, ${days} days, ${people} registered people, ${calls} calls, ${touches} touches, ${lostAnswers} lost answers.
 
 ${scoreTables(score)}
