@@ -3,7 +3,7 @@ import { makeBodies } from "./bodies.ts";
 import { type Child, type Setup, startBareServer, startServer, watchMemory } from "./children.ts";
 import { type Cost, type Figure, type Measured, median } from "./figures.ts";
 import { linkRequests } from "./links.ts";
-import { postRequests, type RequestMaker, runLoad } from "./load.ts";
+import { acceptedLoad, postRequests, type RequestMaker } from "./load.ts";
 import { firstSequenceOf } from "./sequences.ts";
 
 const EVENTS_PER_BODY = [1, 20, 200];
@@ -80,12 +80,12 @@ async function compare(
   { requests, ourRequests, ...about }: Comparison & { ourRequests: RequestMaker },
 ): Promise<Figure> {
   const load = { connections: CONNECTIONS, seconds: sizes.seconds / ROUNDS };
-  await runLoad({ ...load, seconds: sizes.warmUpSeconds, port: bare.port, requests: requests() });
-  await runLoad({ ...load, seconds: sizes.warmUpSeconds, port: ours.port, requests: ourRequests });
+  await acceptedLoad({ ...load, seconds: sizes.warmUpSeconds, port: bare.port, requests: requests() });
+  await acceptedLoad({ ...load, seconds: sizes.warmUpSeconds, port: ours.port, requests: ourRequests });
   const rounds: { bare: number; ours: number }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const bareLoad = await runLoad({ ...load, port: bare.port, requests: requests() });
-    const ourLoad = await loadOf(ours, { ...load, requests: ourRequests });
+    const bareLoad = await acceptedLoad({ ...load, port: bare.port, requests: requests() });
+    const ourLoad = await acceptedLoad({ ...load, port: ours.port, requests: ourRequests });
     rounds.push({ bare: bareLoad.perSecond, ours: ourLoad.perSecond });
   }
   // Of the round whose ratio is the middle one, so that both belong to the same moment.
@@ -94,26 +94,17 @@ async function compare(
   return { ...about, ...typical, beside: BESIDE };
 }
 
-/** With so many times as much sent, and in the journal. */
+/** So many times as much, sent in one go. */
 async function growth(
   { sizes, scales }: Setup,
-  server: Child,
+  { port }: Child,
   { name, what, ourRequests }: Comparison & { ourRequests: RequestMaker },
 ): Promise<Cost> {
   const points: Cost["points"][number][] = [];
   for (const scale of scales) {
     const seconds = (scale * sizes.seconds) / ROUNDS;
-    const { perSecond } = await loadOf(server, { connections: CONNECTIONS, seconds, requests: ourRequests });
+    const { perSecond } = await acceptedLoad({ port, connections: CONNECTIONS, seconds, requests: ourRequests });
     points.push({ scale, perUnit: 1_000_000 / perSecond });
   }
   return { name, what: `${what}, by requests sent`, unit: "µs/request", points };
-}
-
-async function loadOf(
-  server: Child,
-  load: { connections: number; seconds: number; requests: RequestMaker },
-): Promise<{ perSecond: number }> {
-  const result = await runLoad({ ...load, port: server.port });
-  if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests were refused.`);
-  return result;
 }

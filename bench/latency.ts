@@ -3,7 +3,7 @@ import { makeBodies } from "./bodies.ts";
 import { type Child, type Setup, startBareServer, startServer } from "./children.ts";
 import { type Cost, type Measured, median } from "./figures.ts";
 import { CONNECTIONS, collectPath } from "./intake.ts";
-import { type LoadResult, postRequests, type RequestMaker, runLoad } from "./load.ts";
+import { acceptedLoad, type LoadResult, postRequests, type RequestMaker } from "./load.ts";
 import { firstSequenceOf } from "./sequences.ts";
 
 const ROUNDS = 7;
@@ -24,8 +24,8 @@ export async function measureLatency(setup: Setup): Promise<Measured> {
   for (let round = 0; round < ROUNDS; round += 1) {
     const load = { ...half, seconds: sizes.seconds / ROUNDS };
     rounds.push({
-      bare: await runLoad({ ...load, port: sides.bare.port }),
-      ours: await runLoad({ ...load, port: sides.ours.port }),
+      bare: await acceptedLoad({ ...load, port: sides.bare.port }),
+      ours: await acceptedLoad({ ...load, port: sides.ours.port }),
     });
   }
   const cost = await growth(setup, sides.ours, half);
@@ -54,11 +54,11 @@ export async function measureLatency(setup: Setup): Promise<Measured> {
 
 async function fullLoad({ sizes }: Setup, server: Child, requests: RequestMaker): Promise<LoadResult> {
   const load = { port: server.port, requests, connections: CONNECTIONS };
-  await runLoad({ ...load, seconds: sizes.warmUpSeconds });
-  return runLoad({ ...load, seconds: sizes.seconds / 2 });
+  await acceptedLoad({ ...load, seconds: sizes.warmUpSeconds });
+  return acceptedLoad({ ...load, seconds: sizes.seconds / 2 });
 }
 
-/** With so many times as much sent, and waiting to be applied. */
+/** So many times as much, sent in one go while apply works on what was sent before. */
 async function growth(
   { sizes, scales }: Setup,
   server: Child,
@@ -67,7 +67,7 @@ async function growth(
   const points: Cost["points"][number][] = [];
   for (const scale of scales) {
     const seconds = (scale * sizes.seconds) / ROUNDS;
-    points.push({ scale, perUnit: (await runLoad({ ...half, port: server.port, seconds })).p50Ms });
+    points.push({ scale, perUnit: (await acceptedLoad({ ...half, port: server.port, seconds })).p50Ms });
   }
   return { name: "half_load_p50", what: "p50 at half load, by requests sent", unit: "ms", points };
 }

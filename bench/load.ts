@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../src/clock.ts";
 import type { BodyMaker } from "./bodies.ts";
 
@@ -44,14 +45,18 @@ export async function runLoad(options: {
     for (;;) {
       const nowMs = elapsedMs();
       if (nowMs >= endMs) return;
+      let sinceMs = nowMs;
       if (perSecond !== undefined) {
-        const dueMs = startedMs + (started * 1000) / perSecond;
+        // What is due while all connections wait for the server waits for it too: that is part of its time.
+        sinceMs = startedMs + (started * 1000) / perSecond;
         started += 1;
-        if (dueMs > nowMs) await new Promise((resolve) => setTimeout(resolve, dueMs - nowMs));
+        if (sinceMs > nowMs) {
+          await sleep(sinceMs - nowMs);
+          sinceMs = elapsedMs();
+        }
       }
-      const sentMs = elapsedMs();
       const isAccepted = await lane.request(requests());
-      latencies.push(elapsedMs() - sentMs);
+      latencies.push(elapsedMs() - sinceMs);
       if (!isAccepted) failures += 1;
     }
   };
@@ -68,6 +73,13 @@ export async function runLoad(options: {
     p50Ms: at(0.5),
     p99Ms: at(0.99),
   };
+}
+
+/** The same, where an answer that refuses would make the figure a figure of something else. */
+export async function acceptedLoad(options: Parameters<typeof runLoad>[0]): Promise<LoadResult> {
+  const result = await runLoad(options);
+  if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests were refused.`);
+  return result;
 }
 
 /** One connection, one request at a time. */

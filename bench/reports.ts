@@ -13,7 +13,7 @@ import { type Child, type Setup, startServer } from "./children.ts";
 import { withDatabase } from "./database.ts";
 import { type Cost, type Figure, type Measured, median } from "./figures.ts";
 import { CONNECTIONS, collectPath } from "./intake.ts";
-import { type LoadResult, postRequests, runLoad } from "./load.ts";
+import { acceptedLoad, type LoadResult, postRequests } from "./load.ts";
 import { DAYS, storeMarket } from "./report-market.ts";
 import { firstSequenceOf } from "./sequences.ts";
 
@@ -150,7 +150,8 @@ async function besideReports(
   const nowMs = systemClock();
   const bodies = makeBodies({ eventsPerBody: 20, firstSequence, nowMs, clients: sizes.clients });
   const requests = postRequests(collectPath(app.accessToken), bodies);
-  const load = () => runLoad({ port: server.port, requests, connections: CONNECTIONS, seconds: sizes.seconds / 2 });
+  const load = () =>
+    acceptedLoad({ port: server.port, requests, connections: CONNECTIONS, seconds: sizes.seconds / 2 });
   await load();
   const rounds: { ours: number; bare: number }[] = [];
   for (let round = 0; round < RUNS; round += 1) {

@@ -24,13 +24,17 @@ const PANELS: readonly { title: string; lines: readonly { of: (sample: Sample) =
 ];
 
 /** The course of a soak as small panels, one above the other. */
-export function chartOf(samples: readonly Sample[], soak: { minutes: number; perSecond: number }): string {
+export function chartOf(
+  samples: readonly Sample[],
+  soak: { minutes: number; perSecond: number; made: string },
+): string {
   const height = TOP + PANELS.length * PANEL;
   const panels = PANELS.map((panel, index) => panelOf(samples, panel, TOP + index * PANEL, soak.minutes));
   const title = `${Math.round(soak.perSecond).toLocaleString("en")} events/s for ${soak.minutes} minutes`;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">
 <rect width="100%" height="100%" fill="#ffffff"/>
-<text x="${LEFT}" y="28" font-size="18">${title}</text>
+<text x="${LEFT}" y="24" font-size="18">${title}</text>
+<text x="${LEFT}" y="41" font-size="11" fill="#57606a">${soak.made}</text>
 ${panels.join("\n")}
 </svg>
 `;

@@ -13,7 +13,8 @@ type Rule = {
 
 const RULES: readonly Rule[] = [
   { what: "memory of the server, MB", of: (sample) => sample.serverMb, shareMax: 0.05, slack: 0 },
-  { what: "memory of the database, MB", of: (sample) => sample.databaseMb, shareMax: 0.05, slack: 16 },
+  // The slack is one process more or less that tidies up by itself.
+  { what: "memory of the database, MB", of: (sample) => sample.databaseMb, shareMax: 0.05, slack: 8 },
   { what: "file handles", of: (sample) => sample.handles, shareMax: 0.05, slack: 4 },
   { what: "apply lag, ms", of: (sample) => sample.lagMs, shareMax: 0.5, slack: 500 },
   { what: "p50, ms", of: (sample) => sample.p50Ms, shareMax: 0.5, slack: 2 },
@@ -36,6 +37,26 @@ export function driftOf(samples: readonly Sample[], warmUpShare: number): Drift[
       limit: `${shareMax * 100} %${slack > 0 ? ` and ${slack}` : ""}`,
     };
   });
+}
+
+/** Less than this of the load that was to be held is another soak than the one that is told of. */
+const HELD_SHARE_MIN = 0.95;
+
+/** Everything for which a soak has failed; `wanted` is how many requests each sample was to have. */
+export function failuresOf(
+  samples: readonly Sample[],
+  { drifts, wanted }: { drifts: readonly Drift[]; wanted: number },
+): string[] {
+  const sum = (of: (sample: Sample) => number) => samples.reduce((total, sample) => total + of(sample), 0);
+  const refused = sum(({ failures }) => failures);
+  const held = sum(({ requests }) => requests) / (wanted * samples.length);
+  return [
+    ...(refused > 0 ? [`${refused} requests were refused.`] : []),
+    ...(held >= HELD_SHARE_MIN ? [] : [`Only ${(held * 100).toFixed(1)} % of the load were borne.`]),
+    ...drifts
+      .filter(({ isOver }) => isOver)
+      .map(({ what, change, limit }) => `${what} drifts: ${change} (limit ${limit}).`),
+  ];
 }
 
 function median(values: readonly number[]): number {

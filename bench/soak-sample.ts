@@ -39,7 +39,7 @@ export class Sampler {
       ...{ minute, p50Ms: load.p50Ms, p99Ms: load.p99Ms, requests: load.requests, failures: load.failures },
       serverMb: residentMb(pid),
       databaseMb: privateMbBelow(pid),
-      lagMs: Number(/^touchpoint_apply_lag_ms (\S+)/m.exec(metrics)?.[1] ?? 0),
+      lagMs: figureOf(metrics, "touchpoint_apply_lag_ms"),
       handles: readdirSync(`/proc/${pid}/fd`).length,
       databaseSizeMb: Number(rows[0].bytes) / 1024 / 1024,
     };
@@ -48,6 +48,13 @@ export class Sampler {
   async close(): Promise<void> {
     await this.#pool.end();
   }
+}
+
+/** A figure that is not there must not pass for one that is level. */
+export function figureOf(metrics: string, name: string): number {
+  const text = new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1];
+  if (text === undefined) throw new Error(`/metrics has no ${name}.`);
+  return Number(text);
 }
 
 /** Memory that the processes below this one have of their own: what they share is counted once by nobody. */

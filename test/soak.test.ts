@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chartOf } from "../bench/soak-chart.ts";
-import { driftOf } from "../bench/soak-drift.ts";
-import type { Sample } from "../bench/soak-sample.ts";
+import { driftOf, failuresOf } from "../bench/soak-drift.ts";
+import { figureOf, type Sample } from "../bench/soak-sample.ts";
 
 const PLAIN: Sample = {
   ...{ minute: 0, serverMb: 200, databaseMb: 300, lagMs: 100, handles: 50, databaseSizeMb: 10 },
@@ -35,7 +35,7 @@ describe("a soak", () => {
 
   test.each([
     ["memory of the server, MB", (at: number) => ({ serverMb: 200 + at * 40 })],
-    ["memory of the database, MB", (at: number) => ({ databaseMb: 300 + at * 200 })],
+    ["memory of the database, MB", (at: number) => ({ databaseMb: 300 + at * 40 })],
     ["file handles", (at: number) => ({ handles: 50 + Math.round(at * 100) })],
     ["apply lag, ms", (at: number) => ({ lagMs: at * 10_000 })],
     ["p99, ms", (at: number) => ({ p99Ms: 20 + at * 100 })],
@@ -44,12 +44,39 @@ describe("a soak", () => {
   });
 });
 
+describe("a soak fails", () => {
+  const failures = (samples: readonly Sample[]) =>
+    failuresOf(samples, { drifts: driftOf(samples, 0.25), wanted: PLAIN.requests });
+
+  test("by nothing that is as it should be", () => {
+    expect(failures(course(() => ({})))).toEqual([]);
+  });
+
+  test.each<[string, (at: number) => Partial<Sample>, RegExp]>([
+    ["by a refused request", (at) => ({ failures: at === 0.5 ? 1 : 0 }), /^1 requests were refused/],
+    ["by a load that was not borne", () => ({ requests: 90 }), /^Only 90\.0 % of the load/],
+    [
+      "by memory that grows by more than 5 %",
+      (at) => ({ serverMb: 200 + at * 22 }),
+      /^memory of the server, MB drifts/,
+    ],
+  ])("%s", (_, change, words) => {
+    expect(failures(course(change))).toEqual([expect.stringMatching(words)]);
+  });
+});
+
+test("a figure that the server does not tell is no zero", () => {
+  expect(figureOf("# TYPE a gauge\na 12\nab 3\n", "a")).toBe(12);
+  expect(() => figureOf("ab 3\n", "a")).toThrow("/metrics has no a.");
+});
+
 test("the chart shows every figure over the whole time", () => {
   const chart = chartOf(
     course((at) => ({ serverMb: 100 + at })),
-    { minutes: 20, perSecond: 12_345.6 },
+    { minutes: 20, perSecond: 12_345.6, made: "Made somewhere." },
   );
   expect(chart).toContain("12,346 events/s for 20 minutes");
+  expect(chart).toContain("Made somewhere.");
   expect(chart.match(/<polyline/g)).toHaveLength(7);
   for (const [, points] of chart.matchAll(/points="([^"]+)"/g)) {
     expect(points!.split(" ")).toHaveLength(100);
