@@ -39,18 +39,14 @@ export function scoreFraud(played: Played, pairs: readonly Pair[]): FraudScore {
   };
 }
 
-/** A flood meets whoever it is a candidate for. */
+/** A flood meets whoever one of its clicks is a candidate for, whether or not anybody has flagged it. */
 function forgedFor({ market }: Played, { person, found }: Pair) {
-  const flooded = market.floods.filter(({ platform, aid, fromMs, untilMs }) =>
-    found.candidates.some(
-      (one) =>
-        one.platform === platform &&
-        one.aid === aid &&
-        one.flags.includes("flood_address") &&
-        person.registeredAtMs >= fromMs &&
-        person.registeredAtMs < untilMs,
-    ),
-  );
+  const flooded = market.floods.filter(({ platform, aid, calls }) => {
+    const instants = new Set(calls.map(({ touchedAtMs }) => touchedAtMs));
+    return found.candidates.some(
+      (one) => one.platform === platform && one.aid === aid && instants.has(one.touched_at_ms),
+    );
+  });
   return [...person.fraud, ...flooded.map(({ platform, aid }) => ({ kind: "flood" as const, platform, aid }))];
 }
 

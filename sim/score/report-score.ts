@@ -64,8 +64,7 @@ export async function scoreReports(played: Played, client: ReportClient, pairs: 
     }
   }
   for (const kind of ["counting", "truth"] as const) {
-    for (const family of FAMILIES)
-      score[kind][family] = sizes[kind][family] === 0 ? 0 : sums[kind][family] / sizes[kind][family];
+    for (const family of FAMILIES) score[kind][family] = sums[kind][family] / (sizes[kind][family] || 1);
   }
   return score;
 }

@@ -67,6 +67,7 @@ export const TARGETS: readonly {
   zero("error of counting: retention", ({ reports }) => reports.counting.retention),
   zero("events lost", ({ events }) => events.lost),
   zero("events doubled", ({ events }) => events.doubled),
+  zero("events that nobody acknowledged", ({ events }) => events.unasked),
   zero("wrong answers to clients", ({ events }) => events.complaints),
   zero("postbacks missing", ({ postbacks }) => postbacks.missing),
   zero("postbacks doubled", ({ postbacks }) => postbacks.doubled),
