@@ -24,6 +24,8 @@ export async function runChaos(options: ChaosOptions): Promise<RoundOutcome[]> {
   const places = new Map<PlaceKind, Place>();
   const roundsAt = new Map<PlaceKind, number>();
   const outcomes: RoundOutcome[] = [];
+  // What cannot be cleared away must not cost what was found.
+  const leave = (place: Place) => place.remove().catch((error) => onStep(messageOf(error)));
   try {
     for (const [index, fault] of schedule.entries()) {
       if (signal?.aborted) break;
@@ -40,11 +42,11 @@ export async function runChaos(options: ChaosOptions): Promise<RoundOutcome[]> {
       onRound(outcome);
       if (isLast || outcome.failure !== undefined) {
         places.delete(fault.at);
-        await place.remove();
+        await leave(place);
       }
     }
   } finally {
-    for (const place of places.values()) await place.remove().catch((error) => onStep(messageOf(error)));
+    for (const place of places.values()) await leave(place);
   }
   return outcomes;
 }

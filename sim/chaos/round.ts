@@ -18,7 +18,9 @@ export type RoundOutcome = {
   /** Of this round. */
   calls: number;
   sent: number;
+  /** As far as they were held against the tables in the end, and those of a round that did not come so far. */
   acknowledged: number;
+  unaudited: number;
   destroyed: number;
   lost: number;
   doubled: number;
@@ -50,6 +52,7 @@ export async function runRound(fault: Fault, place: Place, options: RoundOptions
   const findings = new Findings();
   const before = { ...place.truth.counts, ...place.sums };
   let failure: string | undefined;
+  let isAudited = false;
   const stepsMs: Record<string, number> = {};
   const step = async (name: string, run: () => Promise<void>) => {
     const stepStartedMs = elapsedMs();
@@ -67,6 +70,7 @@ export async function runRound(fault: Fault, place: Place, options: RoundOptions
     const putOff = place.truth.counts.putOff - before.putOff;
     if (fault.refuses !== "yes") findings.equal(5, "calls that were put off", { is: putOff, should: 0 });
     await step("audit", () => audit(place, findings, random));
+    isAudited = true;
     if (replays === "yes") await step("replay", () => replayed(place, findings));
   } catch (error) {
     failure = `${messageOf(error)}\n${place.server.output}`;
@@ -74,12 +78,14 @@ export async function runRound(fault: Fault, place: Place, options: RoundOptions
   const { counts } = place.truth;
   const violations = findings.violations.filter(({ text }) => !place.told.has(text));
   for (const { text } of violations) place.told.add(text);
-  const { destroyed, givenUp, lost, doubled } = findings;
+  // Where nobody has looked, what was found before stands.
+  const { destroyed, givenUp, lost, doubled } = isAudited ? findings : before;
   place.sums = { destroyed, givenUp, lost, doubled };
+  const acknowledged = counts.events - before.events;
   return {
     ...{ number, fault: fault.name, place: place.kind, tookMs: Math.round(elapsedMs() - startedMs), stepsMs },
     ...{ calls: counts.calls - before.calls, sent: counts.sent - before.sent },
-    acknowledged: counts.events - before.events,
+    ...{ acknowledged: isAudited ? acknowledged : 0, unaudited: isAudited ? 0 : acknowledged },
     ...{ destroyed: destroyed - before.destroyed, givenUp: givenUp - before.givenUp },
     ...{ lost: lost - before.lost, doubled: doubled - before.doubled },
     checked: Object.fromEntries(findings.checked),

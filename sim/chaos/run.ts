@@ -1,13 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { systemClock } from "../../src/clock.ts";
 import { UsageError } from "../../src/errors.ts";
-import { type Made, madeAt, madeText } from "../made.ts";
+import { madeAt } from "../made.ts";
 import { readArguments, runProgram, wholeOf } from "../market/arguments.ts";
 import { runChaos } from "./chaos.ts";
 import type { Fault } from "./fault.ts";
 import { FAULTS, faultNamed } from "./faults/faults.ts";
+import { reliabilityPage } from "./reliability-page.ts";
 import type { RoundOutcome } from "./round.ts";
-import { isFlawless, type Tally, tallyOf, tallyTables } from "./tally.ts";
+import { isFlawless, tallyOf, tallyTables } from "./tally.ts";
 
 const HELP = `npm run chaos -- [options]
 
@@ -58,7 +59,10 @@ await runProgram(async () => {
   console.log(`\n${tallyTables(tally)}`);
   if (typeof given.json === "string")
     writeFileSync(given.json, `${JSON.stringify({ made, tally, outcomes }, null, 2)}\n`);
-  if (typeof given.markdown === "string") writeFileSync(given.markdown, reliability(tally, { given, startedMs, made }));
+  if (typeof given.markdown === "string") {
+    const minutes = Math.round((systemClock() - startedMs) / 60_000);
+    writeFileSync(given.markdown, reliabilityPage(tally, { given, minutes, made }));
+  }
   if (!isFlawless(tally)) process.exitCode = 1;
 });
 
@@ -88,44 +92,4 @@ function lineOf(outcome: RoundOutcome, rounds: number): string {
     ...broken,
     ...(failure === undefined ? [] : [`    ${failure}`]),
   ].join("\n");
-}
-
-type Run = { given: Readonly<Record<string, unknown>>; startedMs: number; made: Made };
-
-function reliability(tally: Tally, { given, startedMs, made }: Run): string {
-  const named = ["rounds", "seed", "rate", "replay"].map((name) => `--${name} ${given[name]}`);
-  const some = typeof given.faults === "string" ? [`--faults ${given.faults}`] : [];
-  const command = [...named, ...some, ...(given.short === true ? ["--short"] : [])].join(" ");
-  const minutes = Math.round((systemClock() - startedMs) / 60_000);
-  const { killRounds, events } = tally;
-  return `# Reliability
-
-What becomes of acknowledged data when everything around the server breaks. People of a simulated market register, click,
-play and pay without a pause; meanwhile one thing after the other is killed, frozen, filled, cut or slowed down. After each
-round everything is drained, and all ten promises of [ARCHITECTURE.md](ARCHITECTURE.md) are held against what the market
-was told. Anyone can run it again:
-
-\`\`\`sh
-npm run chaos -- ${command}
-\`\`\`
-
-${madeText(made)} It took ${minutes} minutes.
-
-**${events.lost} of ${events.acknowledged} acknowledged events were lost and ${events.doubled} doubled, in ${tally.rounds} rounds, ${killRounds} of them kills.**
-
-${tallyTables(tally)}
-
-## How to read it
-
-- **Acknowledged** is what was answered with code 0. A client that gets no answer sends the same bytes again, as SDKs do.
-- **Destroyed on purpose** are acknowledged events in records of the journal that a fault has damaged or cut off before
-  anybody had applied them. Which records those are is written down before, exactly these may be missing, and each must be
-  set aside, or its end be reported as torn.
-- **Lost** and **doubled** are counted in the tables after each round, over everything that was ever acknowledged there.
-- **Postbacks** go to stand-ins for six platforms. Where the sender dies with a call under way to a platform that does not
-  know repeats, the postback is given up and says so: ${tally.postbacksGivenUp} were.
-- **The same journal, the same tables** is checked every ${given.replay} rounds and after the last one: the whole journal is applied to an
-  empty database with the same settings, and every row compared.
-- Faults that wait for a database or a platform last as long as they would in life; a database is away for a minute.
-`;
 }

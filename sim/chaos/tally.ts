@@ -11,11 +11,13 @@ export type Tally = {
   failures: number;
   faults: Record<string, number>;
   calls: number;
-  events: { sent: number; acknowledged: number; destroyed: number; lost: number; doubled: number };
+  events: { sent: number; acknowledged: number; unaudited: number; destroyed: number; lost: number; doubled: number };
   postbacksGivenUp: number;
   promises: Record<PromiseNumber, { rounds: number; checks: number; violated: number }>;
   /** What the system did not allow. */
   notes: string[];
+  /** Each promise that was not kept, and each round that did not come to its end, in a line. */
+  broken: string[];
 };
 
 export function tallyOf(outcomes: readonly RoundOutcome[]): Tally {
@@ -40,12 +42,19 @@ export function tallyOf(outcomes: readonly RoundOutcome[]): Tally {
     events: {
       ...{ sent: sum(({ sent }) => sent), acknowledged: sum(({ acknowledged }) => acknowledged) },
       ...{ destroyed: sum(({ destroyed }) => destroyed), lost: sum(({ lost }) => lost) },
-      doubled: sum(({ doubled }) => doubled),
+      ...{ doubled: sum(({ doubled }) => doubled), unaudited: sum(({ unaudited }) => unaudited) },
     },
     postbacksGivenUp: sum(({ givenUp }) => givenUp),
     promises,
     notes: [...new Set(outcomes.flatMap(({ notes }) => notes))],
+    broken: outcomes.flatMap(brokenIn),
   };
+}
+
+function brokenIn({ number, fault, violations, failure }: RoundOutcome): string[] {
+  const told = violations.map(({ promise, text }) => `promise ${promise}: ${text}`);
+  const end = failure === undefined ? [] : [`did not come to its end: ${failure}`];
+  return [...told, ...end].map((text) => `Round ${number}, ${fault}, ${text.split("\n")[0]}`);
 }
 
 export function isFlawless({ failures, promises }: Tally): boolean {
@@ -66,7 +75,12 @@ export function tallyTables(tally: Tally): string {
         ],
       ],
     ),
-    ...(tally.failures > 0 ? [`${tally.failures} rounds did not come to their end.`] : []),
+    ...(tally.failures > 0
+      ? [
+          `${tally.failures} rounds did not come to their end; ${events.unaudited} events that were acknowledged in them were never looked for and are not counted as acknowledged.`,
+        ]
+      : []),
+    ...(tally.broken.length > 0 ? ["## Broken", tally.broken.map((line) => `- ${line}`).join("\n")] : []),
     "## Faults",
     tableOf(
       ["fault", "rounds", "what is done"],

@@ -1,0 +1,43 @@
+import { type Made, madeText } from "../made.ts";
+import { type Tally, tallyTables } from "./tally.ts";
+
+/** The options as they were given, and how long it took. */
+export type ChaosRun = { given: Readonly<Record<string, unknown>>; minutes: number; made: Made };
+
+/** All of docs/RELIABILITY.md. */
+export function reliabilityPage(tally: Tally, { given, minutes, made }: ChaosRun): string {
+  const named = ["rounds", "seed", "rate", "replay"].map((name) => `--${name} ${given[name]}`);
+  const some = typeof given.faults === "string" ? [`--faults ${given.faults}`] : [];
+  const command = [...named, ...some, ...(given.short === true ? ["--short"] : [])].join(" ");
+  const { killRounds, events } = tally;
+  return `# Reliability
+
+What becomes of acknowledged data when everything around the server breaks. People of a simulated market register, click,
+play and pay without a pause; meanwhile one thing after the other is killed, frozen, filled, cut or slowed down. After each
+round everything is drained, and all ten promises of [ARCHITECTURE.md](ARCHITECTURE.md) are held against what the market
+was told. Anyone can run it again:
+
+\`\`\`sh
+npm run chaos -- ${command}
+\`\`\`
+
+${madeText(made)} It took ${minutes} minutes.
+
+**${events.lost} of ${events.acknowledged} acknowledged events were lost and ${events.doubled} doubled, in ${tally.rounds} rounds, ${killRounds} of them kills.**
+
+${tallyTables(tally)}
+
+## How to read it
+
+- **Acknowledged** is what was answered with code 0. A client that gets no answer sends the same bytes again, as SDKs do.
+- **Destroyed on purpose** are acknowledged events in records of the journal that a fault has damaged or cut off before
+  anybody had applied them. Which records those are is written down before, exactly these may be missing, and each must be
+  set aside, or its end be reported as torn.
+- **Lost** and **doubled** are counted in the tables after each round, over everything that was ever acknowledged there.
+- **Postbacks** go to stand-ins for six platforms. Where the sender dies with a call under way to a platform that does not
+  know repeats, the postback is given up and says so: ${tally.postbacksGivenUp} were.
+- **The same journal, the same tables** is checked every ${given.replay} rounds and after the last one: the whole journal is applied to an
+  empty database with the same settings, and every row compared.
+- Faults that wait for a database or a platform last as long as they would in life; a database is away for a minute.
+`;
+}
