@@ -19,11 +19,13 @@ export type Audit = {
   /** The last durable byte of the journal. */
   durable: number;
   people: readonly Known[];
-  /** Of these, those whom nobody has looked at yet. */
+  /** Of these, some whom nobody has looked at yet: whoever is left over is asked about after the next round. */
   newcomers: readonly Known[];
   /** Apple was asked about them, and whoever asked has died since: it is asked again after a while. */
   waitForApple: ReadonlySet<string>;
 };
+
+const NEWCOMERS_MAX = 300;
 
 /**
  * Holds everything that a server has come to rest with against the truth. What only a fault can see, such as whether
@@ -33,7 +35,7 @@ export async function audit(place: Place, findings: Findings, random: Random): P
   const { durable } = await place.progress();
   await place.journal.readOn(durable);
   const people = await knownPeople(place);
-  const newcomers = people.filter(({ person }) => !place.seen.has(person.clientId));
+  const newcomers = people.filter(({ person }) => !place.seen.has(person.clientId)).slice(0, NEWCOMERS_MAX);
   const waitForApple = await loadWaitForApple(place);
   const given: Audit = { place, findings, random, durable, people, newcomers, waitForApple };
   await everythingThere(given);

@@ -3,6 +3,7 @@ import type { Audit } from "./audit.ts";
 /** Promises 1 and 7: what was acknowledged is there once, but for what was destroyed, and that is set aside. */
 export async function everythingThere(given: Audit): Promise<void> {
   await eventsThere(given);
+  await touchesThere(given);
   await peopleThere(given);
   await damageSetAside(given);
   const { place, findings } = given;
@@ -35,6 +36,36 @@ async function eventsThere({ place, findings }: Audit): Promise<void> {
     1,
     "events are there that nobody has acknowledged",
     [...times.keys()].filter((serial) => !known.has(serial)),
+  );
+}
+
+/** The platform's own name of a person's touch, as the links of all platforms carry it. */
+const TOKEN = /(?:i?[ce]|old)p\d{6}[0-9a-f]{6}/g;
+
+async function touchesThere({ place, findings }: Audit): Promise<void> {
+  const { rows } = await place.pool.query(
+    "select ad_platform, kind, details::text as details from touch where app_id = $1",
+    [place.operator.app.appId],
+  );
+  const times = new Map<string, number>();
+  for (const { ad_platform, kind, details } of rows) {
+    for (const token of new Set<string>(details.match(TOKEN))) {
+      const name = `${ad_platform} ${kind} ${token}`;
+      times.set(name, (times.get(name) ?? 0) + 1);
+    }
+  }
+  const acknowledged = place.truth.people
+    .filter(({ clientId }) => !place.journal.struckPeople.has(clientId))
+    .flatMap(({ touches }) => touches.map(({ platform, touch, token }) => `${platform} ${touch} ${token}`));
+  findings.none(
+    1,
+    "acknowledged touches are missing",
+    acknowledged.filter((name) => !times.has(name)),
+  );
+  findings.none(
+    1,
+    "touches are there twice",
+    [...times].filter(([, count]) => count > 1).map(([name]) => name),
   );
 }
 

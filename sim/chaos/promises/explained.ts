@@ -4,7 +4,6 @@ import { isRight } from "../../score/attribution-score.ts";
 import { type Audit, isCertain, type Known } from "./audit.ts";
 
 const ASKED_AT_ONCE = 8;
-const ASKED_MAX = 300;
 
 type Why = {
   verdict: "attributed" | "organic";
@@ -28,7 +27,7 @@ export async function explained(given: Audit): Promise<void> {
     "people are attributed wrongly",
     people.filter((one) => isCertain(given, one) && !isAsItWas(one)).map(shown),
   );
-  const left = newcomers.slice(0, ASKED_MAX);
+  const left = [...newcomers];
   const ask = async () => {
     for (let one = left.pop(); one; one = left.pop()) {
       const query = { app_id: String(place.operator.app.appId), client_id: one.person.clientId };
