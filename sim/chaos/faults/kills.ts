@@ -62,13 +62,14 @@ const killBackend: Fault = {
   ...{ kind: "kill", at: "embedded", weight: 4 },
   async inflict(trouble) {
     const { place, random } = trouble;
-    const { rows } = await place.pool.query(
-      "select pid from pg_stat_activity where application_name like 'touchpoint %' order by pid",
-    );
     await anyInstant(trouble);
-    const { pid } = random.pick(rows);
-    // A connection may have been given back meanwhile.
-    if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    // A connection may have been given back meanwhile: then another one.
+    await until("a connection's process is killed", async () => {
+      const { rows } = await place.pool.query(
+        "select pid from pg_stat_activity where application_name like 'touchpoint %' order by pid",
+      );
+      return process.kill(random.pick(rows).pid, "SIGKILL");
+    });
     await goesOn(trouble);
   },
   mend: databaseIsBack,
