@@ -141,9 +141,10 @@ export class Place {
     await this.live.pause();
     await this.server.setClock(aheadMs);
     await this.worker.setClock(aheadMs);
+    const fromMs = systemClock();
     const last = this.offClock.at(-1);
-    if (aheadMs === 0 && last) last.untilMs = systemClock();
-    else this.offClock.push({ fromMs: systemClock(), untilMs: Number.POSITIVE_INFINITY, aheadMs });
+    if (last) last.untilMs = Math.min(last.untilMs, fromMs);
+    if (aheadMs !== 0) this.offClock.push({ fromMs, untilMs: Number.POSITIVE_INFINITY, aheadMs });
     this.#clock.aheadMs = aheadMs;
     this.live.resume();
   }
@@ -230,16 +231,19 @@ export class Place {
   async drain(): Promise<void> {
     await this.live.pause();
     await settle(this.url, WAIT_MS_MAX);
-    const isEmpty = async (rows: string) =>
-      (await this.pool.query(`select 1 from ${rows} and app_id = ${this.operator.app.appId} limit 1`)).rows.length ===
-      0;
     // A token whose asker has died is asked about again when its lease ends, and that is a while.
     await until("Apple has answered about every token", () => {
       const askedLatelyMs = this.nowMs() + APPLE_LEASE_MS - APPLE_ANSWERS_MS;
-      return isEmpty(`asa_token where outcome = '' and (attempts = 0 or due_at_ms > ${askedLatelyMs})`);
+      return this.isEmpty(`asa_token where outcome = '' and (attempts = 0 or due_at_ms > ${askedLatelyMs})`);
     });
-    await until("every platform has been told", () => isEmpty("outbox where true"));
+    await until("every platform has been told", () => this.isEmpty("outbox where true"));
     await settle(this.url, WAIT_MS_MAX);
+  }
+
+  /** Whether the market's own app has none of these rows. */
+  async isEmpty(rows: string): Promise<boolean> {
+    const { appId } = this.operator.app;
+    return (await this.pool.query(`select 1 from ${rows} and app_id = ${appId} limit 1`)).rows.length === 0;
   }
 
   async remove(): Promise<void> {
