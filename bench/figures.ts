@@ -1,3 +1,5 @@
+import type { Made } from "../sim/made.ts";
+
 /** Something measured, beside the least that it takes on the same machine in the same run. */
 export type Figure = {
   /** Its name in the JSON file. */
@@ -19,8 +21,6 @@ export type Point = { scale: number; perUnit: number };
 
 export type Measured = { figures: readonly Figure[]; costs: readonly Cost[] };
 
-export type Machine = { cpus: number; arch: string; node: string };
-
 /** A line of the table of figures. */
 export function figureRow({ what, unit, bare, ours, target, beside }: Figure) {
   return {
@@ -41,9 +41,9 @@ export function growthRow({ what, unit, points }: Cost): Record<string, string |
 }
 
 /** What the JSON file holds. */
-export function documentOf({ figures, costs }: Measured, machine: Machine) {
+export function documentOf({ figures, costs }: Measured, made: Made) {
   return {
-    machine,
+    made,
     figures: named(figures, ({ name: _, ...figure }) => ({ ...figure, ratio: ratioOf(figure) })),
     growth: named(costs, ({ what, unit, points }) => ({
       ...{ what, unit, exponent: exponentOf(points) ?? null },

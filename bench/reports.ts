@@ -47,7 +47,7 @@ export async function measureReports(setup: Setup): Promise<Measured> {
   const figures: Figure[] = [];
   let stored = 0;
   for (const scale of scales) {
-    const size = { ...question, from: stored, until: scale * sizes.users };
+    const size = { ...question, from: stored, until: Math.round((sizes.users * scale) / scales.at(-1)!) };
     // Reports never read events: only the first users come with them, to fill the memory that all share.
     const reports = await withDatabase(dataDir, async (pool) => {
       await storeMarket(pool, size, stored === 0 ? sizes.eventsPerUser : 0);
@@ -59,7 +59,7 @@ export async function measureReports(setup: Setup): Promise<Measured> {
     const times = Object.entries(reportsOf(client, question));
     const ours = new Map<string, number>();
     for (const [name, pull] of times) ours.set(name, await medianMs(pull));
-    if (scale === scales[0]) figures.push(await besideReports(setup, server, { client, question }));
+    if (scale === scales.at(-1)) figures.push(await besideReports(setup, server, { client, question }));
     await server.stop();
     const bare = await withDatabase(dataDir, async (pool) => {
       const found = new Map<string, number>();
@@ -69,12 +69,12 @@ export async function measureReports(setup: Setup): Promise<Measured> {
     for (const [name, ms] of ours) reports.set(name, { ours: ms, bare: bare.get(name)! });
     timed.push({ scale, reports, readyMs: server.readyMs });
   }
-  return { figures: [...figures, ...figuresOf(timed[0]!, sizes.users)], costs: costsOf(timed) };
+  return { figures: [...figures, ...figuresOf(timed.at(-1)!, stored)], costs: costsOf(timed) };
 }
 
-function figuresOf({ reports, scale }: Timed, users: number): Figure[] {
+function figuresOf({ reports }: Timed, users: number): Figure[] {
   return [...reports].map(([name, { ours, bare }]) => ({
-    ...{ name: nameOf(name), what: `${name} (${scale * users} users)`, unit: "ms", ours, bare },
+    ...{ name: nameOf(name), what: `${name} (${users} users)`, unit: "ms", ours, bare },
     ...{ beside: "one plain statement", target: TARGETS[name] ?? "" },
   }));
 }

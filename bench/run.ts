@@ -1,11 +1,13 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { cpus, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { type Made, madeAt } from "../sim/made.ts";
+import { elapsedMs, systemClock } from "../src/clock.ts";
 import { measureApply } from "./apply.ts";
 import { type Setup, startServer } from "./children.ts";
 import { measureDecisions } from "./decisions.ts";
 import { demoApp, registerClients } from "./demo-app.ts";
-import { documentOf, figureRow, growthRow, type Machine, type Measured, together } from "./figures.ts";
+import { documentOf, figureRow, growthRow, type Measured, together } from "./figures.ts";
 import { measureIntake, measureLinks } from "./intake.ts";
 import { measureLatency } from "./latency.ts";
 import { type BenchOptions, readOptions, STEPS, type Step } from "./options.ts";
@@ -14,7 +16,7 @@ import { measureReady } from "./ready.ts";
 import { measureReports } from "./reports.ts";
 
 /**
- * `npm run bench -- [--json FILE] [--scales 1,2,4] [--seconds 8] [--touches 10] [--users 1] [--events 20] [--trial] [STEP …]`:
+ * `npm run bench -- [--json FILE] [--scales 1,2,4] [--seconds 8] [--touches 4] [--users 1] [--events 20] [--trial] [STEP …]`:
  * every figure beside the least that the same machine needs for it in the same run, and what each cost becomes with more
  * data. Without names, every step. Absolute figures depend on the machine; ratios and exponents are what is meant.
  */
@@ -29,6 +31,7 @@ const MEASURES: Readonly<Record<Step, (setup: Setup) => Promise<Measured>>> = {
 };
 
 const options = readOptions(process.argv.slice(2));
+const made: Made = madeAt(systemClock());
 const folder = mkdtempSync(join(tmpdir(), "touchpoint-bench-"));
 // Open to pass through, as DATA_DIR is: else, as root, the cluster would be put elsewhere and stay there.
 chmodSync(folder, 0o711);
@@ -53,7 +56,9 @@ async function measureAll(setup: Setup): Promise<Measured[]> {
   const parts = [await measureReady(setup)];
   for (const step of STEPS.filter((name) => options.steps.has(name))) {
     process.stderr.write(`── ${step}\n`);
+    const startedMs = elapsedMs();
     parts.push(await MEASURES[step](setup));
+    process.stderr.write(`── ${step}: ${Math.round((elapsedMs() - startedMs) / 1000)} s\n`);
   }
   return parts;
 }
@@ -62,7 +67,6 @@ function tell(measured: Measured, { jsonFile }: BenchOptions): void {
   console.table(measured.figures.map(figureRow));
   if (measured.costs.length > 0) console.table(measured.costs.map(growthRow));
   if (jsonFile === "") return;
-  const machine: Machine = { cpus: cpus().length, arch: process.arch, node: process.version };
   mkdirSync(dirname(resolve(jsonFile)), { recursive: true });
-  writeFileSync(resolve(jsonFile), `${JSON.stringify(documentOf(measured, machine), null, 2)}\n`);
+  writeFileSync(resolve(jsonFile), `${JSON.stringify(documentOf(measured, made), null, 2)}\n`);
 }
