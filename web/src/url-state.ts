@@ -32,6 +32,12 @@ export function useUrlState<T extends Record<string, string>>(defaults: T): [T, 
   return [state, change];
 }
 
+/** A tab that is kept in the address; the first one, where it names none that there is. */
+export function useUrlTab<Name extends string>(names: readonly Name[]): [Name, (name: string) => void] {
+  const [{ tab }, change] = useUrlState<{ tab: string }>({ tab: names[0]! });
+  return [names.find((name) => name === tab) ?? names[0]!, (name) => change({ tab: name })];
+}
+
 /** From the address itself: the router decodes it once before it hands it over, and a percent sign in a value would be lost. */
 function addressSearch(): URLSearchParams {
   return new URLSearchParams(window.location.search);

@@ -2,9 +2,13 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 
 type Labelled = { label: string; hint?: ReactNode; problem?: string | undefined };
 
-type FrameProps = Labelled & { children: (ids: { id: string; describedBy: string | undefined }) => ReactNode };
+/** What every control of a field has in common. */
+type Attributes = { id: string; className: string; "aria-describedby": string | undefined; "aria-invalid": boolean };
 
-function Frame({ label, hint, problem, children }: FrameProps) {
+type FrameProps = Labelled & { children: (attributes: Attributes) => ReactNode };
+
+/** The label above a control, and below it what helps or what is wrong. */
+export function Frame({ label, hint, problem, children }: FrameProps) {
   const id = useId();
   const describedBy = hint || problem ? `${id}-about` : undefined;
   return (
@@ -12,7 +16,7 @@ function Frame({ label, hint, problem, children }: FrameProps) {
       <label className="label" htmlFor={id}>
         {label}
       </label>
-      {children({ id, describedBy })}
+      {children({ id, className: "input", "aria-describedby": describedBy, "aria-invalid": problem !== undefined })}
       {describedBy && (
         <span id={describedBy} className={problem ? "problem" : "hint"} role={problem ? "alert" : undefined}>
           {problem ?? hint}
@@ -25,36 +29,53 @@ function Frame({ label, hint, problem, children }: FrameProps) {
 type Changing<Element extends "input" | "textarea" | "select"> = Omit<ComponentProps<Element>, "onChange" | "value"> &
   Labelled & { value: string; onChange: (value: string) => void };
 
-export function TextField({ label, hint, problem, onChange, ...rest }: Changing<"input">) {
+type TextFieldProps = Changing<"input"> & { suggestions?: readonly Choice[] };
+
+export function TextField({ label, hint, problem, onChange, suggestions = [], ...rest }: TextFieldProps) {
   return (
     <Frame label={label} hint={hint} problem={problem}>
-      {({ id, describedBy }) => (
-        <input
-          {...rest}
-          id={id}
-          className="input"
-          aria-describedby={describedBy}
-          aria-invalid={problem !== undefined}
-          onChange={(event) => onChange(event.target.value)}
-        />
+      {(attributes) => (
+        <Suggested choices={suggestions}>
+          {(list) => <input {...rest} {...attributes} list={list} onChange={(event) => onChange(event.target.value)} />}
+        </Suggested>
       )}
     </Frame>
   );
 }
 
+type SuggestedProps = { choices: readonly Choice[]; children: (list: string | undefined) => ReactNode };
+
+/** Values that an input offers while somebody types; any other can be typed too. */
+export function Suggested({ choices, children }: SuggestedProps) {
+  const id = useId();
+  const isEmpty = choices.length === 0;
+  return (
+    <>
+      {children(isEmpty ? undefined : id)}
+      {!isEmpty && (
+        <datalist id={id}>
+          {choices.map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
+        </datalist>
+      )}
+    </>
+  );
+}
+
+type PasswordFieldProps = Omit<Changing<"input">, "type" | "autoComplete"> & { kind: "current" | "new" };
+
+/** The browser offers to fill in the present password, and to keep a new one. */
+export function PasswordField({ kind, ...rest }: PasswordFieldProps) {
+  return <TextField {...rest} type="password" autoComplete={`${kind}-password`} required />;
+}
+
 export function TextArea({ label, hint, problem, onChange, ...rest }: Changing<"textarea">) {
   return (
     <Frame label={label} hint={hint} problem={problem}>
-      {({ id, describedBy }) => (
-        <textarea
-          {...rest}
-          id={id}
-          className="input"
-          aria-describedby={describedBy}
-          aria-invalid={problem !== undefined}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
+      {(attributes) => <textarea {...rest} {...attributes} onChange={(event) => onChange(event.target.value)} />}
     </Frame>
   );
 }
@@ -71,14 +92,8 @@ export function SelectField({
 }: Changing<"select"> & { choices: readonly Choice[] }) {
   return (
     <Frame label={label} hint={hint} problem={problem}>
-      {({ id, describedBy }) => (
-        <select
-          {...rest}
-          id={id}
-          className="input"
-          aria-describedby={describedBy}
-          onChange={(event) => onChange(event.target.value)}
-        >
+      {(attributes) => (
+        <select {...rest} {...attributes} onChange={(event) => onChange(event.target.value)}>
           {choices.map((choice) => (
             <option key={choice.value} value={choice.value}>
               {choice.label}

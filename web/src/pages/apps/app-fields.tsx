@@ -4,8 +4,7 @@ import { texts } from "./texts.ts";
 
 type FieldProps<T extends string = string> = { value: T; onChange: (value: T) => void };
 
-const ZONES = Intl.supportedValuesOf("timeZone");
-const ZONES_ID = "time-zones";
+const ZONES = Intl.supportedValuesOf("timeZone").map((zone) => ({ value: zone, label: zone }));
 
 export function isTimeZone(zone: string): boolean {
   try {
@@ -27,22 +26,15 @@ export function TimeZoneField({ value, onChange }: FieldProps) {
   const text = useTexts(texts);
   const problem = value === "" || isTimeZone(value) ? undefined : text.zoneProblem;
   return (
-    <>
-      <TextField
-        label={text.timeZone}
-        hint={text.timeZoneHint}
-        problem={problem}
-        value={value}
-        onChange={onChange}
-        list={ZONES_ID}
-        required
-      />
-      <datalist id={ZONES_ID}>
-        {ZONES.map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
-    </>
+    <TextField
+      label={text.timeZone}
+      hint={text.timeZoneHint}
+      problem={problem}
+      value={value}
+      onChange={onChange}
+      suggestions={ZONES}
+      required
+    />
   );
 }
 

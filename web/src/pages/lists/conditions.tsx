@@ -1,4 +1,3 @@
-import { useId } from "react";
 import type { ListFields } from "../../../../src/contract/admin-list.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -17,21 +16,16 @@ type ConditionsProps = {
 /** Conditions on properties, of the user and of the order. A row without a property is not a condition yet. */
 export function Conditions({ fields, conditions, onChange }: ConditionsProps) {
   const text = useTexts(texts);
-  const id = useId();
+  const suggestions = fields.properties.map(({ field }) => ({ value: field, label: field }));
   const replace = (at: number, next: Condition) =>
     onChange(conditions.map((one, index) => (index === at ? next : one)));
   return (
     <div className="stack tight">
-      <datalist id={id}>
-        {fields.properties.map(({ field }) => (
-          <option key={field} value={field} />
-        ))}
-      </datalist>
       {conditions.map((condition, index) => (
         <div key={index} className="condition">
           <TextField
             label={text.field}
-            list={id}
+            suggestions={suggestions}
             placeholder="user$level"
             value={condition.field}
             onChange={(field) => replace(index, { ...condition, field: field.trim() })}

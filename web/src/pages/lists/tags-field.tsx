@@ -1,6 +1,7 @@
-import { useId, useState } from "react";
+import { useState } from "react";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
+import { Frame, Suggested } from "../../ui/field.tsx";
 import { texts } from "./texts.ts";
 
 type TagsFieldProps = {
@@ -14,9 +15,8 @@ type TagsFieldProps = {
 };
 
 /** Several values: typed one after the other, or pasted from a list. */
-export function TagsField({ label, values, onChange, choices = [], shown, numbers }: TagsFieldProps) {
+export function TagsField({ label, values, onChange, choices = [], shown = asTyped, numbers }: TagsFieldProps) {
   const text = useTexts(texts);
-  const id = useId();
   const [typed, setTyped] = useState("");
   const [isBad, setBad] = useState(false);
   const add = (given: string) => {
@@ -28,50 +28,48 @@ export function TagsField({ label, values, onChange, choices = [], shown, number
     setTyped("");
   };
   return (
-    <div className="field">
-      <label className="label" htmlFor={id}>
-        {label}
-      </label>
-      <Tags values={values} onChange={onChange} shown={shown} />
-      <div className="tags-input">
-        <input
-          id={id}
-          className="input"
-          value={typed}
-          list={choices.length > 0 ? `${id}-choices` : undefined}
-          inputMode={numbers ? "decimal" : "text"}
-          aria-invalid={isBad}
-          aria-describedby={isBad ? `${id}-about` : undefined}
-          onChange={({ target }) => (SEPARATOR.test(target.value) ? add(target.value) : setTyped(target.value))}
-          // A field of one line would lose the line breaks of what is pasted.
-          onPaste={(event) => {
-            const pasted = event.clipboardData.getData("text");
-            if (!SEPARATOR.test(pasted)) return;
-            event.preventDefault();
-            add(pasted);
-          }}
-          onKeyDown={(event) => {
-            if (event.key !== "Enter") return;
-            event.preventDefault();
-            add(typed);
-          }}
-          onBlur={() => add(typed)}
-        />
-        {typed.trim() !== "" && (
-          <Button size="small" onClick={() => add(typed)}>
-            {text.add}
-          </Button>
-        )}
-      </div>
-      {isBad && (
-        <span id={`${id}-about`} className="problem" role="alert">
-          {text.badNumber}
-        </span>
+    <Frame label={label} problem={isBad ? text.badNumber : undefined}>
+      {(attributes) => (
+        <>
+          <Tags values={values} onChange={onChange} shown={shown} />
+          <div className="tags-input">
+            <Suggested choices={choices.map((value) => ({ value, label: shown(value) }))}>
+              {(list) => (
+                <input
+                  {...attributes}
+                  value={typed}
+                  list={list}
+                  inputMode={numbers ? "decimal" : "text"}
+                  onChange={({ target }) => (SEPARATOR.test(target.value) ? add(target.value) : setTyped(target.value))}
+                  // A field of one line would lose the line breaks of what is pasted.
+                  onPaste={(event) => {
+                    const pasted = event.clipboardData.getData("text");
+                    if (!SEPARATOR.test(pasted)) return;
+                    event.preventDefault();
+                    add(pasted);
+                  }}
+                  onKeyDown={(event) => {
+                    if (event.key !== "Enter") return;
+                    event.preventDefault();
+                    add(typed);
+                  }}
+                  onBlur={() => add(typed)}
+                />
+              )}
+            </Suggested>
+            {typed.trim() !== "" && (
+              <Button size="small" onClick={() => add(typed)}>
+                {text.add}
+              </Button>
+            )}
+          </div>
+        </>
       )}
-      <Choices id={`${id}-choices`} choices={choices} shown={shown} />
-    </div>
+    </Frame>
   );
 }
+
+const asTyped = (value: string) => value;
 
 const SEPARATOR = /[\n\t,，;；]/;
 
@@ -82,16 +80,16 @@ function partsOf(given: string): string[] {
     .filter((part) => part !== "");
 }
 
-type Shown = { shown: ((value: string) => string) | undefined };
+type TagsProps = Pick<TagsFieldProps, "values" | "onChange"> & { shown: (value: string) => string };
 
-function Tags({ values, onChange, shown }: Pick<TagsFieldProps, "values" | "onChange"> & Shown) {
+function Tags({ values, onChange, shown }: TagsProps) {
   const text = useTexts(texts);
   if (values.length === 0) return null;
   return (
     <ul className="tags">
       {values.map((value) => (
         <li key={value} className="tag">
-          <span>{shown?.(value) ?? value}</span>
+          <span>{shown(value)}</span>
           <button
             type="button"
             aria-label={`${text.remove} ${value}`}
@@ -102,18 +100,5 @@ function Tags({ values, onChange, shown }: Pick<TagsFieldProps, "values" | "onCh
         </li>
       ))}
     </ul>
-  );
-}
-
-function Choices({ id, choices, shown }: { id: string; choices: readonly string[] } & Shown) {
-  if (choices.length === 0) return null;
-  return (
-    <datalist id={id}>
-      {choices.map((choice) => (
-        <option key={choice} value={choice}>
-          {shown?.(choice) ?? choice}
-        </option>
-      ))}
-    </datalist>
   );
 }

@@ -5,7 +5,7 @@ import { useSession } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { PasswordField } from "../../ui/field.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
 import { say } from "../../ui/toast.tsx";
 import { texts } from "./texts.ts";
@@ -43,23 +43,8 @@ export function PasswordPage() {
           tabIndex={-1}
           aria-hidden
         />
-        <TextField
-          label={text.present}
-          value={present}
-          onChange={setPresent}
-          type="password"
-          autoComplete="current-password"
-          required
-        />
-        <TextField
-          label={text.fresh}
-          hint={text.hint}
-          value={fresh}
-          onChange={setFresh}
-          type="password"
-          autoComplete="new-password"
-          required
-        />
+        <PasswordField kind="current" label={text.present} value={present} onChange={setPresent} />
+        <PasswordField kind="new" label={text.fresh} hint={text.hint} value={fresh} onChange={setFresh} />
         {changing.error && <Failure error={changing.error} />}
         <div className="row end">
           <Button type="submit" look="main" disabled={changing.isPending}>

@@ -1,10 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
-import { useId } from "react";
-import type { CampaignList } from "../../../../src/contract/campaign.ts";
-import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { SelectField, TextArea, TextField } from "../../ui/field.tsx";
+import { useValueNames } from "../lists/value-names.ts";
 import { useEventWords } from "./event-texts.ts";
 import { PostbackPlatformField } from "./outbox-filters.tsx";
 import { COUNTED, OWN_EVENT, RETENTION, type RuleDraft } from "./rule-draft.ts";
@@ -64,30 +61,16 @@ export function WhatFields({ draft, onChange }: FieldsProps) {
 /** Ids are offered by the names of their campaigns. */
 function CampaignField({ value, onChange }: { value: string; onChange: (id: string) => void }) {
   const text = useTexts(texts).form;
-  const app = useApp();
-  const listId = useId();
-  const { data } = useQuery({
-    queryKey: ["campaigns", app.app_id, "choice"],
-    queryFn: ({ signal }) => get<CampaignList>("campaigns", { app_id: app.app_id, page_size: 500 }, signal),
-  });
+  const { campaign, campaignIds } = useValueNames();
   return (
-    <>
-      <TextField
-        label={text.campaign}
-        hint={text.campaignHint}
-        value={value}
-        onChange={onChange}
-        list={listId}
-        spellCheck={false}
-      />
-      <datalist id={listId}>
-        {data?.campaigns.map(({ turbo_promoted_object_id, name }) => (
-          <option key={turbo_promoted_object_id} value={turbo_promoted_object_id}>
-            {name}
-          </option>
-        ))}
-      </datalist>
-    </>
+    <TextField
+      label={text.campaign}
+      hint={text.campaignHint}
+      value={value}
+      onChange={onChange}
+      suggestions={campaignIds.map((id) => ({ value: id, label: campaign(id) }))}
+      spellCheck={false}
+    />
   );
 }
 

@@ -6,7 +6,7 @@ import { startOver } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { PasswordField, TextField } from "../../ui/field.tsx";
 import { Gate } from "./gate.tsx";
 import { texts } from "./texts.ts";
 
@@ -30,23 +30,19 @@ export function Setup() {
     <Gate title={text.setupTitle} onSubmit={() => setting.mutate()}>
       <p className="soft">{token === "" ? text.noToken : text.setupAbout}</p>
       <TextField label={text.name} value={name} onChange={setName} hint={text.nameHint} autoComplete="username" />
-      <TextField
+      <PasswordField
+        kind="new"
         label={text.password}
+        hint={text.passwordHint}
         value={password}
         onChange={setPassword}
-        hint={text.passwordHint}
-        type="password"
-        autoComplete="new-password"
-        required
       />
-      <TextField
+      <PasswordField
+        kind="new"
         label={text.repeat}
+        problem={differ ? text.differ : undefined}
         value={repeated}
         onChange={setRepeated}
-        problem={differ ? text.differ : undefined}
-        type="password"
-        autoComplete="new-password"
-        required
       />
       {setting.error && <Failure error={setting.error} />}
       <Button type="submit" look="main" disabled={setting.isPending || repeated !== password || token === ""}>

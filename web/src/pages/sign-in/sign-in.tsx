@@ -5,7 +5,7 @@ import { startOver } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Failure } from "../../ui/failure.tsx";
-import { TextField } from "../../ui/field.tsx";
+import { PasswordField, TextField } from "../../ui/field.tsx";
 import { Gate } from "./gate.tsx";
 import { texts } from "./texts.ts";
 
@@ -20,14 +20,7 @@ export function SignIn() {
   return (
     <Gate title={text.signIn} onSubmit={() => entering.mutate()}>
       <TextField label={text.name} value={name} onChange={setName} autoComplete="username" required autoFocus />
-      <TextField
-        label={text.password}
-        value={password}
-        onChange={setPassword}
-        type="password"
-        autoComplete="current-password"
-        required
-      />
+      <PasswordField kind="current" label={text.password} value={password} onChange={setPassword} />
       {entering.error && <Failure error={entering.error} />}
       <Button type="submit" look="main" disabled={entering.isPending}>
         {text.signIn}

@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
-import { useUrlState } from "../../url-state.ts";
+import { useUrlState, useUrlTab } from "../../url-state.ts";
 import { listAddress } from "../lists/list-state.ts";
 import { EraseDialog } from "./erase.tsx";
 import { Profile } from "./profile.tsx";
@@ -39,7 +39,7 @@ export function UserPage() {
 function OneUser({ clientId }: { clientId: string }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const [{ tab }, change] = useUrlState({ tab: "timeline" });
+  const [tab, choose] = useUrlTab(TABS);
   const query = useQuery({
     queryKey: ["user", app_id, clientId],
     queryFn: ({ signal }) => get<UserView>("user", { app_id, client_id: clientId }, signal),
@@ -51,14 +51,10 @@ function OneUser({ clientId }: { clientId: string }) {
           <UserHead user={user}>
             <Actions clientId={clientId} />
           </UserHead>
-          <Tabs
-            tabs={TABS.map((name) => ({ name, title: text.tabs[name] }))}
-            chosen={tab}
-            onChoose={(name) => change({ tab: name })}
-          >
+          <Tabs tabs={TABS.map((name) => ({ name, title: text.tabs[name] }))} chosen={tab} onChoose={choose}>
             {tab === "source" && <Source clientId={clientId} user={user} />}
             {tab === "profile" && <Profile user={user} />}
-            {tab !== "source" && tab !== "profile" && <Timeline clientId={clientId} user={user} />}
+            {tab === "timeline" && <Timeline clientId={clientId} user={user} />}
           </Tabs>
         </>
       )}
