@@ -25,15 +25,34 @@ export function Dialog({ title, onClose, children, width = "normal" }: DialogPro
   );
 }
 
+type TellDialogProps = DialogProps & {
+  /** The word for having seen it, where that is all there is to do. */
+  done?: string;
+};
+
+/** A dialog that only shows something. */
+export function TellDialog({ done, children, ...dialog }: TellDialogProps) {
+  const text = useTexts(texts);
+  return (
+    <Dialog {...dialog}>
+      {children}
+      <div className="row end">
+        <Button look={done === undefined ? "plain" : "main"} onClick={dialog.onClose}>
+          {done ?? text.close}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
 type FormDialogProps = DialogProps & {
   submit: { label: string; look?: ButtonLook; disabled?: boolean };
-  onSubmit: () => void;
-  isBusy: boolean;
-  error: unknown;
+  /** A mutation, or what can be done at once. */
+  doing: { mutate: () => void; isPending?: boolean; error?: unknown };
 };
 
 /** A dialog that does something: shows what the server says against it, and stays open until it is done. */
-export function FormDialog({ submit, onSubmit, isBusy, error, children, ...dialog }: FormDialogProps) {
+export function FormDialog({ submit, doing, children, ...dialog }: FormDialogProps) {
   const text = useTexts(texts);
   return (
     <Dialog {...dialog}>
@@ -41,14 +60,14 @@ export function FormDialog({ submit, onSubmit, isBusy, error, children, ...dialo
         className="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          onSubmit();
+          doing.mutate();
         }}
       >
         {children}
-        {error ? <Failure error={error} /> : null}
+        {doing.error ? <Failure error={doing.error} /> : null}
         <div className="row end">
           <Button onClick={dialog.onClose}>{text.cancel}</Button>
-          <Button type="submit" look={submit.look ?? "main"} disabled={isBusy || submit.disabled}>
+          <Button type="submit" look={submit.look ?? "main"} disabled={doing.isPending || submit.disabled}>
             {submit.label}
           </Button>
         </div>

@@ -6,9 +6,8 @@ import { type CatalogueMetric, useLabel } from "../../report/catalogue.ts";
 import { useDimensionValue } from "../../report/dimension-value.ts";
 import { useValueTexts, type ValueTexts } from "../../report/value.ts";
 import { useLanguage, useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { TellDialog } from "../../ui/dialog.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { BehindTabs } from "./behind-tabs.tsx";
 import { publicBody, type ReportState } from "./state.ts";
@@ -23,7 +22,6 @@ type CellDialogProps = { cell: Cell; state: ReportState; catalogue: ShownCatalog
 
 /** The users, orders and costs behind a number, and that they add up to it. */
 export function CellDialog({ cell, state, catalogue, onClose }: CellDialogProps) {
-  const text = useTexts(texts);
   const label = useLabel();
   const isChinese = useLanguage() === "zh";
   const { app_id } = useApp();
@@ -40,7 +38,7 @@ export function CellDialog({ cell, state, catalogue, onClose }: CellDialogProps)
       ),
   });
   return (
-    <Dialog title={label(metric)} width="wide" onClose={onClose}>
+    <TellDialog title={label(metric)} width="wide" onClose={onClose}>
       <RowText row={row} state={state} catalogue={catalogue} />
       <p className="soft small">{isChinese ? metric.ctip : metric.tip}</p>
       <QueryView query={query}>
@@ -52,10 +50,7 @@ export function CellDialog({ cell, state, catalogue, onClose }: CellDialogProps)
           </>
         )}
       </QueryView>
-      <div className="row end">
-        <Button onClick={onClose}>{text.close}</Button>
-      </div>
-    </Dialog>
+    </TellDialog>
   );
 }
 

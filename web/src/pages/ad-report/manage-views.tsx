@@ -7,7 +7,7 @@ import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { Check, TextField } from "../../ui/field.tsx";
 import { say } from "../../ui/toast.tsx";
@@ -28,7 +28,7 @@ export function ManageViews({ views, onClose }: { views: readonly SavedView[]; o
   const remove = ({ view_id, name }: SavedView) =>
     changing.mutate({ path: "remove", view_id }, { onSuccess: () => say(text.removed(name)) });
   return (
-    <Dialog title={text.manage.replace(/ ?…$/, "")} width="wide" onClose={onClose}>
+    <TellDialog title={text.manage.replace(/ ?…$/, "")} width="wide" onClose={onClose}>
       {changing.error && <Failure error={changing.error} />}
       <DataTable
         label={text.views}
@@ -65,11 +65,8 @@ export function ManageViews({ views, onClose }: { views: readonly SavedView[]; o
           },
         ]}
       />
-      <div className="row end">
-        <Button onClick={onClose}>{text.close}</Button>
-      </div>
       {renamed && <RenameDialog view={renamed} onClose={() => setRenamed(undefined)} />}
-    </Dialog>
+    </TellDialog>
   );
 }
 
@@ -88,10 +85,8 @@ function RenameDialog({ view, onClose }: { view: SavedView; onClose: () => void 
     <FormDialog
       title={text.rename}
       submit={{ label: text.save, disabled: name.trim() === "" }}
-      onSubmit={() => renaming.mutate()}
+      doing={renaming}
       onClose={onClose}
-      isBusy={renaming.isPending}
-      error={renaming.error}
     >
       <TextField label={text.viewName} value={name} onChange={setName} maxLength={100} required />
     </FormDialog>

@@ -31,10 +31,8 @@ export function PickMetrics({ catalogue, chosen, onPick, onClose }: PickProps<st
       title={text.chooseMetrics}
       width="wide"
       submit={{ label: text.apply, disabled: picked.length === 0 }}
-      onSubmit={() => onPick(picked)}
+      doing={{ mutate: () => onPick(picked) }}
       onClose={onClose}
-      isBusy={false}
-      error={undefined}
     >
       <TextField
         label={text.search}
@@ -102,10 +100,8 @@ export function PickDimensions({ catalogue, chosen, onPick, onClose }: PickProps
     <FormDialog
       title={text.chooseDimensions}
       submit={{ label: text.apply }}
-      onSubmit={() => onPick(picked)}
+      doing={{ mutate: () => onPick(picked) }}
       onClose={onClose}
-      isBusy={false}
-      error={undefined}
     >
       <div className="stack tight pick-list">
         {catalogue.dimensions.map((dimension) => {

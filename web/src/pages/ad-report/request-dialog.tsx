@@ -8,9 +8,8 @@ import { publicUrl } from "../../public-url.ts";
 import { useMayChange } from "../../session.tsx";
 import { useStored } from "../../stored.ts";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { TellDialog } from "../../ui/dialog.tsx";
 import { SelectField } from "../../ui/field.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
@@ -41,7 +40,7 @@ export function RequestDialog({ state, onClose }: { state: ReportState; onClose:
   });
   const choices = (developers.data ?? []).map(({ id, name }) => ({ value: String(id), label: name }));
   return (
-    <Dialog title={text.apiCall} width="wide" onClose={onClose}>
+    <TellDialog title={text.apiCall} width="wide" onClose={onClose}>
       <p className="soft">{text.apiAbout}</p>
       {maySign && (
         <SelectField
@@ -66,10 +65,7 @@ export function RequestDialog({ state, onClose }: { state: ReportState; onClose:
           </>
         )}
       </QueryView>
-      <div className="row end">
-        <Button onClick={onClose}>{text.close}</Button>
-      </div>
-    </Dialog>
+    </TellDialog>
   );
 }
 

@@ -1,7 +1,9 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SavedView, SavedViews } from "../../../../src/contract/report-view.ts";
-import { get, post, queries } from "../../api.ts";
+import { post, queries } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { daysBetween, useToday } from "../../report/days.ts";
 import { useMayChange } from "../../session.tsx";
@@ -18,17 +20,16 @@ import { ManageViews } from "./manage-views.tsx";
 import { type UrlState, viewParameters, viewState } from "./state.ts";
 import { texts } from "./texts.ts";
 
-export const VIEWS_KEY = "report/views";
+const VIEWS = "report/views";
 
 type ViewsProps = { url: UrlState; onOpen: (state: UrlState) => void };
 
 /** Saved views: open one, keep this one, or put them in order. */
 export function Views({ url, onOpen }: ViewsProps) {
   const text = useTexts(texts);
-  const { app_id } = useApp();
   const today = useToday();
   const [dialog, setDialog] = useState<"save" | "manage">();
-  const query = useQuery({ queryKey: [VIEWS_KEY, app_id], queryFn: () => get<SavedViews>("report/views", { app_id }) });
+  const query = useAppQuery<SavedViews>(VIEWS);
   const current = query.data?.views.find(({ view_id }) => String(view_id) === url.view);
   const open = ({ parameters, view_id }: SavedView) => onOpen(viewState(parameters, view_id, today));
   return (
@@ -85,7 +86,7 @@ function ViewList({ views, onOpen }: { views: readonly SavedView[]; onOpen: (vie
 
 /** Whatever was saved is shown in the list at once. */
 export function refreshViews(appId: number): Promise<void> {
-  return queries.invalidateQueries({ queryKey: [VIEWS_KEY, appId] });
+  return queries.invalidateQueries({ queryKey: [VIEWS, appId] });
 }
 
 function UpdateButton({ view, url }: { view: SavedView; url: UrlState }) {
@@ -121,16 +122,16 @@ function SaveDialog({ url, onSaved, onClose }: SaveDialogProps) {
   const mayShare = useMayChange();
   const [name, setName] = useState("");
   const [isShared, setShared] = useState(false);
-  const saving = useMutation({
-    mutationFn: async () => {
+  const saving = useChange({
+    ask: async () => {
       const parameters = viewParameters(url, today);
       const view = await post<SavedView>("report/views/save", { app_id, name, parameters });
       if (!isShared) return view;
       return post<SavedView>("report/views/share", { app_id, view_id: view.view_id, is_shared: true });
     },
-    onSuccess: async (view) => {
-      say(text.saved(view.name));
-      await refreshViews(app_id);
+    stale: [[VIEWS]],
+    said: (view) => text.saved(view.name),
+    onDone: (view) => {
       onSaved(view);
       onClose();
     },
@@ -139,10 +140,8 @@ function SaveDialog({ url, onSaved, onClose }: SaveDialogProps) {
     <FormDialog
       title={text.saveAs.replace(/ ?…$/, "")}
       submit={{ label: text.save, disabled: name.trim() === "" }}
-      onSubmit={() => saving.mutate()}
+      doing={saving}
       onClose={onClose}
-      isBusy={saving.isPending}
-      error={saving.error}
     >
       <TextField label={text.viewName} value={name} onChange={setName} maxLength={100} required autoFocus />
       <p className="soft small">{url.to === today ? text.rolls(daysBetween(url) + 1) : text.fixed(url.from, url.to)}</p>

@@ -31,9 +31,7 @@ export function NewAppDialog({ onClose, onMade }: NewAppProps) {
       title={text.newApp}
       onClose={onClose}
       submit={{ label: text.create, disabled: !isTimeZone(timeZone) }}
-      onSubmit={() => creating.mutate()}
-      isBusy={creating.isPending}
-      error={creating.error}
+      doing={creating}
     >
       <NameField value={name} onChange={setName} />
       <TimeZoneField value={timeZone} onChange={setTimeZone} />

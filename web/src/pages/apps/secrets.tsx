@@ -6,7 +6,7 @@ import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
-import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { Dialog, FormDialog, TellDialog } from "../../ui/dialog.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { say } from "../../ui/toast.tsx";
 import { texts } from "./texts.ts";
@@ -74,26 +74,14 @@ function RotateDialog({ app, which, onClose }: { app: ShownApp; which: Secret; o
   const title = text.rotateTitle(text.shown[which], app.name);
   if (rotating.data) {
     return (
-      <Dialog title={text.rotated(text.shown[which])} onClose={onClose}>
+      <TellDialog title={text.rotated(text.shown[which])} onClose={onClose} done={text.done}>
         <h3>{text.fresh}</h3>
         <CopyBlock value={rotating.data.value} wrap />
-        <div className="row end">
-          <Button look="main" onClick={onClose}>
-            {text.done}
-          </Button>
-        </div>
-      </Dialog>
+      </TellDialog>
     );
   }
   return (
-    <FormDialog
-      title={title}
-      onClose={onClose}
-      submit={{ label: text.rotateButton, look: "danger" }}
-      onSubmit={() => rotating.mutate()}
-      isBusy={rotating.isPending}
-      error={rotating.error}
-    >
+    <FormDialog title={title} onClose={onClose} submit={{ label: text.rotateButton, look: "danger" }} doing={rotating}>
       <p className="notice warn">{text.breaks[which]}</p>
     </FormDialog>
   );

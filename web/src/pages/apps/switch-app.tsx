@@ -1,22 +1,19 @@
-import { useMutation } from "@tanstack/react-query";
 import type { AppEditBody } from "../../../../src/contract/app.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { say } from "../../ui/toast.tsx";
 import { texts } from "./texts.ts";
 
 /** Disables an app, or enables it again. */
 export function SwitchAppDialog({ app, onClose }: { app: ShownApp; onClose: () => void }) {
   const text = useTexts(texts);
-  const switching = useMutation({
-    mutationFn: () => post<ShownApp>("apps/edit", { app_id: app.app_id, enabled: !app.enabled } satisfies AppEditBody),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: APPS_KEY });
-      say(text.saved(app.name));
-      onClose();
-    },
+  const switching = useChange({
+    ask: () => post<ShownApp>("apps/edit", { app_id: app.app_id, enabled: !app.enabled } satisfies AppEditBody),
+    stale: [APPS_KEY],
+    said: () => text.saved(app.name),
+    onDone: onClose,
   });
   const words = app.enabled
     ? { title: text.disableTitle, about: text.disableText, button: text.disableButton, look: "danger" as const }
@@ -26,9 +23,7 @@ export function SwitchAppDialog({ app, onClose }: { app: ShownApp; onClose: () =
       title={words.title(app.name)}
       onClose={onClose}
       submit={{ label: words.button, look: words.look }}
-      onSubmit={() => switching.mutate()}
-      isBusy={switching.isPending}
-      error={switching.error}
+      doing={switching}
     >
       <p className={app.enabled ? "notice warn" : "notice"}>{words.about}</p>
     </FormDialog>

@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { RulesBody, ShownRuleSettings } from "../../../../src/contract/attribution-rule.ts";
-import { get, post, queries } from "../../api.ts";
+import { post, queries } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
@@ -18,16 +19,12 @@ import { texts } from "./texts.ts";
 import { WhatIf } from "./what-if.tsx";
 import "./attribution-rules.css";
 
-const rulesKey = (appId: number) => ["attribution-rules", appId] as const;
+const RULES = "attribution/rules";
 
 export function AttributionRulesPage() {
   const text = useTexts(texts);
-  const { app_id } = useApp();
   const [{ platform }, change] = useUrlState({ platform: "" });
-  const rules = useQuery({
-    queryKey: rulesKey(app_id),
-    queryFn: ({ signal }) => get<ShownRuleSettings>("attribution/rules", { app_id }, signal),
-  });
+  const rules = useAppQuery<ShownRuleSettings>(RULES);
   return (
     <>
       <PageHead title={text.title} about={text.about} />
@@ -72,10 +69,10 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
   const saving = useMutation({
     mutationFn: () => {
       const body: RulesBody = { app_id, ad_platform: platform, rules: rulesOf(draft) };
-      return post<ShownRuleSettings>("attribution/rules", body);
+      return post<ShownRuleSettings>(RULES, body);
     },
     onSuccess: (after) => {
-      queries.setQueryData(rulesKey(app_id), after);
+      queries.setQueryData([RULES, app_id], after);
       // As the server writes it: 24h is 1d.
       setDraft(setRules(after, platform));
       say(text.saved);

@@ -1,12 +1,11 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ShownCampaign } from "../../../../src/contract/campaign.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
-import { say } from "../../ui/toast.tsx";
 import { PlatformChoice } from "./platform-choice.tsx";
 import { texts } from "./texts.ts";
 
@@ -20,21 +19,17 @@ export function CampaignForm({ campaign, onClose }: { campaign?: ShownCampaign; 
   const app = useApp();
   const [fields, setFields] = useState(campaign ?? EMPTY);
   const change = (changes: Partial<ShownCampaign>) => setFields((before) => ({ ...before, ...changes }));
-  const saving = useMutation({
-    mutationFn: () => post<ShownCampaign>(`campaigns/${campaign ? "edit" : "create"}`, bodyOf(app.app_id, fields)),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ["campaigns"] });
-      say(campaign ? text.changed : text.made);
-      onClose();
-    },
+  const saving = useChange({
+    ask: () => post<ShownCampaign>(`campaigns/${campaign ? "edit" : "create"}`, bodyOf(app.app_id, fields)),
+    stale: [["campaigns"]],
+    said: () => (campaign ? text.changed : text.made),
+    onDone: onClose,
   });
   return (
     <FormDialog
       title={campaign ? text.edit : text.create}
       submit={{ label: campaign ? text.submitEdit : text.submitCreate }}
-      onSubmit={() => saving.mutate()}
-      isBusy={saving.isPending}
-      error={saving.error}
+      doing={saving}
       onClose={onClose}
     >
       <TextField

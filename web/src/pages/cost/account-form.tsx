@@ -1,16 +1,15 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Account } from "../../../../src/contract/account.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { Check, SelectField, TextField } from "../../ui/field.tsx";
-import { say } from "../../ui/toast.tsx";
 import { sorted, usePlatforms } from "../campaigns/platform-choice.tsx";
 import { PlatformFields } from "./account-fields.tsx";
-import { refreshAccounts } from "./account-query.ts";
+import { ACCOUNT_VIEWS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
 
 type Values = Readonly<Record<string, string>>;
@@ -44,13 +43,11 @@ export function AccountForm({ account, onClose }: { account?: Account; onClose: 
   const platformName = usePlatformName();
   const [draft, setDraft] = useState<Draft>(account ? draftOf(account) : NEW);
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
-  const saving = useMutation({
-    mutationFn: () => post<Account>("accounts/set", { app_id: app.app_id, ...bodyOf(draft) }),
-    onSuccess: async () => {
-      await refreshAccounts(queries);
-      say(text.saved);
-      onClose();
-    },
+  const saving = useChange({
+    ask: () => post<Account>("accounts/set", { app_id: app.app_id, ...bodyOf(draft) }),
+    stale: ACCOUNT_VIEWS,
+    said: () => text.saved,
+    onDone: onClose,
   });
   const title = account
     ? text.form.edit(`${platformName(account.ad_platform)} ${account.advertiser_id}`.trimEnd())
@@ -60,9 +57,7 @@ export function AccountForm({ account, onClose }: { account?: Account; onClose: 
       title={title}
       width="wide"
       submit={{ label: text.form.submit, disabled: draft.platform === "" }}
-      onSubmit={() => saving.mutate()}
-      isBusy={saving.isPending}
-      error={saving.error}
+      doing={saving}
       onClose={onClose}
     >
       {!account && <KeyFields draft={draft} onChange={change} />}

@@ -1,10 +1,5 @@
-import type { QueryClient } from "@tanstack/react-query";
-
-export const ACCOUNTS_KEY = "accounts";
-export const PULLS_KEY = "cost-pulls";
+export const ACCOUNTS = "accounts";
+export const PULLS = "cost-pulls";
 
 /** Whatever shows accounts. */
-export async function refreshAccounts(queries: QueryClient): Promise<void> {
-  const names = [ACCOUNTS_KEY, PULLS_KEY, "postback-state"];
-  await Promise.all(names.map((name) => queries.invalidateQueries({ queryKey: [name] })));
-}
+export const ACCOUNT_VIEWS = [[ACCOUNTS], [PULLS], ["postback/status"]] as const;

@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Account, AccountList, GivenUp } from "../../../../src/contract/account.ts";
-import { get, post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
@@ -12,10 +13,10 @@ import { Button } from "../../ui/button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/empty.tsx";
+import { ListHead } from "../../ui/list-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
-import { say } from "../../ui/toast.tsx";
 import { AccountForm } from "./account-form.tsx";
-import { ACCOUNTS_KEY, refreshAccounts } from "./account-query.ts";
+import { ACCOUNT_VIEWS, ACCOUNTS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
 
 type Doing = { kind: "create" } | { kind: "edit" | "remove"; account: Account };
@@ -23,24 +24,12 @@ type Doing = { kind: "create" } | { kind: "edit" | "remove"; account: Account };
 /** Accounts at ad platforms. */
 export function Accounts() {
   const text = useTexts(texts);
-  const app = useApp();
-  const mayChange = useMayChange();
   const [doing, setDoing] = useState<Doing>();
-  const accounts = useQuery({
-    queryKey: [ACCOUNTS_KEY, app.app_id],
-    queryFn: ({ signal }) => get<AccountList>("accounts", { app_id: app.app_id }, signal),
-  });
+  const accounts = useAppQuery<AccountList>(ACCOUNTS);
   const close = () => setDoing(undefined);
   return (
     <>
-      <div className="row apart">
-        <p className="soft grow">{text.about}</p>
-        {mayChange && (
-          <Button look="main" onClick={() => setDoing({ kind: "create" })}>
-            {text.newAccount}
-          </Button>
-        )}
-      </div>
+      <ListHead about={text.about} add={text.newAccount} onAdd={() => setDoing({ kind: "create" })} />
       <QueryView query={accounts}>{(data) => <AccountTable accounts={data.accounts} onDo={setDoing} />}</QueryView>
       {doing?.kind === "create" && <AccountForm onClose={close} />}
       {doing?.kind === "edit" && <AccountForm account={doing.account} onClose={close} />}
@@ -151,21 +140,17 @@ function RemoveDialog({ account, onClose }: { account: Account; onClose: () => v
   const app = useApp();
   const platformName = usePlatformName();
   const { ad_platform, advertiser_id } = account;
-  const removing = useMutation({
-    mutationFn: () => post<GivenUp>("accounts/remove", { app_id: app.app_id, ad_platform, advertiser_id }),
-    onSuccess: async ({ given_up }) => {
-      await refreshAccounts(queries);
-      say(text.removed(given_up));
-      onClose();
-    },
+  const removing = useChange({
+    ask: () => post<GivenUp>("accounts/remove", { app_id: app.app_id, ad_platform, advertiser_id }),
+    stale: ACCOUNT_VIEWS,
+    said: ({ given_up }) => text.removed(given_up),
+    onDone: onClose,
   });
   return (
     <FormDialog
       title={text.removeTitle}
       submit={{ label: text.remove, look: "danger" }}
-      onSubmit={() => removing.mutate()}
-      isBusy={removing.isPending}
-      error={removing.error}
+      doing={removing}
       onClose={onClose}
     >
       <p>{text.removeAbout(`${platformName(ad_platform)} ${advertiser_id}`.trimEnd())}</p>

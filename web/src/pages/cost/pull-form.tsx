@@ -9,7 +9,7 @@ import { useTexts } from "../../texts.ts";
 import { DateRange } from "../../ui/date-range.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { SelectField } from "../../ui/field.tsx";
-import { LAST_PULL_KEY } from "./pull-progress.tsx";
+import { LAST_PULL } from "./pull-progress.tsx";
 import { texts } from "./pull-texts.ts";
 
 type PullFormProps = { accounts: readonly CostAccount[]; onClose: () => void };
@@ -32,19 +32,12 @@ export function PullForm({ accounts, onClose }: PullFormProps) {
       return post<CostPull>("cost/pull", body);
     },
     onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: [LAST_PULL_KEY] });
+      await queries.invalidateQueries({ queryKey: [LAST_PULL] });
       onClose();
     },
   });
   return (
-    <FormDialog
-      title={text.title}
-      submit={{ label: text.submit }}
-      onSubmit={() => starting.mutate()}
-      isBusy={starting.isPending}
-      error={starting.error}
-      onClose={onClose}
-    >
+    <FormDialog title={text.title} submit={{ label: text.submit }} doing={starting} onClose={onClose}>
       <SelectField
         label={text.account}
         value={chosen}

@@ -1,7 +1,8 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useEffect } from "react";
 import type { CostPull, LastPull } from "../../../../src/contract/cost.ts";
-import { get, post, queries } from "../../api.ts";
+import { post, queries } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
@@ -12,27 +13,23 @@ import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { Progress } from "../../ui/progress.tsx";
-import { refreshAccounts } from "./account-query.ts";
+import { ACCOUNT_VIEWS } from "./account-query.ts";
 import { texts } from "./pull-texts.ts";
 import { COSTS_KEY } from "./stored-costs.tsx";
 
-export const LAST_PULL_KEY = "last-pull";
+export const LAST_PULL = "cost/pull";
 const REFRESH_MS = 1_000;
 
 /** The last pull that somebody has asked for, whoever it was: how far it is, or what came of it. */
 export function LastPullView() {
-  const app = useApp();
-  const { data } = useQuery({
-    queryKey: [LAST_PULL_KEY, app.app_id],
-    queryFn: ({ signal }) => get<LastPull>("cost/pull", { app_id: app.app_id }, signal),
+  const { data } = useAppQuery<LastPull>(LAST_PULL, {
     refetchInterval: ({ state }) => (state.data?.pull?.state === "running" ? REFRESH_MS : false),
   });
   const state = data?.pull?.state;
   useEffect(() => {
     // What it has stored shows on the other tabs.
     if (state === undefined || state === "running") return;
-    void refreshAccounts(queries);
-    void queries.invalidateQueries({ queryKey: [COSTS_KEY] });
+    for (const queryKey of [...ACCOUNT_VIEWS, [COSTS_KEY]]) void queries.invalidateQueries({ queryKey });
   }, [state]);
   if (!data?.pull) return null;
   return data.pull.state === "running" ? <Running pull={data.pull} /> : <Ended pull={data.pull} />;
@@ -45,7 +42,7 @@ function Running({ pull }: { pull: CostPull }) {
   const { number } = useFormat();
   const stopping = useMutation({
     mutationFn: () => post<LastPull>("cost/pull/stop", { app_id: app.app_id }),
-    onSettled: () => queries.invalidateQueries({ queryKey: [LAST_PULL_KEY] }),
+    onSettled: () => queries.invalidateQueries({ queryKey: [LAST_PULL] }),
   });
   const share = pull.days_total === 0 ? 0 : pull.days_done / pull.days_total;
   return (

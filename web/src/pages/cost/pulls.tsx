@@ -11,7 +11,7 @@ import { DateRange } from "../../ui/date-range.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { PULLS_KEY } from "./account-query.ts";
+import { PULLS } from "./account-query.ts";
 import { PullForm } from "./pull-form.tsx";
 import { PullGrid } from "./pull-grid.tsx";
 import { LastPullView } from "./pull-progress.tsx";
@@ -29,7 +29,7 @@ export function Pulls() {
   const [days, change] = useUrlState({ from: addDays(today, 1 - SHOWN_DAYS), to: today });
   const [isAsking, setAsking] = useState(false);
   const status = useQuery({
-    queryKey: [PULLS_KEY, app.app_id, days],
+    queryKey: [PULLS, app.app_id, days],
     queryFn: ({ signal }) => get<CostStatus>("cost/status", { app_id: app.app_id, ...days }, signal),
     refetchInterval: REFRESH_MS,
   });

@@ -1,11 +1,10 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { DeveloperDecision, DeveloperDecisionBody, ShownDeveloper } from "../../../../src/contract/developer.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { TextField } from "../../ui/field.tsx";
-import { say } from "../../ui/toast.tsx";
 import { DEVELOPERS_KEY, useGrant } from "./grant.ts";
 import { KeyDialog } from "./key.tsx";
 import { texts } from "./texts.ts";
@@ -19,14 +18,14 @@ export function DecideDialog({ developer, decision, onClose }: DecideProps) {
   const text = useTexts(texts);
   const words = useWords(developer)[decision];
   const [reason, setReason] = useState("");
-  const deciding = useMutation({
-    mutationFn: () => {
+  const deciding = useChange({
+    ask: () => {
       const body: DeveloperDecisionBody = { id: developer.id, state: decision, reason };
       return post<DeveloperDecision>("developers/decide", body);
     },
-    onSuccess: async ({ app_key }) => {
-      await queries.invalidateQueries({ queryKey: DEVELOPERS_KEY });
-      say(text.decided[decision]);
+    stale: [DEVELOPERS_KEY],
+    said: () => text.decided[decision],
+    onDone: ({ app_key }) => {
       if (app_key === undefined) onClose();
     },
   });
@@ -37,9 +36,7 @@ export function DecideDialog({ developer, decision, onClose }: DecideProps) {
       title={words.title}
       onClose={onClose}
       submit={{ label: words.submit, look: decision === "approved" ? "main" : "danger" }}
-      onSubmit={() => deciding.mutate()}
-      isBusy={deciding.isPending}
-      error={deciding.error}
+      doing={deciding}
     >
       {developer.purpose && decision === "approved" && <p>{developer.purpose}</p>}
       <p className={decision === "disabled" ? "notice warn" : "notice"}>{words.about}</p>

@@ -1,12 +1,11 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { DeveloperBody, DeveloperEditBody, ShownDeveloper } from "../../../../src/contract/developer.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { useApps } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { Check, TextField } from "../../ui/field.tsx";
-import { say } from "../../ui/toast.tsx";
 import { DEVELOPERS_KEY } from "./grant.ts";
 import { texts } from "./texts.ts";
 import "./developers.css";
@@ -19,8 +18,8 @@ export function DeveloperForm({ developer, onClose }: { developer?: ShownDevelop
   const [apps, setApps] = useState<"all" | readonly number[]>(developer?.apps ?? "all");
   const [calls, setCalls] = useState(String(developer?.rate_calls ?? 1));
   const [seconds, setSeconds] = useState(String(developer?.rate_window_s ?? 600));
-  const saving = useMutation({
-    mutationFn: () => {
+  const saving = useChange({
+    ask: () => {
       const granted = {
         apps: apps === "all" ? apps : [...apps],
         rate_calls: Number(calls),
@@ -30,20 +29,16 @@ export function DeveloperForm({ developer, onClose }: { developer?: ShownDevelop
         ? post("developers/edit", { id: developer.id, ...granted } satisfies DeveloperEditBody)
         : post("developers/create", { name, purpose, ...granted } satisfies DeveloperBody);
     },
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: DEVELOPERS_KEY });
-      say(developer ? text.saved(developer.name) : text.sent);
-      onClose();
-    },
+    stale: [DEVELOPERS_KEY],
+    said: () => (developer ? text.saved(developer.name) : text.sent),
+    onDone: onClose,
   });
   return (
     <FormDialog
       title={developer ? text.editTitle(developer.name) : text.request}
       onClose={onClose}
       submit={{ label: developer ? text.save : text.send, disabled: apps !== "all" && apps.length === 0 }}
-      onSubmit={() => saving.mutate()}
-      isBusy={saving.isPending}
-      error={saving.error}
+      doing={saving}
     >
       {!developer && (
         <>

@@ -2,24 +2,18 @@ import { useMutation } from "@tanstack/react-query";
 import type { DeveloperKey, ShownDeveloper } from "../../../../src/contract/developer.ts";
 import { post } from "../../api.ts";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
-import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
 import { texts } from "./texts.ts";
 
 export function KeyDialog({ name, appKey, onClose }: { name: string; appKey: string; onClose: () => void }) {
   const text = useTexts(texts);
   return (
-    <Dialog title={text.keyTitle(name)} onClose={onClose}>
+    <TellDialog title={text.keyTitle(name)} onClose={onClose} done={text.done}>
       <p className="notice warn">{text.keyText}</p>
       <CopyBlock value={appKey} wrap />
       <p className="soft">{text.keyUse}</p>
-      <div className="row end">
-        <Button look="main" onClick={onClose}>
-          {text.done}
-        </Button>
-      </div>
-    </Dialog>
+    </TellDialog>
   );
 }
 
@@ -33,9 +27,7 @@ export function NewKeyDialog({ developer, onClose }: { developer: ShownDeveloper
       title={text.newKeyTitle(name)}
       onClose={onClose}
       submit={{ label: text.newKeyButton, look: "danger" }}
-      onSubmit={() => making.mutate()}
-      isBusy={making.isPending}
-      error={making.error}
+      doing={making}
     >
       <p className="notice warn">{text.newKeyText}</p>
     </FormDialog>

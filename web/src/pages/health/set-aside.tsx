@@ -10,7 +10,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
+import { TellDialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
@@ -136,15 +136,12 @@ function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) 
   const text = useTexts(texts);
   const { bytes } = useFormat();
   return (
-    <Dialog title={text.entry(entry.id)} width="wide" onClose={onClose}>
+    <TellDialog title={text.entry(entry.id)} width="wide" onClose={onClose}>
       <p className="fault">{entry.reason}</p>
       <CopyBlock value={entry.body} wrap />
       {entry.bytes > entry.body.length && (
         <p className="soft small">{text.cutNote(bytes(entry.body.length), bytes(entry.bytes))}</p>
       )}
-      <div className="row end">
-        <Button onClick={onClose}>{text.close}</Button>
-      </div>
-    </Dialog>
+    </TellDialog>
   );
 }

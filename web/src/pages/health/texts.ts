@@ -119,7 +119,6 @@ export const texts = {
     newest: "Newest",
     entry: (id: number) => `Entry ${id}`,
     cutNote: (shown: string, whole: string) => `The first ${shown} of ${whole}.`,
-    close: "Close",
   },
   zh: {
     title: "运行状态",
@@ -207,6 +206,5 @@ export const texts = {
     newest: "最新",
     entry: (id: number) => `条目 ${id}`,
     cutNote: (shown: string, whole: string) => `显示前 ${shown}，共 ${whole}。`,
-    close: "关闭",
   },
 };

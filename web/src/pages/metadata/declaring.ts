@@ -15,16 +15,16 @@ export type Declaration =
   | { kind: "events"; names: readonly string[]; state: EventDeclareBody["state"] }
   | { kind: "property"; scope: Scope; name: string; type: PropertyType };
 
-export const metadataKey = (appId: number) => ["metadata", appId] as const;
+export const METADATA = "metadata";
 
-/** Declares, shows what the server has made of it, and says `done`. */
-export function useDeclaring(done: string, onDone?: () => void) {
+/** Declares, shows what the server has made of it, and says so. */
+export function useDeclaring(declaration: Declaration, { said, onDone }: { said: string; onDone?: () => void }) {
   const { app_id } = useApp();
   return useMutation({
-    mutationFn: (declaration: Declaration) => declare(app_id, declaration),
+    mutationFn: () => declare(app_id, declaration),
     onSuccess: (metadata) => {
-      queries.setQueryData(metadataKey(app_id), metadata);
-      say(done);
+      queries.setQueryData([METADATA, app_id], metadata);
+      say(said);
       onDone?.();
     },
   });

@@ -56,12 +56,14 @@ export function EventTable({ events, all }: EventTableProps) {
 
 function EventActions({ event, onDisable }: { event: ShownEventMeta; onDisable: () => void }) {
   const text = useTexts(texts);
-  const declaring = useDeclaring(text.declared(event.name));
-  const declare = () => declaring.mutate({ kind: "events", names: [event.name], state: "declared" });
+  const declaring = useDeclaring(
+    { kind: "events", names: [event.name], state: "declared" },
+    { said: text.declared(event.name) },
+  );
   return (
     <span className="row">
       {event.state !== "declared" && (
-        <Button size="small" disabled={declaring.isPending} onClick={declare}>
+        <Button size="small" disabled={declaring.isPending} onClick={() => declaring.mutate()}>
           {event.state === "disabled" ? text.enable : text.declare}
         </Button>
       )}
@@ -78,15 +80,16 @@ function EventActions({ event, onDisable }: { event: ShownEventMeta; onDisable: 
 function DeclareAllDialog({ names, onClose }: { names: readonly string[]; onClose: () => void }) {
   const text = useTexts(texts);
   const count = useFormat().number(names.length);
-  const declaring = useDeclaring(text.manyDeclared(count), onClose);
+  const declaring = useDeclaring(
+    { kind: "events", names, state: "declared" },
+    { said: text.manyDeclared(count), onDone: onClose },
+  );
   return (
     <FormDialog
       title={text.declareAllTitle(count)}
       onClose={onClose}
       submit={{ label: text.declare }}
-      onSubmit={() => declaring.mutate({ kind: "events", names, state: "declared" })}
-      isBusy={declaring.isPending}
-      error={declaring.error}
+      doing={declaring}
     >
       <p>{text.declareAllText}</p>
     </FormDialog>
@@ -95,15 +98,16 @@ function DeclareAllDialog({ names, onClose }: { names: readonly string[]; onClos
 
 function DisableDialog({ name, onClose }: { name: string; onClose: () => void }) {
   const text = useTexts(texts);
-  const disabling = useDeclaring(text.disabled(name), onClose);
+  const disabling = useDeclaring(
+    { kind: "events", names: [name], state: "disabled" },
+    { said: text.disabled(name), onDone: onClose },
+  );
   return (
     <FormDialog
       title={text.disableTitle(name)}
       onClose={onClose}
       submit={{ label: text.disable, look: "danger" }}
-      onSubmit={() => disabling.mutate({ kind: "events", names: [name], state: "disabled" })}
-      isBusy={disabling.isPending}
-      error={disabling.error}
+      doing={disabling}
     >
       <p className="notice warn">{text.disableText}</p>
     </FormDialog>

@@ -1,8 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { ShownMetadata } from "../../../../src/contract/metadata.ts";
-import { get } from "../../api.ts";
-import { useApp } from "../../chosen-app.tsx";
+import { useAppQuery } from "../../app-query.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -12,7 +10,7 @@ import { Pager } from "../../ui/pager.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { metadataKey } from "./declaring.ts";
+import { METADATA } from "./declaring.ts";
 import { EventTable } from "./event-table.tsx";
 import { ModeCard } from "./mode-card.tsx";
 import { NewNameDialog } from "./new-name.tsx";
@@ -25,13 +23,9 @@ type State = (typeof STATES)[number];
 
 export function MetadataPage() {
   const text = useTexts(texts);
-  const { app_id } = useApp();
   const mayChange = useMayChange();
   const [isDeclaring, setDeclaring] = useState(false);
-  const metadata = useQuery({
-    queryKey: metadataKey(app_id),
-    queryFn: ({ signal }) => get<ShownMetadata>("metadata", { app_id }, signal),
-  });
+  const metadata = useAppQuery<ShownMetadata>(METADATA);
   return (
     <>
       <PageHead title={text.title} about={text.about}>

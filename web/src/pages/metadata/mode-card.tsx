@@ -1,16 +1,15 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AppEditBody } from "../../../../src/contract/app.ts";
 import type { ShownMetadata } from "../../../../src/contract/metadata.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { APPS_KEY, useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { say } from "../../ui/toast.tsx";
-import { metadataKey } from "./declaring.ts";
+import { METADATA } from "./declaring.ts";
 import { texts } from "./texts.ts";
 
 /** Whether undeclared names are taken in, and the way to the other mode, which says what that does to this app. */
@@ -37,14 +36,11 @@ function ModeDialog({ metadata, onClose }: { metadata: ShownMetadata; onClose: (
   const text = useTexts(texts);
   const { app_id } = useApp();
   const next = metadata.metadata === "open" ? "strict" : "open";
-  const changing = useMutation({
-    mutationFn: () => post("apps/edit", { app_id, metadata: next } satisfies AppEditBody),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: APPS_KEY });
-      await queries.invalidateQueries({ queryKey: metadataKey(app_id) });
-      say(text.modeChanged);
-      onClose();
-    },
+  const changing = useChange({
+    ask: () => post("apps/edit", { app_id, metadata: next } satisfies AppEditBody),
+    stale: [APPS_KEY, [METADATA]],
+    said: () => text.modeChanged,
+    onDone: onClose,
   });
   const undeclared = (names: readonly { state: string }[]) => names.filter(({ state }) => state === "observed").length;
   const words =
@@ -56,14 +52,7 @@ function ModeDialog({ metadata, onClose }: { metadata: ShownMetadata; onClose: (
         }
       : { title: text.toOpenTitle, about: text.toOpenText, submit: text.toOpen };
   return (
-    <FormDialog
-      title={words.title}
-      onClose={onClose}
-      submit={{ label: words.submit }}
-      onSubmit={() => changing.mutate()}
-      isBusy={changing.isPending}
-      error={changing.error}
-    >
+    <FormDialog title={words.title} onClose={onClose} submit={{ label: words.submit }} doing={changing}>
       <p className="notice warn">{words.about}</p>
     </FormDialog>
   );

@@ -15,20 +15,13 @@ export function NewNameDialog({ onClose }: { onClose: () => void }) {
   const [kind, setKind] = useState<Kind>("event");
   const [name, setName] = useState("");
   const [type, setType] = useState<PropertyType>("string");
-  const declaring = useDeclaring(text.declared(name), onClose);
   const declaration: Declaration =
     kind === "event"
       ? { kind: "events", names: [name], state: "declared" }
       : { kind: "property", scope: kind === "eventProperty" ? "event" : "user", name, type };
+  const declaring = useDeclaring(declaration, { said: text.declared(name), onDone: onClose });
   return (
-    <FormDialog
-      title={text.newTitle}
-      onClose={onClose}
-      submit={{ label: text.declare }}
-      onSubmit={() => declaring.mutate(declaration)}
-      isBusy={declaring.isPending}
-      error={declaring.error}
-    >
+    <FormDialog title={text.newTitle} onClose={onClose} submit={{ label: text.declare }} doing={declaring}>
       <SelectField
         label={text.kind}
         value={kind}

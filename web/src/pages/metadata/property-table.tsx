@@ -58,16 +58,12 @@ function PropertyDialog({ property, onClose }: { property: ShownPropertyMeta; on
   const text = useTexts(texts);
   const { scope, name } = property;
   const [type, setType] = useState<PropertyType>(property.type === "any" ? "string" : property.type);
-  const declaring = useDeclaring(text.declared(name), onClose);
+  const declaring = useDeclaring(
+    { kind: "property", scope, name, type },
+    { said: text.declared(name), onDone: onClose },
+  );
   return (
-    <FormDialog
-      title={text.propertyTitle(name)}
-      onClose={onClose}
-      submit={{ label: text.declare }}
-      onSubmit={() => declaring.mutate({ kind: "property", scope, name, type })}
-      isBusy={declaring.isPending}
-      error={declaring.error}
-    >
+    <FormDialog title={text.propertyTitle(name)} onClose={onClose} submit={{ label: text.declare }} doing={declaring}>
       <TypeField value={type} onChange={setType} />
       <p className="soft">{text.propertyText}</p>
     </FormDialog>

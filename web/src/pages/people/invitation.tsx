@@ -3,9 +3,8 @@ import { useState } from "react";
 import type { ConsoleUser, InvitedUser } from "../../../../src/contract/session.ts";
 import { post, queries } from "../../api.ts";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
-import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { PEOPLE_KEY } from "./membership.tsx";
 import { texts } from "./texts.ts";
@@ -26,14 +25,7 @@ export function AddDialog({ onClose, onInvited }: InvitingProps) {
   });
   const choices = (["analyst", "admin"] as const).map((value) => ({ value, label: text.roles[value] }));
   return (
-    <FormDialog
-      title={text.addTitle}
-      onClose={onClose}
-      submit={{ label: text.addButton }}
-      onSubmit={() => adding.mutate()}
-      isBusy={adding.isPending}
-      error={adding.error}
-    >
+    <FormDialog title={text.addTitle} onClose={onClose} submit={{ label: text.addButton }} doing={adding}>
       <TextField label={text.name} hint={text.nameHint} value={name} onChange={setName} maxLength={100} required />
       <SelectField
         label={text.role}
@@ -53,14 +45,7 @@ export function NewLinkDialog({ name, onClose, onInvited }: InvitingProps & { na
     onSuccess: onInvited,
   });
   return (
-    <FormDialog
-      title={text.newLinkTitle(name)}
-      onClose={onClose}
-      submit={{ label: text.newLinkButton }}
-      onSubmit={() => making.mutate()}
-      isBusy={making.isPending}
-      error={making.error}
-    >
+    <FormDialog title={text.newLinkTitle(name)} onClose={onClose} submit={{ label: text.newLinkButton }} doing={making}>
       <p className="notice">{text.newLinkText}</p>
     </FormDialog>
   );
@@ -70,14 +55,9 @@ export function NewLinkDialog({ name, onClose, onInvited }: InvitingProps & { na
 export function LinkDialog({ user, onClose }: { user: InvitedUser; onClose: () => void }) {
   const text = useTexts(texts);
   return (
-    <Dialog title={text.linkTitle(user.name)} onClose={onClose}>
+    <TellDialog title={text.linkTitle(user.name)} onClose={onClose} done={text.done}>
       <p className="notice warn">{text.linkText}</p>
       <CopyBlock value={`${location.origin}/console/setup#${user.setup_token}`} wrap />
-      <div className="row end">
-        <Button look="main" onClick={onClose}>
-          {text.done}
-        </Button>
-      </div>
-    </Dialog>
+    </TellDialog>
   );
 }

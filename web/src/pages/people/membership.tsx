@@ -1,10 +1,9 @@
-import { useMutation } from "@tanstack/react-query";
 import type { ConsoleUser } from "../../../../src/contract/session.ts";
-import { post, queries, SESSION_KEY } from "../../api.ts";
+import { post, SESSION_KEY } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { useSession } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
-import { say } from "../../ui/toast.tsx";
 import { texts } from "./texts.ts";
 
 export const PEOPLE_KEY = ["console-users"] as const;
@@ -20,9 +19,7 @@ export function RoleDialog({ user: { name, role }, onClose }: MemberProps) {
       title={text.roleTitle[other](name)}
       onClose={onClose}
       submit={{ label: text.roleButton, look: other === "admin" ? "main" : "danger" }}
-      onSubmit={() => changing.mutate()}
-      isBusy={changing.isPending}
-      error={changing.error}
+      doing={changing}
     >
       <p className="notice warn">{text.roleText[other]}</p>
     </FormDialog>
@@ -37,9 +34,7 @@ export function RemoveDialog({ user: { name }, onClose }: MemberProps) {
       title={text.removeTitle(name)}
       onClose={onClose}
       submit={{ label: text.removeButton, look: "danger" }}
-      onSubmit={() => removing.mutate()}
-      isBusy={removing.isPending}
-      error={removing.error}
+      doing={removing}
     >
       <p className="notice warn">{text.removeText}</p>
     </FormDialog>
@@ -53,13 +48,10 @@ function useMembership(
   { said, onClose }: { said: string; onClose: () => void },
 ) {
   const own = useSession().name;
-  return useMutation({
-    mutationFn: () => post(`console-users/${path}`, body),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: body.name === own ? SESSION_KEY : PEOPLE_KEY });
-      if (body.name === own) await queries.invalidateQueries({ queryKey: PEOPLE_KEY });
-      say(said);
-      onClose();
-    },
+  return useChange({
+    ask: () => post(`console-users/${path}`, body),
+    stale: body.name === own ? [SESSION_KEY, PEOPLE_KEY] : [PEOPLE_KEY],
+    said: () => said,
+    onDone: onClose,
   });
 }

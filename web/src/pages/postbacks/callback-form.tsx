@@ -1,16 +1,15 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { MadeCallback } from "../../../../src/contract/account.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
-import { say } from "../../ui/toast.tsx";
 import { texts } from "./callback-texts.ts";
 import type { Callback, Kind } from "./callbacks.tsx";
 
-export const CALLBACKS_KEY = "callbacks";
+export const CALLBACKS = "callbacks";
 
 type CallbackFormProps = {
   kind: Kind;
@@ -26,27 +25,18 @@ export function CallbackForm({ kind, known, onClose, onMade }: CallbackFormProps
   const [url, setUrl] = useState(known?.url ?? "");
   const [events, setEvents] = useState(known?.events.join("\n") ?? "");
   const [secret, setSecret] = useState("");
-  const saving = useMutation({
-    mutationFn: () => {
+  const saving = useChange({
+    ask: () => {
       const own = { events: events.split(/[\s,]+/).filter(Boolean), ...(secret !== "" && { secret }) };
       const body = { app_id: app.app_id, kind, url: url.trim(), ...(kind === "event" && own) };
       return post<MadeCallback>("callbacks/set", body);
     },
-    onSuccess: async (made) => {
-      await queries.invalidateQueries({ queryKey: [CALLBACKS_KEY] });
-      say(text.saved);
-      onMade(made.secret);
-    },
+    stale: [[CALLBACKS]],
+    said: () => text.saved,
+    onDone: (made) => onMade(made.secret),
   });
   return (
-    <FormDialog
-      title={text.form.title[kind]}
-      submit={{ label: text.form.submit }}
-      onSubmit={() => saving.mutate()}
-      isBusy={saving.isPending}
-      error={saving.error}
-      onClose={onClose}
-    >
+    <FormDialog title={text.form.title[kind]} submit={{ label: text.form.submit }} doing={saving} onClose={onClose}>
       <TextArea
         label={text.url}
         hint={text.form.urlHint[kind]}

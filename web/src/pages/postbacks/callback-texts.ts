@@ -53,7 +53,6 @@ export const texts = {
       givenUp === 0 ? "The callback is removed." : `The callback is removed; ${givenUp} that waited are given up.`,
     secretTitle: "The secret of the callback",
     secretAbout: "It is shown only now. Verify the signatures of what arrives with it.",
-    close: "Close",
   },
   zh: {
     about: "也可以通知自有系统：每个用户的来源，以及指定的事件。未送达的会像平台回传一样重试。",
@@ -107,6 +106,5 @@ export const texts = {
     removed: (givenUp: number) => (givenUp === 0 ? "回调已删除。" : `回调已删除，${givenUp} 条等待中的已放弃。`),
     secretTitle: "回调的密钥",
     secretAbout: "仅此一次显示，请用它校验收到的签名。",
-    close: "关闭",
   },
 };

@@ -1,17 +1,17 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { CallbackList, GivenUp } from "../../../../src/contract/account.ts";
-import { get, post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
-import { say } from "../../ui/toast.tsx";
-import { CALLBACKS_KEY, CallbackForm } from "./callback-form.tsx";
+import { CALLBACKS, CallbackForm } from "./callback-form.tsx";
 import { texts } from "./callback-texts.ts";
 
 export type Callback = CallbackList["callbacks"][number];
@@ -24,12 +24,8 @@ type Doing = { what: "set" | "remove"; kind: Kind; known: Callback | undefined }
 /** Where the app's own systems are told. */
 export function Callbacks() {
   const text = useTexts(texts);
-  const app = useApp();
   const [doing, setDoing] = useState<Doing>();
-  const callbacks = useQuery({
-    queryKey: [CALLBACKS_KEY, app.app_id],
-    queryFn: ({ signal }) => get<CallbackList>("callbacks", { app_id: app.app_id }, signal),
-  });
+  const callbacks = useAppQuery<CallbackList>(CALLBACKS);
   const close = () => setDoing(undefined);
   return (
     <>
@@ -118,21 +114,17 @@ function Macros({ macros }: { macros: readonly string[] }) {
 function RemoveDialog({ kind, onClose }: { kind: Kind; onClose: () => void }) {
   const text = useTexts(texts);
   const app = useApp();
-  const removing = useMutation({
-    mutationFn: () => post<GivenUp>("callbacks/remove", { app_id: app.app_id, kind }),
-    onSuccess: async ({ given_up }) => {
-      await queries.invalidateQueries({ queryKey: [CALLBACKS_KEY] });
-      say(text.removed(given_up));
-      onClose();
-    },
+  const removing = useChange({
+    ask: () => post<GivenUp>("callbacks/remove", { app_id: app.app_id, kind }),
+    stale: [[CALLBACKS]],
+    said: ({ given_up }) => text.removed(given_up),
+    onDone: onClose,
   });
   return (
     <FormDialog
       title={text.removeTitle}
       submit={{ label: text.remove, look: "danger" }}
-      onSubmit={() => removing.mutate()}
-      isBusy={removing.isPending}
-      error={removing.error}
+      doing={removing}
       onClose={onClose}
     >
       <p>{text.removeAbout}</p>
@@ -143,14 +135,9 @@ function RemoveDialog({ kind, onClose }: { kind: Kind; onClose: () => void }) {
 function SecretDialog({ secret, onClose }: { secret: string; onClose: () => void }) {
   const text = useTexts(texts);
   return (
-    <Dialog title={text.secretTitle} onClose={onClose}>
+    <TellDialog title={text.secretTitle} onClose={onClose}>
       <p>{text.secretAbout}</p>
       <CopyBlock value={secret} />
-      <div className="row end">
-        <Button look="main" onClick={onClose}>
-          {text.close}
-        </Button>
-      </div>
-    </Dialog>
+    </TellDialog>
   );
 }

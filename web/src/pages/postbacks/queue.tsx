@@ -1,7 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import type { PostbackLane, PostbackState } from "../../../../src/contract/postback.ts";
-import { get } from "../../api.ts";
-import { useApp } from "../../chosen-app.tsx";
+import { useAppQuery } from "../../app-query.ts";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
@@ -28,12 +26,7 @@ type Way = {
 /** What waits for whom, and who is down. */
 export function Queue() {
   const text = useTexts(texts);
-  const app = useApp();
-  const state = useQuery({
-    queryKey: ["postback-state", app.app_id],
-    queryFn: ({ signal }) => get<PostbackState>("postback/status", { app_id: app.app_id }, signal),
-    refetchInterval: REFRESH_MS,
-  });
+  const state = useAppQuery<PostbackState>("postback/status", { refetchInterval: REFRESH_MS });
   return (
     <>
       <p className="soft">{text.about}</p>

@@ -1,7 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import type { RecentPostbacks } from "../../../../src/contract/postback.ts";
-import { get } from "../../api.ts";
-import { useApp } from "../../chosen-app.tsx";
+import { useAppQuery } from "../../app-query.ts";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useMayChange } from "../../session.tsx";
@@ -21,12 +19,7 @@ type RecentProps = { onShow: (status: string) => void; onResend: (wish: ResendWi
 
 /** What became of the last day's postbacks. */
 export function Recent({ onShow, onResend }: RecentProps) {
-  const app = useApp();
-  const recent = useQuery({
-    queryKey: ["postbacks-recent", app.app_id],
-    queryFn: ({ signal }) => get<RecentPostbacks>("postback/recent", { app_id: app.app_id }, signal),
-    refetchInterval: REFRESH_MS,
-  });
+  const recent = useAppQuery<RecentPostbacks>("postback/recent", { refetchInterval: REFRESH_MS });
   return (
     <QueryView query={recent}>
       {(data) => (

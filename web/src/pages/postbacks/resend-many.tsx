@@ -35,14 +35,7 @@ export function ResendManyDialog({ onAsk, onClose }: ResendManyProps) {
       ...(!isAnyDay && days),
     });
   return (
-    <FormDialog
-      title={text.many}
-      submit={{ label: text.next }}
-      onSubmit={ask}
-      isBusy={false}
-      error={undefined}
-      onClose={onClose}
-    >
+    <FormDialog title={text.many} submit={{ label: text.next }} doing={{ mutate: ask }} onClose={onClose}>
       <div className="form-pair">
         <SelectField
           label={text.status}

@@ -6,8 +6,7 @@ import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
-import { Dialog, FormDialog } from "../../ui/dialog.tsx";
+import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
 import { Progress } from "../../ui/progress.tsx";
 import { useEventWords } from "./event-texts.ts";
 import { texts } from "./resend-texts.ts";
@@ -29,23 +28,13 @@ export function ResendDialog({ wish, onDone, onClose }: ResendProps) {
     mutationFn: () => resendAll(bodyOf(app.app_id, wish), setTakenSoFar),
     onSuccess: async () => {
       onDone();
-      await Promise.all(
-        ["postbacks", "postbacks-recent", "postback-state"].map((name) =>
-          queries.invalidateQueries({ queryKey: [name] }),
-        ),
-      );
+      const shown = ["postbacks", "postback/recent", "postback/status"];
+      await Promise.all(shown.map((name) => queries.invalidateQueries({ queryKey: [name] })));
     },
   });
   if (sending.data) return <ResentDialog resent={sending.data} onClose={onClose} />;
   return (
-    <FormDialog
-      title={text.title}
-      submit={{ label: text.submit }}
-      onSubmit={() => sending.mutate()}
-      isBusy={sending.isPending}
-      error={sending.error}
-      onClose={onClose}
-    >
+    <FormDialog title={text.title} submit={{ label: text.submit }} doing={sending} onClose={onClose}>
       <WishText wish={wish} />
       <p className="soft">{text.warning}</p>
       {sending.isPending && <Progress label={text.sending(number(takenSoFar))} />}
@@ -104,7 +93,7 @@ function ResentDialog({ resent, onClose }: { resent: Resent; onClose: () => void
   const { number } = useFormat();
   const refused = Object.entries(resent.refused);
   return (
-    <Dialog title={resent.taken > 0 ? text.taken(number(resent.taken)) : text.takenNone} onClose={onClose}>
+    <TellDialog title={resent.taken > 0 ? text.taken(number(resent.taken)) : text.takenNone} onClose={onClose}>
       {refused.length > 0 && (
         <>
           <p>{text.refused}</p>
@@ -117,11 +106,6 @@ function ResentDialog({ resent, onClose }: { resent: Resent; onClose: () => void
           </ul>
         </>
       )}
-      <div className="row end">
-        <Button look="main" onClick={onClose}>
-          {text.close}
-        </Button>
-      </div>
-    </Dialog>
+    </TellDialog>
   );
 }

@@ -1,17 +1,16 @@
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { PostbackRule } from "../../../../src/contract/postback.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { Check } from "../../ui/field.tsx";
-import { say } from "../../ui/toast.tsx";
 import { DryRunPanel } from "./dry-run.tsx";
 import { draftOf, fieldsOf, NEW_RULE, type RuleDraft } from "./rule-draft.ts";
 import { ConditionFields, ValueFields, WhatFields } from "./rule-fields.tsx";
 import { texts } from "./rule-texts.ts";
-import { RULES_KEY } from "./rules.tsx";
+import { RULES } from "./rules.tsx";
 
 /** Without a rule: a new one. */
 export function RuleForm({ rule, onClose }: { rule?: PostbackRule; onClose: () => void }) {
@@ -20,23 +19,18 @@ export function RuleForm({ rule, onClose }: { rule?: PostbackRule; onClose: () =
   const [draft, setDraft] = useState<RuleDraft>(rule ? draftOf(rule) : NEW_RULE);
   const change = (changes: Partial<RuleDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const key = rule && { rule_id: rule.rule_id };
-  const saving = useMutation({
-    mutationFn: () =>
-      post(`postback/rules/${rule ? "edit" : "create"}`, { app_id: app.app_id, ...key, ...fieldsOf(draft) }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: [RULES_KEY] });
-      say(text.saved);
-      onClose();
-    },
+  const saving = useChange({
+    ask: () => post(`postback/rules/${rule ? "edit" : "create"}`, { app_id: app.app_id, ...key, ...fieldsOf(draft) }),
+    stale: [[RULES]],
+    said: () => text.saved,
+    onDone: onClose,
   });
   return (
     <FormDialog
       title={rule ? text.form.edit(rule.rule_id) : text.form.create}
       width="wide"
       submit={{ label: text.form.submit }}
-      onSubmit={() => saving.mutate()}
-      isBusy={saving.isPending}
-      error={saving.error}
+      doing={saving}
       onClose={onClose}
     >
       <div className="stack rule-form">

@@ -1,48 +1,36 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { PostbackRule, PostbackRuleList } from "../../../../src/contract/postback.ts";
-import { get, post, queries } from "../../api.ts";
+import { post, queries } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
+import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
-import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Failure } from "../../ui/failure.tsx";
+import { ListHead } from "../../ui/list-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
-import { say } from "../../ui/toast.tsx";
 import { DryRunDialog } from "./dry-run.tsx";
 import { useEventWords } from "./event-texts.ts";
 import { useRuleColumns } from "./rule-columns.tsx";
 import { RuleForm } from "./rule-form.tsx";
 import { texts } from "./rule-texts.ts";
 
-export const RULES_KEY = "postback-rules";
+export const RULES = "postback/rules";
 
 export type Doing = { kind: "create" } | { kind: "edit" | "try" | "remove"; rule: PostbackRule };
 
 /** When platforms are told what. */
 export function Rules() {
   const text = useTexts(texts);
-  const app = useApp();
-  const mayChange = useMayChange();
   const [doing, setDoing] = useState<Doing>();
-  const rules = useQuery({
-    queryKey: [RULES_KEY, app.app_id],
-    queryFn: ({ signal }) => get<PostbackRuleList>("postback/rules", { app_id: app.app_id }, signal),
-  });
+  const rules = useAppQuery<PostbackRuleList>(RULES);
   const close = () => setDoing(undefined);
   return (
     <>
-      <div className="row apart">
-        <p className="soft grow rule-about">{text.about}</p>
-        {mayChange && (
-          <Button look="main" onClick={() => setDoing({ kind: "create" })}>
-            {text.newRule}
-          </Button>
-        )}
-      </div>
+      <ListHead about={text.about} add={text.newRule} onAdd={() => setDoing({ kind: "create" })} />
       <QueryView query={rules}>{(data) => <RuleTable rules={data.rules} onDo={setDoing} />}</QueryView>
       {doing?.kind === "create" && <RuleForm onClose={close} />}
       {doing?.kind === "edit" && <RuleForm rule={doing.rule} onClose={close} />}
@@ -55,7 +43,7 @@ export function Rules() {
 function RuleTable({ rules, onDo }: { rules: readonly PostbackRule[]; onDo: (doing: Doing) => void }) {
   const text = useTexts(texts);
   const app = useApp();
-  const onSuccess = () => queries.invalidateQueries({ queryKey: [RULES_KEY] });
+  const onSuccess = () => queries.invalidateQueries({ queryKey: [RULES] });
   const ordering = useMutation({
     mutationFn: (rule_ids: number[]) => post("postback/rules/order", { app_id: app.app_id, rule_ids }),
     onSuccess,
@@ -97,21 +85,17 @@ function RemoveDialog({ rule, onClose }: { rule: PostbackRule; onClose: () => vo
   const text = useTexts(texts);
   const app = useApp();
   const words = useEventWords();
-  const removing = useMutation({
-    mutationFn: () => post("postback/rules/remove", { app_id: app.app_id, rule_id: rule.rule_id }),
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: [RULES_KEY] });
-      say(text.removed);
-      onClose();
-    },
+  const removing = useChange({
+    ask: () => post("postback/rules/remove", { app_id: app.app_id, rule_id: rule.rule_id }),
+    stale: [[RULES]],
+    said: () => text.removed,
+    onDone: onClose,
   });
   return (
     <FormDialog
       title={text.removeTitle}
       submit={{ label: text.remove, look: "danger" }}
-      onSubmit={() => removing.mutate()}
-      isBusy={removing.isPending}
-      error={removing.error}
+      doing={removing}
       onClose={onClose}
     >
       <p>{text.removeAbout(words.moment(rule.moment), words.eventType(rule.event_type))}</p>

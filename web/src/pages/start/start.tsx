@@ -1,6 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
 import type { Checklist } from "../../../../src/contract/app.ts";
-import { get } from "../../api.ts";
+import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { CopyBlock } from "../../ui/copy-block.tsx";
@@ -17,9 +16,7 @@ const LOOK_MS = 2_000;
 export function StartPage() {
   const text = useTexts(texts);
   const app = useApp();
-  const checklist = useQuery({
-    queryKey: ["checklist", app.app_id],
-    queryFn: ({ signal }) => get<Checklist>("apps/checklist", { app_id: app.app_id }, signal),
+  const checklist = useAppQuery<Checklist>("apps/checklist", {
     refetchInterval: ({ state }) => (state.data && isComplete(state.data) ? false : LOOK_MS),
   });
   return (

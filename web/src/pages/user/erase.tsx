@@ -50,9 +50,7 @@ export function EraseDialog({ appId, clientId, onClose }: EraseDialogProps) {
       title={text.title}
       onClose={onClose}
       submit={{ label: text.erase, look: "danger", disabled: typed !== clientId }}
-      onSubmit={() => erasing.mutate()}
-      isBusy={erasing.isPending}
-      error={erasing.error}
+      doing={erasing}
     >
       <p>{text.about}</p>
       <p className="mono">{clientId}</p>
