@@ -2,7 +2,7 @@ import { type QueryKey, useMutation } from "@tanstack/react-query";
 import { queries } from "./api.ts";
 import { say } from "./ui/toast.tsx";
 
-type Change<Answer> = {
+export type Change<Answer> = {
   ask: () => Promise<Answer>;
   /** What shows it; fetched again before anything is said. */
   stale: readonly QueryKey[];

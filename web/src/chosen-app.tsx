@@ -34,3 +34,9 @@ export function useApp(): ShownApp {
   if (!app) throw new Error("A page that needs an app is shown without one.");
   return app;
 }
+
+/** Its id, where there is no such app any more. */
+export function useAppName(): (appId: number) => string {
+  const { data } = useApps();
+  return (appId) => data?.apps.find(({ app_id }) => app_id === appId)?.name ?? String(appId);
+}

@@ -1,7 +1,7 @@
 import { useMemo } from "react";
 import { useLanguage } from "./texts.ts";
 
-const LOCALES = { en: "en-GB", zh: "zh-CN" } as const;
+export const LOCALES = { en: "en-GB", zh: "zh-CN" } as const;
 
 export type Format = {
   number(value: number): string;

@@ -5,6 +5,7 @@ import { GROUPS, PAGES } from "./pages.tsx";
 import { signOut, useSession } from "./session.tsx";
 import { LANGUAGES, language, useLanguage, useTexts } from "./texts.ts";
 import { THEMES, theme, useTheme } from "./theme.ts";
+import { Brand } from "./ui/brand.tsx";
 import { Button } from "./ui/button.tsx";
 import { SelectField } from "./ui/field.tsx";
 import "./shell.css";
@@ -81,15 +82,6 @@ function useTitle(location: string): void {
     const page = PAGES.find(({ path }) => path === location);
     document.title = page ? `${page.title[shownLanguage]} · Touchpoint` : "Touchpoint";
   }, [location, shownLanguage]);
-}
-
-function Brand() {
-  return (
-    <div className="brand">
-      <img src="/console/icon.svg" alt="" />
-      Touchpoint
-    </div>
-  );
 }
 
 function AppPicker() {

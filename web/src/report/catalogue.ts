@@ -27,3 +27,8 @@ export function useLabel(): (named: Labelled) => string {
   const language = useLanguage();
   return useCallback(({ label, cname }) => (language === "zh" ? cname : label), [language]);
 }
+
+/** What names the values of these dimensions: the name of an account, plan or ad stands beside its id. */
+export const NAME_OF: Readonly<Record<string, string>> = {
+  ...{ advertiser_id: "advertiser_name", gid: "gName", aid: "AidName" },
+};

@@ -11,6 +11,7 @@ import { Dropdown } from "../ui/dropdown.tsx";
 import { Check, TextField } from "../ui/field.tsx";
 import { QueryView } from "../ui/query-view.tsx";
 import type { Caliber } from "./catalogue.ts";
+import { NAME_OF } from "./catalogue.ts";
 import { useDimensionValue } from "./dimension-value.ts";
 import { FILTER_NAMES, type FilterName, type FilterState, NO_FILTER } from "./filter-state.ts";
 import { texts } from "./filter-texts.ts";
@@ -88,8 +89,6 @@ function Filter({ name, chosen, onChange, ...question }: FilterProps) {
 
 type Known = { value: string; label: string };
 
-/** Names of accounts, plans and ads stand beside their ids. */
-const NAME_OF: Partial<Record<FilterName, string>> = { advertiser_id: "advertiser_name", gid: "gName", aid: "AidName" };
 const VALUES_MAX = 500;
 
 function useKnownValues({ name, days, caliber }: Question & { name: FilterName }) {

@@ -1,9 +1,8 @@
 import { useMemo } from "react";
 import { useApp } from "../chosen-app.tsx";
+import { LOCALES } from "../format.ts";
 import { useLanguage } from "../texts.ts";
 import type { MetricUnit } from "./catalogue.ts";
-
-const LOCALES = { en: "en-GB", zh: "zh-CN" } as const;
 
 export type ValueTexts = {
   /** A number of a report, exactly as the server rounded it. */

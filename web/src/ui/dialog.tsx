@@ -45,7 +45,7 @@ export function TellDialog({ done, children, ...dialog }: TellDialogProps) {
   );
 }
 
-type FormDialogProps = DialogProps & {
+export type FormDialogProps = DialogProps & {
   submit: { label: string; look?: ButtonLook; disabled?: boolean };
   /** A mutation, or what can be done at once. */
   doing: { mutate: () => void; isPending?: boolean; error?: unknown };

@@ -2,6 +2,8 @@ import { useEffect, useRef, useState } from "react";
 import { TextField } from "./field.tsx";
 
 const QUIET_MS = 300;
+/** No id is longer. */
+const LENGTH_MAX = 128;
 
 type SearchFieldProps = { label: string; value: string; onSearch: (text: string) => void; placeholder?: string };
 
@@ -10,21 +12,25 @@ export function SearchField({ label, value, onSearch, placeholder }: SearchField
   const [typed, setTyped] = useState(value);
   const search = useRef(onSearch);
   search.current = onSearch;
+  const wanted = typed.trim();
   useEffect(() => setTyped(value), [value]);
   useEffect(() => {
-    if (typed === value) return;
-    const timer = setTimeout(() => search.current(typed), QUIET_MS);
+    if (wanted === value) return;
+    const timer = setTimeout(() => search.current(wanted), QUIET_MS);
     return () => clearTimeout(timer);
-  }, [typed, value]);
+  }, [wanted, value]);
   return (
     <TextField
       type="search"
       label={label}
       value={typed}
       placeholder={placeholder}
+      maxLength={LENGTH_MAX}
+      autoComplete="off"
+      spellCheck={false}
       onChange={setTyped}
       onKeyDown={(event) => {
-        if (event.key === "Enter") onSearch(typed);
+        if (event.key === "Enter") onSearch(wanted);
       }}
     />
   );

@@ -1,10 +1,9 @@
 import { useState } from "react";
 import type { ShownCatalogue } from "../../../../src/contract/console-report.ts";
-import { type CatalogueDimension, type CatalogueMetric, useLabel } from "../../report/catalogue.ts";
+import { type CatalogueDimension, type CatalogueMetric, NAME_OF, useLabel } from "../../report/catalogue.ts";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { Check, TextField } from "../../ui/field.tsx";
-import { NAME_OF } from "./state.ts";
 import { texts } from "./texts.ts";
 
 type PickProps<Chosen> = {

@@ -4,7 +4,7 @@ import type { ConsoleReport, ShownCatalogue } from "../../../../src/contract/con
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { type CatalogueMetric, type MetricUnit, useLabel } from "../../report/catalogue.ts";
+import { type CatalogueMetric, type MetricUnit, NAME_OF, useLabel } from "../../report/catalogue.ts";
 import { eachDay } from "../../report/days.ts";
 import { useDimensionValue } from "../../report/dimension-value.ts";
 import { useValueTexts } from "../../report/value.ts";
@@ -14,7 +14,7 @@ import { Chart } from "../../ui/chart.tsx";
 import { Dropdown } from "../../ui/dropdown.tsx";
 import { Check, SelectField } from "../../ui/field.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
-import { consoleBody, NAME_OF, type ReportState, type UrlState } from "./state.ts";
+import { consoleBody, type ReportState, type UrlState } from "./state.ts";
 import { texts } from "./texts.ts";
 
 const BARS_MAX = 20;

@@ -1,13 +1,13 @@
 import { useState } from "react";
 import type { ConsoleReport, ShownCatalogue } from "../../../../src/contract/console-report.ts";
-import { type CatalogueMetric, useLabel } from "../../report/catalogue.ts";
+import { type CatalogueMetric, NAME_OF, useLabel } from "../../report/catalogue.ts";
 import { useDimensionValue } from "../../report/dimension-value.ts";
 import { useValueTexts } from "../../report/value.ts";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { type Column, DataTable, type Sort } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { type Cell, CellDialog } from "./cell-dialog.tsx";
-import { NAME_OF, type ReportState } from "./state.ts";
+import type { ReportState } from "./state.ts";
 import { texts } from "./texts.ts";
 
 type Item = ConsoleReport["items"][number];

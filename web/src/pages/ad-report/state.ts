@@ -1,6 +1,7 @@
 import type { ConsoleReportBody } from "../../../../src/contract/console-report.ts";
 import { addDays } from "../../format.ts";
 import type { Reading } from "../../report/catalogue.ts";
+import { NAME_OF } from "../../report/catalogue.ts";
 import { daysBetween } from "../../report/days.ts";
 import { FILTER_NAMES, type Filtering, filteringOf, NO_FILTER } from "../../report/filter-state.ts";
 import { readingOf } from "../../report/reading-fields.tsx";
@@ -61,11 +62,6 @@ function sortOf(text: string): Sort | undefined {
   const [column = "", direction] = text.split(":");
   return column === "" ? undefined : { column, direction: direction === "asc" ? "asc" : "desc" };
 }
-
-/** Where a report is grouped by these, their names are asked for too. */
-export const NAME_OF: Readonly<Record<string, string>> = {
-  ...{ advertiser_id: "advertiser_name", gid: "gName", aid: "AidName" },
-};
 
 /** The report, as the public interface would be asked for it. */
 export function publicBody(appId: number, state: ReportState): Omit<ConsoleReportBody, "rate_decimal_point"> {

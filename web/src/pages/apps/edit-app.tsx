@@ -1,10 +1,9 @@
 import { useState } from "react";
 import type { AppEditBody } from "../../../../src/contract/app.ts";
 import { post } from "../../api.ts";
-import { useChange } from "../../change.ts";
 import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { Check, TextField } from "../../ui/field.tsx";
 import { CurrencyField, isTimeZone, MetadataField, NameField, TimeZoneField } from "./app-fields.tsx";
 import { isRateList, type Rate, RatesField, ratesOf } from "./rates.tsx";
@@ -19,26 +18,20 @@ export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => 
   const [mustRegister, setMustRegister] = useState(app.require_registration);
   const [share, setShare] = useState(String(Math.round(app.pay_share * 10_000) / 100));
   const [rates, setRates] = useState<readonly Rate[]>(() => ratesOf(app.rates));
-  const saving = useChange({
-    ask: () => {
-      const changed: AppEditBody = {
-        ...{ app_id: app.app_id, name, time_zone: timeZone, currency, metadata, require_registration: mustRegister },
-        ...{ pay_share: Math.round(Number(share) * 100) / 10_000, rates: changedRates(app, rates) },
-      };
-      return post<ShownApp>("apps/edit", changed);
-    },
-    stale: [APPS_KEY],
-    said: () => text.saved(name),
-    onDone: onClose,
-  });
+  const changed: AppEditBody = {
+    ...{ app_id: app.app_id, name, time_zone: timeZone, currency, metadata, require_registration: mustRegister },
+    ...{ pay_share: Math.round(Number(share) * 100) / 10_000, rates: changedRates(app, rates) },
+  };
   const isGoodShare = /^\d{1,3}(?:\.\d{1,2})?$/.test(share) && Number(share) <= 100;
   const isGood = isTimeZone(timeZone) && isGoodShare && isRateList(rates);
   return (
-    <FormDialog
+    <ChangeDialog
       title={text.editTitle(app.name)}
       onClose={onClose}
       submit={{ label: text.save, disabled: !isGood }}
-      doing={saving}
+      ask={() => post<ShownApp>("apps/edit", changed)}
+      stale={[APPS_KEY]}
+      said={() => text.saved(name)}
     >
       <NameField value={name} onChange={setName} />
       <TimeZoneField value={timeZone} onChange={setTimeZone} />
@@ -54,7 +47,7 @@ export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => 
         onChange={setShare}
         inputMode="decimal"
       />
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

@@ -47,7 +47,7 @@ export function RuleTable({ settings, platform, fields, draft, saved, onChange }
       name: "value",
       title: text.columns.value,
       cell: (field) => (
-        <div className="rule-value">
+        <div className="rule-value named-beside">
           <ValueField
             field={field}
             value={draft[field.name] ?? ""}

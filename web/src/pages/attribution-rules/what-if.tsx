@@ -3,7 +3,8 @@ import { useState } from "react";
 import type { ShownRuleSettings, WhatIfAnswer, WhatIfBody } from "../../../../src/contract/attribution-rule.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { addDays, dayOf, useFormat } from "../../format.ts";
+import { addDays, useFormat } from "../../format.ts";
+import { useToday } from "../../report/days.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
@@ -21,8 +22,8 @@ type WhatIfProps = { settings: ShownRuleSettings; platform: string; draft: RuleD
 /** What the rules would have done to the registrations of some days, before they are saved. */
 export function WhatIf({ settings, platform, draft, isReady }: WhatIfProps) {
   const text = useTexts(texts);
-  const { app_id, time_zone } = useApp();
-  const today = dayOf(Date.now(), time_zone);
+  const { app_id } = useApp();
+  const today = useToday();
   const [days, setDays] = useState<Days>({ from: addDays(today, 1 - DAYS), to: today });
   const { tried, left } = triedOf(settings, draft);
   const trying = useMutation({

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { AuditEntry, AuditPage as Entries } from "../../../../src/contract/session.ts";
 import { get } from "../../api.ts";
-import { useApps } from "../../chosen-app.tsx";
+import { useAppName, useApps } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -53,8 +53,7 @@ export function AuditPage() {
 function EntryTable({ entries }: { entries: readonly AuditEntry[] }) {
   const text = useTexts(texts);
   const format = useFormat();
-  const { data: apps } = useApps();
-  const nameOf = (appId: number) => apps?.apps.find(({ app_id }) => app_id === appId)?.name ?? String(appId);
+  const nameOf = useAppName();
   const columns: Column<AuditEntry>[] = [
     {
       name: "at",

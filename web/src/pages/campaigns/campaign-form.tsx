@@ -1,10 +1,9 @@
 import { useState } from "react";
 import type { ShownCampaign } from "../../../../src/contract/campaign.ts";
 import { post } from "../../api.ts";
-import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { PlatformChoice } from "./platform-choice.tsx";
 import { texts } from "./texts.ts";
@@ -19,17 +18,13 @@ export function CampaignForm({ campaign, onClose }: { campaign?: ShownCampaign; 
   const app = useApp();
   const [fields, setFields] = useState(campaign ?? EMPTY);
   const change = (changes: Partial<ShownCampaign>) => setFields((before) => ({ ...before, ...changes }));
-  const saving = useChange({
-    ask: () => post<ShownCampaign>(`campaigns/${campaign ? "edit" : "create"}`, bodyOf(app.app_id, fields)),
-    stale: [["campaigns"]],
-    said: () => (campaign ? text.changed : text.made),
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ChangeDialog
       title={campaign ? text.edit : text.create}
       submit={{ label: campaign ? text.submitEdit : text.submitCreate }}
-      doing={saving}
+      ask={() => post<ShownCampaign>(`campaigns/${campaign ? "edit" : "create"}`, bodyOf(app.app_id, fields))}
+      stale={[["campaigns"]]}
+      said={() => (campaign ? text.changed : text.made)}
       onClose={onClose}
     >
       <TextField
@@ -75,7 +70,7 @@ export function CampaignForm({ campaign, onClose }: { campaign?: ShownCampaign; 
           onChange={(turbo_promoted_object_id) => change({ turbo_promoted_object_id })}
         />
       )}
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

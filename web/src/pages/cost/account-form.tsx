@@ -1,11 +1,10 @@
 import { useState } from "react";
 import type { Account } from "../../../../src/contract/account.ts";
 import { post } from "../../api.ts";
-import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { Check, SelectField, TextField } from "../../ui/field.tsx";
 import { sorted, usePlatforms } from "../campaigns/platform-choice.tsx";
 import { PlatformFields } from "./account-fields.tsx";
@@ -43,21 +42,17 @@ export function AccountForm({ account, onClose }: { account?: Account; onClose: 
   const platformName = usePlatformName();
   const [draft, setDraft] = useState<Draft>(account ? draftOf(account) : NEW);
   const change = (changes: Partial<Draft>) => setDraft((before) => ({ ...before, ...changes }));
-  const saving = useChange({
-    ask: () => post<Account>("accounts/set", { app_id: app.app_id, ...bodyOf(draft) }),
-    stale: ACCOUNT_VIEWS,
-    said: () => text.saved,
-    onDone: onClose,
-  });
   const title = account
     ? text.form.edit(`${platformName(account.ad_platform)} ${account.advertiser_id}`.trimEnd())
     : text.form.create;
   return (
-    <FormDialog
+    <ChangeDialog
       title={title}
       width="wide"
       submit={{ label: text.form.submit, disabled: draft.platform === "" }}
-      doing={saving}
+      ask={() => post<Account>("accounts/set", { app_id: app.app_id, ...bodyOf(draft) })}
+      stale={ACCOUNT_VIEWS}
+      said={() => text.saved}
       onClose={onClose}
     >
       {!account && <KeyFields draft={draft} onChange={change} />}
@@ -67,7 +62,7 @@ export function AccountForm({ account, onClose }: { account?: Account; onClose: 
           <PlatformFields draft={draft} known={account?.secrets ?? []} onChange={change} />
         </>
       )}
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

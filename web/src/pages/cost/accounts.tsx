@@ -2,7 +2,6 @@ import { useState } from "react";
 import type { Account, AccountList, GivenUp } from "../../../../src/contract/account.ts";
 import { post } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
-import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
@@ -10,8 +9,8 @@ import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ListHead } from "../../ui/list-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
@@ -140,20 +139,16 @@ function RemoveDialog({ account, onClose }: { account: Account; onClose: () => v
   const app = useApp();
   const platformName = usePlatformName();
   const { ad_platform, advertiser_id } = account;
-  const removing = useChange({
-    ask: () => post<GivenUp>("accounts/remove", { app_id: app.app_id, ad_platform, advertiser_id }),
-    stale: ACCOUNT_VIEWS,
-    said: ({ given_up }) => text.removed(given_up),
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ChangeDialog
       title={text.removeTitle}
       submit={{ label: text.remove, look: "danger" }}
-      doing={removing}
+      ask={() => post<GivenUp>("accounts/remove", { app_id: app.app_id, ad_platform, advertiser_id })}
+      stale={ACCOUNT_VIEWS}
+      said={({ given_up }) => text.removed(given_up)}
       onClose={onClose}
     >
       <p>{text.removeAbout(`${platformName(ad_platform)} ${advertiser_id}`.trimEnd())}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }

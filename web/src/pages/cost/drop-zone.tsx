@@ -1,4 +1,5 @@
 import { type DragEvent, useState } from "react";
+import { saveFile } from "../../save-file.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { type FileKind, templateOf } from "./csv-file.ts";
@@ -46,13 +47,5 @@ export function DropZone({ onFile, isBusy }: DropZoneProps) {
 
 export function TemplateButton({ kind }: { kind: FileKind }) {
   const text = useTexts(texts);
-  const download = () => {
-    const url = URL.createObjectURL(templateOf(kind));
-    const link = document.createElement("a");
-    link.href = url;
-    link.download = `${kind}-template.csv`;
-    link.click();
-    URL.revokeObjectURL(url);
-  };
-  return <Button onClick={download}>{text.template}</Button>;
+  return <Button onClick={() => saveFile(templateOf(kind), `${kind}-template.csv`)}>{text.template}</Button>;
 }

@@ -3,7 +3,8 @@ import { useState } from "react";
 import type { CostAccount, CostPull } from "../../../../src/contract/cost.ts";
 import { post, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { addDays, dayOf } from "../../format.ts";
+import { addDays } from "../../format.ts";
+import { useToday } from "../../report/days.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { DateRange } from "../../ui/date-range.tsx";
@@ -19,7 +20,7 @@ export function PullForm({ accounts, onClose }: PullFormProps) {
   const text = useTexts(texts).form;
   const app = useApp();
   const platformName = usePlatformName();
-  const today = dayOf(Date.now(), app.time_zone);
+  const today = useToday();
   const [chosen, setChosen] = useState("");
   const [span, setSpan] = useState("open");
   const [days, setDays] = useState({ from: addDays(today, -6), to: today });

@@ -1,22 +1,18 @@
 import type { CostAccount, PulledDay } from "../../../../src/contract/cost.ts";
-import { addDays, useFormat } from "../../format.ts";
+import { useFormat } from "../../format.ts";
+import { eachDay } from "../../report/days.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
+import type { Days } from "../../ui/date-range.tsx";
 import { texts } from "./pull-texts.ts";
 
 type Cell = { date: string; pulled: PulledDay | undefined };
 
-function daysBetween(from: string, to: string): string[] {
-  const days: string[] = [];
-  for (let day = from; day <= to; day = addDays(day, 1)) days.push(day);
-  return days;
-}
-
 /** A row for each account, a square for each day: what is missing is seen at once. */
-export function PullGrid({ accounts, from, to }: { accounts: readonly CostAccount[]; from: string; to: string }) {
+export function PullGrid({ accounts, days }: { accounts: readonly CostAccount[]; days: Days }) {
   const text = useTexts(texts);
-  const days = daysBetween(from, to);
+  const each = eachDay(days);
   return (
     <>
       <Legend />
@@ -28,8 +24,8 @@ export function PullGrid({ accounts, from, to }: { accounts: readonly CostAccoun
               <th scope="col">{text.account}</th>
               <th scope="col">
                 <span className="pull-ends">
-                  <span>{from}</span>
-                  <span>{to}</span>
+                  <span>{days.from}</span>
+                  <span>{days.to}</span>
                 </span>
               </th>
               <th scope="col">{text.state}</th>
@@ -37,7 +33,7 @@ export function PullGrid({ accounts, from, to }: { accounts: readonly CostAccoun
           </thead>
           <tbody>
             {accounts.map((account) => (
-              <AccountRow key={`${account.ad_platform} ${account.advertiser_id}`} account={account} days={days} />
+              <AccountRow key={`${account.ad_platform} ${account.advertiser_id}`} account={account} days={each} />
             ))}
           </tbody>
         </table>

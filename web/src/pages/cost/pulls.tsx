@@ -3,11 +3,11 @@ import { useState } from "react";
 import type { CostAccount, CostStatus } from "../../../../src/contract/cost.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { addDays, dayOf } from "../../format.ts";
+import { useDays, useToday } from "../../report/days.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
-import { DateRange } from "../../ui/date-range.tsx";
+import { DateRange, type Days } from "../../ui/date-range.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { useUrlState } from "../../url-state.ts";
@@ -17,7 +17,7 @@ import { PullGrid } from "./pull-grid.tsx";
 import { LastPullView } from "./pull-progress.tsx";
 import { texts } from "./pull-texts.ts";
 
-const SHOWN_DAYS = 30;
+const SPAN = 30;
 const REFRESH_MS = 30_000;
 
 /** How far each account is pulled, day by day. */
@@ -25,8 +25,9 @@ export function Pulls() {
   const text = useTexts(texts);
   const app = useApp();
   const mayChange = useMayChange();
-  const today = dayOf(Date.now(), app.time_zone);
-  const [days, change] = useUrlState({ from: addDays(today, 1 - SHOWN_DAYS), to: today });
+  const today = useToday();
+  const [state, change] = useUrlState({ from: "", to: "" });
+  const days = useDays(state, change, SPAN);
   const [isAsking, setAsking] = useState(false);
   const status = useQuery({
     queryKey: [PULLS, app.app_id, days],
@@ -53,9 +54,9 @@ export function Pulls() {
   );
 }
 
-function Accounts({ accounts, days }: { accounts: readonly CostAccount[]; days: { from: string; to: string } }) {
+function Accounts({ accounts, days }: { accounts: readonly CostAccount[]; days: Days }) {
   const text = useTexts(texts);
-  if (accounts.length > 0) return <PullGrid accounts={accounts} {...days} />;
+  if (accounts.length > 0) return <PullGrid accounts={accounts} days={days} />;
   return (
     <div className="table-frame">
       <Empty title={text.none}>

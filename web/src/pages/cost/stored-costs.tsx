@@ -3,7 +3,8 @@ import { useState } from "react";
 import type { CostDay, CostDays } from "../../../../src/contract/cost.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { addDays, dayOf, useFormat } from "../../format.ts";
+import { useFormat } from "../../format.ts";
+import { useDays, useToday } from "../../report/days.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -23,24 +24,26 @@ import { texts } from "./texts.ts";
 
 export const COSTS_KEY = "costs";
 
+const SPAN = 30;
+const DEFAULTS = { from: "", to: "", ad_platform: "", advertiser_id: "", page: "1" };
+
 /** What is stored, by day and account. */
 export function StoredCosts() {
   const app = useApp();
-  const today = dayOf(Date.now(), app.time_zone);
-  const [state, change] = useUrlState({
-    ...{ from: addDays(today, -29), to: today, ad_platform: "", advertiser_id: "", page: "1" },
-  });
+  const today = useToday();
+  const [state, change] = useUrlState(DEFAULTS);
+  const days = useDays(state, change, SPAN);
   const [opened, setOpened] = useState<CostDay>();
   const costs = useQuery({
-    queryKey: [COSTS_KEY, app.app_id, state],
-    queryFn: ({ signal }) => get<CostDays>("cost", { app_id: app.app_id, ...state }, signal),
+    queryKey: [COSTS_KEY, app.app_id, { ...state, ...days }],
+    queryFn: ({ signal }) => get<CostDays>("cost", { app_id: app.app_id, ...state, ...days }, signal),
     placeholderData: keepPreviousData,
   });
   const narrow = (changes: Partial<typeof state>) => change({ ...changes, page: "1" });
   return (
     <>
       <div className="row fields cost-filters">
-        <DateRange days={{ from: state.from, to: state.to }} today={today} onChange={narrow} />
+        <DateRange days={days} today={today} onChange={narrow} />
         <Filters
           platform={state.ad_platform}
           advertiser={state.advertiser_id}

@@ -1,10 +1,9 @@
 import { useState } from "react";
 import type { DeveloperBody, DeveloperEditBody, ShownDeveloper } from "../../../../src/contract/developer.ts";
 import { post } from "../../api.ts";
-import { useChange } from "../../change.ts";
 import { useApps } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { Check, TextField } from "../../ui/field.tsx";
 import { DEVELOPERS_KEY } from "./grant.ts";
 import { texts } from "./texts.ts";
@@ -18,27 +17,23 @@ export function DeveloperForm({ developer, onClose }: { developer?: ShownDevelop
   const [apps, setApps] = useState<"all" | readonly number[]>(developer?.apps ?? "all");
   const [calls, setCalls] = useState(String(developer?.rate_calls ?? 1));
   const [seconds, setSeconds] = useState(String(developer?.rate_window_s ?? 600));
-  const saving = useChange({
-    ask: () => {
-      const granted = {
-        apps: apps === "all" ? apps : [...apps],
-        rate_calls: Number(calls),
-        rate_window_s: Number(seconds),
-      };
-      return developer
-        ? post("developers/edit", { id: developer.id, ...granted } satisfies DeveloperEditBody)
-        : post("developers/create", { name, purpose, ...granted } satisfies DeveloperBody);
-    },
-    stale: [DEVELOPERS_KEY],
-    said: () => (developer ? text.saved(developer.name) : text.sent),
-    onDone: onClose,
-  });
+  const granted = {
+    apps: apps === "all" ? apps : [...apps],
+    rate_calls: Number(calls),
+    rate_window_s: Number(seconds),
+  };
   return (
-    <FormDialog
+    <ChangeDialog
       title={developer ? text.editTitle(developer.name) : text.request}
       onClose={onClose}
       submit={{ label: developer ? text.save : text.send, disabled: apps !== "all" && apps.length === 0 }}
-      doing={saving}
+      ask={() =>
+        developer
+          ? post("developers/edit", { id: developer.id, ...granted } satisfies DeveloperEditBody)
+          : post("developers/create", { name, purpose, ...granted } satisfies DeveloperBody)
+      }
+      stale={[DEVELOPERS_KEY]}
+      said={() => (developer ? text.saved(developer.name) : text.sent)}
     >
       {!developer && (
         <>
@@ -66,7 +61,7 @@ export function DeveloperForm({ developer, onClose }: { developer?: ShownDevelop
         />
       </div>
       <p className="soft small">{text.rateHint}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { DeveloperList, ShownDeveloper } from "../../../../src/contract/developer.ts";
 import { get } from "../../api.ts";
-import { useApps } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
@@ -32,8 +31,6 @@ export function DevelopersPage() {
   const mayChange = useMayChange();
   const [doing, setDoing] = useState<Doing>();
   const close = () => setDoing(undefined);
-  // Their names are shown in the list.
-  useApps();
   const developers = useQuery({
     queryKey: DEVELOPERS_KEY,
     queryFn: ({ signal }) => get<DeveloperList>("developers", {}, signal),

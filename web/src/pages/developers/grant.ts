@@ -1,5 +1,5 @@
 import type { ShownDeveloper } from "../../../../src/contract/developer.ts";
-import { useApps } from "../../chosen-app.tsx";
+import { useAppName } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { texts } from "./texts.ts";
@@ -12,8 +12,7 @@ type Granted = Pick<ShownDeveloper, "apps" | "rate_calls" | "rate_window_s">;
 export function useGrant() {
   const text = useTexts(texts);
   const { number } = useFormat();
-  const { data } = useApps();
-  const nameOf = (appId: number) => data?.apps.find(({ app_id }) => app_id === appId)?.name ?? String(appId);
+  const nameOf = useAppName();
   return {
     appsText: ({ apps }: Granted) => (apps === "all" ? text.allApps : apps.map(nameOf).join(", ")),
     rateText: ({ rate_calls, rate_window_s }: Granted) => text.rate(number(rate_calls), number(rate_window_s)),

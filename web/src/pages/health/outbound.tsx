@@ -1,5 +1,5 @@
 import type { HealthAnswer } from "../../../../src/contract/health.ts";
-import { useApps } from "../../chosen-app.tsx";
+import { useAppName } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -18,11 +18,6 @@ export function Outbound({ health }: { health: HealthAnswer }) {
       {orders.length > 0 && <Orders orders={orders} />}
     </>
   );
-}
-
-function useAppName(): (appId: number) => string {
-  const { data } = useApps();
-  return (appId) => data?.apps.find(({ app_id }) => app_id === appId)?.name ?? String(appId);
 }
 
 type Lane = HealthAnswer["lanes"][number];

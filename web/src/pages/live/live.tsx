@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
@@ -6,8 +6,9 @@ import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { SelectField, TextField } from "../../ui/field.tsx";
+import { SelectField } from "../../ui/field.tsx";
 import { PageHead } from "../../ui/page-head.tsx";
+import { SearchField } from "../../ui/search-field.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { CallRow } from "./call-row.tsx";
 import { DoctorPanel } from "./doctor-panel.tsx";
@@ -57,40 +58,14 @@ function Filters({ filter, onChange }: { filter: Filter; onChange: (changes: Par
   return (
     <div className="row fields live-filters">
       <SelectField label={text.scope} value={filter.scope} choices={scopes} onChange={(scope) => onChange({ scope })} />
-      <LateField label={text.client} value={filter.client} onChange={(client) => onChange({ client })} />
-      <LateField
+      <SearchField label={text.client} value={filter.client} onSearch={(client) => onChange({ client })} />
+      <SearchField
         label={text.event}
         value={filter.event}
         placeholder={text.eventHint}
-        onChange={(event) => onChange({ event })}
+        onSearch={(event) => onChange({ event })}
       />
     </div>
-  );
-}
-
-const TYPING_MS = 400;
-
-type LateFieldProps = { label: string; value: string; placeholder?: string; onChange: (value: string) => void };
-
-/** Every change opens the stream anew, so it waits until somebody has stopped typing. */
-function LateField({ label, value, placeholder, onChange }: LateFieldProps) {
-  const [typed, setTyped] = useState(value);
-  useEffect(() => setTyped(value), [value]);
-  useEffect(() => {
-    if (typed.trim() === value) return;
-    const timer = setTimeout(() => onChange(typed.trim()), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [typed, value, onChange]);
-  return (
-    <TextField
-      label={label}
-      value={typed}
-      placeholder={placeholder}
-      maxLength={128}
-      autoComplete="off"
-      spellCheck={false}
-      onChange={setTyped}
-    />
   );
 }
 
@@ -110,7 +85,7 @@ function Calls({ stream, isFiltered }: { stream: LiveStream; isFiltered: boolean
   return (
     <>
       {stream.missed > 0 && <p className="notice small">{text.missed(number(stream.missed))}</p>}
-      <ol className="calls">
+      <ol className="boxed-list calls">
         {stream.calls.map((call) => (
           <li key={call.id}>
             <CallRow call={call} />

@@ -2,13 +2,12 @@ import { useState } from "react";
 import type { AppEditBody } from "../../../../src/contract/app.ts";
 import type { ShownMetadata } from "../../../../src/contract/metadata.ts";
 import { post } from "../../api.ts";
-import { useChange } from "../../change.ts";
 import { APPS_KEY, useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { METADATA } from "./declaring.ts";
 import { texts } from "./texts.ts";
 
@@ -36,12 +35,6 @@ function ModeDialog({ metadata, onClose }: { metadata: ShownMetadata; onClose: (
   const text = useTexts(texts);
   const { app_id } = useApp();
   const next = metadata.metadata === "open" ? "strict" : "open";
-  const changing = useChange({
-    ask: () => post("apps/edit", { app_id, metadata: next } satisfies AppEditBody),
-    stale: [APPS_KEY, [METADATA]],
-    said: () => text.modeChanged,
-    onDone: onClose,
-  });
   const undeclared = (names: readonly { state: string }[]) => names.filter(({ state }) => state === "observed").length;
   const words =
     next === "strict"
@@ -52,8 +45,15 @@ function ModeDialog({ metadata, onClose }: { metadata: ShownMetadata; onClose: (
         }
       : { title: text.toOpenTitle, about: text.toOpenText, submit: text.toOpen };
   return (
-    <FormDialog title={words.title} onClose={onClose} submit={{ label: words.submit }} doing={changing}>
+    <ChangeDialog
+      title={words.title}
+      onClose={onClose}
+      submit={{ label: words.submit }}
+      ask={() => post("apps/edit", { app_id, metadata: next } satisfies AppEditBody)}
+      stale={[APPS_KEY, [METADATA]]}
+      said={() => text.modeChanged}
+    >
       <p className="notice warn">{words.about}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -2,14 +2,14 @@ import { useState } from "react";
 import type { CallbackList, GivenUp } from "../../../../src/contract/account.ts";
 import { post } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
-import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { CopyBlock } from "../../ui/copy-block.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
+import { TellDialog } from "../../ui/dialog.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { CALLBACKS, CallbackForm } from "./callback-form.tsx";
 import { texts } from "./callback-texts.ts";
@@ -114,21 +114,17 @@ function Macros({ macros }: { macros: readonly string[] }) {
 function RemoveDialog({ kind, onClose }: { kind: Kind; onClose: () => void }) {
   const text = useTexts(texts);
   const app = useApp();
-  const removing = useChange({
-    ask: () => post<GivenUp>("callbacks/remove", { app_id: app.app_id, kind }),
-    stale: [[CALLBACKS]],
-    said: ({ given_up }) => text.removed(given_up),
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ChangeDialog
       title={text.removeTitle}
       submit={{ label: text.remove, look: "danger" }}
-      doing={removing}
+      ask={() => post<GivenUp>("callbacks/remove", { app_id: app.app_id, kind })}
+      stale={[[CALLBACKS]]}
+      said={({ given_up }) => text.removed(given_up)}
       onClose={onClose}
     >
       <p>{text.removeAbout}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }
 

@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from "react";
 import type { DryRun, PostbackRule } from "../../../../src/contract/postback.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
-import { addDays, dayOf, useFormat } from "../../format.ts";
+import { addDays, useFormat } from "../../format.ts";
+import { useToday } from "../../report/days.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -33,7 +34,7 @@ export function DryRunDialog({ rule, onClose }: { rule: PostbackRule; onClose: (
 export function DryRunPanel({ given }: { given: TriedRule }) {
   const text = useTexts(texts).dryRun;
   const app = useApp();
-  const today = dayOf(Date.now(), app.time_zone);
+  const today = useToday();
   const [days, setDays] = useState({ from: addDays(today, -6), to: today });
   const controller = useRef<AbortController>(undefined);
   useEffect(() => () => controller.current?.abort(), []);

@@ -1,6 +1,6 @@
 import { useState } from "react";
-import { useApp } from "../../chosen-app.tsx";
-import { addDays, dayOf } from "../../format.ts";
+import { addDays } from "../../format.ts";
+import { useToday } from "../../report/days.ts";
 import { useTexts } from "../../texts.ts";
 import { DateRange } from "../../ui/date-range.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
@@ -20,7 +20,7 @@ type ResendManyProps = { onAsk: (wish: ResendWish) => void; onClose: () => void 
 export function ResendManyDialog({ onAsk, onClose }: ResendManyProps) {
   const text = useTexts(texts);
   const words = useEventWords();
-  const today = dayOf(Date.now(), useApp().time_zone);
+  const today = useToday();
   const [status, setStatus] = useState("2");
   const [platform, setPlatform] = useState("");
   const [reason, setReason] = useState("");

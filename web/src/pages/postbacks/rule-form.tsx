@@ -1,10 +1,9 @@
 import { useState } from "react";
 import type { PostbackRule } from "../../../../src/contract/postback.ts";
 import { post } from "../../api.ts";
-import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
-import { FormDialog } from "../../ui/dialog.tsx";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { Check } from "../../ui/field.tsx";
 import { DryRunPanel } from "./dry-run.tsx";
 import { draftOf, fieldsOf, NEW_RULE, type RuleDraft } from "./rule-draft.ts";
@@ -19,18 +18,14 @@ export function RuleForm({ rule, onClose }: { rule?: PostbackRule; onClose: () =
   const [draft, setDraft] = useState<RuleDraft>(rule ? draftOf(rule) : NEW_RULE);
   const change = (changes: Partial<RuleDraft>) => setDraft((before) => ({ ...before, ...changes }));
   const key = rule && { rule_id: rule.rule_id };
-  const saving = useChange({
-    ask: () => post(`postback/rules/${rule ? "edit" : "create"}`, { app_id: app.app_id, ...key, ...fieldsOf(draft) }),
-    stale: [[RULES]],
-    said: () => text.saved,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ChangeDialog
       title={rule ? text.form.edit(rule.rule_id) : text.form.create}
       width="wide"
       submit={{ label: text.form.submit }}
-      doing={saving}
+      ask={() => post(`postback/rules/${rule ? "edit" : "create"}`, { app_id: app.app_id, ...key, ...fieldsOf(draft) })}
+      stale={[[RULES]]}
+      said={() => text.saved}
       onClose={onClose}
     >
       <div className="stack rule-form">
@@ -43,6 +38,6 @@ export function RuleForm({ rule, onClose }: { rule?: PostbackRule; onClose: () =
           <DryRunPanel given={{ ...key, ...fieldsOf(draft) }} />
         </fieldset>
       </div>
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -3,11 +3,10 @@ import { useState } from "react";
 import type { PostbackRule, PostbackRuleList } from "../../../../src/contract/postback.ts";
 import { post, queries } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
-import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
+import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import { FormDialog } from "../../ui/dialog.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Failure } from "../../ui/failure.tsx";
 import { ListHead } from "../../ui/list-head.tsx";
@@ -85,20 +84,16 @@ function RemoveDialog({ rule, onClose }: { rule: PostbackRule; onClose: () => vo
   const text = useTexts(texts);
   const app = useApp();
   const words = useEventWords();
-  const removing = useChange({
-    ask: () => post("postback/rules/remove", { app_id: app.app_id, rule_id: rule.rule_id }),
-    stale: [[RULES]],
-    said: () => text.removed,
-    onDone: onClose,
-  });
   return (
-    <FormDialog
+    <ChangeDialog
       title={text.removeTitle}
       submit={{ label: text.remove, look: "danger" }}
-      doing={removing}
+      ask={() => post("postback/rules/remove", { app_id: app.app_id, rule_id: rule.rule_id })}
+      stale={[[RULES]]}
+      said={() => text.removed}
       onClose={onClose}
     >
       <p>{text.removeAbout(words.moment(rule.moment), words.eventType(rule.event_type))}</p>
-    </FormDialog>
+    </ChangeDialog>
   );
 }

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Brand } from "../../ui/brand.tsx";
 import "./sign-in.css";
 
 /** The page before one is in: one form in the middle. */
@@ -11,10 +12,7 @@ export function Gate({ title, onSubmit, children }: { title: string; onSubmit: (
           onSubmit();
         }}
       >
-        <div className="brand">
-          <img src="/console/icon.svg" alt="" />
-          Touchpoint
-        </div>
+        <Brand />
         <h1>{title}</h1>
         {children}
       </form>

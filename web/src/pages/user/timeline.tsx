@@ -55,7 +55,7 @@ export function Timeline({ clientId, user }: { clientId: string; user: UserView 
       {daysOf(items).map(({ day, items: ofDay }) => (
         <section key={day} className="timeline-day" aria-label={day}>
           <h3>{day}</h3>
-          <ol className="timeline">
+          <ol className="boxed-list">
             {ofDay.map((item) => (
               <TimelineEntry key={keyOf(item)} item={item} currency={user.currency} />
             ))}
