@@ -24,6 +24,8 @@ describe("signing in", () => {
     const visit = await site.visit({ as: "nobody" });
     await visit.open("/");
     await visit.inspect("sign-in", (page) => page.locator("form").waitFor());
+    await visit.look({ theme: "light", language: "zh" });
+    expect(await visit.page.locator("html").getAttribute("lang")).toBe("zh-CN");
   });
 
   test("a wrong password is refused in words, the right one leads in, and signing out leads out", async () => {
@@ -47,6 +49,21 @@ describe("signing in", () => {
     await pool.query("update console_session set seen_at_ms = seen_at_ms - 13 * 3600000");
     await pool.end();
     await visit.open("/");
+    await isOut(visit);
+  });
+
+  test("whoever signs out of a session that has ended is out, and a server that is away is said", async () => {
+    const visit = await site.visit({ as: "nobody" });
+    const { page } = visit;
+    await visit.open("/password");
+    await signIn(visit, PASSWORD);
+    await isIn(visit);
+    await page.route("**/sign-out", (route) => route.abort());
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByText("The server cannot be reached.").waitFor();
+    await page.unroute("**/sign-out");
+    await page.context().clearCookies();
+    await page.getByRole("button", { name: "Sign out" }).click();
     await isOut(visit);
   });
 });

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { ApiFailure, get, post, queries, SESSION_KEY, type Session } from "./api.ts";
 
 /** Who is signed in; null when nobody is. */
@@ -26,9 +26,9 @@ export function useMayChange(): boolean {
   return useSession().role === "admin";
 }
 
-export async function signOut(): Promise<void> {
-  await post("session/sign-out", {});
-  startOver(null);
+/** A session that has ended already is noticed as everywhere: the way in is shown. */
+export function useSignOut() {
+  return useMutation({ mutationFn: () => post("session/sign-out", {}), onSuccess: () => startOver(null) });
 }
 
 /** Nothing that one person was shown is there for the next. */

@@ -2,11 +2,12 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { useApps, useChosenApp } from "./chosen-app.tsx";
 import { GROUPS, PAGES } from "./pages.tsx";
-import { signOut, useSession } from "./session.tsx";
+import { useSession, useSignOut } from "./session.tsx";
 import { LANGUAGES, language, useLanguage, useTexts } from "./texts.ts";
 import { THEMES, theme, useTheme } from "./theme.ts";
 import { Brand } from "./ui/brand.tsx";
 import { Button } from "./ui/button.tsx";
+import { Failure } from "./ui/failure.tsx";
 import { SelectField } from "./ui/field.tsx";
 import "./shell.css";
 
@@ -45,11 +46,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const text = useTexts(texts);
   const [location] = useLocation();
   const [isOpen, setOpen] = useState(false);
-  const shownLanguage = useLanguage();
   useTitle(location);
-  useEffect(() => {
-    document.documentElement.lang = shownLanguage === "zh" ? "zh-CN" : "en";
-  }, [shownLanguage]);
   // Whoever goes to another page has used the menu.
   useEffect(() => setOpen(false), [location]);
   return (
@@ -137,6 +134,7 @@ function isWithin(location: string, path: string): boolean {
 function Person() {
   const text = useTexts(texts);
   const session = useSession();
+  const leaving = useSignOut();
   return (
     <div className="person">
       <div className="choices">
@@ -160,10 +158,11 @@ function Person() {
         <Link href="/password" className="small">
           {text.password}
         </Link>
-        <Button size="small" onClick={() => void signOut()}>
+        <Button size="small" disabled={leaving.isPending} onClick={() => leaving.mutate()}>
           {text.signOut}
         </Button>
       </span>
+      {leaving.error && <Failure error={leaving.error} />}
     </div>
   );
 }

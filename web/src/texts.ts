@@ -8,6 +8,15 @@ export const language = stored<Language>("language", {
   fallback: navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en",
 });
 
+/** Keeps the page's `lang` in step: by it browsers choose how Chinese is drawn, and how the page is read aloud. */
+export function followLanguage(): void {
+  const apply = () => {
+    document.documentElement.lang = language.read() === "zh" ? "zh-CN" : "en";
+  };
+  apply();
+  language.subscribe(apply);
+}
+
 /** What a page says, beside the page: strings, or functions that make one. Both languages have the same names. */
 export type Texts<T> = { en: T; zh: NoInfer<T> };
 
