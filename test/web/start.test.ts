@@ -86,6 +86,11 @@ describe("a new app", () => {
     const visit = await site.visit({ size: "phone" });
     await visit.open(`/start?app=${app_id}`);
     await visit.page.getByText("2 of 7 done").waitFor();
+    const places = await visit.page
+      .locator(".checklist a")
+      .evaluateAll((links) => links.map((link) => new URL((link as unknown as { href: string }).href).pathname));
+    const pages = ["campaigns", "users", "metadata", "orders", "cost", "postbacks"];
+    expect(places).toEqual(pages.map((page) => `/console/${page}`));
     await visit.page.locator("[role=tabpanel] pre").first().waitFor();
     await visit.page.screenshot({ path: "test-output/start-phone.png", fullPage: true });
     const overflow = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth");
@@ -147,6 +152,24 @@ describe("apps and tokens", () => {
     expect(after.access_token).not.toBe(before.access_token);
     await page.getByRole("dialog").getByText(after.access_token).waitFor();
     expect(visit.complaints).toEqual([]);
+  });
+
+  test("are copied from a dialog, where browsers offer no clipboard too", async () => {
+    const { access_token } = await appNamed("Busy Farm");
+    const visit = await site.visit();
+    const { page } = visit;
+    await page.addInitScript('Object.defineProperty(Navigator.prototype, "clipboard", { get: () => undefined })');
+    await visit.open("/apps");
+    await page
+      .getByRole("row", { name: /Busy Farm/ })
+      .getByRole("button", { name: "Secrets" })
+      .click();
+    await page.evaluate(
+      'addEventListener("copy", () => { globalThis.copied = String(getSelection()) || document.activeElement.value; })',
+    );
+    await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("globalThis.copied")).toBe(access_token);
   });
 
   test("are disabled and enabled; what the server refuses is said in its words", async () => {

@@ -1,4 +1,4 @@
-import { useState } from "react";
+import { type MouseEvent, useState } from "react";
 import { useTexts } from "../texts.ts";
 import { Button } from "./button.tsx";
 import { texts } from "./texts.ts";
@@ -8,8 +8,8 @@ const SHOWN_MS = 1_500;
 export function CopyButton({ value, label }: { value: string; label?: string }) {
   const text = useTexts(texts);
   const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await copyText(value);
+  const copy = async (event: MouseEvent<HTMLButtonElement>) => {
+    await copyText(value, event.currentTarget);
     setCopied(true);
     setTimeout(() => setCopied(false), SHOWN_MS);
   };
@@ -30,13 +30,18 @@ export function CopyBlock({ value, wrap = false }: { value: string; wrap?: boole
   );
 }
 
-/** Browsers offer the clipboard only on a secure origin; a server in the own network often has none. */
-async function copyText(value: string): Promise<void> {
+/**
+ * Browsers offer the clipboard only on a secure origin; a server in the own network often has none. There a text is copied
+ * from where it is selected, and that must be beside the button: behind an open dialog nothing can be selected.
+ */
+async function copyText(value: string, button: HTMLElement): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(value);
   const area = document.createElement("textarea");
+  area.className = "visually-hidden";
   area.value = value;
-  document.body.append(area);
+  button.after(area);
   area.select();
   document.execCommand("copy");
   area.remove();
+  button.focus();
 }

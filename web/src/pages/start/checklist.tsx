@@ -12,7 +12,7 @@ const ORDER: readonly Step[] = ["request", "touch", "registration", "event", "or
 /** Where each can be seen, or made. */
 const PLACES: Partial<Record<Step, string>> = {
   ...{ touch: "/campaigns", registration: "/users", event: "/metadata", order: "/orders" },
-  ...{ cost: "/costs", postback: "/postbacks" },
+  ...{ cost: "/cost", postback: "/postbacks" },
 };
 
 export function isComplete(steps: Checklist): boolean {
