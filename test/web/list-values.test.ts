@@ -33,6 +33,8 @@ describe("the value of a property", () => {
     ["5", "string", "5"],
     ["5", "number", 5],
     ["5.", "any", "5."],
+    ["1.0", "any", 1],
+    ["12345678901234567890", "any", "12345678901234567890"],
     ["", "any", ""],
     ["2026-11-15 08:00:00", "datetime", "2026-11-15 08:00:00"],
   ])("typed as %s for a property of type %s is %j", (typed, type, value) => {

@@ -106,6 +106,21 @@ describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
   });
 });
 
+test("an export goes on when the page behind it is drawn anew", async () => {
+  const visit = await open("/orders");
+  const { page } = visit;
+  let exports = 0;
+  page.on("request", (request) => {
+    if (request.url().endsWith("/export")) exports += 1;
+  });
+  await page.getByRole("button", { name: "CSV" }).click();
+  await page.getByText("rows exported.").waitFor();
+  await visit.look({ theme: "dark", language: "zh" });
+  await visit.look({ theme: "light", language: "en" });
+  await page.getByText("rows exported.").waitFor();
+  expect(exports).toBe(1);
+});
+
 const money = (cents: number) => new Intl.NumberFormat("en-GB", { minimumFractionDigits: 2 }).format(cents / 100);
 
 const DAY_MS = 86_400_000;
@@ -170,6 +185,27 @@ describe("filters", () => {
     expect(visit.complaints).toEqual([]);
   });
 
+  test("a number is typed digit by digit, and days that are emptied are no filter", async () => {
+    const { page } = await open("/orders");
+    await page.getByRole("button", { name: "Filter" }).click();
+    const form = dialog(page);
+    await form.getByRole("button", { name: "Add a condition" }).click();
+    await form.getByLabel("Property").fill("user$level");
+    await form.locator(".condition").getByLabel("Value").pressSequentially("1.05");
+    const registered = form.getByRole("group", { name: "Registered" });
+    await registered.getByLabel("from").fill(FROM);
+    await registered.getByLabel("to").fill(TO);
+    await registered.getByLabel("from").fill("");
+    await registered.getByLabel("to").fill("");
+    await form.getByRole("button", { name: "Apply" }).click();
+    await form.waitFor({ state: "detached" });
+    const filters = JSON.parse(new URL(page.url()).searchParams.get("filters")!);
+    expect(filters).toEqual({
+      ...{ user: {}, event: {} },
+      conditions: [{ field: "user$level", operator: "equal", values: [1.05] }],
+    });
+  });
+
   test("of the user list ask for postbacks too; what fits nobody says so", async () => {
     const { page } = await open("/users");
     await page.getByRole("button", { name: "Filter" }).click();
@@ -215,6 +251,19 @@ describe("the search", () => {
     const { page } = await open("/users?find=no-such-id");
     await page.getByText("Nobody has this id").waitFor();
   });
+});
+
+test("a campaign that is renamed is called so in the lists at once", async () => {
+  const { page } = await open("/orders");
+  await expect.poll(() => column(page, "Campaign")).toContain("Spring sale");
+  await page.getByRole("link", { name: "Campaigns" }).click();
+  await page.locator("tbody tr").filter({ hasText: "Spring sale" }).getByRole("button", { name: "Edit" }).click();
+  await page.getByRole("dialog").getByLabel("Name").fill("Winter sale");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The campaign is changed.").waitFor();
+  await page.getByRole("link", { name: "Orders" }).click();
+  await isShown(page);
+  await expect.poll(() => column(page, "Campaign")).toContain("Winter sale");
 });
 
 test("an app without users says what to do next", async () => {

@@ -1,3 +1,4 @@
+import { useState } from "react";
 import type { ListFields } from "../../../../src/contract/admin-list.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
@@ -67,28 +68,27 @@ type ValuesProps = { condition: Condition; type: string; onChange: (values: unkn
 
 function Values({ condition: { operator, values = [] }, type, onChange }: ValuesProps) {
   const text = useTexts(texts);
-  const shown = (at: number) => typedText(values[at], type);
   switch (operator) {
     case "is_set":
     case "not_set":
       return null;
     case "equal":
     case "not_equal":
-      return (
-        <TextField label={text.value} value={shown(0)} onChange={(typed) => onChange([typedValue(typed, type)])} />
-      );
+      return <ValueField label={text.value} value={values[0]} type={type} onChange={(value) => onChange([value])} />;
     case "between":
       return (
         <>
-          <TextField
+          <ValueField
             label={text.from}
-            value={shown(0)}
-            onChange={(typed) => onChange([typedValue(typed, type), values[1] ?? ""])}
+            value={values[0]}
+            type={type}
+            onChange={(value) => onChange([value, values[1] ?? ""])}
           />
-          <TextField
+          <ValueField
             label={text.until}
-            value={shown(1)}
-            onChange={(typed) => onChange([values[0] ?? "", typedValue(typed, type)])}
+            value={values[1]}
+            type={type}
+            onChange={(value) => onChange([values[0] ?? "", value])}
           />
         </>
       );
@@ -101,4 +101,22 @@ function Values({ condition: { operator, values = [] }, type, onChange }: Values
         />
       );
   }
+}
+
+type ValueFieldProps = { label: string; value: unknown; type: string; onChange: (value: unknown) => void };
+
+/** What is typed stays as it is while it means the value: on the way to 1.05, 1.0 is the number 1. */
+function ValueField({ label, value, type, onChange }: ValueFieldProps) {
+  const [typed, setTyped] = useState("");
+  const shown = typedValue(typed, type) === value ? typed : typedText(value, type);
+  return (
+    <TextField
+      label={label}
+      value={shown}
+      onChange={(next) => {
+        setTyped(next);
+        onChange(typedValue(next, type));
+      }}
+    />
+  );
 }

@@ -24,12 +24,13 @@ export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDial
   const { number } = useFormat();
   const [count, setCount] = useState(0);
   const [state, setState] = useState<State>({ kind: "running" });
+  // What was asked for when it was opened: the page behind may be drawn anew, and has other filters each time.
+  const [body] = useState(() => ({ app_id: appId, kind: list, format: "csv", ...filterBody(filters) }));
   useEffect(() => {
     const stopping = new AbortController();
-    const body = { app_id: appId, kind: list, format: "csv", ...filterBody(filters) };
     receive(body, stopping.signal, setCount).then(
       (file) => {
-        saveFile(file, `${list}-${appId}-${dayOf(Date.now(), "UTC")}.csv`);
+        saveFile(file, `${body.kind}-${body.app_id}-${dayOf(Date.now(), "UTC")}.csv`);
         setState({ kind: "done" });
       },
       (error: unknown) => {
@@ -37,7 +38,7 @@ export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDial
       },
     );
     return () => stopping.abort();
-  }, [list, appId, filters]);
+  }, [body]);
   return (
     <Dialog title={text.csvTitle} onClose={onClose}>
       <p className="soft">{text.csvAbout}</p>

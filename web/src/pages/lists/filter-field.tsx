@@ -67,11 +67,15 @@ function statusChoices(statuses: readonly string[]) {
 
 type Labelled = FilterFieldProps & { label: string };
 
-/** Two ends, both included. Given one, the other is the same. */
+/** Two ends, both included. Given one, the other is the same; given none, the filter is not set. */
 function Range({ value, onChange, label, type }: Labelled & { type: "date" | "datetime-local" }) {
   const text = useTexts(texts);
-  const [from = "", until = ""] = (value ?? []) as readonly string[];
+  const given = (value ?? []) as readonly string[];
+  const [from, setFrom] = useState(given[0] ?? "");
+  const [until, setUntil] = useState(given[1] ?? "");
   const set = (ends: { from: string; until: string }) => {
+    setFrom(ends.from);
+    setUntil(ends.until);
     const [first, last] = [wireTime(ends.from), wireTime(ends.until)];
     onChange(first === "" && last === "" ? undefined : [first || last, last || first]);
   };
@@ -84,14 +88,14 @@ function Range({ value, onChange, label, type }: Labelled & { type: "date" | "da
         type={type}
         label={text.from}
         value={inputTime(from)}
-        onChange={(given) => set({ from: given, until })}
+        onChange={(typed) => set({ from: typed, until })}
       />
       <TextField
         {...step}
         type={type}
         label={text.until}
         value={inputTime(until)}
-        onChange={(given) => set({ from, until: given })}
+        onChange={(typed) => set({ from, until: typed })}
       />
     </fieldset>
   );

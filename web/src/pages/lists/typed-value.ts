@@ -2,7 +2,8 @@
 export function typedValue(typed: string, type: string): string | number | boolean {
   const trimmed = typed.trim();
   if (type === "string" || type === "datetime") return typed;
-  if (/^-?\d+(\.\d+)?$/.test(trimmed)) return Number(trimmed);
+  // More digits than a number can hold are an id.
+  if (/^-?\d+(\.\d+)?$/.test(trimmed) && Math.abs(Number(trimmed)) <= Number.MAX_SAFE_INTEGER) return Number(trimmed);
   if (trimmed === "true" || trimmed === "false") return trimmed === "true";
   return /^(".*"|“.*”)$/.test(trimmed) ? trimmed.slice(1, -1) : typed;
 }

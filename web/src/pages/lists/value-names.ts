@@ -18,7 +18,8 @@ export function useValueNames(): ValueNames {
   const { app_id } = useApp();
   const platform = usePlatformName();
   const { data } = useQuery({
-    queryKey: ["campaign-names", app_id],
+    // Below the campaigns, so that whoever changes one sees its new name.
+    queryKey: ["campaigns", app_id, "names"],
     queryFn: () => get<CampaignList>("campaigns", { app_id, page_size: CAMPAIGNS_MAX }),
     staleTime: 300_000,
   });
