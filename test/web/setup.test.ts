@@ -133,6 +133,25 @@ describe("attribution rules", () => {
     await visit.inspect("rules", () => page.getByRole("table").first().waitFor());
   });
 
+  test("that somebody else has changed meanwhile are shown, and what is typed here leaves them alone", async () => {
+    const visit = await site.visit();
+    const { page } = visit;
+    await page.clock.install();
+    await visit.open(inApp("/rules"));
+    await page.getByLabel("Click window").waitFor();
+    await page.getByRole("link", { name: "Metadata" }).click();
+    await page.getByRole("heading", { name: "Metadata" }).waitFor();
+    await site.api("attribution/rules", { app_id: app.appId, rules: { click_window: "2d" } });
+    await page.clock.fastForward(15_000);
+    await page.getByRole("link", { name: "Attribution rules" }).click();
+    await expect.poll(() => page.getByLabel("Click window").inputValue()).toBe("2d");
+    await page.getByLabel("Flood from one device").fill("7");
+    await button(visit, "Save").click();
+    await page.getByText("The rules are saved.").waitFor();
+    const { data } = await site.api(`attribution/rules?app_id=${app.appId}`);
+    expect(data.set[0]).toEqual({ ad_platform: "", rules: { click_window: "2d", flood_per_device: "7" } });
+  });
+
   test("are read by an analyst, who may try but not save", async () => {
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(inApp("/rules"));

@@ -13,7 +13,16 @@ import { PageHead } from "../../ui/page-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { say } from "../../ui/toast.tsx";
 import { useUrlState } from "../../url-state.ts";
-import { fieldsOf, isGood, isSame, RULE_GROUPS, type RuleDraft, rulesOf, setRules } from "./rule-draft.ts";
+import {
+  fieldsOf,
+  isGood,
+  isSame,
+  RULE_GROUPS,
+  type RuleDraft,
+  rulesOf,
+  setRules,
+  withoutRules,
+} from "./rule-draft.ts";
 import { RuleTable } from "./rule-table.tsx";
 import { texts } from "./texts.ts";
 import { WhatIf } from "./what-if.tsx";
@@ -65,7 +74,9 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
   const { app_id } = useApp();
   const mayChange = useMayChange();
   const saved = setRules(settings, platform);
-  const [draft, setDraft] = useState<RuleDraft>(saved);
+  // Only what was typed is kept: somebody else may have changed another rule, and that is shown and stays.
+  const [typed, setTyped] = useState<RuleDraft>({});
+  const draft = { ...saved, ...typed };
   const saving = useMutation({
     mutationFn: () => {
       const body: RulesBody = { app_id, ad_platform: platform, rules: rulesOf(draft) };
@@ -73,8 +84,8 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
     },
     onSuccess: (after) => {
       queries.setQueryData([RULES, app_id], after);
-      // As the server writes it: 24h is 1d.
-      setDraft(setRules(after, platform));
+      // From now on as the server writes it: 24h is 1d.
+      setTyped({});
       say(text.saved);
     },
   });
@@ -94,7 +105,10 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
         return (
           <section key={group} className="stack tight">
             <h2>{text.groups[group]}</h2>
-            <RuleTable {...{ settings, platform, fields, draft, saved }} onChange={setDraft} />
+            <RuleTable
+              {...{ settings, platform, fields, draft, saved }}
+              onChange={(changes) => setTyped({ ...typed, ...changes })}
+            />
           </section>
         );
       })}
@@ -103,7 +117,7 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
       {mayChange && (
         <div className={`row end save-bar ${isChanged ? "stuck" : ""}`}>
           {!isChanged && <span className="soft small">{text.unchanged}</span>}
-          <Button disabled={Object.keys(rulesOf(draft)).length === 0} onClick={() => setDraft({})}>
+          <Button disabled={Object.keys(rulesOf(draft)).length === 0} onClick={() => setTyped(withoutRules(draft))}>
             {text.clear}
           </Button>
           <Button type="submit" look="main" disabled={!isChanged || !areGood || saving.isPending}>

@@ -24,6 +24,11 @@ export function rulesOf(draft: RuleDraft): Record<string, string> {
   return Object.fromEntries(given.filter(([, text]) => text !== ""));
 }
 
+/** The same with none of them set. */
+export function withoutRules(draft: RuleDraft): RuleDraft {
+  return Object.fromEntries(Object.keys(draft).map((name) => [name, ""]));
+}
+
 export function isSame(left: RuleDraft, right: RuleDraft): boolean {
   const [one, other] = [rulesOf(left), rulesOf(right)];
   const names = new Set([...Object.keys(one), ...Object.keys(other)]);

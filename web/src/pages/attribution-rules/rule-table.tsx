@@ -13,7 +13,7 @@ type RuleTableProps = {
   fields: readonly ShownRuleField[];
   draft: RuleDraft;
   saved: RuleDraft;
-  onChange: (draft: RuleDraft) => void;
+  onChange: (changes: RuleDraft) => void;
 };
 
 /** What each rule means, what holds without it, and what is set. */
@@ -51,7 +51,7 @@ export function RuleTable({ settings, platform, fields, draft, saved, onChange }
           <ValueField
             field={field}
             value={draft[field.name] ?? ""}
-            onChange={(value) => onChange({ ...draft, [field.name]: value })}
+            onChange={(value) => onChange({ [field.name]: value })}
           />
           {(draft[field.name] ?? "") !== (saved[field.name] ?? "") && <Badge tone="accent">{text.changed}</Badge>}
         </div>
