@@ -169,6 +169,8 @@ describe("rules", () => {
     await dialog.getByText("3 postbacks over 76.50 CNY would have been sent, 2 not.").waitFor();
     await dialog.getByText("The amount is outside the rule's bounds: 2").waitFor();
     await dialog.getByText("5 users were looked at.").waitFor();
+    await dialog.getByLabel("Amount, CNY, from").fill("20");
+    await dialog.getByText("The rule or the days have changed since").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     const own = page.locator("tbody tr").filter({ hasText: "Every payment" }).first();
     const show = async () => {

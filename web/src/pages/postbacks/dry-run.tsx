@@ -38,25 +38,27 @@ export function DryRunPanel({ given }: { given: TriedRule }) {
   const [days, setDays] = useState({ from: addDays(today, -6), to: today });
   const controller = useRef<AbortController>(undefined);
   useEffect(() => () => controller.current?.abort(), []);
+  const wanted = { app_id: app.app_id, ...given, ...days };
   const trying = useMutation({
-    mutationFn: async () => {
+    mutationFn: async (body: typeof wanted) => {
       controller.current = new AbortController();
-      const body = { app_id: app.app_id, ...given, ...days };
       return post<DryRun>("postback/dry-run", body, controller.current.signal);
     },
   });
+  const isOutdated = JSON.stringify(trying.variables) !== JSON.stringify(wanted);
   const isStopped = controller.current?.signal.aborted === true;
   return (
     <>
       <p className="soft">{text.about}</p>
       <div className="row fields">
         <DateRange days={days} today={today} onChange={setDays} />
-        <Button disabled={trying.isPending} onClick={() => trying.mutate()}>
+        <Button disabled={trying.isPending} onClick={() => trying.mutate(wanted)}>
           {text.run}
         </Button>
       </div>
       {trying.isPending && <Running onStop={() => controller.current?.abort()} />}
       {trying.error && !isStopped && <Failure error={trying.error} />}
+      {trying.data && isOutdated && <p className="notice warn">{text.outdated}</p>}
       {trying.data && !trying.isPending && <DryRunResult result={trying.data} />}
     </>
   );

@@ -87,6 +87,7 @@ export const texts = {
       run: "Try",
       running: (seconds: number) => `Judging every user … ${seconds} s`,
       cancel: "Stop",
+      outdated: "The rule or the days have changed since: try again.",
       sum: (sent: string, amount: string, skipped: string) =>
         `${sent} postbacks over ${amount} would have been sent, ${skipped} not.`,
       users: (users: string) => `${users} users were looked at.`,
@@ -182,6 +183,7 @@ export const texts = {
       run: "试算",
       running: (seconds: number) => `正在逐个判断用户… ${seconds} 秒`,
       cancel: "停止",
+      outdated: "规则或日期已改变，请重新试算。",
       sum: (sent: string, amount: string, skipped: string) =>
         `会回传 ${sent} 条，金额 ${amount}；${skipped} 条不回传。`,
       users: (users: string) => `共检查 ${users} 个用户。`,
