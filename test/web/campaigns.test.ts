@@ -55,7 +55,7 @@ describe("the list of campaigns", () => {
   test("shows what links have brought, comes in pages, and is searched; the address says where one is", async () => {
     const visit = await open();
     const { page } = visit;
-    await page.getByText("Page 1 of 2 · 24 rows").waitFor();
+    await page.getByRole("navigation", { name: "Pages of the list" }).getByText("Page 1 of 2 · 24 rows").waitFor();
     expect(await rows(visit).filter({ hasText: "Summer push 23" }).locator("td.number").allInnerTexts()).toEqual([
       ...["3", "0", "0"],
     ]);

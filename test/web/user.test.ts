@@ -100,9 +100,10 @@ describe("the page of a user", () => {
   });
 
   test("is readable on a phone", async () => {
-    for (const tab of ["timeline", "source", "profile"]) {
+    for (const tab of ["timeline", "source", "profile", "unknown"]) {
       const { page, complaints } = await open("star", { tab }, { size: "phone" });
       await page.getByRole("heading", { name: "star" }).waitFor();
+      await page.getByRole("tab", { selected: true }).waitFor();
       expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab).toBe(true);
       expect(complaints).toEqual([]);
     }

@@ -11,7 +11,7 @@ export function Pager({ page, pageSize, rows, onPage }: PagerProps) {
   const { number } = useFormat();
   const pages = Math.max(1, Math.ceil(rows / pageSize));
   return (
-    <nav className="row apart" aria-label={text.range}>
+    <nav className="row apart" aria-label={text.pages}>
       <span className="soft small">{text.pageOf(number(page), number(pages), number(rows))}</span>
       <span className="row">
         <Button size="small" disabled={page <= 1} onClick={() => onPage(page - 1)}>
