@@ -74,6 +74,7 @@ function ValueField({ field, value, onChange }: ValueFieldProps) {
   const isDisabled = !useMayChange();
   const label = text.rules[field.name]?.label ?? field.name;
   const good = isGood(field, value);
+  const typed = { label, value, onChange, placeholder: text.notSet, disabled: isDisabled };
   switch (field.takes) {
     case "switch": {
       const choices = [
@@ -86,28 +87,8 @@ function ValueField({ field, value, onChange }: ValueFieldProps) {
     case "networks":
       return <TextArea label={label} value={value} onChange={onChange} disabled={isDisabled} rows={2} />;
     case "duration":
-      return (
-        <TextField
-          label={label}
-          {...(good ? {} : { problem: text.durationProblem })}
-          value={value}
-          onChange={onChange}
-          placeholder={text.notSet}
-          title={text.durationHint}
-          disabled={isDisabled}
-        />
-      );
+      return <TextField {...typed} problem={good ? undefined : text.durationProblem} title={text.durationHint} />;
     case "count":
-      return (
-        <TextField
-          label={label}
-          {...(good ? {} : { problem: text.countProblem })}
-          value={value}
-          onChange={onChange}
-          placeholder={text.notSet}
-          inputMode="numeric"
-          disabled={isDisabled}
-        />
-      );
+      return <TextField {...typed} problem={good ? undefined : text.countProblem} inputMode="numeric" />;
   }
 }
