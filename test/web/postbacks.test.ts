@@ -91,7 +91,14 @@ describe("the outbox", () => {
     await eventually(() => rows(visit).count()).toBe(3);
     await rows(visit).filter({ hasText: "Payment" }).getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("Payment of early-1 is put back to be sent.").waitFor();
+    // A line that takes its time: whoever closes the dialog meanwhile lets nothing more be asked for.
+    await page.route("**/postback/resend", () => {});
+    const stopped = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/postback/resend"));
+    await dialog.getByRole("button", { name: "Send again" }).click();
+    await dialog.getByText("0 so far …").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
+    await stopped;
+    await page.unroute("**/postback/resend");
     await page.getByLabel("Select Payment of early-1").check();
     await page.getByLabel("Select Activation of early-1").check();
     await page.getByRole("button", { name: "Send 2 again" }).click();

@@ -1,11 +1,12 @@
 import { useMutation } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import type { DryRun, PostbackRule } from "../../../../src/contract/postback.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { addDays, useFormat } from "../../format.ts";
 import { useToday } from "../../report/days.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
+import { useStopping } from "../../stopping.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
@@ -36,17 +37,12 @@ export function DryRunPanel({ given }: { given: TriedRule }) {
   const app = useApp();
   const today = useToday();
   const [days, setDays] = useState({ from: addDays(today, -6), to: today });
-  const controller = useRef<AbortController>(undefined);
-  useEffect(() => () => controller.current?.abort(), []);
+  const stopping = useStopping();
   const wanted = { app_id: app.app_id, ...given, ...days };
   const trying = useMutation({
-    mutationFn: async (body: typeof wanted) => {
-      controller.current = new AbortController();
-      return post<DryRun>("postback/dry-run", body, controller.current.signal);
-    },
+    mutationFn: (body: typeof wanted) => post<DryRun>("postback/dry-run", body, stopping.begin()),
   });
   const isOutdated = JSON.stringify(trying.variables) !== JSON.stringify(wanted);
-  const isStopped = controller.current?.signal.aborted === true;
   return (
     <>
       <p className="soft">{text.about}</p>
@@ -56,8 +52,8 @@ export function DryRunPanel({ given }: { given: TriedRule }) {
           {text.run}
         </Button>
       </div>
-      {trying.isPending && <Running onStop={() => controller.current?.abort()} />}
-      {trying.error && !isStopped && <Failure error={trying.error} />}
+      {trying.isPending && <Running onStop={stopping.stop} />}
+      {trying.error && !stopping.isStopped && <Failure error={trying.error} />}
       {trying.data && isOutdated && <p className="notice warn">{text.outdated}</p>}
       {trying.data && !trying.isPending && <DryRunResult result={trying.data} />}
     </>

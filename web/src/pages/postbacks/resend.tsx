@@ -5,6 +5,7 @@ import { post, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
+import { useStopping } from "../../stopping.ts";
 import { useTexts } from "../../texts.ts";
 import { FormDialog, TellDialog } from "../../ui/dialog.tsx";
 import { Progress } from "../../ui/progress.tsx";
@@ -18,16 +19,17 @@ export type ResendWish =
 
 type ResendProps = { wish: ResendWish; onDone: () => void; onClose: () => void };
 
-/** Asks before it sends, and says what came of it. */
+/** Asks before it sends, and says what came of it. Whoever closes it lets nothing more be sent. */
 export function ResendDialog({ wish, onDone, onClose }: ResendProps) {
   const text = useTexts(texts);
   const app = useApp();
   const { number } = useFormat();
   const [takenSoFar, setTakenSoFar] = useState(0);
+  const stopping = useStopping();
   const sending = useMutation({
-    mutationFn: () => resendAll(bodyOf(app.app_id, wish), setTakenSoFar),
-    onSuccess: async () => {
-      onDone();
+    mutationFn: () => resendAll(bodyOf(app.app_id, wish), stopping.begin(), setTakenSoFar),
+    onSuccess: onDone,
+    onSettled: async () => {
       const shown = ["postbacks", "postback/recent", "postback/status"];
       await Promise.all(shown.map((name) => queries.invalidateQueries({ queryKey: [name] })));
     },
@@ -52,10 +54,10 @@ function bodyOf(app_id: number, wish: ResendWish): object {
 }
 
 /** One call takes so many at most: the rest is taken by the next ones. */
-async function resendAll(body: object, onTaken: (taken: number) => void): Promise<Resent> {
+async function resendAll(body: object, signal: AbortSignal, onTaken: (taken: number) => void): Promise<Resent> {
   const sum: Resent = { taken: 0, refused: {}, has_more: false };
   for (;;) {
-    const { taken, refused, has_more } = await post<Resent>("postback/resend", body);
+    const { taken, refused, has_more } = await post<Resent>("postback/resend", body, signal);
     sum.taken += taken;
     for (const [reason, count] of Object.entries(refused) as [keyof Resent["refused"], number][]) {
       sum.refused[reason] = (sum.refused[reason] ?? 0) + count;
