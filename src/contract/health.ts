@@ -148,6 +148,7 @@ const setAsideEntry = Type.Object({
   body: Type.String({
     description: `The beginning of what was received, at most ${LIMITS.setAsideShownBytes} bytes; hex where it is no text`,
   }),
+  is_cut: Type.Boolean({ description: "Whether there is more than its beginning" }),
 });
 
 export const setAsideAnswer = Type.Object({

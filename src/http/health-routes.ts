@@ -94,25 +94,31 @@ function setAsideRoutes(routes: FastifyInstance, { pool, apps }: HttpContext): v
 }
 
 function shownEntry(row: ListedSetAside): SetAsideAnswer["entries"][number] {
+  const { isWhole, ...content } = contentOf(row.payload);
   return {
     ...{ id: row.setAsideId, state: row.state, reason: row.reason, app_id: row.appId },
-    ...{ received_at_ms: row.receivedAtMs, from: row.from, bytes: row.bytes, ...contentOf(row.payload) },
+    ...{ received_at_ms: row.receivedAtMs, from: row.from, bytes: row.bytes, ...content },
+    is_cut: !isWhole || row.bytes > row.payload.length,
   };
 }
 
+type Readable = { body: string; isWhole: boolean };
+
 /** Only the beginning of the bytes is at hand, and nobody knows whether they are what they should be. */
-function contentOf(payload: Buffer): { kind: string; client_id: string; body: string } {
+function contentOf(payload: Buffer): { kind: string; client_id: string } & Readable {
   try {
     const { head, body } = decodeEntry(payload);
-    return { kind: head.kind, client_id: head.client, body: readable(body) };
+    return { kind: head.kind, client_id: head.client, ...readable(body) };
   } catch {
-    return { kind: "", client_id: "", body: readable(payload) };
+    return { kind: "", client_id: "", ...readable(payload) };
   }
 }
 
 const NO_TEXT = /[\u0000-\u0008\u000e-\u001f]/;
 
-function readable(bytes: Buffer): string {
+function readable(bytes: Buffer): Readable {
   const text = bytes.toString("utf8");
-  return NO_TEXT.test(text) ? bytes.toString("hex", 0, LIMITS.setAsideShownBytes / 2) : text;
+  if (!NO_TEXT.test(text)) return { body: text, isWhole: true };
+  const shown = bytes.subarray(0, LIMITS.setAsideShownBytes / 2);
+  return { body: shown.toString("hex"), isWhole: shown.length === bytes.length };
 }

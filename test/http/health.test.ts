@@ -185,8 +185,8 @@ describe("what was set aside", () => {
     const { data } = await analyst.get("set-aside", { app_id: app.appId });
     isAsDescribed(setAsideAnswer, data);
     expect(data.entries).toMatchObject([
-      { id: ids[1], kind: "", client_id: "", body: "000102ff", bytes: 4, app_id: app.appId },
-      { id: ids[0], kind: "register", client_id: "c-1", state: "waiting", reason: "The reason." },
+      { id: ids[1], kind: "", client_id: "", body: "000102ff", bytes: 4, is_cut: false, app_id: app.appId },
+      { id: ids[0], kind: "register", client_id: "c-1", state: "waiting", reason: "The reason.", is_cut: true },
     ]);
     expect(data.entries[1].body).toMatch(/^\{"name":"<script>/);
     expect(data.entries[1].body.length).toBeLessThanOrEqual(LIMITS.setAsideShownBytes);

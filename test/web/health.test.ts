@@ -33,7 +33,7 @@ afterAll(async () => {
   await site.stop();
 });
 
-async function setAside(count: number, payload = "not an entry <script>alert(1)</script>"): Promise<void> {
+async function setAside(count: number, payload = "不是 an entry <script>alert(1)</script>"): Promise<void> {
   await pool.query(
     `insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload, state)
       select 'tests', n, n + 1, $1, $2, 'Entry ' || n || ' is not understood.', $3, 'waiting' from generate_series(1, $4) n`,
@@ -82,7 +82,8 @@ test("what was set aside is shown as text, page by page, and taken in again by a
   const table = page.getByRole("region", { name: "Set aside" });
   await table.getByText("Entry 52 is not understood.").waitFor();
   await table.getByRole("button", { name: "Show" }).first().click();
-  await page.getByRole("dialog").getByText("not an entry <script>alert(1)</script>").waitFor();
+  await page.getByRole("dialog").getByText("不是 an entry <script>alert(1)</script>").waitFor();
+  expect(await page.getByText(/The first|Only the beginning/).count(), "it is whole").toBe(0);
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByRole("button", { name: "Older" }).click();
   await table.getByText("Entry 2 is not understood.").waitFor();

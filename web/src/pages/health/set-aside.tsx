@@ -139,9 +139,7 @@ function EntryDialog({ entry, onClose }: { entry: Entry; onClose: () => void }) 
     <TellDialog title={text.entry(entry.id)} width="wide" onClose={onClose}>
       <p className="fault">{entry.reason}</p>
       <CopyBlock value={entry.body} wrap />
-      {entry.bytes > entry.body.length && (
-        <p className="soft small">{text.cutNote(bytes(entry.body.length), bytes(entry.bytes))}</p>
-      )}
+      {entry.is_cut && <p className="soft small">{text.cutNote(bytes(entry.bytes))}</p>}
     </TellDialog>
   );
 }

@@ -118,7 +118,7 @@ export const texts = {
     older: "Older",
     newest: "Newest",
     entry: (id: number) => `Entry ${id}`,
-    cutNote: (shown: string, whole: string) => `The first ${shown} of ${whole}.`,
+    cutNote: (whole: string) => `Only the beginning; it is ${whole} in all.`,
   },
   zh: {
     title: "运行状态",
@@ -205,6 +205,6 @@ export const texts = {
     older: "更早",
     newest: "最新",
     entry: (id: number) => `条目 ${id}`,
-    cutNote: (shown: string, whole: string) => `显示前 ${shown}，共 ${whole}。`,
+    cutNote: (whole: string) => `仅显示开头，共 ${whole}。`,
   },
 };
