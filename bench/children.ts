@@ -21,6 +21,8 @@ export type Setup = {
 /** A process under measurement. */
 export type Child = { process: ChildProcess; port: number; readyMs: number; stop(): Promise<void> };
 
+const CHILDREN = new Set<ChildProcess>();
+
 const READY = /ready at http:\/\/127\.0\.0\.1:(\d+)/;
 
 /** The server itself; without `roles`, with all of them. */
@@ -44,6 +46,8 @@ export async function startChild(
     env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
+  CHILDREN.add(child);
+  child.once("exit", () => CHILDREN.delete(child));
   let output = "";
   child.stdout!.on("data", (chunk) => (output += chunk));
   for (let match = ready.exec(output); ; match = ready.exec(output)) {
@@ -53,6 +57,11 @@ export async function startChild(
     if (child.exitCode !== null) throw new Error(`${script} ended:\n${output}`);
     await sleep(5);
   }
+}
+
+/** Those that still run, where the work has ended in the middle. */
+export async function endChildren(): Promise<void> {
+  await Promise.all([...CHILDREN].map(stop));
 }
 
 /** One that has ended by itself was not measured to the end: that is said, instead of waiting for ever. */

@@ -1,4 +1,5 @@
-import { parseArgs } from "node:util";
+import { readWords } from "../sim/arguments.ts";
+import { UsageError } from "../src/errors.ts";
 
 export const STEPS = ["intake", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
 export type Step = (typeof STEPS)[number];
@@ -34,29 +35,40 @@ const TRIAL: Sizes = {
   ...{ touches: 4_000, registrations: 500, postbacks: 200, users: 3_000, eventsPerUser: 1 },
 };
 
-/** Throws what is wrong with the words of the command line. */
+const HELP = `npm run bench -- [options] [STEP …]
+
+Every figure beside the least that the same machine needs for it in the same run, and what each cost becomes with more data.
+Absolute figures depend on the machine; ratios and exponents are what is meant. Steps, all of them where none is named:
+${STEPS.join(", ")}.
+
+  --json FILE     write the figures
+  --scales LIST   how many times the data (1,2,4)
+  --seconds N     of load on either side of a comparison (${FULL.seconds})
+  --touches N     million stored touches at the greatest scale (${FULL.touches / MILLION})
+  --users N       million users at the greatest scale (${FULL.users / MILLION})
+  --events N      of each user (${FULL.eventsPerUser})
+  --trial         tiny sizes, to see that everything works; the figures mean nothing
+`;
+
+const OPTIONS = {
+  json: { type: "string", default: "" },
+  scales: { type: "string", default: "1,2,4" },
+  seconds: { type: "string" },
+  touches: { type: "string" },
+  users: { type: "string" },
+  events: { type: "string" },
+  trial: { type: "boolean", default: false },
+} as const;
+
 export function readOptions(args: readonly string[]): BenchOptions {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      trial: { type: "boolean", default: false },
-      json: { type: "string", default: "" },
-      scales: { type: "string", default: "1,2,4" },
-      seconds: { type: "string" },
-      /** In millions. */
-      touches: { type: "string" },
-      users: { type: "string" },
-      events: { type: "string" },
-    },
-  });
+  const { values, words } = readWords(OPTIONS, HELP, args);
   const sizes = values.trial ? TRIAL : FULL;
   const given = (name: "seconds" | "touches" | "users" | "events", fallback: number, unit = 1) =>
     values[name] === undefined ? fallback : positive(`--${name}`, values[name]) * unit;
   return {
-    steps: new Set(positionals.length > 0 ? positionals.map(stepOf) : STEPS),
-    scales: readScales(values.scales),
-    jsonFile: values.json,
+    steps: new Set(words.length > 0 ? words.map(stepOf) : STEPS),
+    scales: readScales(String(values.scales)),
+    jsonFile: String(values.json),
     sizes: {
       ...sizes,
       seconds: given("seconds", sizes.seconds),
@@ -69,7 +81,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
 
 function stepOf(name: string): Step {
   const step = STEPS.find((one) => one === name);
-  if (!step) throw new Error(`There is no step ${name}: ${STEPS.join(", ")}.`);
+  if (!step) throw new UsageError(`There is no step ${name}: ${STEPS.join(", ")}.`);
   return step;
 }
 
@@ -77,12 +89,12 @@ function stepOf(name: string): Step {
 function readScales(text: string): number[] {
   const scales = text.split(",").map((part) => positive("--scales", part));
   const isGrowing = scales.every((scale, index) => Number.isInteger(scale) && scale > (scales[index - 1] ?? 0));
-  if (!isGrowing) throw new Error("--scales must be whole numbers, each greater than the one before.");
+  if (!isGrowing) throw new UsageError("--scales must be whole numbers, each greater than the one before.");
   return scales;
 }
 
-function positive(name: string, text: string): number {
+function positive(name: string, text: unknown): number {
   const value = Number(text);
-  if (!(value > 0 && Number.isFinite(value))) throw new Error(`${name} must be a number above 0.`);
+  if (!(value > 0 && Number.isFinite(value))) throw new UsageError(`${name} must be a number above 0.`);
   return value;
 }

@@ -1,6 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { runProgram } from "../sim/arguments.ts";
 import { type Made, madeAt } from "../sim/made.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
 import { measureApply } from "./apply.ts";
@@ -11,15 +11,11 @@ import { documentOf, figureRow, growthRow, type Measured, together } from "./fig
 import { measureIntake, measureLinks } from "./intake.ts";
 import { measureLatency } from "./latency.ts";
 import { type BenchOptions, readOptions, STEPS, type Step } from "./options.ts";
+import { inOwnFolder } from "./own-folder.ts";
 import { measurePostbacks } from "./postbacks.ts";
 import { measureReady } from "./ready.ts";
 import { measureReports } from "./reports.ts";
 
-/**
- * `npm run bench -- [--json FILE] [--scales 1,2,4] [--seconds 8] [--touches 4] [--users 1] [--events 20] [--trial] [STEP …]`:
- * every figure beside the least that the same machine needs for it in the same run, and what each cost becomes with more
- * data. Without names, every step. Absolute figures depend on the machine; ratios and exponents are what is meant.
- */
 const MEASURES: Readonly<Record<Step, (setup: Setup) => Promise<Measured>>> = {
   intake: measureIntake,
   apply: measureApply,
@@ -30,19 +26,17 @@ const MEASURES: Readonly<Record<Step, (setup: Setup) => Promise<Measured>>> = {
   reports: measureReports,
 };
 
-const options = readOptions(process.argv.slice(2));
-const made: Made = madeAt(systemClock());
-const folder = mkdtempSync(join(tmpdir(), "touchpoint-bench-"));
-// Open to pass through, as DATA_DIR is: else, as root, the cluster would be put elsewhere and stay there.
-chmodSync(folder, 0o711);
-try {
-  tell(together(await measureAll(await prepare(options))), options);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+await runProgram(async () => {
+  const options = readOptions(process.argv.slice(2));
+  const made = madeAt(systemClock());
+  await inOwnFolder(async (folder) => {
+    const measured = together(await measureAll(await prepare(folder, options), options));
+    tell(measured, made, options.jsonFile);
+  });
+});
 
 /** A server that has been started once, with its app and everybody who is going to send. */
-async function prepare({ sizes, scales }: BenchOptions): Promise<Setup> {
+async function prepare(folder: string, { sizes, scales }: BenchOptions): Promise<Setup> {
   const dataDir = join(folder, "data");
   const env = { DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" };
   const server = await startServer(env);
@@ -52,9 +46,9 @@ async function prepare({ sizes, scales }: BenchOptions): Promise<Setup> {
   return { dataDir, folder, env, app, sizes, scales };
 }
 
-async function measureAll(setup: Setup): Promise<Measured[]> {
+async function measureAll(setup: Setup, { steps }: BenchOptions): Promise<Measured[]> {
   const parts = [await measureReady(setup)];
-  for (const step of STEPS.filter((name) => options.steps.has(name))) {
+  for (const step of STEPS.filter((name) => steps.has(name))) {
     process.stderr.write(`── ${step}\n`);
     const startedMs = elapsedMs();
     parts.push(await MEASURES[step](setup));
@@ -63,7 +57,7 @@ async function measureAll(setup: Setup): Promise<Measured[]> {
   return parts;
 }
 
-function tell(measured: Measured, { jsonFile }: BenchOptions): void {
+function tell(measured: Measured, made: Made, jsonFile: string): void {
   console.table(measured.figures.map(figureRow));
   if (measured.costs.length > 0) console.table(measured.costs.map(growthRow));
   if (jsonFile === "") return;

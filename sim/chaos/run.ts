@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { systemClock } from "../../src/clock.ts";
 import { UsageError } from "../../src/errors.ts";
+import { readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { madeAt } from "../made.ts";
-import { readArguments, runProgram, wholeOf } from "../market/arguments.ts";
 import { runChaos } from "./chaos.ts";
 import type { Fault } from "./fault.ts";
 import { FAULTS, faultNamed } from "./faults/faults.ts";

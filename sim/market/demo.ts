@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { elapsedMs, systemClock } from "../../src/clock.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
-import { readArguments, runProgram, wholeOf } from "./arguments.ts";
+import { readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { type LiveMarket, startLiveMarket } from "./live.ts";
 import { freshPlace } from "./place.ts";
 import { ProgressBar } from "./progress-bar.ts";

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/clock.ts";
 import { UsageError } from "../../src/errors.ts";
-import { instantOf, readArguments, runProgram, wholeOf } from "./arguments.ts";
+import { instantOf, readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { startLiveMarket } from "./live.ts";
 import { freshPlace, temporaryPlace } from "./place.ts";
 import { ProgressBar } from "./progress-bar.ts";

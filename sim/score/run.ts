@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { systemClock } from "../../src/clock.ts";
+import { instantOf, readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { type Made, madeAt, madeText } from "../made.ts";
-import { instantOf, readArguments, runProgram, wholeOf } from "../market/arguments.ts";
 import { COMPLETE_RATES, DEFAULT_RATES } from "../market/options.ts";
 import { temporaryPlace } from "../market/place.ts";
 import { ProgressBar } from "../market/progress-bar.ts";

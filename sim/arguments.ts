@@ -1,14 +1,25 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { UsageError } from "../../src/errors.ts";
+import { UsageError } from "../src/errors.ts";
 
 type Texts = Readonly<Record<string, string | boolean | undefined>>;
 
+type Options = NonNullable<ParseArgsConfig["options"]>;
+
 /** Options as texts, or the help and the end. */
-export function readArguments(options: NonNullable<ParseArgsConfig["options"]>, help: string): Texts {
+export function readArguments(options: Options, help: string): Texts {
+  return parse({ options }, help).values;
+}
+
+/** The same, with words that are no options. */
+export function readWords(options: Options, help: string, args: readonly string[]): { values: Texts; words: string[] } {
+  return parse({ options, args: [...args], allowPositionals: true }, help);
+}
+
+function parse({ options, ...rest }: ParseArgsConfig, help: string): { values: Texts; words: string[] } {
   try {
-    const { values } = parseArgs({ options: { ...options, help: { type: "boolean", short: "h" } } });
-    const texts = values as Texts;
-    if (texts.help !== true) return texts;
+    const found = parseArgs({ ...rest, options: { ...options, help: { type: "boolean", short: "h" } } });
+    const values = found.values as Texts;
+    if (values.help !== true) return { values, words: found.positionals };
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\n\n${help}`);
   }
@@ -28,7 +39,7 @@ export function instantOf(texts: Texts, name: string): number {
   throw new UsageError(`--${name} must be an instant, such as 2026-11-15T00:00Z.`);
 }
 
-/** Runs a program of the market: what a user did wrong is said in a sentence, without a trace. */
+/** Runs a program: what a user did wrong is said in a sentence, without a trace. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
     await main();
