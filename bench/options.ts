@@ -21,7 +21,15 @@ export type Sizes = {
   eventsPerUser: number;
 };
 
-export type BenchOptions = { steps: ReadonlySet<Step>; scales: readonly number[]; jsonFile: string; sizes: Sizes };
+export type BenchOptions = {
+  steps: ReadonlySet<Step>;
+  scales: readonly number[];
+  jsonFile: string;
+  markdownFile: string;
+  sizes: Sizes;
+  /** The words of the command line that decide what is measured. */
+  shown: string;
+};
 
 const MILLION = 1_000_000;
 /** On two cores about half an hour for all steps, and 10 GB of disk. */
@@ -42,6 +50,7 @@ Absolute figures depend on the machine; ratios and exponents are what is meant. 
 ${STEPS.join(", ")}.
 
   --json FILE     write the figures
+  --markdown FILE write docs/PERFORMANCE.md
   --scales LIST   how many times the data (1,2,4)
   --seconds N     of load on either side of a comparison (${FULL.seconds})
   --touches N     million stored touches at the greatest scale (${FULL.touches / MILLION})
@@ -52,6 +61,7 @@ ${STEPS.join(", ")}.
 
 const OPTIONS = {
   json: { type: "string", default: "" },
+  markdown: { type: "string", default: "" },
   scales: { type: "string", default: "1,2,4" },
   seconds: { type: "string" },
   touches: { type: "string" },
@@ -60,15 +70,21 @@ const OPTIONS = {
   trial: { type: "boolean", default: false },
 } as const;
 
+/** Of the options, those that the figures depend on. */
+const DECIDING = ["scales", "seconds", "touches", "users", "events"] as const;
+
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values, words } = readWords(OPTIONS, HELP, args);
   const sizes = values.trial ? TRIAL : FULL;
-  const given = (name: "seconds" | "touches" | "users" | "events", fallback: number, unit = 1) =>
+  const given = (name: (typeof DECIDING)[number], fallback: number, unit = 1) =>
     values[name] === undefined ? fallback : positive(`--${name}`, values[name]) * unit;
+  const named = DECIDING.filter((name) => values[name] !== undefined).map((name) => `--${name} ${values[name]}`);
   return {
+    shown: [...named, ...(values.trial ? ["--trial"] : []), ...words].join(" "),
+    jsonFile: String(values.json),
+    markdownFile: String(values.markdown),
     steps: new Set(words.length > 0 ? words.map(stepOf) : STEPS),
     scales: readScales(String(values.scales)),
-    jsonFile: String(values.json),
     sizes: {
       ...sizes,
       seconds: given("seconds", sizes.seconds),

@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join } from "node:path";
 import { runProgram } from "../sim/arguments.ts";
 import { type Made, madeAt } from "../sim/made.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
@@ -12,9 +11,11 @@ import { measureIntake, measureLinks } from "./intake.ts";
 import { measureLatency } from "./latency.ts";
 import { type BenchOptions, readOptions, STEPS, type Step } from "./options.ts";
 import { inOwnFolder } from "./own-folder.ts";
+import { performancePage } from "./performance-page.ts";
 import { measurePostbacks } from "./postbacks.ts";
 import { measureReady } from "./ready.ts";
 import { measureReports } from "./reports.ts";
+import { writeOut } from "./write-out.ts";
 
 const MEASURES: Readonly<Record<Step, (setup: Setup) => Promise<Measured>>> = {
   intake: measureIntake,
@@ -31,7 +32,7 @@ await runProgram(async () => {
   const made = madeAt(systemClock());
   await inOwnFolder(async (folder) => {
     const measured = together(await measureAll(await prepare(folder, options), options));
-    tell(measured, made, options.jsonFile);
+    tell(measured, made, options);
   });
 });
 
@@ -57,10 +58,9 @@ async function measureAll(setup: Setup, { steps }: BenchOptions): Promise<Measur
   return parts;
 }
 
-function tell(measured: Measured, made: Made, jsonFile: string): void {
+function tell(measured: Measured, made: Made, { jsonFile, markdownFile, shown }: BenchOptions): void {
   console.table(measured.figures.map(figureRow));
   if (measured.costs.length > 0) console.table(measured.costs.map(growthRow));
-  if (jsonFile === "") return;
-  mkdirSync(dirname(resolve(jsonFile)), { recursive: true });
-  writeFileSync(resolve(jsonFile), `${JSON.stringify(documentOf(measured, made), null, 2)}\n`);
+  writeOut(jsonFile, `${JSON.stringify(documentOf(measured, made), null, 2)}\n`);
+  writeOut(markdownFile, performancePage(measured, { made, options: shown }));
 }

@@ -1,3 +1,4 @@
+import { median } from "./figures.ts";
 import type { Sample } from "./soak-sample.ts";
 
 /** How a figure has changed from the quarter after the warm-up to the last quarter. */
@@ -57,10 +58,6 @@ export function failuresOf(
       .filter(({ isOver }) => isOver)
       .map(({ what, change, limit }) => `${what} drifts: ${change} (limit ${limit}).`),
   ];
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((left, right) => left - right)[values.length >> 1] ?? 0;
 }
 
 function round(value: number): number {

@@ -1,5 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readArguments, runProgram, wholeOf } from "../sim/arguments.ts";
 import { type Made, madeAt, madeText } from "../sim/made.ts";
@@ -11,7 +10,9 @@ import { postRequests, type RequestMaker, runLoad } from "./load.ts";
 import { inOwnFolder } from "./own-folder.ts";
 import { chartOf } from "./soak-chart.ts";
 import { driftOf, failuresOf } from "./soak-drift.ts";
+import { soakPage } from "./soak-page.ts";
 import { type Sample, Sampler } from "./soak-sample.ts";
+import { writeOut } from "./write-out.ts";
 
 const HELP = `npm run soak -- [options]
 
@@ -21,12 +22,14 @@ database size and latency meanwhile. Ends with 1 when one of them drifts.
   --minutes N     how long (20)
   --chart FILE    the chart (soak.svg)
   --json FILE     every sample (soak.json)
+  --markdown FILE write docs/SOAK.md
 `;
 
 const OPTIONS = {
   minutes: { type: "string", default: "20" },
   chart: { type: "string", default: "soak.svg" },
   json: { type: "string", default: "soak.json" },
+  markdown: { type: "string", default: "" },
 } as const;
 
 const EVENTS_PER_BODY = 20;
@@ -36,16 +39,16 @@ const TRIAL_S = 8;
 /** Memory is level only after every cache has filled once. */
 const WARM_UP_SHARE = 0.25;
 
-type Plan = { minutes: number; sampleS: number; chart: string; json: string };
+type Plan = { minutes: number; sampleS: number; chart: string; json: string; markdown: string };
 
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
   const minutes = wholeOf(given, "minutes", { min: 1, max: 1_440 });
   // In the shortest soak every second has a sample, so that even there the median of a quarter is that of fifteen.
   const sampleS = Math.max(1, (minutes * 60) / SAMPLES);
-  const plan = { minutes, sampleS, chart: String(given.chart), json: String(given.json) };
+  const files = { chart: String(given.chart), json: String(given.json), markdown: String(given.markdown) };
   await inOwnFolder(async (folder) => {
-    const failures = await soak(join(folder, "data"), plan);
+    const failures = await soak(join(folder, "data"), { minutes, sampleS, ...files });
     for (const failure of failures) console.error(failure);
     process.exitCode = failures.length > 0 ? 1 : 0;
   });
@@ -120,22 +123,16 @@ async function watch(sampler: Sampler, { plan, server, requests, perSecond }: Wa
 
 function report(samples: readonly Sample[], of: { plan: Plan; made: Made; perSecond: number }): string[] {
   const { plan, made, perSecond } = of;
-  const { minutes, chart, json } = plan;
+  const { minutes, chart, json, markdown } = plan;
   const drifts = driftOf(samples, WARM_UP_SHARE);
   const failures = failuresOf(samples, { drifts, wanted: perSecond * plan.sampleS });
-  write(chart, chartOf(samples, { minutes, perSecond: perSecond * EVENTS_PER_BODY, made: madeText(made) }));
-  const told = { made, minutes, perSecond, eventsPerRequest: EVENTS_PER_BODY, failures, drifts, samples };
-  write(json, `${JSON.stringify(told, null, 2)}\n`);
+  const soaked = { made, minutes, perSecond, eventsPerRequest: EVENTS_PER_BODY, failures, drifts, samples };
+  writeOut(chart, chartOf(samples, { minutes, perSecond: perSecond * EVENTS_PER_BODY, made: madeText(made) }));
+  writeOut(json, `${JSON.stringify(soaked, null, 2)}\n`);
+  writeOut(markdown, soakPage(soaked, relative(dirname(resolve(markdown)), resolve(chart))));
   console.log(
     `${Math.round(perSecond)} requests/s of ${EVENTS_PER_BODY} events for ${minutes} minutes: ${chart}, ${json}`,
   );
-  console.table(
-    drifts.map(({ what, first, last, change, limit, isOver }) => ({ what, first, last, change, limit, isOver })),
-  );
+  console.table(drifts);
   return failures;
-}
-
-function write(file: string, text: string): void {
-  mkdirSync(dirname(resolve(file)), { recursive: true });
-  writeFileSync(resolve(file), text);
 }

@@ -12,6 +12,7 @@ import {
   together,
 } from "../bench/figures.ts";
 import { readOptions, STEPS } from "../bench/options.ts";
+import { performancePage } from "../bench/performance-page.ts";
 
 const INTAKE: Figure = {
   ...{ name: "intake_20", what: "requests, 20 events each", unit: "requests/s", ours: 6_543.21, bare: 8_000 },
@@ -118,6 +119,16 @@ test("the median is the middle one, of none 0", () => {
   expect(median([])).toBe(0);
 });
 
+test("the page shows how it was made, every figure with its ratio, and what grows at each scale", () => {
+  const page = performancePage({ figures: [INTAKE], costs: [REPORT] }, { made: MADE, options: "--scales 1,2,4" });
+  expect(page).toContain("npm run bench -- --scales 1,2,4\n");
+  expect(page).toContain("Made on 2026-11-15 at commit abc1234, on 2 cores.");
+  expect(page).toMatch(
+    /\| requests, 20 events each \| 6543 \| 8000 \| requests\/s \| 0.818 \| ≥ 0.60 \| parses and fsyncs \|/,
+  );
+  expect(page).toMatch(/\| ad report \| 100 \| 200 \| 400 \| ms {3}\| 1 {8}\|/);
+});
+
 describe("the command line", () => {
   test("without words measures everything, at one, two and four times the data", () => {
     const { steps, scales, jsonFile, sizes } = readOptions([]);
@@ -128,9 +139,10 @@ describe("the command line", () => {
 
   test("names steps, scales, sizes and the file", () => {
     const args = ["--scales", "1,3", "--users", "0.5", "--seconds", "2", "--json", "b.json", "links", "reports"];
-    const { steps, scales, jsonFile, sizes } = readOptions(args);
-    expect({ steps: [...steps], scales, jsonFile }).toEqual({
+    const { steps, scales, jsonFile, sizes, shown } = readOptions(args);
+    expect({ steps: [...steps], scales, jsonFile, shown }).toEqual({
       ...{ steps: ["links", "reports"], scales: [1, 3], jsonFile: "b.json" },
+      shown: "--scales 1,3 --seconds 2 --users 0.5 links reports",
     });
     expect(sizes).toMatchObject({ seconds: 2, users: 500_000, touches: 4_000_000 });
   });

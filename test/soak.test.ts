@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { chartOf } from "../bench/soak-chart.ts";
 import { driftOf, failuresOf } from "../bench/soak-drift.ts";
+import { soakPage } from "../bench/soak-page.ts";
 import { figureOf, type Sample } from "../bench/soak-sample.ts";
 
 const PLAIN: Sample = {
@@ -82,4 +83,22 @@ test("the chart shows every figure over the whole time", () => {
     expect(points!.split(" ")).toHaveLength(100);
     expect(points).not.toMatch(/NaN|Infinity/);
   }
+});
+
+test("the page shows how it was made, the load, the chart and every drift", () => {
+  const samples = course((at) => ({ serverMb: 200 + at * 40 }));
+  const drifts = driftOf(samples, 0.25);
+  const failures = failuresOf(samples, { drifts, wanted: 100 });
+  const made = { date: "2026-11-15", commit: "abc1234", machine: "2 cores" };
+  const soaked = { made, minutes: 20, perSecond: 312.4, eventsPerRequest: 20, failures, drifts, samples };
+  const page = soakPage(soaked, "soak.svg");
+  expect(page).toContain("npm run soak -- --minutes 20\n");
+  expect(page).toContain("Made on 2026-11-15 at commit abc1234, on 2 cores.");
+  expect(page).toContain(
+    "312 requests a second with 20 events each, 10000 requests in 20 minutes. memory of the server",
+  );
+  expect(page).toContain("](soak.svg)");
+  expect(page).toMatch(/\| memory of the server, MB +\| 214.8 \| 234.8 \| 20 \(9.3 %\) \| 5 % +\| yes +\|/);
+  const level = soakPage({ ...soaked, failures: [] }, "soak.svg");
+  expect(level).toContain("Nothing drifted, and nothing was refused.");
 });

@@ -1,4 +1,4 @@
-import { tableOf } from "../score/table.ts";
+import { tableOf } from "../table.ts";
 import { FAULTS } from "./faults/faults.ts";
 import { PROMISE_NUMBERS, PROMISES, type PromiseNumber } from "./findings.ts";
 import type { RoundOutcome } from "./round.ts";

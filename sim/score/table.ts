@@ -1,14 +1,6 @@
+import { tableOf } from "../table.ts";
 import type { Hits } from "./attribution-score.ts";
 import { type Score, TARGETS } from "./score.ts";
-
-/** Rows of a table as Markdown shows them, aligned so that they read as well on a terminal. */
-export function tableOf(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  const texts = [head, ...rows].map((row) => row.map(String));
-  const widths = head.map((_, place) => Math.max(...texts.map((row) => row[place]!.length)));
-  const line = (row: readonly string[]) => `| ${row.map((cell, place) => cell.padEnd(widths[place]!)).join(" | ")} |`;
-  const [first, ...rest] = texts.map(line);
-  return [first, `|${widths.map((width) => "-".repeat(width + 2)).join("|")}|`, ...rest].join("\n");
-}
 
 const ratio = (value: number) => value.toFixed(4);
 const percent = (value: number) => (value === 0 ? "0" : `${(value * 100).toFixed(3)} %`);

@@ -1,0 +1,51 @@
+import { type Made, madeText } from "../sim/made.ts";
+import { tableOf } from "../sim/table.ts";
+import type { Drift } from "./soak-drift.ts";
+import type { Sample } from "./soak-sample.ts";
+
+/** What is known when a soak is over; the JSON file holds it. */
+export type Soaked = {
+  made: Made;
+  minutes: number;
+  perSecond: number;
+  eventsPerRequest: number;
+  failures: readonly string[];
+  drifts: readonly Drift[];
+  samples: readonly Sample[];
+};
+
+/** All of docs/SOAK.md; `chart` is where the chart is, seen from there. */
+export function soakPage(soaked: Soaked, chart: string): string {
+  const { made, minutes, perSecond, eventsPerRequest, failures, drifts, samples } = soaked;
+  const requests = samples.reduce((sum, sample) => sum + sample.requests, 0);
+  const verdict = failures.length === 0 ? "Nothing drifted, and nothing was refused." : failures.join(" ");
+  return `# Soak
+
+Half of the load that the server takes in and applies for good on this machine, for a long time. Anyone can run it again:
+
+\`\`\`sh
+npm run soak -- --minutes ${minutes}
+\`\`\`
+
+${madeText(made)}
+
+**${Math.round(perSecond)} requests a second with ${eventsPerRequest} events each, ${requests} requests in ${minutes} minutes. ${verdict}**
+
+![Memory, lag, file handles, database size and latency over ${minutes} minutes](${chart})
+
+The first quarter is warm-up: every cache fills once. Of what follows, the first third is held against the last, by their
+medians. What changes by more than the limit is a drift, and the command ends with 1.
+
+${tableOf(
+  ["what", "first", "last", "change", "limit", "drifts"],
+  drifts.map(({ what, first, last, change, limit, isOver }) => [
+    what,
+    first,
+    last,
+    change,
+    limit,
+    isOver ? "yes" : "no",
+  ]),
+)}
+`;
+}
