@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { ReportClient } from "../src/client/report-client.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
+import { createApp } from "../src/db/app.ts";
 import { createDeveloperApp, decideDeveloperApp } from "../src/db/developer-app.ts";
 import { markSlices } from "../src/db/dirty-day.ts";
 import { addDays, calendarOf } from "../src/domain/calendar.ts";
@@ -18,6 +19,7 @@ import { DAYS, storeMarket } from "./report-market.ts";
 import { firstSequenceOf } from "./sequences.ts";
 
 const RUNS = 5;
+const TIME_ZONE = "Asia/Shanghai";
 const METRICS = [
   ...["AdCost", "AppActivateStandard", "AppGamePayAmountStandard", "AppGamePayUserCntStandard", "AppROI"],
   ...["AppFirstDayROI", "App7DayROI", "App7DayLTV", "AppRetention1d", "AppARPU"],
@@ -40,9 +42,8 @@ type Timed = { scale: number; reports: ReadonlyMap<string, { ours: number; bare:
 
 /** Reports on more and more users; what they cost collection; and how long a day takes to count. */
 export async function measureReports(setup: Setup): Promise<Measured> {
-  const { dataDir, app, sizes, scales } = setup;
-  const question = { appId: app.appId, lastDay: calendarOf(app.timeZone).dayOf(systemClock()) };
-  const appKey = await withDatabase(dataDir, (pool) => makeDeveloper(pool, dataDir));
+  const { dataDir, sizes, scales } = setup;
+  const { question, appKey } = await withDatabase(dataDir, (pool) => prepare(pool, dataDir));
   const timed: Timed[] = [];
   const figures: Figure[] = [];
   let stored = 0;
@@ -92,13 +93,19 @@ function nameOf(report: string): string {
   return report.replaceAll(/[^a-z0-9]+/gi, "_");
 }
 
-async function makeDeveloper(pool: pg.Pool, dataDir: string): Promise<string> {
+/**
+ * An app of its own: on the demo app's last day are all whom the steps before have sent, and a day would be counted that
+ * has nothing to do with the users who are told of. And somebody who may pull its reports.
+ */
+async function prepare(pool: pg.Pool, dataDir: string): Promise<{ question: Question; appKey: string }> {
   const vault = openVault({ dataDir, secretKey: "" });
+  const about = { name: "reports", timeZone: TIME_ZONE, metadataMode: "open", createdAtMs: systemClock() } as const;
+  const app = await createApp(pool, vault, about);
   const rate = { calls: 1_000_000, windowS: 1 };
   const made = await createDeveloperApp(pool, vault, { name: "bench", purpose: "", apps: "all", rate, createdAtMs: 0 });
   const { developerId, appKey } = made;
   await decideDeveloperApp(pool, { developerId, state: "approved", reason: "", decidedAtMs: 0 });
-  return appKey;
+  return { question: { appId: app.appId, lastDay: calendarOf(TIME_ZONE).dayOf(systemClock()) }, appKey };
 }
 
 /** Counts everything that is marked, then the last day once more; only that is timed. */

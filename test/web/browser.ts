@@ -23,10 +23,9 @@ export const SIZES = { laptop: { width: 1360, height: 860 }, phone: { width: 390
 export type Size = keyof typeof SIZES;
 type Look = { theme: "light" | "dark"; language: "en" | "zh" };
 
+/** Each theme and each language once: words do not change what colours do, nor colours where words break. */
 const LOOKS: readonly Look[] = [
   { theme: "light", language: "en" },
-  { theme: "dark", language: "en" },
-  { theme: "light", language: "zh" },
   { theme: "dark", language: "zh" },
 ];
 
@@ -58,19 +57,17 @@ export class Visit {
   }
 
   /**
-   * The page, loaded anew, in both themes and languages, at `test-output/NAME-THEME-LANGUAGE.png`, without serious findings
-   * of axe. `show` makes it what is to be photographed.
+   * The page as it is, in both themes and languages, at `test-output/NAME-THEME-LANGUAGE.png`, without serious findings of
+   * axe. `show` makes it what is to be photographed.
    */
-  async inspect(name: string, show: (page: Page) => Promise<unknown>): Promise<void> {
+  async inspect(name: string, show: (page: Page) => Promise<unknown> = async () => {}): Promise<void> {
     mkdirSync(PICTURES, { recursive: true });
-    await this.page.reload();
     await show(this.page);
     for (const look of LOOKS) {
       await this.look(look);
       const path = join(PICTURES, `${name}-${look.theme}-${look.language}.png`);
       await this.page.screenshot({ path, fullPage: true });
-      // Words do not change what axe looks for; colours do.
-      if (look.language === "en") expect(await this.findings(), `${name}, ${look.theme}`).toEqual([]);
+      expect(await this.findings(), `${name}, ${look.theme}`).toEqual([]);
     }
     await this.look(LOOKS[0]!);
     expect(this.complaints).toEqual([]);

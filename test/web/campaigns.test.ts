@@ -138,6 +138,7 @@ describe("a campaign", () => {
     expect(click).toContain("__CLICK_ID__");
     await dialog.getByLabel("Ad platform").selectOption("asa");
     await dialog.getByText("This platform calls no links.").waitFor();
+    await page.reload();
     await visit.inspect("campaign-links", show);
     expect(await url.inputValue()).toBe("https://track.example.com");
   });

@@ -175,7 +175,7 @@ describe("an upload", () => {
     ]);
     await page.getByRole("heading", { name: "Rows that replace something" }).waitFor();
     expect(await page.locator("del").allTextContents()).toContain("100.25");
-    await visit.inspect("cost-upload", drop);
+    await visit.inspect("cost-upload");
     await page.getByRole("button", { name: "Take in 2 rows" }).click();
     await page.getByText("2 rows were taken in.").waitFor();
     await drop();
