@@ -24,8 +24,10 @@ export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void
     for (const { day } of days) await execute(tx, sql`drop table ${identifier(`event_${day.replaceAll("-", "")}`)}`);
     await execute(tx, sql`delete from event_day`);
     await dropTouchWeeks(tx);
-    for (const table of await filledOf(tx, [...FACT_TABLES, ...COUNTED_TABLES]))
-      await execute(tx, sql`truncate ${identifier(table)} restart identity`);
+    const filled = await filledOf(tx, [...FACT_TABLES, ...COUNTED_TABLES]);
+    for (const table of filled) await execute(tx, sql`truncate ${identifier(table)}`);
+    // The only one with numbers of its own; they begin anew also where what had them is gone since.
+    await execute(tx, sql`alter table set_aside alter column set_aside_id restart`);
     await unrenamePostbacks(tx);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);

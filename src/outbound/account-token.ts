@@ -22,10 +22,7 @@ export function settingsOfAccount(
   return settingsOf(fields, { advertiser_id: account.advertiserId, ...lent, ...account.settings, ...account.secrets });
 }
 
-/** `unavailable`: the account lacks what is needed, or the platform refuses to give one. `later`: ask again. */
-export type Refreshed =
-  | { kind: "refreshed"; account: PlatformAccount }
-  | { kind: "unavailable" | "later"; reason: string };
+export type Refreshed = { kind: "refreshed"; account: PlatformAccount } | { kind: "refused"; reason: string };
 
 /**
  * Gets a new access token in place of `used`. One at a time for each account, however many processes there are: platforms
@@ -38,18 +35,16 @@ export async function refreshToken(
 ): Promise<Refreshed> {
   return inTransaction(deps.pool, async (tx): Promise<Refreshed> => {
     const account = await loadAccount(tx, deps.vault, key, "lock");
-    if (!account) return { kind: "unavailable", reason: "The account is gone." };
+    if (!account) return { kind: "refused", reason: "The account is gone." };
     if ((account.secrets.access_token ?? "") !== options.used) return { kind: "refreshed", account };
     const nowMs = deps.clock();
     const call = { account: settingsOfAccount(account, options.fields), nowMs, nonce: newNonce() };
     const request = options.flow.request(call);
-    if (!request) return { kind: "unavailable", reason: "The account has no way to get a new access token." };
+    if (!request) return { kind: "refused", reason: "The account has no way to get a new access token." };
     const sent = await deps.sender.send(request, "fresh");
-    if (sent.kind !== "reply") return { kind: "later", reason: sent.reason };
+    if (sent.kind !== "reply") return { kind: "refused", reason: sent.reason };
     const answer = options.flow.read(sent.reply, nowMs);
-    if (answer.kind !== "token") {
-      return { kind: answer.kind === "retry" ? "later" : "unavailable", reason: answer.reason };
-    }
+    if (answer.kind !== "token") return { kind: "refused", reason: answer.reason };
     const renewed = {
       ...withValues(account, options.fields, answer.values),
       ...{ tokenExpiresAtMs: answer.expiresAtMs, lastError: "", lastErrorAtMs: null },

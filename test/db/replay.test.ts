@@ -264,3 +264,18 @@ test("taking in again what was set aside changes nothing while it still cannot b
   while (await stage.applier.replayOne());
   expect(await tables()).toEqual(before);
 });
+
+test("what is set aside is numbered from the beginning again, also where all of it was erased since", async () => {
+  const append = async () => {
+    await stage.begin();
+    await stage.append("collect", "a", "no JSON");
+    await stage.applyAll();
+  };
+  const numbers = async () => (await stage.pool.query("select set_aside_id from set_aside")).rows;
+  await append();
+  const before = await numbers();
+  expect(before).toHaveLength(1);
+  await stage.pool.query("delete from set_aside");
+  await append();
+  expect(await numbers()).toEqual(before);
+});
