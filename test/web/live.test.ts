@@ -46,6 +46,9 @@ describe("the live page", () => {
   test("holds calls back while it is paused, and shows them afterwards", async () => {
     const visit = await open();
     const { page } = visit;
+    // What is remembered from before comes first, and must not be among what is held back.
+    await collect("player-1", [track("$MPLaunch", { $scene: "before" })]);
+    await newest(visit).getByText("$MPLaunch").waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await collect("player-1", [track("$MPShow", { $scene: "while-paused" })]);
     await page.getByRole("button", { name: "Resume (1 new)" }).waitFor();
