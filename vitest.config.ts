@@ -23,8 +23,10 @@ export default defineConfig({
     // Nothing here keeps anything in a module, and to load every module anew for each file takes a third of a second.
     isolate: false,
     sequence: { sequencer: LongFirst },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // A test ends by a condition. The limit is only for one that hangs, and no slow machine reaches it.
+    testTimeout: 15 * 60_000,
+    hookTimeout: 15 * 60_000,
+    expect: { poll: { timeout: 5 * 60_000 } },
     slowTestThreshold: 5_000,
     passWithNoTests: false,
   },

@@ -87,7 +87,7 @@ export class Touchpoint {
   }
 
   /** Waits until everything acknowledged before the call is in the tables. */
-  async settle(timeoutMs = 60_000): Promise<void> {
+  async settle(timeoutMs = 10 * 60_000): Promise<void> {
     const until = Date.now() + timeoutMs;
     const { data: target } = await this.get("/progress");
     for (;;) {
@@ -139,7 +139,7 @@ export class TouchpointProcess extends Touchpoint {
     let output = "";
     child.stdout!.on("data", (chunk) => (output += chunk));
     child.stderr!.on("data", (chunk) => (output += chunk));
-    const until = Date.now() + (options.timeoutMs ?? 30_000);
+    const until = Date.now() + (options.timeoutMs ?? 5 * 60_000);
     for (;;) {
       const ready = /ready at (http:\/\/\S+)/.exec(output);
       if (ready) return new TouchpointProcess({ url: ready[1]!, dataDir }, child, () => output);
