@@ -46,3 +46,27 @@ export function isPublicAddress(address: string): boolean {
   const plain = MAPPED.exec(address)?.[1] ?? address;
   return isIP(plain) !== 0 && !NOT_PUBLIC.has(plain) && !(isIP(plain) === 6 && /^::ffff:/i.test(plain));
 }
+
+/**
+ * What a limit per caller counts by. One IPv6 customer has a whole /64, so its 2^64 addresses count as one; an IPv4
+ * address counts by itself, also where a dual-stack socket shows it as ::ffff:1.2.3.4.
+ */
+export function countedAddress(address: string): string {
+  const plain = MAPPED.exec(address)?.[1] ?? address;
+  if (isIP(plain) !== 6) return plain;
+  // The zone of a link-local address (%eth0) is no part of it, and the URL parser writes every spelling in one way.
+  const groups = groupsOf(new URL(`http://[${plain.split("%")[0]}]`).hostname.slice(1, -1));
+  const [, , , , , mark, high = 0, low = 0] = groups;
+  if (mark === 0xffff && groups.slice(0, 5).every((group) => group === 0)) {
+    return [high >> 8, high & 255, low >> 8, low & 255].join(".");
+  }
+  const network = groups.slice(0, 4).map((group) => group.toString(16));
+  return `${network.join(":")}::/64`;
+}
+
+/** The eight groups of an address as the URL parser writes it: hexadecimal, with at most one `::`. */
+function groupsOf(address: string): number[] {
+  const [head, tail] = address.split("::").map((part) => (part === "" ? [] : part.split(":")));
+  const zeros = Array<string>(tail === undefined ? 0 : 8 - head!.length - tail.length).fill("0");
+  return [...head!, ...zeros, ...(tail ?? [])].map((group) => Number.parseInt(group, 16));
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublicAddress } from "../../src/domain/network.ts";
+import { countedAddress, isPublicAddress } from "../../src/domain/network.ts";
 
 test.each([
   ...["0.0.0.0", "10.1.2.3", "100.64.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1", "172.31.255.255"],
@@ -19,3 +19,18 @@ test.each([
   "2606:4700::1111",
   "::ffff:1.1.1.1",
 ])("%s is one", (address) => expect(isPublicAddress(address)).toBe(true));
+
+test.each([
+  ["203.0.113.7", "203.0.113.7"],
+  ["::ffff:203.0.113.7", "203.0.113.7"],
+  ["0:0:0:0:0:FFFF:CB00:7107", "203.0.113.7"],
+  ["2001:db8:1:2::1", "2001:db8:1:2::/64"],
+  ["2001:DB8:1:2:ffff:ffff:ffff:ffff", "2001:db8:1:2::/64"],
+  ["2001:db8:1:3::1", "2001:db8:1:3::/64"],
+  ["::1", "0:0:0:0::/64"],
+  ["2001:db8::", "2001:db8:0:0::/64"],
+  ["fe80::1%eth0", "fe80:0:0:0::/64"],
+  ["", ""],
+])("the address %j counts as %j", (address, counted) => {
+  expect(countedAddress(address)).toBe(counted);
+});
