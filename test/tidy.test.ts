@@ -276,3 +276,15 @@ test("the README lists every setting with its default, and no setting that does 
   );
   expect(withoutDefault.map(([name]) => name)).toEqual([]);
 });
+
+type LockedPackage = { version: string; integrity?: string; resolved?: string };
+
+test("every package in the lockfile, the native ones of other systems included, has its integrity hash", () => {
+  const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
+  const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== "");
+  expect(packages.length).toBeGreaterThan(100);
+  const unverified = packages.filter(([, { integrity = "" }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
+  expect(unverified.map(([path, { version }]) => `${path} ${version}`)).toEqual([]);
+  // Where packages come from is the choice of whoever installs them.
+  expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
+});
