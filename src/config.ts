@@ -132,6 +132,11 @@ export const LIMITS = {
   addressLength: 2_000,
   spanUsersAtOnce: 200,
   applyTries: 3,
+  /**
+   * A process that is frozen or cut off within a transaction would keep its locks for ever, and apply and every other
+   * sender would wait for them. After this time the database ends such a transaction; whoever wakes up begins it anew.
+   */
+  transactionIdleMs: 30_000,
   /** Decoded batches that may wait: enough that apply is never idle while there is something to read. */
   batchesReadAhead: 1,
   /** More findings are not worth sending back; all of them are in the journal and the ledger. */

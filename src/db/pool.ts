@@ -1,5 +1,6 @@
 import { setPriority } from "node:os";
 import pg from "pg";
+import { LIMITS } from "../config.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Executor } from "./sql.ts";
@@ -21,6 +22,8 @@ export type PoolOptions = {
   readOnly?: { timeoutMs: number; cores: "all" | "one" };
   /** The database is on this machine, and gives way to everything else that runs there. */
   givesWay?: boolean;
+  /** For so long a transaction may wait for its process between two statements; see `LIMITS.transactionIdleMs`. */
+  transactionIdleMs?: number;
 };
 
 const READ_ONLY = "-c default_transaction_read_only=on -c work_mem=64MB -c jit=off";
@@ -36,10 +39,9 @@ export function openPool(connection: Connection, options: PoolOptions): pg.Pool 
     connectionTimeoutMillis: 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    ...(options.readOnly && {
-      options: READ_ONLY + ON_CORES[options.readOnly.cores],
-      statement_timeout: options.readOnly.timeoutMs,
-    }),
+    ...(options.readOnly
+      ? { options: READ_ONLY + ON_CORES[options.readOnly.cores], statement_timeout: options.readOnly.timeoutMs }
+      : { idle_in_transaction_session_timeout: options.transactionIdleMs ?? LIMITS.transactionIdleMs }),
   });
   if (options.givesWay && process.platform === "linux") pool.on("connect", giveWay);
   // Without a listener, a connection that dies while idle would end the process.
@@ -115,6 +117,11 @@ export async function transactionOn<T>(
   }
 }
 
+/** The rest of the transaction may wait longer between two statements, such as for somebody else's answer. */
+export async function allowIdle(tx: Executor, idleMs: number): Promise<void> {
+  await tx.query("select set_config('idle_in_transaction_session_timeout', $1, true)", [String(idleMs)]);
+}
+
 /**
  * For the rest of the transaction the planner goes by the indexes. What a batch looks up is little among much, but the
  * planner cannot know that: asked for some thousand rows by their keys, it would rather read all rows of all partitions.
@@ -141,9 +148,10 @@ export function isDatabaseAway(error: unknown): boolean {
       messageOf(error),
     );
   if (/^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)/.test(code)) return true;
-  // Connection errors, shutdown, lack of resources, serialisation and deadlock; XX000 is a lost worker on Citus.
+  // Connection errors, shutdown, lack of resources, serialisation, deadlock, and a transaction that was left waiting for
+  // too long; XX000 is a lost worker on Citus.
   return (
-    /^(08|53|57P|40001|40P01|55P03|58030)/.test(code) ||
+    /^(08|53|57P|25P03|40001|40P01|55P03|58030)/.test(code) ||
     (code === "XX000" && /server closed|connection/i.test(messageOf(error)))
   );
 }

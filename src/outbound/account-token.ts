@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
+import { LIMITS } from "../config.ts";
 import { type AccountKey, loadAccount, type PlatformAccount, storeAccount } from "../db/platform-account.ts";
-import { inTransaction } from "../db/pool.ts";
+import { allowIdle, inTransaction } from "../db/pool.ts";
 import { type AccountField, type AccountSettings, settingsOf, type TokenFlow } from "../platform/connector.ts";
 import type { Vault } from "../vault.ts";
 import type { Sender } from "./sender.ts";
@@ -41,6 +42,7 @@ export async function refreshToken(
     const call = { account: settingsOfAccount(account, options.fields), nowMs, nonce: newNonce() };
     const request = options.flow.request(call);
     if (!request) return { kind: "refused", reason: "The account has no way to get a new access token." };
+    await allowIdle(tx, deps.sender.deadlineMs + LIMITS.transactionIdleMs);
     const sent = await deps.sender.send(request, "fresh");
     if (sent.kind !== "reply") return { kind: "refused", reason: sent.reason };
     const answer = options.flow.read(sent.reply, nowMs);

@@ -36,6 +36,10 @@ export class Sender {
     this.#agents = { http: new http.Agent(agent), https: new https.Agent(agent) };
   }
 
+  get deadlineMs(): number {
+    return this.#options.deadlineMs;
+  }
+
   /**
    * `fresh`: on a connection of its own. A kept connection may be closed by the other side just as the call leaves, and
    * then nobody knows whether it arrived. With `stopping`, nobody waits for the answer any longer.

@@ -288,6 +288,7 @@ test.each<[boolean, unknown]>([
   [true, Object.assign(new Error("too many clients"), { code: "53300" })],
   [true, Object.assign(new Error("disk full"), { code: "53100" })],
   [true, Object.assign(new Error("deadlock"), { code: "40P01" })],
+  [true, Object.assign(new Error("terminating connection due to idle-in-transaction timeout"), { code: "25P03" })],
   [true, new Error("Connection terminated unexpectedly")],
   [false, Object.assign(new Error("duplicate key"), { code: "23505" })],
   [false, Object.assign(new Error("out of range"), { code: "22003" })],

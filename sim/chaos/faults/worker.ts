@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { LIMITS } from "../../../src/config.ts";
 import type { Failure } from "../../platforms/stand-in.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { LEASE_MS, type Place } from "../place.ts";
 import { until } from "../until.ts";
 
 const UNDER_WAY = 3;
-const TAKE_OVER_MS_MAX = LEASE_MS + 60_000;
+/** Until the lease has ended and the database has ended the transaction that it was frozen in; and a busy machine takes its time. */
+const TAKE_OVER_MS_MAX = LEASE_MS + LIMITS.transactionIdleMs + 240_000;
 /** Time to write down what it believes to know. */
 const AWAKE_MS = 1_500;
 
@@ -46,6 +48,51 @@ const freeze: Fault = {
   },
 };
 
+const TRIES = 300;
+const EVENTS = 60;
+
+/** Where its transaction stays open, it holds rows that apply and every other sender need. */
+const freezeInTransaction: Fault = {
+  name: "freeze_locks",
+  what: "the process that tells the platforms is frozen within a transaction; apply and another sender go on without it",
+  ...{ kind: "other", at: "embedded" },
+  async inflict(trouble) {
+    const { place, findings } = trouble;
+    const held = await freezeHolding(trouble);
+    if (held.length === 0) findings.notes.push("The worker was never met within a transaction.");
+    await place.startOther();
+    await place.flows(EVENTS);
+    const { durable } = await place.progress();
+    const goesOn = async () => (await place.progress()).applied >= durable;
+    await until("apply goes on without the frozen one", goesOn, { waitMs: TAKE_OVER_MS_MAX });
+    const isEnded = async () => (await openTransactions(place)).every((pid) => !held.includes(pid));
+    await until("the database has ended the frozen transaction", isEnded, { waitMs: TAKE_OVER_MS_MAX });
+    place.worker.signal("SIGCONT");
+    await until("the frozen one is awake", async () => (await fetch(`${place.worker.url}/healthz`)).ok);
+  },
+  mend: ({ place }: Trouble) => place.stopOther(),
+};
+
+/** Freezes the worker at an instant at which it has changed something and not committed; says in which transactions. */
+async function freezeHolding({ place, random }: Trouble): Promise<number[]> {
+  for (let tries = 0; ; tries += 1) {
+    await sleep(random.between(1, 40));
+    place.worker.signal("SIGSTOP");
+    const held = await openTransactions(place);
+    if (held.length > 0 || tries >= TRIES) return held;
+    place.worker.signal("SIGCONT");
+  }
+}
+
+/** The processes of the sender's connections that wait for it with something changed. */
+async function openTransactions({ pool }: Place): Promise<number[]> {
+  const { rows } = await pool.query(
+    `select pid from pg_stat_activity where application_name = 'touchpoint postback' and state = 'idle in transaction'
+       and backend_xid is not null`,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
 function answerWith({ counterparts }: Place, failure: Failure | undefined): void {
   for (const standIn of Object.values(counterparts.byPlatform)) standIn.fail = () => failure;
 }
@@ -80,4 +127,4 @@ async function outcomesOf({ pool }: Place, held: readonly Held[]): Promise<Outco
   return rows;
 }
 
-export const WORKER_FAULTS: readonly Fault[] = [freeze];
+export const WORKER_FAULTS: readonly Fault[] = [freeze, freezeInTransaction];
