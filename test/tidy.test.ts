@@ -3,6 +3,8 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { SETTINGS } from "../src/config.ts";
+import { checksumOf } from "../src/db/migrate.ts";
+import { LANDED_MIGRATIONS } from "./landed-migrations.ts";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 
@@ -224,6 +226,16 @@ test("a migration never asks the database for the time", () => {
     offencesIn(path, readFileSync(join(ROOT, path), "utf8"), /\bnow\(\)|\bcurrent_(?:timestamp|date)\b/i),
   );
   expect(found).toEqual([]);
+});
+
+test("a landed migration never changes, and a new one is listed with its checksum", () => {
+  const migrations = filesUnder("migrations").map((path) => [
+    path.replace("migrations/", ""),
+    checksumOf(readFileSync(join(ROOT, path), "utf8")),
+  ]);
+  expect(LANDED_MIGRATIONS, "test/landed-migrations.ts: add the new line, restore an edited file").toEqual(
+    Object.fromEntries(migrations),
+  );
 });
 
 function offencesIn(path: string, code: string, pattern: RegExp): string[] {

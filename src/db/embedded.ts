@@ -133,7 +133,8 @@ class Cluster {
   }
 
   async start(): Promise<void> {
-    if (!existsSync(this.#data)) await this.#initialise();
+    if (existsSync(this.#data)) await this.#assertVersion();
+    else await this.#initialise();
     await this.#stopLeftover();
     this.#spawn();
     await this.#untilReady();
@@ -174,6 +175,17 @@ class Cluster {
     }
     // Only a finished cluster gets the name: a start that is interrupted here begins anew.
     renameSync(unfinished, this.#data);
+  }
+
+  /** PostgreSQL refuses the files of another major version, however often it is started. */
+  async #assertVersion(): Promise<void> {
+    const made = readFileSync(join(this.#data, "PG_VERSION"), "utf8").trim();
+    const { stdout } = await run(this.#options.binaries.postgres, ["--version"], { env: cleanEnvironment() });
+    const delivered = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
+    if (made === delivered) return;
+    throw new UsageError(
+      `The database in ${this.#data} was made by PostgreSQL ${made}, and this version of Touchpoint runs PostgreSQL ${delivered}, which cannot open it. Start the version of Touchpoint that made it; to move on, dump the database there and restore it into a new DATA_DIR, or into an external PostgreSQL (DATABASE_URL).`,
+    );
   }
 
   /** After `kill -9` of the server its database may still run; it is ours if it answers on our socket. */

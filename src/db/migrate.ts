@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
@@ -11,31 +12,86 @@ const FOLDER = import.meta.url.includes("/dist/") ? "../../../migrations/" : "..
 const MIGRATIONS = fileURLToPath(new URL(FOLDER, import.meta.url));
 const VERSION_MIN = 150_000;
 
+type Migration = { name: string; text: string; checksum: string };
+
 /** Brings the database up to this program's schema. Forward only; safe to run from several processes at once. */
 export async function migrate(pool: pg.Pool, options: { log: Log; clock: Clock }): Promise<void> {
+  const migrations = await readMigrations();
   const client = await pool.connect();
   try {
     await assertVersion(client);
     await client.query("select pg_advisory_lock(7226387)");
-    await client.query("create table if not exists migration (name text primary key, applied_at_ms bigint not null)");
-    const done = new Set(
-      (await query<{ name: string }>(client, sql`select name from migration`)).map((row) => row.name),
-    );
-    const files = (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).sort();
-    const unknown = [...done].filter((name) => !files.includes(name));
-    if (unknown.length > 0)
-      throw new UsageError(`The database is newer than this program: it has ${unknown.join(", ")}.`);
-    for (const name of files.filter((file) => !done.has(file))) {
+    const done = await loadDone(client);
+    assertSame(migrations, done);
+    for (const { name, text, checksum } of migrations.filter((migration) => !done.has(migration.name))) {
       await client.query("begin");
-      for (const statement of statementsOf(await readFile(`${MIGRATIONS}${name}`, "utf8")))
-        await client.query(statement);
-      await execute(client, sql`insert into migration (name, applied_at_ms) values (${name}, ${options.clock()})`);
+      for (const statement of statementsOf(text)) await client.query(statement);
+      await execute(
+        client,
+        sql`insert into migration (name, applied_at_ms, checksum) values (${name}, ${options.clock()}, ${checksum})`,
+      );
       await client.query("commit");
       options.log.info({ migration: name }, "The database was migrated.");
     }
+    await noteChecksums(client, migrations, done);
   } finally {
     // Ends the session, and with it the advisory lock and a half-done transaction.
     client.release(true);
+  }
+}
+
+async function readMigrations(): Promise<Migration[]> {
+  const names = (await readdir(MIGRATIONS)).filter((name) => name.endsWith(".sql")).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(`${MIGRATIONS}${name}`, "utf8");
+      return { name, text, checksum: checksumOf(text) };
+    }),
+  );
+}
+
+/** The same for every checkout: git may write the line ends of the system. */
+export function checksumOf(text: string): string {
+  return createHash("sha256").update(text.replaceAll("\r\n", "\n")).digest("hex");
+}
+
+/** Name → checksum of what this database has. Null: applied by a version that kept no checksums. */
+async function loadDone(client: pg.PoolClient): Promise<Map<string, string | null>> {
+  await client.query("create table if not exists migration (name text primary key, applied_at_ms bigint not null)");
+  const column = sql`select 1 from pg_attribute where attrelid = 'migration'::regclass and attname = 'checksum'`;
+  // Asked first: a role that may only use the tables is not allowed to alter them, not even to no effect.
+  if ((await query(client, column)).length === 0) await client.query("alter table migration add column checksum text");
+  const rows = await query<{ name: string; checksum: string | null }>(
+    client,
+    sql`select name, checksum from migration order by name`,
+  );
+  return new Map(rows.map((row) => [row.name, row.checksum]));
+}
+
+/** Refuses a database whose tables were made by other migrations than those at hand. */
+function assertSame(migrations: readonly Migration[], done: ReadonlyMap<string, string | null>): void {
+  const known = new Map(migrations.map(({ name, checksum }) => [name, checksum]));
+  const unknown = [...done.keys()].filter((name) => !known.has(name));
+  if (unknown.length > 0) {
+    throw new UsageError(
+      `The database is newer than this program: it has ${unknown.join(", ")}. Start the version that made it, or a later one.`,
+    );
+  }
+  const edited = [...done].filter(([name, checksum]) => checksum !== null && checksum !== known.get(name));
+  if (edited.length > 0) {
+    throw new UsageError(
+      `${edited.map(([name]) => name).join(", ")} was edited after this database was migrated with it: put the released file back into migrations/, and make changes in a new migration.`,
+    );
+  }
+}
+
+async function noteChecksums(
+  client: pg.PoolClient,
+  migrations: readonly Migration[],
+  done: ReadonlyMap<string, string | null>,
+): Promise<void> {
+  for (const { name, checksum } of migrations.filter((migration) => done.get(migration.name) === null)) {
+    await execute(client, sql`update migration set checksum = ${checksum} where name = ${name}`);
   }
 }
 

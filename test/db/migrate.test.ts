@@ -1,6 +1,6 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { migrate } from "../../src/db/migrate.ts";
+import { checksumOf, migrate } from "../../src/db/migrate.ts";
 import { UsageError } from "../../src/errors.ts";
 import { createDatabase, log, rowsOf, type TempDatabase } from "./temp-database.ts";
 
@@ -8,7 +8,12 @@ let database: TempDatabase;
 afterEach(() => database.drop());
 
 const options = { log, clock: () => 1_700_000_000_000 };
-const files = readdirSync(new URL("../../migrations/", import.meta.url)).sort();
+const folder = new URL("../../migrations/", import.meta.url);
+const files = readdirSync(folder).sort();
+const migrated = files.map((name) => ({
+  ...{ name, applied_at_ms: 1_700_000_000_000 },
+  checksum: checksumOf(readFileSync(new URL(name, folder), "utf8")),
+}));
 
 /** Tables with their columns, indexes and constraints, as the catalogue knows them. */
 async function schemaOf({ pool }: TempDatabase): Promise<object[]> {
@@ -23,9 +28,7 @@ async function schemaOf({ pool }: TempDatabase): Promise<object[]> {
 test("a new database gets every migration once, in order, at the time it is told", async () => {
   database = await createDatabase();
   await migrate(database.pool, options);
-  expect(await rowsOf(database.pool, "migration")).toEqual(
-    files.map((name) => ({ name, applied_at_ms: 1_700_000_000_000 })),
-  );
+  expect(await rowsOf(database.pool, "migration")).toEqual(migrated);
 });
 
 test("migrating again changes nothing", async () => {
@@ -64,4 +67,21 @@ test("a database of a newer program is refused and not touched", async () => {
   await database.pool.query("insert into migration values ('9999-from-the-future.sql', 0)");
   await expect(migrate(database.pool, options)).rejects.toThrow(UsageError);
   await expect(migrate(database.pool, options)).rejects.toThrow(/9999-from-the-future\.sql/);
+});
+
+test("a migration that was edited after it was applied is refused by its name; other line ends are no edit", async () => {
+  expect(checksumOf("select 1;\r\nselect 2;\r\n")).toBe(checksumOf("select 1;\nselect 2;\n"));
+  database = await createDatabase();
+  await migrate(database.pool, options);
+  await database.pool.query("update migration set checksum = $1 where name = $2", [checksumOf("other"), files[2]]);
+  await expect(migrate(database.pool, options)).rejects.toThrow(UsageError);
+  await expect(migrate(database.pool, options)).rejects.toThrow(new RegExp(`^${files[2]} was edited`));
+});
+
+test("a database from before checksums gets them at its next start", async () => {
+  database = await createDatabase();
+  await migrate(database.pool, options);
+  await database.pool.query("alter table migration drop column checksum");
+  await migrate(database.pool, options);
+  expect(await rowsOf(database.pool, "migration")).toEqual(migrated);
 });

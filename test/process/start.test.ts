@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { clusterOf, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, attemptStart, environment, makeDataDir } from "./launch.ts";
@@ -137,6 +137,22 @@ test("a server that is told to stop while it starts, or as soon as it is ready, 
     await cleanUp(dataDir);
   }
 }, 60_000);
+
+test("a database of another PostgreSQL major version is refused in one sentence, and never started", async () => {
+  const dataDir = prepareDataDir();
+  try {
+    const cluster = join(clusterOf(dataDir), "cluster");
+    writeFileSync(join(cluster, "PG_VERSION"), "17\n");
+    rmSync(join(dataDir, "postgres.log"), { force: true });
+    const attempt = attemptStart({ DATA_DIR: dataDir });
+    expect(await attempt.ended()).toBe(1);
+    expect(attempt.stderr).toMatch(/^The database in \S+ was made by PostgreSQL 17, and .* runs PostgreSQL 18, which/);
+    expect(attempt.stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(existsSync(join(dataDir, "postgres.log"))).toBe(false);
+  } finally {
+    await cleanUp(dataDir);
+  }
+});
 
 async function databaseOf(dataDir: string): Promise<number | undefined> {
   for (const until = Date.now() + 30_000; Date.now() < until; await sleep(2)) {

@@ -1,0 +1,18 @@
+/**
+ * Every migration by its checksum (src/db/migrate.ts). Databases out there were made with these very files: a change goes
+ * into a new file, which gets a line of its own here.
+ */
+export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
+  "0001-foundation.sql": "d2f21b42a536929977fbbe113a2dfb4be7b540a18d84ac9d341ca767a631511f",
+  "0002-attribution.sql": "619b594ddd245e8af37a388e1ec61d4ff8daca0e6d7da4c225af0a66ad46f618",
+  "0003-reports.sql": "a973dbb6479d5a688bcc0a1121f3bb949f01fb10ed93314841298191fd4ab0e5",
+  "0004-report.sql": "0cce0ccf694cd5c84565f79d6e09b5e28932f08d6836bd32b9d36b5e71bd1159",
+  "0005-postback.sql": "25ff504b7eae67ca676ddf290bf4553107ba611d183e43c33780b8d96df57ead",
+  "0006-console.sql": "0da4c3bdfe49c2a75154b19129a65e287c1aa859229f4d6aecf418e76bf2f104",
+  "0007-erased-user.sql": "abb16eb9950734c8d09ff1b5b2d082d701d5f4719c36f96d2bcd901620fab734",
+  "0008-checklist.sql": "3b870c024aa757d501e6c56b67eafbcc6f36a4c546d30f57a134442c2d3615e0",
+  "0009-report-view.sql": "b34303ced945e4a4f17b2e26d614ccf3075ea529a94b46220088924ad16e3bed",
+  "0010-union-id.sql": "b1a26c1715ee5cf93ed8f5401f604f91b0f80a329160567f31b1b0868e706fe0",
+  "0011-orders-without-rate.sql": "9be5d77b4fd822f35309539da2c198549d74267db4cc2a709981117bc52a8f4d",
+  "0012-promotion.sql": "26d9226082c3162ffd0f421a322be4dc1567355ced7723ae9f40422a8ad3b4b3",
+};
