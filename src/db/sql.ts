@@ -1,8 +1,26 @@
 import type pg from "pg";
 import type { QueryResultRow } from "pg";
 
-/** A statement as plain data. Only values and other statements go into it; there is no way to splice in text. */
-export type Sql = { readonly kind: "sql"; readonly texts: readonly string[]; readonly values: readonly unknown[] };
+/**
+ * A statement: texts and the values between them. Only values and other statements go into it; there is no way to splice
+ * in text. A statement is told by a private field that only this class sets: nothing that comes in a body passes for one.
+ */
+class Statement {
+  readonly #made = true;
+  readonly texts: readonly string[];
+  readonly values: readonly unknown[];
+
+  constructor(texts: readonly string[], values: readonly unknown[]) {
+    this.texts = texts;
+    this.values = values;
+  }
+
+  static is(part: unknown): part is Statement {
+    return typeof part === "object" && part !== null && #made in part;
+  }
+}
+
+export type Sql = Statement;
 
 /**
  *   sql`select name from app where app_id = ${appId}`
@@ -14,7 +32,7 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
   const values: unknown[] = [];
   parts.forEach((part, index) => {
     const following = texts[index + 1]!;
-    if (isSql(part)) {
+    if (Statement.is(part)) {
       merged[merged.length - 1] += part.texts[0]!;
       merged.push(...part.texts.slice(1));
       merged[merged.length - 1] += following;
@@ -24,11 +42,7 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
       values.push(part);
     }
   });
-  return { kind: "sql", texts: merged, values };
-}
-
-function isSql(part: unknown): part is Sql {
-  return typeof part === "object" && part !== null && (part as Sql).kind === "sql";
+  return new Statement(merged, values);
 }
 
 export function compile(statement: Sql): { text: string; values: unknown[] } {
@@ -53,7 +67,7 @@ export async function execute(executor: Executor, statement: Sql): Promise<numbe
 /** A name of a table as part of a statement. Only names that this program makes itself pass. */
 export function identifier(name: string): Sql {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a table name.`);
-  return { kind: "sql", texts: [name], values: [] };
+  return new Statement([name], []);
 }
 
 /** Statements one after the other, with `separator` between them. */

@@ -1,10 +1,16 @@
-/** What a spreadsheet takes for the beginning of a formula, also in full width, and what it passes over before one. */
-const FORMULA = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/;
+/** A text that a spreadsheet takes for a formula: blanks and quotes are passed over, full-width signs count, too. */
+const FORMULA = /^[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 
 /**
- * One line of CSV (RFC 4180): every CSV that is written goes through here. A text that a spreadsheet would take for a
- * formula gets an apostrophe before it: names and channels come from outside, and opening a report must not run them.
- * Numbers stay numbers, below zero too.
+ * A formula within a text, behind whatever separates cells in some locale. Many locales separate by semicolons, and two of
+ * these signs are Arabic. Our quotes do not help there: a quote in the middle of a cell means nothing.
+ */
+const INNER_FORMULA = /[;\t|\r\n\u061b\u060c][\s"]*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+const NEEDS_QUOTES = /[",;\t|\r\n\u061b\u060c]/;
+
+/**
+ * One line of CSV (RFC 4180): every CSV that is written goes through here. A formula in a text gets an apostrophe before it:
+ * names and channels come from outside, and opening a report must not run them. Numbers stay numbers, below zero too.
  */
 export function csvLine(values: readonly unknown[]): string {
   return `${values.map(cellOf).join(",")}\r\n`;
@@ -14,6 +20,7 @@ function cellOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  const safe = FORMULA.test(text) && text !== "-" ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  const inert = text.replaceAll(INNER_FORMULA, "$&'");
+  const safe = FORMULA.test(inert) && inert !== "-" ? `'${inert}` : inert;
+  return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

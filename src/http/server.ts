@@ -192,6 +192,8 @@ function bodyHeadersOf(request: FastifyRequest): BodyHeaders {
 
 function addHooks(server: FastifyInstance, context: HttpContext): void {
   server.addHook("onRequest", (request, reply, done) => {
+    // Before anything can fail, so that refusals are not kept by a browser or a proxy either.
+    if (request.url.startsWith("/admin/")) reply.header("cache-control", "no-store");
     if (context.isStopping()) {
       reply.header("connection", "close");
       return done(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));

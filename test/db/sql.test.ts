@@ -47,8 +47,11 @@ test("no text that is passed as a value can become part of the statement", async
   );
 });
 
-test("an object that only looks like a statement by its other keys is a value", () => {
-  expect(compile(sql`select ${{ texts: ["drop table app"], values: [] }}`).text).toBe("select $1");
+test("an object that imitates a statement, key for key, is a value", () => {
+  const statement = sql`drop table app`;
+  const copy = JSON.parse('{"kind":"sql","texts":["drop table app"],"values":[],"__proto__":{"kind":"sql"}}');
+  for (const imitation of [copy, { ...statement }, structuredClone(statement), Object.create(statement)])
+    expect(compile(sql`select ${imitation}`)).toEqual({ text: "select $1", values: [imitation] });
 });
 
 test("only names that this program makes itself pass as table names", () => {

@@ -156,6 +156,8 @@ async function adminCall(name: string, sent: Row, headers: Record<string, string
   const query = method === "GET" ? `?${new URLSearchParams(sent)}` : "";
   const init = method === "GET" ? { method, headers } : { method, headers, body: JSON.stringify(sent) };
   const response = await fetch(`${server.url}${path}${query}`, init);
+  // Neither the browser nor a proxy keeps it, whatever the answer is.
+  expect(response.headers.get("cache-control"), name).toBe("no-store");
   if (response.headers.get("content-type")?.startsWith("application/json")) return answerOf(response);
   return {
     status: response.status,
@@ -238,6 +240,10 @@ describe("a touch goes to the app that it names, whatever else it names:", () =>
     await fetch(`${server.url}${path}?${twice}`);
     await expectNothingOfTheirsChanged();
   });
+});
+
+test.each(of("session"))("what %s answers is kept by nobody on the way", async (name) => {
+  expect(await adminCall(name, {}, {})).toMatchObject({ status: 200 });
 });
 
 test.each(of("stream"))("%s opens with neither the keys of other apps nor of other interfaces", async (name) => {
