@@ -174,6 +174,7 @@ export type Config = Readonly<{
   postbackRetryMs: readonly number[];
   postbackDeadlineMs: number;
   callbackPrivateNetworks: boolean;
+  platformPrivateNetworks: boolean;
 }>;
 
 type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
@@ -263,6 +264,11 @@ export const SETTINGS = {
     read: oneOf(["refuse", "allow"] as const),
     hint: "whether an app's callbacks may go to addresses of private networks: refuse, allow",
   },
+  PLATFORM_PRIVATE_NETWORKS: {
+    fallback: "refuse",
+    read: oneOf(["refuse", "allow"] as const),
+    hint: "whether addresses in platform accounts may be of private networks, as stand-ins are: refuse, allow",
+  },
 } satisfies Record<string, Setting<unknown>>;
 
 /** Reads all settings at once, so that one error names every bad variable. */
@@ -304,6 +310,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     postbackRetryMs: value("POSTBACK_RETRY_S"),
     postbackDeadlineMs: value("POSTBACK_DEADLINE_S"),
     callbackPrivateNetworks: value("CALLBACK_PRIVATE_NETWORKS") === "allow",
+    platformPrivateNetworks: value("PLATFORM_PRIVATE_NETWORKS") === "allow",
   };
   if (config.journalPendingBytesMax < 2 * config.bodyUnpackedBytesMax) {
     problems.push(

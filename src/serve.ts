@@ -145,7 +145,7 @@ function startPostbacks(options: { config: Config; log: Log; clock: Clock; datab
   const worker = new PostbackWorker({
     ...{ pool, vault, log, clock, connectionsMax: LIMITS.postbacksInFlight },
     ...{ backOffMs: config.postbackRetryMs, deadlineMs: config.postbackDeadlineMs },
-    mayCallPrivate: config.callbackPrivateNetworks,
+    mayCallPrivate: { platforms: config.platformPrivateNetworks, callbacks: config.callbackPrivateNetworks },
   });
   const posting = worker.start();
   return {
@@ -160,7 +160,7 @@ function startPostbacks(options: { config: Config; log: Log; clock: Clock; datab
 function startCosts(options: { config: Config; log: Log; clock: Clock; database: Database; vault: Vault }) {
   const { config, log, clock, database, vault } = options;
   const pool = openPool(database.connection, { log, connectionsMax: 2 * LIMITS.costPullsAtOnce + 1, name: "cost" });
-  const puller = new CostPuller({ pool, vault, log, clock });
+  const puller = new CostPuller({ pool, vault, log, clock, mayCallPrivate: config.platformPrivateNetworks });
   const loop = config.roles.has("cost") ? puller.start() : undefined;
   const stop = async () => {
     puller.abort();

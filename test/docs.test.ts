@@ -93,7 +93,7 @@ test("the README's first postback works as written", async () => {
   expect(stdout).toMatch(/retention_1 +twice +100%/);
   expect(stdout).toMatch(/kuaishou +1 +1500 +0\n/);
   expect(stdout).toMatch(/value +factor:0\.5\n/);
-  expect(stdout).toMatch(/callback_hosts +gifshow\.com,kuaishou\.com/);
+  expect(stdout).toMatch(/callback_hosts +ad\.partner\.gifshow\.com /);
   expect(stdout).toContain("0 postbacks will be sent again.");
   expect(stdout).toMatch(/secret +[\w-]{32}\n/);
 });

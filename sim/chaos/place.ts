@@ -194,6 +194,8 @@ export class Place {
       ...{ PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, LOG_LEVEL: "warn", ROLES: "refresh,postback,cost" },
       ...{ DATABASE_URL: this.database?.urlBy(this.line!.port) ?? socketUrl(this.dataDir), DISK_FREE_BYTES_MIN: "0" },
       ...{ POSTBACK_DEADLINE_S: String(POSTBACK_DEADLINE_S), POSTBACK_RETRY_S: "1,1,2,2,3,3,5,5" },
+      // The stand-ins for the ad platforms are on this machine.
+      PLATFORM_PRIVATE_NETWORKS: "allow",
     };
     return ServerChild.start({ env, aheadMs: this.#clock.aheadMs });
   }

@@ -68,6 +68,8 @@ async function serveUntilStopped(
     env: {
       ...{ ...plainEnvironment(), DATA_DIR: server.dataDir, PORT: String(port), LOG_LEVEL: "warn" },
       ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: counterparts.appleUrl },
+      // The stand-ins for the ad platforms are on this machine.
+      PLATFORM_PRIVATE_NETWORKS: "allow",
     },
     stdio: ["ignore", "pipe", "inherit"],
     // Ctrl-C reaches only this process, which stops the server in its own time.

@@ -51,7 +51,8 @@ process.once("disconnect", () => void end());
 async function sendPostbacks(): Promise<void> {
   const worker = new PostbackWorker({
     ...{ pool, vault: running.vault, log, clock, connectionsMax: LIMITS.postbacksInFlight },
-    ...{ backOffMs: config.postbackRetryMs, deadlineMs: config.postbackDeadlineMs, mayCallPrivate: false },
+    ...{ backOffMs: config.postbackRetryMs, deadlineMs: config.postbackDeadlineMs },
+    mayCallPrivate: { platforms: config.platformPrivateNetworks, callbacks: config.callbackPrivateNetworks },
   });
   await worker.turn(new AbortController().signal);
   await worker.finish();

@@ -70,7 +70,8 @@ function setCommand(account: Command): void {
         const app = await findApp(session, options.app);
         const { postbacks, costs, rate } = options;
         const given = { settings: options.set, secrets: secretsOf(options.secret ?? {}), postbacks, costs, rate };
-        const deps = { pool: session.pool, vault: session.vault, nowMs: systemClock() };
+        const { pool, vault, config } = session;
+        const deps = { pool, vault, nowMs: systemClock(), mayCallPrivate: config.platformPrivateNetworks };
         const set = await setAccount(deps, app, { ...keyOf(options), ...given });
         print(set, options, () => listOf(shownOf(set)));
       }),

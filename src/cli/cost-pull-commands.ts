@@ -49,7 +49,7 @@ export function costPullCommands(cost: Command): void {
 
 async function pull(options: PullArguments): Promise<void> {
   await withDatabase(async (session) => {
-    const { pool, vault } = session;
+    const { pool, vault, config } = session;
     const { appId, timeZone, currency } = await findApp(session, options.app);
     const plan = askedDays({ from: options.from, to: options.to }, calendarOf(timeZone).dayOf(systemClock()));
     if (plan.kind === "wrong") throw new UsageError(plan.problem);
@@ -58,7 +58,9 @@ async function pull(options: PullArguments): Promise<void> {
     const accounts = accountsOf(found, asked);
     if (accounts.length === 0) throw new UsageError("The app has no such account with costs on.");
     const log = createLog("error");
-    const puller = new CostPuller({ pool, vault, log, clock: systemClock, accountsAtOnce: ACCOUNTS_AT_ONCE });
+    const mayCallPrivate = config.platformPrivateNetworks;
+    const limits = { accountsAtOnce: ACCOUNTS_AT_ONCE, mayCallPrivate };
+    const puller = new CostPuller({ pool, vault, log, clock: systemClock, ...limits });
     const bar = new ProgressBar("Pulling costs");
     try {
       const onDays = (done: number, total: number) => bar.show(done, total);

@@ -5,6 +5,7 @@ import { loadCostAccounts } from "../db/cost-pull.ts";
 import type { AccountKey } from "../db/platform-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { dueDays, firstScheduledDay } from "../domain/cost-schedule.ts";
+import { callable } from "../domain/network.ts";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
@@ -20,6 +21,8 @@ export type PullerOptions = {
   vault: Vault;
   log: Log;
   clock: Clock;
+  /** Whether addresses of private networks may be called. */
+  mayCallPrivate: boolean;
   accountsAtOnce?: number;
   deadlineMs?: number;
   waitsMs?: readonly number[];
@@ -46,7 +49,8 @@ export class CostPuller {
     this.#options = options;
     this.#slots = new Slots(accountsAtOnce);
     const limits = { deadlineMs, connectionsMax: accountsAtOnce, replyBytesMax: LIMITS.costReplyBytes };
-    this.#deps = { pool, vault, clock, waitsMs, sender: new Sender(limits) };
+    const sender = new Sender({ ...limits, mayCall: callable(options) });
+    this.#deps = { pool, vault, clock, waitsMs, sender };
   }
 
   /** Looks again and again for what is due. */

@@ -1,8 +1,7 @@
-import { isIP } from "node:net";
 import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
 import { NAME } from "./metadata.ts";
-import { isPublicAddress } from "./network.ts";
+import { isPrivateHost } from "./network.ts";
 
 /** attribution: GET with macros. event: POST, signed. */
 export const CALLBACK_KINDS = ["attribution", "event"] as const;
@@ -41,7 +40,7 @@ export function readCallback(given: GivenCallback, { mayCallPrivate }: { mayCall
   const kind = readCallbackKind(given.kind);
   const url = readUrl(given.url, kind);
   const host = hostOf(url);
-  if (!mayCallPrivate && (isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublicAddress(host))) {
+  if (!mayCallPrivate && isPrivateHost(host)) {
     throw bad(`url: ${host} is an address of a private network; CALLBACK_PRIVATE_NETWORKS=allow allows them.`);
   }
   if (kind === "attribution") {

@@ -48,6 +48,20 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
+ * Whether the host of an address, as the URL parser writes it, is known to be inside a private network before it is
+ * looked up. What a name leads to is judged when it is called.
+ */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublicAddress(host);
+}
+
+/** Which addresses may be called: those of the internet, or, where private networks are allowed, every one. */
+export function callable({ mayCallPrivate }: { mayCallPrivate: boolean }): (address: string) => boolean {
+  return mayCallPrivate ? () => true : isPublicAddress;
+}
+
+/**
  * What a limit per caller counts by. One IPv6 customer has a whole /64, so its 2^64 addresses count as one; an IPv4
  * address counts by itself, also where a dual-stack socket shows it as ::ffff:1.2.3.4.
  */

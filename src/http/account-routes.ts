@@ -25,7 +25,7 @@ type SetBody = KeyBody & { settings?: Values; secrets?: Values; postbacks?: stri
 
 /** Accounts at ad platforms, by which postbacks are sent and costs are pulled. */
 export function accountRoutes(routes: FastifyInstance, context: HttpContext): void {
-  const { pool, vault, apps, clock } = context;
+  const { pool, vault, apps, clock, config } = context;
 
   routes.get(BASE, {
     schema: {
@@ -52,14 +52,16 @@ export function accountRoutes(routes: FastifyInstance, context: HttpContext): vo
   routes.post(`${BASE}/set`, {
     schema: {
       summary: "Make or change an account",
-      description: "What is absent stays as it is.",
+      description:
+        "What is absent stays as it is. Where the account holds secrets, a new address (`url`, `callback_hosts` …) needs them again, or the empty text, which takes them away: they never go to an address that they were not given for.",
       ...{ tags: ["admin"], body: accountSetBody, response: { 200: accountAnswer } },
     },
     handler: async (request) => {
       const { app_id, rate, ...body } = request.body as SetBody;
       const app = await apps.findById(app_id);
       const given = { ...body, ...keyOf(body), rate: rate === undefined ? undefined : String(rate) };
-      return success((await setAccount({ pool, vault, nowMs: clock() }, app, given)) satisfies Account);
+      const deps = { pool, vault, nowMs: clock(), mayCallPrivate: config.platformPrivateNetworks };
+      return success((await setAccount(deps, app, given)) satisfies Account);
     },
   });
 

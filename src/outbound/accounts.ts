@@ -18,6 +18,7 @@ import {
   type AccountChange,
   accountFieldsOf,
   type GivenAccount,
+  movedAddresses,
   readAccount,
   readAccountPlatform,
   readAdvertiserId,
@@ -58,18 +59,19 @@ export type GivenAccountKey = { adPlatform: string; advertiserId?: string | unde
 
 /** Makes an account, or changes what is named of a known one. */
 export async function setAccount(
-  deps: { pool: pg.Pool; vault: Vault; nowMs: number },
+  deps: { pool: pg.Pool; vault: Vault; nowMs: number; mayCallPrivate: boolean },
   app: Zoned,
   given: GivenAccountKey & GivenAccount,
 ): Promise<ShownAccount> {
   const { pool, vault, nowMs } = deps;
   const key = readKey(app.appId, given);
-  const change = readAccount(key.adPlatform, given);
+  const change = readAccount(key.adPlatform, given, deps);
   return inTransaction(pool, async (tx) => {
     const known = await loadAccount(tx, vault, key, "lock");
     if (!known && (await loadAccounts(tx, vault, app.appId)).length >= LIMITS.accountsPerApp) {
       throw bad(`An app has at most ${LIMITS.accountsPerApp} accounts.`);
     }
+    if (known) requireSecretsAgain(known, change);
     const account = changed(known ?? newAccount(key), change);
     if (account.costs && account.advertiserId === "") {
       throw bad("Costs are asked of one advertiser: name its advertiser_id.");
@@ -108,6 +110,15 @@ function newAccount(key: AccountKey): PlatformAccount {
     ...{ ...key, postbacks: takesPostbacks, costs: !takesPostbacks, ratePerS: 0, settings: {}, secrets: {} },
     ...{ tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null },
   };
+}
+
+/** Else whoever may change an account could have its secrets, which nobody is ever shown, sent to a server of their own. */
+function requireSecretsAgain({ adPlatform, settings, secrets }: PlatformAccount, { values }: AccountChange): void {
+  const moved = movedAddresses(adPlatform, { before: settings, after: values });
+  const kept = Object.keys(secrets).filter((name) => values[name] === undefined);
+  if (moved.length === 0 || kept.length === 0) return;
+  const which = kept.sort().join(", ");
+  throw bad(`${moved.join(", ")}: a new address needs the secrets again, or their removal (the empty text): ${which}.`);
 }
 
 function changed(account: PlatformAccount, change: AccountChange): PlatformAccount {

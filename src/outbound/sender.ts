@@ -19,8 +19,8 @@ export type SenderOptions = {
   connectionsMax: number;
   /** A longer answer is none; without it, 1 MiB. */
   replyBytesMax?: number;
-  /** Whether an address may be called; without it, every one may. */
-  mayCall?: (address: string) => boolean;
+  /** Whether an address may be called. */
+  mayCall: (address: string) => boolean;
 };
 
 const REPLY_BYTES_MAX = 1024 * 1024;
@@ -49,7 +49,7 @@ export class Sender {
     const deadline = AbortSignal.timeout(deadlineMs);
     const url = new URL(request.url);
     const host = url.hostname.replace(/^\[|\]$/g, "");
-    if (mayCall && isIP(host) !== 0 && !mayCall(host)) {
+    if (isIP(host) !== 0 && !mayCall(host)) {
       return Promise.resolve({ kind: "not_sent", reason: `${host} is an address of a private network.` });
     }
     const isTls = url.protocol === "https:";
@@ -62,7 +62,7 @@ export class Sender {
       },
       agent: connection === "kept" ? kept : false,
       signal: stopping ? AbortSignal.any([deadline, stopping]) : deadline,
-      ...(mayCall && { lookup: guarded(mayCall) }),
+      lookup: guarded(mayCall),
     };
     return new Promise((settle) => {
       let hasLeft = false;

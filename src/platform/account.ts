@@ -1,10 +1,12 @@
 import { LIMITS } from "../config.ts";
 import { isObject } from "../domain/json.ts";
+import { isPrivateHost } from "../domain/network.ts";
 import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
 import { readSwitch } from "../domain/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
 import type { AccountField } from "./connector.ts";
 import { COST_PLATFORMS, costConnectorOf } from "./cost/registry.ts";
+import { CALLBACK_HOSTS, hostsOf } from "./postback/callback.ts";
 import { POSTBACK_PLATFORMS, postbackConnectorOf } from "./postback/registry.ts";
 import { platformNamed } from "./registry.ts";
 
@@ -45,6 +47,32 @@ export function accountFieldsOf(platform: string): KnownField[] {
   return [...fields.values()];
 }
 
+const URL_FIELD = /(?:^|_)url$/;
+/** A whole name or address, with its port if there is one; IPv6 in brackets. */
+const HOST = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
+
+type Values = Readonly<Record<string, string>>;
+
+/** Which addresses, or hosts that may be called, a change sets to something that is not the platform's own. */
+export function movedAddresses(platform: string, { before, after }: { before: Values; after: Values }): string[] {
+  return accountFieldsOf(platform)
+    .filter(({ name }) => URL_FIELD.test(name) || name === CALLBACK_HOSTS)
+    .filter(({ name, fallback }) => {
+      const [was, is] = [before[name] || fallback, (after[name] ?? before[name]) || fallback];
+      return is !== was && is !== fallback;
+    })
+    .map(({ name }) => name);
+}
+
+/** Whether an address of an account is the platform's own; a stand-in inside, where that may be called, passes for it. */
+export function isOwnAddress(account: { adPlatform: string; settings: Values }, name: string): boolean {
+  const set = account.settings[name];
+  const field = accountFieldsOf(account.adPlatform).find((known) => known.name === name);
+  if (!set || !field) return true;
+  const { hostname, protocol } = new URL(set);
+  return isPrivateHost(hostname) || (protocol === "https:" && hostname === new URL(field.fallback).hostname);
+}
+
 /** What is to be changed of an account, as it was given. */
 export type GivenAccount = {
   settings?: Readonly<Record<string, string>> | undefined;
@@ -64,12 +92,18 @@ export type AccountChange = {
 
 const RATE_MAX = 10_000;
 
-export function readAccount(platform: string, given: GivenAccount): AccountChange {
+/** `mayCallPrivate`: whether addresses of private networks may be called. */
+export function readAccount(
+  platform: string,
+  given: GivenAccount,
+  { mayCallPrivate }: { mayCallPrivate: boolean },
+): AccountChange {
   const fields = accountFieldsOf(platform);
   const values: Record<string, string> = {};
   for (const [name, text] of Object.entries(given.settings ?? {})) {
     if (fieldNamed(platform, fields, name).isSecret) throw bad(`${name} is a secret: give it among the secrets.`);
     values[name] = readSetting(name, text);
+    if (!mayCallPrivate) assertPublic(name, text);
   }
   for (const [name, text] of Object.entries(given.secrets ?? {})) {
     if (!fieldNamed(platform, fields, name).isSecret) throw bad(`${name} is no secret: give it among the settings.`);
@@ -98,11 +132,26 @@ function fieldNamed(platform: string, fields: readonly KnownField[], name: strin
 function readSetting(name: string, text: string): string {
   if (text === "") return text;
   if (name === "repeats" && !["yes", "no"].includes(text)) throw bad("repeats must be yes or no.");
-  if (/(?:^|_)url$/.test(name) && !isWebAddress(text)) {
+  if (URL_FIELD.test(name) && !isWebAddress(text)) {
     throw bad(`${name} must be an address that begins with http:// or https://.`);
+  }
+  if (name === CALLBACK_HOSTS && !hostsOf(text).every(isHost)) {
+    throw bad(`${name} must be whole names of hosts, separated by commas; there are no wildcards.`);
   }
   if (/^codes(?:_|$)/.test(name)) assertCodes(name, text);
   return bounded(name, text);
+}
+
+function isHost(text: string): boolean {
+  return HOST.test(text) && URL.canParse(`http://${text}`);
+}
+
+function assertPublic(name: string, text: string): void {
+  const hosts =
+    URL_FIELD.test(name) && text !== "" ? [new URL(text).host] : name === CALLBACK_HOSTS ? hostsOf(text) : [];
+  const inside = hosts.find((host) => isPrivateHost(new URL(`http://${host}`).hostname));
+  if (inside === undefined) return;
+  throw bad(`${name}: ${inside} is an address of a private network; PLATFORM_PRIVATE_NETWORKS=allow allows them.`);
 }
 
 function isWebAddress(text: string): boolean {

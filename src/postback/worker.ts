@@ -7,11 +7,12 @@ import { findDueLanes } from "../db/outbox.ts";
 import { loadAccounts } from "../db/platform-account.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
 import { calendarOf } from "../domain/calendar.ts";
-import { isPublicAddress } from "../domain/network.ts";
+import { callable } from "../domain/network.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { TokenDesk } from "../outbound/account-token.ts";
 import { Sender } from "../outbound/sender.ts";
+import { isOwnAddress } from "../platform/account.ts";
 import { postbackConnectorOf } from "../platform/postback/registry.ts";
 import type { Vault } from "../vault.ts";
 import { CallbackWay } from "./callback-way.ts";
@@ -29,8 +30,8 @@ export type WorkerOptions = {
   backOffMs: readonly number[];
   deadlineMs: number;
   connectionsMax: number;
-  /** Whether callbacks may go to addresses of private networks. */
-  mayCallPrivate: boolean;
+  /** Whether addresses of private networks may be called. */
+  mayCallPrivate: { platforms: boolean; callbacks: boolean };
 };
 
 const IDLE_MS = 500;
@@ -54,9 +55,10 @@ export class PostbackWorker {
     const { pool, vault, clock, deadlineMs, connectionsMax, mayCallPrivate } = options;
     this.#options = options;
     this.#elapsed = options.elapsed ?? elapsedMs;
-    this.#toPlatforms = new Sender({ deadlineMs, connectionsMax });
+    const reach = (isAllowed: boolean) => ({ mayCall: callable({ mayCallPrivate: isAllowed }) });
+    this.#toPlatforms = new Sender({ deadlineMs, connectionsMax, ...reach(mayCallPrivate.platforms) });
     this.#tokens = new TokenDesk({ pool, vault, clock, sender: this.#toPlatforms });
-    this.#toApps = new Sender({ deadlineMs, connectionsMax, ...(!mayCallPrivate && { mayCall: isPublicAddress }) });
+    this.#toApps = new Sender({ deadlineMs, connectionsMax, ...reach(mayCallPrivate.callbacks) });
   }
 
   start(): Loop {
@@ -123,8 +125,10 @@ export class PostbackWorker {
     const platforms = (await loadAccounts(pool, vault)).flatMap((account) => {
       const connector = postbackConnectorOf(account.adPlatform);
       if (!account.postbacks || !connector) return [];
+      const wechatToken = tokens.get(account.appId)?.get("wechat") ?? "";
       const lent = {
-        wechat_access_token: tokens.get(account.appId)?.get("wechat") ?? "",
+        // The account was never given it: it goes to WeChat itself, not wherever the account's address leads.
+        wechat_access_token: isOwnAddress(account, "wechat_url") ? wechatToken : "",
         akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
       };
       const deps = { pool, vault, clock, sender: this.#toPlatforms, tokens: this.#tokens };

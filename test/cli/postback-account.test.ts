@@ -110,6 +110,14 @@ describe("account", () => {
     expect(await runJson(app, ...apple, "--advertiser", "7")).toMatchObject({ postbacks: "off", costs: "on" });
   });
 
+  test("an address of a private network is refused, unless the settings allow it", async () => {
+    const app = await server.createApp();
+    const args = of(app, "account", "set", "--platform", "vivo", "--set", "url=http://10.0.0.1/");
+    const refused = await cli(dataDir, args, { PLATFORM_PRIVATE_NETWORKS: "refuse" });
+    expectFailure(refused, /^url: 10\.0\.0\.1 is an address of a private network; PLATFORM_PRIVATE_NETWORKS=allow/);
+    expect(await cli(dataDir, args, { PLATFORM_PRIVATE_NETWORKS: "allow" })).toMatchObject({ code: 0 });
+  });
+
   test("failures are one sentence, and nothing is stored", async () => {
     const app = await server.createApp();
     const refused: [string[], RegExp][] = [

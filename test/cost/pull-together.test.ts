@@ -70,6 +70,14 @@ test("an account whose costs are off, and an app that is off, are left alone", a
   expect(tencent.calls).toBe(0);
 });
 
+test("a platform's address that leads into a private network is not called", async () => {
+  const puller = stage.puller({ mayCallPrivate: false });
+  const [pulled] = await puller.pull([account], ONE);
+  expect(pulled).toMatchObject({ error: expect.stringMatching(/private network/) });
+  expect(tencent.calls).toBe(0);
+  await puller.stop();
+});
+
 test("after failures an account is left alone for five minutes, fifteen, and an hour; a success forgets them", async () => {
   tencent.fail = () => "server_error";
   const tried: number[] = [];

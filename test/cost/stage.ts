@@ -123,6 +123,7 @@ export class CostStage {
       vault,
       log,
       clock,
+      mayCallPrivate: true,
       accountsAtOnce: 2,
       deadlineMs: 500,
       waitsMs: [5, 5, 5],

@@ -20,7 +20,7 @@ import {
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
-import { ADMIN, AdminCaller, dataOf } from "../support/admin-caller.ts";
+import { ADMIN, AdminCaller, dataOf, refused } from "../support/admin-caller.ts";
 import { bring, type KuaishouStandIn, pay, startKuaishou, urlOf } from "../support/players.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { DAY_MS, type Row, Tables } from "./fixture.ts";
@@ -277,6 +277,27 @@ describe("accounts and callbacks", () => {
     expect(JSON.stringify(accounts)).not.toContain("hidden");
     expect(dataOf(await admin.post("accounts/remove", key))).toEqual({ given_up: 0 });
     expect(await admin.post("accounts/remove", key)).toMatchObject({ code: 1004 });
+  });
+
+  test("a new address needs the secrets again: nobody who may not see them can have them sent elsewhere", async () => {
+    const { appId: app_id } = await server.createApp();
+    const set = (change: Row) => admin.post("accounts/set", { app_id, ad_platform: "vivo", ...change });
+    const secrets = { access_token: "a", refresh_token: "r" };
+    dataOf(await set({ settings: { url: "https://one.example/" }, secrets }));
+    const settings = { url: "https://other.example/" };
+    const again = /^url: a new address needs the secrets again.*: access_token, refresh_token\.$/;
+    expect(await set({ settings })).toMatchObject(refused(again));
+    expect(await set({ settings, secrets: { access_token: "a" } })).toMatchObject(refused(/: refresh_token\.$/));
+    expect(dataOf(await set({ settings: { src_id: "s" } }))).toMatchObject({
+      settings: { url: "https://one.example/" },
+    });
+    expect(dataOf(await set({ settings, secrets }))).toMatchObject({ settings, secrets: Object.keys(secrets) });
+    // What is taken away is sent nowhere; and the platform's own address is what it was given for.
+    const taken = { access_token: "", refresh_token: "r" };
+    expect(dataOf(await set({ settings: { url: "https://third.example/" }, secrets: taken }))).toMatchObject({
+      secrets: ["refresh_token"],
+    });
+    expect(dataOf(await set({ settings: { url: "" } }))).toMatchObject({ settings: { src_id: "s" } });
   });
 
   test("fields are those of the command line", async () => {

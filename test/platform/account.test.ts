@@ -2,10 +2,16 @@ import { describe, expect, test } from "vitest";
 import {
   ACCOUNT_PLATFORMS,
   accountFieldsOf,
-  readAccount,
+  type GivenAccount,
+  isOwnAddress,
+  movedAddresses,
   readAccountPlatform,
   readAdvertiserId,
+  readAccount as readAnyAccount,
 } from "../../src/platform/account.ts";
+
+const readAccount = (platform: string, given: GivenAccount, mayCallPrivate = false) =>
+  readAnyAccount(platform, given, { mayCallPrivate });
 
 test("accounts are at the platforms that can be told or asked, by any of their names", () => {
   expect(ACCOUNT_PLATFORMS).toHaveLength(10);
@@ -31,7 +37,7 @@ test("a field that both connectors ask for is one field", () => {
 
 test("settings and secrets, switches and the rate are read", () => {
   const given = {
-    settings: { url: "http://127.0.0.1:1/", repeats: "yes", codes: '{"pay":"3"}' },
+    settings: { url: "https://vivo.example/", repeats: "yes", codes: '{"pay":"3"}' },
     secrets: { access_token: "t" },
   };
   expect(readAccount("vivo", { ...given, postbacks: "off", rate: "50" })).toEqual({
@@ -57,6 +63,9 @@ describe("refused", () => {
     ["vivo", { postbacks: "yes" }, /^postbacks must be on or off/],
     ["vivo", { rate: "10001" }, /^rate must be/],
     ["vivo", { rate: "1.5" }, /^rate must be/],
+    ["tencent", { settings: { callback_hosts: "*.e.qq.com" } }, /^callback_hosts must be whole names/],
+    ["tencent", { settings: { callback_hosts: "api.e.qq.com:99999" } }, /^callback_hosts must be whole names/],
+    ["tencent", { settings: { callback_hosts: "https://api.e.qq.com" } }, /^callback_hosts must be whole names/],
   ])("%s %j", (platform, given, sentence) => {
     expect(() => readAccount(platform, given)).toThrow(sentence);
   });
@@ -65,4 +74,44 @@ describe("refused", () => {
     expect(readAdvertiserId("123")).toBe("123");
     for (const id of ["1 2", "1\n", "x".repeat(129)]) expect(() => readAdvertiserId(id)).toThrow(/^advertiser_id/);
   });
+});
+
+describe("an address of a private network", () => {
+  const inside = ["localhost", "127.1", "2130706433", "0x7f000001", "[::ffff:7f00:1]", "10.0.0.1", "169.254.169.254"];
+
+  test.each(inside)("%s is refused, however it is spelled, unless the settings allow it", (host) => {
+    const settings = { url: `http://${host}:8080/x` };
+    expect(() => readAccount("vivo", { settings })).toThrow(/^url: .* is an address of a private network; PLATFORM_/);
+    expect(readAccount("vivo", { settings }, true).values).toEqual(settings);
+  });
+
+  test("is none that callbacks may lead to", () => {
+    const settings = { callback_hosts: "api.e.qq.com, 127.0.0.1:8099" };
+    expect(() => readAccount("tencent", { settings })).toThrow(/^callback_hosts: 127\.0\.0\.1:8099 is an address of a/);
+    expect(readAccount("tencent", { settings }, true).values).toEqual(settings);
+  });
+});
+
+test.each<[Record<string, string>, Record<string, string>, string[]]>([
+  [{}, { url: "https://other.example/" }, ["url"]],
+  [{ url: "https://one.example/" }, { url: "https://other.example/", page: "p" }, ["url"]],
+  [{}, { token_url: "https://other.example/", callback_hosts: "other.example" }, ["token_url", "callback_hosts"]],
+  [{ url: "https://one.example/" }, { url: "https://one.example/" }, []],
+  [{ url: "https://one.example/" }, { page: "p" }, []],
+  // The platform's own address is where the secrets belong.
+  [{ url: "https://one.example/" }, { url: "" }, []],
+  [{ url: "https://one.example/" }, { url: "https://api.e.qq.com/v3.0/user_actions/add" }, []],
+])("from %j, a change to %j moves %j", (before, after, moved) => {
+  expect(movedAddresses("tencent", { before, after })).toEqual(moved);
+});
+
+test.each([
+  ["", true],
+  ["https://api.weixin.qq.com/v2/user_actions/add", true],
+  ["http://127.0.0.1:8099/", true],
+  ["http://api.weixin.qq.com/", false],
+  ["https://weixin.qq.com/", false],
+  ["https://other.example/api.weixin.qq.com", false],
+])("%j is WeChat's own address, or a stand-in: %s", (wechat_url, isOwn) => {
+  expect(isOwnAddress({ adPlatform: "tencent", settings: { wechat_url } }, "wechat_url")).toBe(isOwn);
 });

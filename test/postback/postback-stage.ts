@@ -71,7 +71,8 @@ export class PostbackStage {
     const { pool, clock } = this;
     const worker = new PostbackWorker({
       ...{ pool, vault, log, clock, elapsed: () => this.elapsedMs, backOffMs: BACK_OFF_MS },
-      ...{ deadlineMs: 10_000, connectionsMax: 64, mayCallPrivate: false, ...change },
+      mayCallPrivate: { platforms: true, callbacks: false },
+      ...{ deadlineMs: 10_000, connectionsMax: 64, ...change },
     });
     this.#workers.push(worker);
     return worker;

@@ -132,6 +132,8 @@ export class TouchpointProcess extends Touchpoint {
         LOG_LEVEL: "warn",
         // Nobody listens there: a test that wants an answer names a server of its own.
         APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
+        // The stand-ins for the ad platforms are on this machine.
+        PLATFORM_PRIVATE_NETWORKS: "allow",
         ...options.env,
       },
       stdio: ["ignore", "pipe", "pipe"],

@@ -33,7 +33,7 @@ const FIELDS: readonly AccountField[] = [
   },
   { name: "akey", hint: "The key that signs callbacks, for app.", fallback: "", isSecret: true },
   { name: "join_type_name", hint: "What the parameter of the matched id is called, for app.", fallback: "join_type" },
-  callbackHostsField("baidu.com"),
+  callbackHostsField("als.baidu.com,ocpc.baidu.com"),
   CODES_FIELD,
   { ...CODES_FIELD, name: "codes_app", hint: 'As codes, for app: {"key_active":"key_action"}.' },
 ];

@@ -1,10 +1,12 @@
 import type { AccountField } from "../connector.ts";
 import { type Skip, skip } from "./prepared.ts";
 
+export const CALLBACK_HOSTS = "callback_hosts";
+
 export function callbackHostsField(hosts: string): AccountField {
   return {
-    name: "callback_hosts",
-    hint: "Hosts that a delivered callback may lead to, with their subdomains, separated by commas.",
+    name: CALLBACK_HOSTS,
+    hint: "Hosts that a delivered callback may lead to, each by its whole name, separated by commas.",
     fallback: hosts,
   };
 }
@@ -19,9 +21,18 @@ export function isAddress(callback: string): boolean {
 
 export type Address = { kind: "address"; url: string } | Skip;
 
+export function hostsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(",")
+    .map((host) => host.trim())
+    .filter((host) => host !== "");
+}
+
 /**
  * The delivered address, as it is. Anyone can call a monitoring link, and so put any address there: unless its host is
- * one of the platform's, a forged click would make the server call whatever its sender likes.
+ * one of the platform's, a forged click would make the server call whatever its sender likes. Each host counts by its
+ * whole name: among the subdomains of a large company are some that answer to other people.
  */
 export function addressOf({ callback, hosts }: { callback: string; hosts: string }): Address {
   if (callback === "") return skip("The touch brought no callback.");
@@ -32,12 +43,7 @@ export function addressOf({ callback, hosts }: { callback: string; hosts: string
     return skip("The callback is not an http address.");
   }
   const name = hostname.replace(/\.$/, "");
-  const allowed = hosts
-    .toLowerCase()
-    .split(",")
-    .map((one) => one.trim())
-    .filter((one) => one !== "");
-  return allowed.some((one) => one === name || one === host || name.endsWith(`.${one}`))
+  return hostsOf(hosts).some((one) => one === name || one === host)
     ? { kind: "address", url: text }
     : skip("The callback's host is not one of the platform's.");
 }

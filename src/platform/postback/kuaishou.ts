@@ -44,7 +44,7 @@ export const kuaishouPostback: PostbackConnector = {
       hint: "Address for callbacks that came as a token.",
       fallback: "https://ad.partner.gifshow.com/track/activate",
     },
-    callbackHostsField("gifshow.com,kuaishou.com"),
+    callbackHostsField("ad.partner.gifshow.com"),
     CODES_FIELD,
   ],
   prepare,

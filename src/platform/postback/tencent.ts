@@ -82,7 +82,7 @@ const FIELDS: readonly AccountField[] = [
     fallback: "https://api.weixin.qq.com/marketing/user_actions/add",
   },
   { name: "token_url", hint: "Address that gives new tokens.", fallback: "https://api.e.qq.com/oauth/token" },
-  callbackHostsField("qq.com"),
+  callbackHostsField("api.e.qq.com,tracking.e.qq.com"),
   CODES_FIELD,
 ];
 

@@ -231,7 +231,7 @@ skips(baidu, [
   [BY_VID, { route: "fax" }, "The account's `route` is none of auto, bd_vid and app."],
 ]);
 
-test.each(forgedCallbacks("baidu.com"))("the forged callback %s is not called", (callback) => {
+test.each(forgedCallbacks("ocpc.baidu.com"))("the forged callback %s is not called", (callback) => {
   expect(baidu.reason({ adData: { callback } })).toBe("The callback's host is not one of the platform's.");
 });
 

@@ -59,7 +59,7 @@ test("a token becomes an address, with the time in milliseconds", () => {
 
 test.each([
   "http://ad.partner.gifshow.com/track/activate?callback=a%2Bb",
-  "https://ad.e.kuaishou.com/x?callback=a&os=1",
+  "https://ad.partner.gifshow.com/x?callback=a&os=1",
 ])("the delivered address %s is called as it is, with more behind it", (callback) => {
   const { url } = kuaishou.request({ adData: { callback } });
   expect(url).toBe(`${callback}&event_type=1&event_time=${AT_MS}`);
@@ -112,7 +112,7 @@ test("without a callback nothing is sent", () => {
   expect(kuaishou.reason({})).toBe("The touch brought no callback.");
 });
 
-test.each(forgedCallbacks("gifshow.com"))("the forged callback %s is not called", (callback) => {
+test.each(forgedCallbacks("ad.partner.gifshow.com"))("the forged callback %s is not called", (callback) => {
   expect(kuaishou.reason({ adData: { callback } })).toBe("The callback's host is not one of the platform's.");
 });
 

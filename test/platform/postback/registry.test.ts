@@ -67,7 +67,7 @@ test.each(CONNECTORS)(
       fc.constantFrom(
         "http://api.e.qq.com/conv?cb=1",
         "http://ad.partner.gifshow.com/x?callback=1",
-        "https://baidu.com",
+        "https://als.baidu.com",
       ),
       fc.json(),
       fc.integer(),

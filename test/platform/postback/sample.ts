@@ -116,6 +116,7 @@ export function forgedCallbacks(host: string): string[] {
     "https://evil.example/conv",
     `https://evil.example/${host}`,
     `https://evil${host}/conv`,
+    `https://evil.${host}/conv`,
     `https://${host}.evil.example/conv`,
     `https://evil.example\\@${host}/`,
     `https://evil.example#@${host}/`,

@@ -145,8 +145,15 @@ test("a token never goes over an open line", () => {
   expect(JSON.stringify(tencent.request(BY_CALLBACK, { access_token: "secret-1" }))).not.toContain("secret-1");
 });
 
-test.each(forgedCallbacks("qq.com"))("the forged callback %s is not called", (callback) => {
+test.each(forgedCallbacks("api.e.qq.com"))("the forged callback %s is not called", (callback) => {
   expect(tencent.reason({ adData: { callback } })).toBe("The callback's host is not one of the platform's.");
+});
+
+test("the token goes to no other server of the platform's company", () => {
+  for (const host of ["qq.com", "user.qzone.qq.com", "evil.api.e.qq.com"]) {
+    const adData = { callback: `https://${host}/conv?cb=1` };
+    expect(tencent.reason({ adData }, { access_token: "secret-1" })).toMatch(/host is not one of the platform's/);
+  }
 });
 
 test.each(oddCallbacks("api.e.qq.com"))("the callback %j is not called", (callback) => {
@@ -155,7 +162,7 @@ test.each(oddCallbacks("api.e.qq.com"))("the callback %j is not called", (callba
 
 test("the hosts that callbacks lead to can be set", () => {
   const adData = { callback: "http://127.0.0.1:8099/conv?cb=1" };
-  for (const callback_hosts of ["127.0.0.1", "qq.com, 127.0.0.1:8099"]) {
+  for (const callback_hosts of ["127.0.0.1", "api.e.qq.com, 127.0.0.1:8099"]) {
     expect(tencent.request({ adData }, { callback_hosts }).url).toBe(adData.callback);
   }
   expect(tencent.reason(BY_CALLBACK, { callback_hosts: "127.0.0.1" })).not.toBe("");

@@ -14,7 +14,7 @@ export const FIELD_TEXTS: Readonly<Record<string, FieldText>> = {
   callback_hosts: {
     en: "Hosts of callbacks",
     zh: "回调域名",
-    zhHint: "点击带来的回调允许指向的域名（含子域名），以逗号分隔。",
+    zhHint: "点击带来的回调允许指向的域名，须写完整域名（不含子域名），以逗号分隔。",
   },
   clicks_field: {
     en: "What counts as clicks",
