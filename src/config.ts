@@ -101,6 +101,9 @@ export const LIMITS = {
   seenSessions: 1_000,
   auditListed: 200,
   auditDetailBytes: 4_096,
+  /** In the audit log, of one hour: addresses with an entry of their own, and names in one entry. */
+  failedSignInEntries: 50,
+  failedSignInNames: 10,
   asaTokensAtOnce: 20,
   /** Of one account at the same time. */
   postbacksInFlight: 64,

@@ -11,6 +11,7 @@ import { openPool } from "./db/pool.ts";
 import { Flow } from "./flow.ts";
 import { AppDirectory } from "./http/app-directory.ts";
 import { CallerAddress } from "./http/caller-address.ts";
+import { FailedSignIns } from "./http/failed-sign-ins.ts";
 import { Live } from "./http/live.ts";
 import { SeenSessions } from "./http/seen-sessions.ts";
 import { createServer } from "./http/server.ts";
@@ -55,6 +56,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const { journal, known, intake, progress, metrics, depth } = flow;
     const pace = new IntakePace(() => journal.durable);
     const live = new Live(startedAtMs);
+    const failedSignIns = new FailedSignIns({ pool: database.pool, clock, log });
     const server = await createServer({
       ...{ config, clock, log, vault, apps, known, intake, progress, metrics, live, costs: costs.puller },
       pool: database.pool,
@@ -65,6 +67,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       isStopping: () => isStopping,
       durable: () => journal.durable,
       seenSessions: new SeenSessions(),
+      failedSignIns,
       vitals: { startedAtMs, waitingEntries: () => depth.entries },
     });
     const address = await listen(server, config);
@@ -73,6 +76,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       costs.puller.abort();
       live.close();
       await close(server);
+      await failedSignIns.written();
     });
     lock.publish(address);
     return { address, database, vault, stop };

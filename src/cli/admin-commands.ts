@@ -18,6 +18,7 @@ import type { Executor } from "../db/sql.ts";
 import { UsageError } from "../errors.ts";
 import { adminToken } from "../http/admin.ts";
 import { openVault } from "../vault.ts";
+import { noteCommand } from "./audit.ts";
 import { listOf, print, tableOf } from "./output.ts";
 import { type DatabaseSession, withDatabase } from "./session.ts";
 
@@ -41,6 +42,7 @@ export function adminCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((name: string | undefined, options: Json) =>
       withDatabase(async (session) => {
+        await noteCommand(session, "admin link", { details: { name: name ?? "" } });
         const token = await setupToken(session, name);
         print({ setup_token: token }, options, () => `/console/setup#${token}`);
       }),
@@ -83,6 +85,7 @@ function userCommands(user: Command): void {
       withDatabase(async ({ pool }) => {
         const nowMs = systemClock();
         const made = await inTransaction(pool, async (tx) => {
+          await noteCommand({ pool: tx }, "admin user add", { details: { name, role: options.role } });
           // No password has this hash: only the link can set one.
           const added = await createAdminUser(tx, { name, role: options.role, passwordHash: "none", nowMs });
           if (!added) throw new UsageError(`There is a user ${JSON.stringify(name)} already.`);

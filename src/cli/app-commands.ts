@@ -15,6 +15,7 @@ import { isTimeZone } from "../domain/calendar.ts";
 import { METADATA_MODES, type MetadataMode } from "../domain/metadata.ts";
 import { CURRENCY, isRate } from "../domain/money.ts";
 import { UsageError } from "../errors.ts";
+import { noteCommand } from "./audit.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
@@ -35,13 +36,14 @@ export function appCommands(program: Command): void {
     )
     .option("--json", "print JSON")
     .action((options: { name: string; timeZone: string; metadata: MetadataMode } & Json) =>
-      withDatabase(async ({ pool, vault }) => {
-        const made = await createApp(pool, vault, {
+      withDatabase(async (session) => {
+        const made = await createApp(session.pool, session.vault, {
           name: options.name,
           timeZone: options.timeZone,
           metadataMode: options.metadata,
           createdAtMs: systemClock(),
         });
+        await noteCommand(session, "app create", { appId: made.appId, details: { name: made.name } });
         print(withKeys(made), options, () => listOf(withKeys(made)));
       }),
     );
@@ -52,8 +54,9 @@ export function appCommands(program: Command): void {
     .option("--keys", "show app_key and aes_key")
     .option("--json", "print JSON")
     .action((options: { keys?: boolean } & Json) =>
-      withDatabase(async ({ pool, vault }) => {
-        const rows = (await loadApps(pool, vault)).map(options.keys ? withKeys : shown);
+      withDatabase(async (session) => {
+        if (options.keys) await noteCommand(session, "app list --keys");
+        const rows = (await loadApps(session.pool, session.vault)).map(options.keys ? withKeys : shown);
         print(rows, options, () => tableOf(rows));
       }),
     );
@@ -69,6 +72,7 @@ export function appCommands(program: Command): void {
     .action((appId: number, options: { which: AppSecret } & Json) =>
       withDatabase(async (session) => {
         await findApp(session, appId);
+        await noteCommand(session, "app rotate-token", { appId, details: { which: options.which } });
         const secret = await rotateSecret(session.pool, session.vault, { appId, which: options.which });
         print({ app_id: appId, [options.which]: secret }, options, () => String(secret));
       }),

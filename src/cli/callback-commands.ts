@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 import { systemClock } from "../clock.ts";
 import { CALLBACK_KINDS } from "../domain/callback.ts";
 import { dropCallback, listCallbacks, setCallback } from "../postback/callbacks.ts";
+import { noteCommand } from "./audit.ts";
 import { listOf, parseInteger, parseList, print, tableOf } from "./output.ts";
 import { readSecretOption } from "./secret-option.ts";
 import { findApp, withDatabase } from "./session.ts";
@@ -46,6 +47,7 @@ export function callbackCommands(program: Command): void {
         const deps = { pool, vault, nowMs: systemClock(), mayCallPrivate: config.callbackPrivateNetworks };
         const secret = options.secret === undefined ? undefined : readSecretOption(options.secret);
         const { url, events } = options;
+        await noteCommand(session, "callback set", { appId, details: { kind: options.kind } });
         const set = await setCallback(deps, appId, { kind: options.kind, url, events, secret });
         print(set, options, () => listOf({ ...set, events: set.events.join(",") }));
       }),

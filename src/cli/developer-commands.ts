@@ -12,6 +12,7 @@ import {
 } from "../db/developer-app.ts";
 import type { DeveloperState } from "../domain/developer-state.ts";
 import { UsageError } from "../errors.ts";
+import { noteCommand } from "./audit.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "./output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "./session.ts";
 
@@ -82,6 +83,7 @@ async function create(session: DatabaseSession, options: CreateOptions): Promise
     const { developerId } = made;
     await decideDeveloperApp(session.pool, { developerId, state: "approved", reason: "", decidedAtMs: nowMs });
   }
+  await noteCommand(session, "developer create", { details: { id: made.developerId, name } });
   const state: DeveloperState = options.approve ? "approved" : "requested";
   const told = { id: made.developerId, state, ...(options.approve && { app_key: made.appKey }) };
   print(told, options, () => listOf(told));
@@ -99,6 +101,7 @@ function decideCommand(developer: Command, decision: { name: string; state: Deve
         const { appKey } = await find(session, id);
         const { state } = decision;
         const { reason } = options;
+        await noteCommand(session, `developer ${decision.name}`, { details: { id, reason } });
         await decideDeveloperApp(session.pool, { developerId: id, state, reason, decidedAtMs: systemClock() });
         const told = { id, state, ...(state === "approved" && { app_key: appKey }) };
         print(told, options, () => listOf(told));

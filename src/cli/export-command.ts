@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { addDays } from "../domain/calendar.ts";
 import { UsageError } from "../errors.ts";
 import { EXPORT_FORMATS, type ExportFormat, type ExportOf, exportRows } from "../report/export.ts";
+import { noteCommand } from "./audit.ts";
 import { parseDay, parseInteger } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 
@@ -40,6 +41,8 @@ function add(command: Command, name: ExportOf["kind"], text: string, whatOf: (da
       withDatabase(async (session) => {
         if (options.to < options.from) throw new UsageError("--to lies before --from.");
         const app = await findApp(session, options.app);
+        const { from, to, format } = options;
+        await noteCommand(session, `export ${name}`, { appId: app.appId, details: { from, to, format } });
         const rows = await exportRows(session.pool, app, { what: whatOf(options), format: options.format, write });
         process.stderr.write(`${rows} ${name}\n`);
       }),

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../domain/json.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
-/** A change that somebody asked for and that was not refused. */
+/** A change, a look at a secret or an export that somebody asked for and that was not refused; or failed sign-ins. */
 export type AuditEntry = {
   atMs: number;
   actor: string;
@@ -24,6 +24,10 @@ export async function addAudit(executor: Executor, entry: AuditEntry): Promise<n
 
 export async function removeAudit(executor: Executor, auditId: number): Promise<void> {
   await execute(executor, sql`delete from audit_log where audit_id = ${auditId}`);
+}
+
+export async function changeAudit(executor: Executor, auditId: number, details: JsonObject): Promise<void> {
+  await execute(executor, sql`update audit_log set details = ${JSON.stringify(details)} where audit_id = ${auditId}`);
 }
 
 /** The newest first, page by page: those before `beforeId`. */

@@ -43,7 +43,8 @@ export function adminReportRoutes(routes: FastifyInstance, context: HttpContext)
       description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
       ...{ tags: ["admin"], body: exportBody },
     },
-    config: { access: "read" },
+    // Filters name clients, who would outlive their erasure in the audit log.
+    config: { access: "read", audited: true, auditHides: ["user_filtering", "event_filtering", "property_condition"] },
     handler: async (request, reply) => {
       if (running.exports >= LIMITS.exportsAtOnce) {
         const message = `${LIMITS.exportsAtOnce} exports are running; try again.`;

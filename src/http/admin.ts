@@ -5,7 +5,7 @@ import { findSession, isSessionAlive, type SessionLife } from "../db/console-ses
 import { isDatabaseAway } from "../db/pool.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
-import type { HttpContext } from "./context.ts";
+import { callerOf, type HttpContext } from "./context.ts";
 
 /** Who uses the admin interface: somebody signed in to the console, or whoever holds the admin token. */
 export type Actor = { name: string; role: ConsoleRole; session: string | undefined };
@@ -25,8 +25,8 @@ export function csrfTokenOf(vault: Vault, session: string): string {
 }
 
 /**
- * What a route does: an analyst may look at everything and change nothing, but for what is nobody else's ("own"). Only
- * changes are audited.
+ * What a route does: an analyst may look at everything and change nothing, but for what is nobody else's ("own"). Changes
+ * are audited, and whatever else its route says.
  */
 export type Access = "read" | "own" | "change";
 
@@ -44,9 +44,12 @@ export async function actorOf(context: HttpContext, request: FastifyRequest): Pr
   return actor;
 }
 
-function tokenHolder({ vault }: HttpContext, request: FastifyRequest): Actor {
+function tokenHolder(context: HttpContext, request: FastifyRequest): Actor {
   const given = (request.headers.authorization ?? "").replace(/^Bearer /, "");
-  if (!isSame(given, adminToken(vault))) throw notSignedIn();
+  if (!isSame(given, adminToken(context.vault))) {
+    context.failedSignIns.note({ address: callerOf(context, request), by: "admin token" });
+    throw notSignedIn();
+  }
   return { name: "admin token", role: "admin", session: undefined };
 }
 

@@ -6,12 +6,13 @@ import { accessOf } from "./admin.ts";
 import { callerOf, type HttpContext } from "./context.ts";
 
 /**
- * Notes every change before it is made, and takes the note back when the change is refused: after a crash between the two
- * the log may name a change that never came, but never lacks one that did.
+ * Notes every change and every export before it is made, and takes the note back when it is refused: after a crash between
+ * the two the log may name a change that never came, but never lacks one that did.
  */
 export function auditChanges(routes: FastifyInstance, context: HttpContext): void {
   routes.addHook("preHandler", async (request) => {
-    if (accessOf(request) === "change") request.auditId = await noteChange(context, request);
+    const isNoted = accessOf(request) === "change" || request.routeOptions.config.audited;
+    if (isNoted) request.auditId = await noteChange(context, request);
   });
   routes.addHook("onError", async (request) => {
     if (request.auditId !== undefined) await removeAudit(context.pool, request.auditId);

@@ -27,6 +27,7 @@ import { reportCsv } from "../report/report-csv.ts";
 import { orderedItems, pageOfItems, readReportView } from "../report/report-page.ts";
 import { requestText } from "../report/request-text.ts";
 import { shownCatalogue } from "../report/shown-catalogue.ts";
+import { noteChange } from "./audit.ts";
 import { baseUrlOf } from "./base-url.ts";
 import type { HttpContext } from "./context.ts";
 import { dataAgeS } from "./data-age.ts";
@@ -117,7 +118,7 @@ function csvRoute(routes: FastifyInstance, context: HttpContext): void {
       description: "All rows in the order asked for, with their total at the end. UTF-8, with a byte order mark.",
       ...{ tags: TAGS, body: reportCsvBody },
     },
-    config: { access: "read" },
+    config: { access: "read", audited: true },
     handler: async (request, reply) => {
       const body = request.body as ReportCsvBody;
       const app = await context.apps.findById(body.app_id);
@@ -164,5 +165,7 @@ async function keyOf(
   if (!developer) throw new ApiError("badParameter", "developer_id: there is no developer application of this id.");
   requireApproved(developer);
   await requireGranted(context, developer, appId);
+  // The token in the text holds the key, readable by anybody.
+  request.auditId = await noteChange(context, request);
   return developer.appKey;
 }

@@ -15,6 +15,7 @@ import type { Access, Actor } from "./admin.ts";
 import type { AppDirectory, ServedApp } from "./app-directory.ts";
 import type { CallerAddress } from "./caller-address.ts";
 import type { Collected } from "./collect.ts";
+import type { FailedSignIns } from "./failed-sign-ins.ts";
 import type { Intake } from "./intake.ts";
 import type { KnownClients } from "./known-clients.ts";
 import type { Live } from "./live.ts";
@@ -45,6 +46,7 @@ export type HttpContext = {
   durable: () => number;
   vitals: Vitals;
   seenSessions: SeenSessions;
+  failedSignIns: FailedSignIns;
 };
 
 /** What a process alone knows of itself. */
@@ -84,6 +86,8 @@ declare module "fastify" {
     access?: Access;
     /** Answers carry a request_id, refusals too. */
     hasRequestId?: boolean;
+    /** It changes nothing, and is noted in the audit log all the same: an export. */
+    audited?: boolean;
     /** Fields of the body that the audit log does not keep. */
     auditHides?: readonly string[];
     /** The live stream shows nothing of the body. */

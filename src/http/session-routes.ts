@@ -43,6 +43,7 @@ function signInRoute(routes: FastifyInstance, context: HttpContext, limits: Sign
       const isRight = user ? await isPassword(password, user.passwordHash) : await pretendToCompare(password);
       if (!user || !isRight) {
         limits.failed(keys, context.clock());
+        context.failedSignIns.note({ address: callerOf(context, request), by: "password", user: user?.name });
         throw new ApiError("badSign", "Name or password is wrong.");
       }
       limits.succeeded(keys);
@@ -77,6 +78,7 @@ function setupRoute(routes: FastifyInstance, context: HttpContext, limits: SignI
       });
       if (!user) {
         limits.failed(keys, context.clock());
+        context.failedSignIns.note({ address: callerOf(context, request), by: "one-time link" });
         throw new ApiError("badSign", "The link was used already, or is too old: `cli admin link` makes another one.");
       }
       return signIn(context, user, { request, reply });
@@ -116,8 +118,10 @@ function ownRoutes(routes: FastifyInstance, context: HttpContext): void {
       const actor = await actorOf(context, request);
       const body = request.body as { password: string; new_password: string };
       const user = actor.session === undefined ? undefined : await findAdminUser(context.pool, actor.name);
-      if (!user || !(await isPassword(body.password, user.passwordHash)))
+      if (!user || !(await isPassword(body.password, user.passwordHash))) {
+        context.failedSignIns.note({ address: callerOf(context, request), by: "password", user: user?.name });
         throw new ApiError("badSign", "The present password is wrong.");
+      }
       const passwordHash = await hashOf(body.new_password);
       const change = { userId: user.userId, passwordHash, nowMs: context.clock() };
       await inTransaction(context.pool, (tx) => changePassword(tx, change));

@@ -12,11 +12,12 @@ import { storePlatformSecret } from "../../src/db/platform-secret.ts";
 import { createLog } from "../../src/log.ts";
 import { hashPassword } from "../../src/password.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
+import { cli } from "../cli/run.ts";
 import { ENDPOINTS, refresh } from "../http/endpoints.ts";
-import { ask, BASE, track } from "../http/fixture.ts";
-import { adReportOf, listOf, Reports } from "../http/reports.ts";
+import { ask, BASE, type Row, track } from "../http/fixture.ts";
+import { adReportOf, listOf, Reports, recentDays } from "../http/reports.ts";
 import { Attempt, environment, ROOT } from "../process/launch.ts";
-import { AdminCaller, adminTokenOf } from "../support/admin-caller.ts";
+import { ADMIN, AdminCaller, adminTokenOf } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
 const MARK = "hush-3f9c";
@@ -109,7 +110,34 @@ async function callEverything(): Promise<void> {
   for (const path of ["developers/decide", "users/erase", "nowhere"]) await admin.post(path, "{");
   await fetch(`${server.url}${BASE}/event/stream?app_id=0`, { headers: { authorization: `Bearer ${app.appKey}` } });
   await fetch(`${server.url}/${developer.appKey}?app_key=${app.appKey}`);
+  await exportEverything(admin);
   await server.settle();
+}
+
+/** What shows a secret or hands out data, on every way. */
+async function exportEverything(admin: AdminCaller): Promise<void> {
+  const { appId } = app;
+  await admin.post("apps/keys", { app_id: appId });
+  await admin.post("report/request-text", { ...adReportOf(app), developer_id: developer.developerId });
+  await admin.post("report/request-text", adReportOf(app));
+  const [from, to] = recentDays();
+  const filter = { user_filtering: { client_id_list: ["u"] } };
+  const what = [
+    ["export", { app_id: appId, kind: "users", format: "csv", ...filter }],
+    ["export", { app_id: appId, kind: "nothing" }],
+    ["report/ad/csv", adReportOf(app)],
+  ] as const;
+  for (const [path, body] of what) {
+    const init = { method: "POST", headers: admin.headers, body: JSON.stringify(body) };
+    await (await fetch(`${server.url}${ADMIN}/${path}`, init)).text();
+  }
+  const onApp = ["--app", String(appId), "--from", from, "--to", to];
+  for (const args of [
+    ["app", "list", "--keys"],
+    ["app", "list"],
+    ["export", "orders", ...onApp],
+  ])
+    expect(await cli(server.dataDir, args)).toMatchObject({ code: 0 });
 }
 
 function secrets(): [string, string][] {
@@ -203,6 +231,24 @@ describe("in the log", () => {
     expect(failed.err).toEqual({ name: "Error", message: "It failed.", stack: expect.any(String), code: "23505" });
     expect(createLog("silent").level).toBe("silent");
   });
+});
+
+test("the audit log names every look at a secret, every export and the failed sign-ins, and nothing that only looks", async () => {
+  const { data } = await new AdminCaller(server).get("audit");
+  const logged = data.entries.map(({ action, actor, details }: Row) => ({ action, actor, ...details })).reverse();
+  const byToken = { actor: "admin token" };
+  const failed = logged.find(({ action }: Row) => action === "session/sign-in failed");
+  // Of who does not exist not even the name: it was a password.
+  expect(failed).toMatchObject({ actor: "unknown", by: ["password"], users: [], failures: 1 });
+  const exported = logged.slice(logged.findIndex(({ action }: Row) => action === "apps/keys"));
+  expect(exported).toMatchObject([
+    { ...byToken, action: "apps/keys", app_id: app.appId },
+    { ...byToken, action: "report/request-text", developer_id: developer.developerId },
+    { ...byToken, action: "export", kind: "users", format: "csv", user_filtering: "…" },
+    { ...byToken, action: "report/ad/csv", app_id: app.appId },
+    { actor: expect.stringMatching(/^command line \(.+\)$/), action: "app list --keys" },
+    { actor: expect.stringMatching(/^command line/), action: "export orders", format: "ndjson" },
+  ]);
 });
 
 test("no answer to an admin holds a key but the one to an approval", async () => {

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { LIMITS } from "../../src/config.ts";
+import { loadAudit } from "../../src/db/audit-log.ts";
+import { FailedSignIns } from "../../src/http/failed-sign-ins.ts";
+import { log, migratedDatabase, type TempDatabase } from "./temp-database.ts";
+
+let database: TempDatabase;
+let nowMs = 1_000_000;
+let failures: FailedSignIns;
+beforeAll(async () => {
+  database = await migratedDatabase();
+});
+beforeEach(async () => {
+  await database.pool.query("delete from audit_log");
+  failures = new FailedSignIns({ pool: database.pool, clock: () => nowMs, log });
+});
+afterAll(() => database.drop());
+
+async function entries() {
+  await failures.written();
+  return loadAudit(database.pool, { appId: undefined, beforeId: 2 ** 40, limit: 1_000 });
+}
+
+test("failures of one address are one entry an hour, which says how many, with what, and at whose name", async () => {
+  const startedMs = nowMs;
+  failures.note({ address: "203.0.113.7", by: "password" });
+  failures.note({ address: "203.0.113.7", by: "password", user: "ada" });
+  nowMs += 60_000;
+  failures.note({ address: "203.0.113.7", by: "one-time link" });
+  expect(await entries()).toEqual([
+    {
+      ...{ auditId: expect.any(Number), atMs: startedMs, actor: "unknown", address: "203.0.113.7", appId: null },
+      action: "session/sign-in failed",
+      details: { failures: 3, by: ["password", "one-time link"], users: ["ada"], last_at_ms: nowMs },
+    },
+  ]);
+  nowMs += 3_600_000;
+  failures.note({ address: "203.0.113.7", by: "password" });
+  expect((await entries()).map(({ details }) => details.failures)).toEqual([1, 3]);
+});
+
+test("whoever fails from ever more addresses does not fill the log", async () => {
+  for (let host = 0; host < 2_000; host += 1)
+    failures.note({ address: `2001:db8:1:2::${host + 1}`, by: "admin token" });
+  for (let host = 0; host < 200; host += 1) failures.note({ address: `203.0.113.${host}`, by: "admin token" });
+  const found = await entries();
+  expect(found).toHaveLength(LIMITS.failedSignInEntries + 1);
+  // A customer has a whole /64; whoever comes too late for an entry is counted with the others.
+  expect(found.map(({ address }) => address)).toEqual(expect.arrayContaining(["2001:db8:1:2::/64", "other addresses"]));
+  // Written at every doubling at least.
+  expect(found.at(-1)!.details.failures).toBeGreaterThanOrEqual(1_024);
+  expect(found[0]!.details.failures).toBeGreaterThanOrEqual(128);
+});
+
+test("an entry names a few people at most", async () => {
+  for (let person = 0; person < 30; person += 1)
+    failures.note({ address: "203.0.113.7", by: "password", user: `person ${person}` });
+  const [entry] = await entries();
+  expect(entry!.details.users).toHaveLength(LIMITS.failedSignInNames);
+});
+
+test("a database that is away makes no sign-in fail otherwise", async () => {
+  const gone = await migratedDatabase();
+  await gone.drop();
+  const away = new FailedSignIns({ pool: gone.pool, clock: () => nowMs, log });
+  away.note({ address: "203.0.113.7", by: "password" });
+  await expect(away.written()).resolves.toBeUndefined();
+});
