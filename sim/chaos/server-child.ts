@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { builtScript } from "../built-script.ts";
 import { plainEnvironment } from "../market/simulated-server.ts";
+import type { Held } from "./loop-monitor.ts";
 import type { Order, Report } from "./server-process.ts";
 import { Stuck, WAIT_MS_MAX } from "./until.ts";
 
 const LINES_KEPT = 400;
-const STOP_MS_MAX = WAIT_MS_MAX;
+const STOP_MS_MAX = 60_000;
 
 export type ServerStart = {
   env: Record<string, string>;
@@ -99,18 +100,25 @@ export class ServerChild {
     clearTimeout(timer);
   }
 
-  setClock(aheadMs: number): Promise<void> {
-    return this.#ask({ kind: "clock", aheadMs });
+  async setClock(aheadMs: number): Promise<void> {
+    await this.#ask({ kind: "clock", aheadMs });
   }
 
-  endApplyThread(): Promise<void> {
-    return this.#ask({ kind: "end_apply_thread" });
+  async endApplyThread(): Promise<void> {
+    await this.#ask({ kind: "end_apply_thread" });
   }
 
-  async #ask(order: Order): Promise<void> {
-    const done = this.#nextReport();
+  /** How long its event loop was held at most, since the last time that somebody asked. */
+  async loopHeld(): Promise<Held> {
+    const report = await this.#ask({ kind: "loop" });
+    if (report.kind !== "loop") throw new Error(`The server answered ${report.kind}.`);
+    return report.held;
+  }
+
+  #ask(order: Order): Promise<Report> {
+    const report = this.#nextReport();
     this.#child.send(order);
-    await done;
+    return report;
   }
 
   #nextReport(): Promise<Report> {

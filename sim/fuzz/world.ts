@@ -10,8 +10,11 @@ import type { World } from "./request.ts";
 
 type Row = Record<string, unknown>;
 
+/** What is asked of an app. */
+export type FuzzedApp = Pick<App, "appId" | "accessToken" | "appKey" | "timeZone">;
+
 export type WorldOptions = {
-  app: App;
+  app: FuzzedApp;
   /** Of a developer application that may pull. */
   appKey: string;
   adminToken: string;
@@ -56,7 +59,7 @@ function eventOf(random: Random): Row {
   return { type: random.pick(["track", "track", "profile"]), event: random.pick(EVENT_NAMES), time, properties };
 }
 
-function hintsOf(app: App, developers: readonly number[]): Hints {
+function hintsOf(app: FuzzedApp, developers: readonly number[]): Hints {
   const text = (random: Random) => random.pick(["a", "tencent", "c", ...NASTY_TEXTS]);
   const texts = (random: Random) => Array.from({ length: random.integer(3) }, () => text(random));
   const calendar = calendarOf(app.timeZone);

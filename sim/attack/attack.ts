@@ -1,0 +1,63 @@
+import type { Random } from "../market/random.ts";
+import type { Caller } from "./caller.ts";
+import type { Stage } from "./stage.ts";
+
+/** What an attacker knows. Of the app under ordinary load, only what every ad link shows. */
+export type Target = {
+  url: string;
+  victim: { appId: number };
+  /** An app of the attacker's own, with all that its owner has. */
+  own: { appId: number; accessToken: string; developerKey: string };
+  /** An app whose Baidu clicks have to be signed, and the key. */
+  signing: { appId: number; akey: string };
+  /** For attacks that need somebody inside: what they try must fail all the same. */
+  inside: {
+    adminToken: string;
+    adminName: string;
+    adminPassword: string;
+    analystName: string;
+    analystPassword: string;
+  };
+  /** Developer applications that nobody else needs. */
+  developers: readonly number[];
+};
+
+/** What a strike is given. It goes on until it is over. */
+export type Assault = {
+  target: Target;
+  caller: Caller;
+  random: Random;
+  /** Runs strikes side by side until the time, or the number of strikes, is over. */
+  repeat(atOnce: number, strike: (number: number) => Promise<void>): Promise<void>;
+  isOver(): boolean;
+  /** Resolves when the time is over. */
+  over: Promise<void>;
+  /** `text` says what is the case where it does not hold. */
+  hold(holds: boolean, text: string): void;
+};
+
+/** What came of an attack, as the attacker saw it. */
+export type AttackReport = {
+  name: string;
+  calls: number;
+  bytesSent: number;
+  /** How often each answer came: the HTTP status and the code of the envelope; `none` where none came. */
+  answers: Record<string, number>;
+  faults: string[];
+};
+
+/** By how much the journal grew meanwhile, beyond what the ordinary clients write. */
+export type Aftermath = { stage: Stage; report: AttackReport; journalBytes: number };
+
+export type Attack = {
+  name: string;
+  /** Of the list of what must be hard to stop; the same number stands in docs/SECURITY.md. */
+  point: string;
+  by: "an outsider" | "the owner of another app" | "somebody inside";
+  what: string;
+  /** Beyond what must hold under every attack. */
+  holds: string;
+  strike(assault: Assault): Promise<void>;
+  /** Looks at the server from inside, when everything has been applied; says what does not hold. */
+  check?(aftermath: Aftermath): Promise<string[]>;
+};

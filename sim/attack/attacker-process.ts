@@ -1,0 +1,15 @@
+import { type AssaultLength, assault, giveWay } from "./assault.ts";
+import type { AttackReport, Target } from "./attack.ts";
+import { attackNamed } from "./attacks/attacks.ts";
+
+/** A process that attacks a server: what it needs for that must not come from the one that measures. */
+export type Order = { names: readonly string[]; target: Target; length: AssaultLength };
+export type Report = readonly AttackReport[];
+
+giveWay();
+process.on("message", async ({ names, target, length }: Order) => {
+  const reports = await Promise.all(names.map((name) => assault(attackNamed(name)!, target, length)));
+  process.send?.(reports satisfies Report);
+});
+process.on("SIGINT", () => {});
+process.once("disconnect", () => process.exit(0));
