@@ -24,6 +24,10 @@ export const LIMITS = {
   propertyNumber: Number("9999999999999.999"),
   nestingDepth: 16,
   adDataBytes: 64 * KIB,
+  /** Of the part of a launch query that is JSON text: its size, how often it is decoded, and texts within it. */
+  adParamsBytes: 32 * KIB,
+  adParamsDecodings: 2,
+  adParamsDepth: 2,
   segmentBytes: 64 * MIB,
   applyBatchBytes: 2 * MIB,
   observedNamesPerApp: 5_000,

@@ -4,7 +4,6 @@ import { PLAIN, type Platform } from "./platform.ts";
 export const apple: Platform = {
   ...PLAIN,
   name: "asa",
-  launchKeys: ["orgId"],
   readIds: (field) => ({
     advertiserId: field("orgId"),
     gid: field("campaignId"),

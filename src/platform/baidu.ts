@@ -5,7 +5,6 @@ import { PLAIN, type Platform } from "./platform.ts";
 export const baidu: Platform = {
   ...PLAIN,
   name: "baidu",
-  launchKeys: ["bd_vid"],
   readIds: (field) => ({
     advertiserId: field("advertiser_id") || field("user_id"),
     gid: field("gid") || field("plan_id"),

@@ -1,15 +1,40 @@
 import { cleanId } from "../domain/identity.ts";
+import type { Field } from "../domain/touch-key.ts";
 import { PLAIN, type Platform } from "./platform.ts";
 
-/** Version 2.0 ads have a project and a promotion; 1.0 ads a campaign and a plan, which a launch query calls `ad_id`. */
+/** Apps of the family that mini-games run in, by the id that they pass as `aid`: read in public clients of each. */
+export const HOST_APPS: ReadonlyMap<string, string> = new Map([
+  ["13", "Toutiao"],
+  ["32", "Xigua"],
+  ["35", "Toutiao Lite"],
+  ["1112", "Huoshan"],
+  ["1128", "Douyin"],
+  ["1967", "Fanqie Novel"],
+  ["2329", "Douyin Lite"],
+  ["3040", "Fanqie FM"],
+  ["8662", "Hongguo"],
+]);
+
+/**
+ * Version 2.0 ads have a project and a promotion; 1.0 ads a campaign and a plan, which a launch query calls `ad_id`. A
+ * WeChat mini-game is opened with these names, a Douyin mini-game with the same without underscores.
+ */
 export const bytedance: Platform = {
   ...PLAIN,
   name: "bytedance",
-  launchKeys: ["clue_token", "ad_id", "creative_id", "request_id", "advertiser_id", "project_id", "promotion_id"],
+  launchNames: {
+    advertiser_id: ["advertiser_id", "advertiserid"],
+    project_id: ["projectid"],
+    promotion_id: ["promotionid"],
+    ad_id: ["adid"],
+    creative_id: ["creativeid"],
+    request_id: ["requestid", "request_id", "req_id"],
+  },
   readIds: (field) => ({
     advertiserId: field("advertiser_id"),
-    gid: field("project_id") || field("campaign_id"),
-    aid: field("promotion_id") || field("aid") || field("ad_id"),
+    // A 1.0 ad has no project: some write 0 for it.
+    gid: cleanId(field("project_id")) || field("campaign_id"),
+    aid: cleanId(field("promotion_id")) || field("ad_id") || adNotHostApp(field),
     cid: field("cid") || field("creative_id"),
     csite: field("csite"),
   }),
@@ -76,10 +101,29 @@ export const bytedance: Platform = {
   ],
   touchIds: (field) => ({
     ...PLAIN.touchIds(field),
-    // A 1.0 ad has no project: some write 0 for it.
     gid: cleanId(field("project_id")) || field("gid"),
     aid: cleanId(field("promotion_id")) || field("aid"),
   }),
-  touchClickIds: (field) => [field("clue_token"), field("callback"), field("click_id")],
-  launchClickIds: (field) => [field("clue_token"), field("clickid"), field("click_id")],
+  touchClickIds: (field) => [
+    ...[field("clue_token"), field("callback"), field("click_id")],
+    requestKey(field("req_id"), bytedance.touchIds(field)),
+  ],
+  launchClickIds: (field) => [
+    ...[field("clue_token"), field("clickid"), field("click_id")],
+    requestKey(field("request_id"), bytedance.readIds(field)),
+  ],
 };
+
+/** A Douyin mini-game, which is opened with a `clickid`, has the host app there. */
+function adNotHostApp(field: Field): string {
+  return field("clickid") !== "" || HOST_APPS.has(field("aid")) ? "" : field("aid");
+}
+
+/**
+ * Whether the click id of a launch query is the callback parameter of the link, letter by letter, is not documented;
+ * that both carry the id of the request is. One request can bring several ads, so the ad belongs to it.
+ */
+function requestKey(requestId: string, { aid }: { aid: string }): string {
+  const [request, ad] = [cleanId(requestId), cleanId(aid)];
+  return request === "" || ad === "" ? "" : `${request}\n${ad}`;
+}

@@ -1,12 +1,11 @@
 import { PLAIN, type Platform } from "./platform.ts";
 
 /** A platform that has no file of its own: our own names for everything, and macros as they are commonly written. */
-export function generic(name: string, launchKeys: readonly string[] = []): Platform {
+export function generic(name: string, clickKeys: readonly string[] = []): Platform {
   return {
     ...PLAIN,
     name,
-    launchKeys,
-    record: { name, fields: ["advertiser_id", "gid", "aid", "cid", "callback", ...launchKeys] },
+    record: { name, fields: ["advertiser_id", "gid", "aid", "cid", "callback", ...clickKeys] },
     click: [
       ["advertiser_id", "__ADVERTISER_ID__"],
       ["gid", "__CAMPAIGN_ID__"],
@@ -24,6 +23,6 @@ export function generic(name: string, launchKeys: readonly string[] = []): Platf
       ["ip", "__IP__"],
       ["ua", "__UA__"],
     ],
-    launchClickIds: (field) => [...launchKeys.map(field), field("click_id"), field("callback")],
+    launchClickIds: (field) => [...clickKeys.map(field), field("click_id"), field("callback")],
   };
 }

@@ -1,10 +1,13 @@
 import { PLAIN, type Platform } from "./platform.ts";
 
-/** A launch query carries ks… ids; the attributed form the macros' own names, where `did` is the plan. */
+/**
+ * The attributed form has the macros' own names, where `did` is the plan. A WeChat mini-game that is bought at Kuaishou
+ * is opened with ks… ids, a Kuaishou mini-game with campaign, unit and creative.
+ */
 export const kuaishou: Platform = {
   ...PLAIN,
   name: "kuaishou",
-  launchKeys: ["ksUnitId", "ksCampaignId", "ksChannel", "ksCreativeId"],
+  launchNames: { did: ["campaign_id"], aid: ["unit_id"], cid: ["creative_id"] },
   readIds: (field) => ({
     advertiserId: field("account_id"),
     gid: field("did") || field("ksCampaignId"),

@@ -13,8 +13,8 @@ export type AdDataField = readonly [field: string, parameter: string];
 export type Platform = {
   /** The value of `click_company`, `ad_platform` and of the key in attributed ad_data. */
   name: string;
-  /** Keys of a launch query that name this platform for certain. */
-  launchKeys: readonly string[];
+  /** Our names for what a launch query spells in other ways; the first spelling that has a value counts. */
+  launchNames: Readonly<Record<string, readonly string[]>>;
   /** Reads the ids from a launch query or from the attributed form. */
   readIds(field: Field): AdIds;
   /** Fields of this platform's own object in a user lookup record, and its name there. */
@@ -36,7 +36,7 @@ export type Platform = {
 
 /** What most platforms have in common; a platform's file says where it differs. */
 export const PLAIN: Omit<Platform, "name" | "record"> = {
-  launchKeys: [],
+  launchNames: {},
   readIds: (field) => ({
     advertiserId: field("advertiser_id") || field("account_id"),
     gid: field("gid") || field("campaign_id"),
@@ -69,6 +69,16 @@ export const PLAIN: Omit<Platform, "name" | "record"> = {
 
 export function fieldsOf(adData: JsonObject): Field {
   return (name) => cleanValue(adData[name]);
+}
+
+/** A launch query in the platform's own words, beside those that it came with. */
+export function inOwnWords({ launchNames }: Pick<Platform, "launchNames">, query: JsonObject): JsonObject {
+  const field = fieldsOf(query);
+  const named = Object.entries(launchNames).flatMap(([name, spellings]) => {
+    const spelling = spellings.find((one) => field(one) !== "");
+    return spelling === undefined ? [] : [[name, field(spelling)]];
+  });
+  return { ...query, ...Object.fromEntries(named) };
 }
 
 /** ad_data is the flat launch query; nested under the platform's name is taken too. */

@@ -1,6 +1,7 @@
 import { ORGANIC } from "../domain/attribution.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import type { AdIds } from "../domain/touch.ts";
+import { withAdParams } from "./ad-params.ts";
 import { apple } from "./apple.ts";
 import { baidu } from "./baidu.ts";
 import { bilibili } from "./bilibili.ts";
@@ -8,16 +9,14 @@ import { bytedance } from "./bytedance.ts";
 import { generic } from "./generic.ts";
 import { huawei } from "./huawei.ts";
 import { kuaishou } from "./kuaishou.ts";
+import { ruleOfLaunch } from "./launch-rules.ts";
 import { oppo } from "./oppo.ts";
-import { adDataOf, fieldsOf, type Platform } from "./platform.ts";
+import { adDataOf, fieldsOf, inOwnWords, type Platform } from "./platform.ts";
 import { tencent } from "./tencent.ts";
 import { vivo } from "./vivo.ts";
 import { xiaomi } from "./xiaomi.ts";
 
 const gravity = generic("gravity", ["turbo_vid"]);
-
-/** First match wins. A shared launch query can carry keys of several; the more particular key names the platform. */
-const BY_LAUNCH_QUERY: readonly Platform[] = [gravity, baidu, tencent, kuaishou, bytedance];
 
 /** Values of `click_company` that the service is known to use; a user of another platform writes it in the campaign. */
 const OTHER_NAMES = [
@@ -53,14 +52,18 @@ export function platformOfLink(name: string): Platform | undefined {
   return platformNamed(lower) ?? (NAME.test(lower) && lower !== ORGANIC ? generic(lower) : undefined);
 }
 
-/** The platform that a registration's ad_data names, and its ids there. undefined: organic. */
-export function readLaunchQuery(
-  adData: JsonObject,
-): { platform: Platform; ids: AdIds; adData: JsonObject } | undefined {
-  const platform = nestedPlatform(adData) ?? platformOfLaunchQuery(adData);
+/** A launch query that comes from an ad: whose, in which scene, and what it names, in the platform's own words. */
+export type LaunchQuery = { platform: Platform; scene: string; ids: AdIds; adData: JsonObject };
+
+/** What a registration's ad_data says about its ad. Undefined: it comes from none. */
+export function readLaunchQuery(adData: JsonObject): LaunchQuery | undefined {
+  const named = nestedPlatform(adData);
+  const query = withAdParams(named ? adDataOf(adData, named.name) : adData);
+  const rule = named ? undefined : ruleOfLaunch(fieldsOf(query));
+  const platform = named ?? platformNamed(rule?.platform ?? "");
   if (!platform) return undefined;
-  const own = adDataOf(adData, platform.name);
-  return { platform, ids: platform.readIds(fieldsOf(own)), adData: own };
+  const own = inOwnWords(platform, query);
+  return { platform, scene: rule?.scene ?? "named by the caller", ids: platform.readIds(fieldsOf(own)), adData: own };
 }
 
 /** A launch query is flat: few of its values are objects, and only those can be named by a platform. */
@@ -69,12 +72,4 @@ function nestedPlatform(adData: JsonObject): Platform | undefined {
   return named.length > 1
     ? [...PLATFORMS.values()].find(({ name }) => named.includes(name))
     : PLATFORMS.get(named[0] ?? "");
-}
-
-function platformOfLaunchQuery(adData: JsonObject): Platform | undefined {
-  const field = fieldsOf(adData);
-  const named = BY_LAUNCH_QUERY.find((platform) => platform.launchKeys.some((key) => field(key) !== ""));
-  if (named) return named;
-  if (field("callback") !== "") return kuaishou;
-  return field("orgId") !== "" && !["", "false"].includes(field("attribution")) ? apple : undefined;
 }

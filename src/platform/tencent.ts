@@ -7,7 +7,6 @@ import { PLAIN, type Platform } from "./platform.ts";
 export const tencent: Platform = {
   ...PLAIN,
   name: "tencent",
-  launchKeys: ["gdt_vid", "qz_gdt", "weixinadinfo"],
   readIds: (field) => ({
     advertiserId: field("account_id"),
     gid: field("campaign_id"),

@@ -254,3 +254,24 @@ describe.each(CASES)("$name", (one) => {
     expect(standIn.accepted).toHaveLength(expected.length);
   });
 });
+
+test("who opened a native mini-game is told of to the platform of the ad alone, by what the launch query brought", async () => {
+  const { kuaishou, bytedance } = platforms;
+  const before = [kuaishou.accepted.length, bytedance.accepted.length];
+  await stage.kuaishou(kuaishou.url);
+  await stage.oceanEngine(bytedance.url);
+  const { stage: apply } = stage;
+  const ofKuaishou = { gsid: "s", callback: "ks-3", account_id: "1", campaign_id: "2", unit_id: "3", creative_id: "4" };
+  await apply.register("kuaishou", { ad_data: ofKuaishou });
+  const link = new URLSearchParams({ company: "bytedance", callback: "B.other", req_id: "r-1", promotion_id: "7" });
+  await apply.append("click", "", link.toString(), { at: NOW_MS - HOUR_MS });
+  const ofDouyin = { clickid: "dy-1", projectid: "6", promotionid: "7", requestid: "r-1", aid: "1128" };
+  await apply.register("douyin", { ad_data: ofDouyin });
+  await apply.applyAll();
+  await stage.send(stage.worker());
+  const told = [kuaishou, bytedance].map(({ accepted }, at) => accepted.slice(before[at]));
+  expect(told.map((list) => list.map(({ key, code }) => `${key} ${code}`).sort())).toEqual([
+    ["ks-3 1", "ks-3 2"],
+    ["dy-1 active", "dy-1 active_register"],
+  ]);
+});

@@ -53,10 +53,10 @@ function routeOf(conversion: Conversion, { account }: CallContext): string {
   return hasClueGateway(conversion, account) ? "clue" : "v2";
 }
 
-/** Landing pages and mini-games of the platform's own apps bring it as `clickid`. */
+/** A mini-game of the platform's own apps is opened with a `clickid`: that is its callback, also where a link was called. */
 function callbackOf({ adData }: Conversion): string {
   const field = fieldsOf(adData);
-  return callbackToken(field("callback")) || field("clickid") || field("click_id");
+  return field("clickid") || callbackToken(field("callback")) || field("click_id");
 }
 
 type Call = { conversion: Conversion; code: string; callback: string; url: string };

@@ -156,8 +156,8 @@ test.each([
 });
 
 test.each([
-  [{ callback: "a", clickid: "b", click_id: "c" }, "a"],
-  [{ clickid: "b", click_id: "c" }, "b"],
+  [{ callback: "a", clickid: "b", click_id: "c" }, "b"],
+  [{ callback: "a", click_id: "c" }, "a"],
   [{ click_id: "c" }, "c"],
   [{ callback: "https://ad.oceanengine.com/track/activate/?callback=a%2Bb&os=0" }, "a+b"],
   [{ callback: ODD }, ODD.trim()],

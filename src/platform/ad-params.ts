@@ -1,0 +1,50 @@
+import { LIMITS } from "../config.ts";
+import { cleanValue } from "../domain/identity.ts";
+import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
+
+/** Keys that hold more of a Douyin launch query, as an object or as JSON text, which may be percent-encoded. */
+const CONTAINERS = ["ad_params", "log_extra"];
+
+/** What they repeat of it. Not `aid` and `callback`, which mean something else there. */
+const REPEATED = [
+  ...["clickid", "projectid", "promotionid", "requestid", "adid", "creativeid", "advertiserid"],
+  ...["project_id", "promotion_id", "request_id", "req_id", "ad_id", "creative_id", "advertiser_id", "cid"],
+  ...["mid1", "mid2", "mid3", "mid4", "mid5", "mid6", "csite"],
+];
+
+/**
+ * A launch query, completed by what its `ad_params` repeats. The outermost value counts: `log_extra` has a click id of
+ * its own, which is not the one that the query passes. What cannot be read changes nothing.
+ */
+export function withAdParams(query: JsonObject, depth: number = LIMITS.adParamsDepth): JsonObject {
+  if (depth === 0 || !CONTAINERS.some((name) => name in query)) return query;
+  const whole = { ...query };
+  for (const name of CONTAINERS) {
+    const content = withAdParams(contentOf(query[name]) ?? {}, depth - 1);
+    for (const key of REPEATED) {
+      if (cleanValue(whole[key]) === "" && cleanValue(content[key]) !== "") whole[key] = cleanValue(content[key]);
+    }
+  }
+  return whole;
+}
+
+function contentOf(value: JsonValue | undefined): JsonObject | undefined {
+  if (isObject(value)) return value;
+  if (typeof value !== "string" || Buffer.byteLength(value) > LIMITS.adParamsBytes) return undefined;
+  let text = value;
+  for (let decodings = 0; decodings <= LIMITS.adParamsDecodings; decodings += 1) {
+    const content = attempt(() => parseJsonWithIds(Buffer.from(text)));
+    if (isObject(content)) return content;
+    text = attempt(() => decodeURIComponent(text)) ?? "";
+  }
+  return undefined;
+}
+
+/** Whatever cannot be read is as if it had not been sent: it comes from the ad, and must never spoil a registration. */
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
