@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { StoredDecision } from "../db/attribution-decision.ts";
+import { loadCampaignPlatforms } from "../db/campaign.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { KeyOfUser } from "../db/user-key.ts";
 import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attribution.ts";
@@ -17,6 +18,7 @@ type Case = Question & { user: UserAccount; arrival: Arrival; keys: Key[]; isRet
  * everything that is known by then, so it does not matter what of it arrived first, or in how many batches.
  */
 export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Decided> {
+  await loadCampaigns(tx, facts);
   const cases = facts.usersToDecide().flatMap((user) => casesOfUser(facts, user));
   const found = await findCandidates(tx, cases, isOpen);
   const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
@@ -29,6 +31,20 @@ export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Deci
   });
   const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
   return { decisions, keys: uniqueKeys([...facts.pastKeys, ...cases.flatMap(keysOfCase)]), moved };
+}
+
+/** Of the campaigns that registrations name: most name none. Like the rules, they count as they are set now. */
+async function loadCampaigns(tx: pg.PoolClient, facts: Facts): Promise<void> {
+  const named = facts
+    .usersToDecide()
+    .flatMap(({ appId, launch, returned }) =>
+      [launch.campaignId, returned?.launch.campaignId].flatMap((id) =>
+        id ? [{ appId, turboPromotedObjectId: id }] : [],
+      ),
+    );
+  for (const { appId, turboPromotedObjectId, adPlatform } of await loadCampaignPlatforms(tx, named)) {
+    facts.campaignPlatforms.set(`${appId}\t${turboPromotedObjectId}`, adPlatform);
+  }
 }
 
 /**
@@ -47,11 +63,15 @@ function casesOfUser(facts: Facts, user: UserAccount): Case[] {
   const { rules } = facts.app(user.appId);
   const arrivals = [{ arrival: registrationOf(user), isReturn: false }];
   if (user.returned && rules.app.reattribution) arrivals.push({ arrival: user.returned, isReturn: true });
-  return arrivals.map(({ arrival, isReturn }) => ({
-    ...{ user, arrival, isReturn, rules, appId: user.appId },
-    subject: isReturn ? { ...subjectOf(user, arrival), reported: undefined } : subjectOf(user, arrival),
-    keys: keysOf(user, arrival),
-  }));
+  const campaigns = (id: string) => facts.campaignPlatforms.get(`${user.appId}\t${id}`);
+  return arrivals.map(({ arrival, isReturn }) => {
+    const subject = subjectOf(user, arrival, campaigns);
+    return {
+      ...{ user, arrival, isReturn, rules, appId: user.appId },
+      subject: isReturn ? { ...subject, reported: undefined } : subject,
+      keys: keysOf(user, arrival),
+    };
+  });
 }
 
 /** More touches under a key can only change something while no click has won by the surest method. */
@@ -103,6 +123,7 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
     flags: [...(winner?.flags ?? [])],
     subject: {
       launch: subject.launch ?? null,
+      ...(subject.campaign && { campaign: subject.campaign }),
       reported: subject.reported ?? null,
       keys: [...new Set(keys.map(({ by }) => by))].sort(),
     },

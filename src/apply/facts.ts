@@ -66,6 +66,8 @@ export class Facts {
   freshTouches: readonly FreshTouch[] = [];
   /** Erasures of users of whom the batch brings something. */
   erasures: Erasures = NO_ERASURES;
+  /** The platforms of the campaigns that registrations of the batch name, by app and campaign. */
+  readonly campaignPlatforms = new Map<string, string>();
   /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
   readonly toDecide = new Set<string>();
   readonly #users: Map<string, UserAccount>;

@@ -18,7 +18,10 @@ export type Arrival = { atMs: number; launch: Launch; ip: string; ua: string };
 
 export function launchOf(body: JsonObject, history: JsonObject | undefined): Launch {
   const adData = isObject(body.ad_data) ? body.ad_data : {};
-  const campaignId = cleanValue(body.promoted_object_id) || cleanValue(adData.turbo_promoted_object_id);
+  const campaignId =
+    cleanValue(body.promoted_object_id) ||
+    cleanValue(body.turbo_promoted_object_id) ||
+    cleanValue(adData.turbo_promoted_object_id);
   const clickId = cleanId(body.click_id);
   const mediaType = cleanValue(body.media_type);
   return {
@@ -34,8 +37,13 @@ export function registrationOf(user: UserAccount): Arrival {
   return { atMs: user.registeredAtMs, launch: user.launch, ip: user.ip, ua: user.ua };
 }
 
-export function subjectOf(user: UserAccount, arrival: Arrival): Subject {
-  return { atMs: arrival.atMs, launch: launchSource(arrival.launch)?.platform.name, reported: reportedPlatform(user) };
+/** `campaigns`: the platform of a campaign, by its id. */
+export function subjectOf(user: UserAccount, arrival: Arrival, campaigns: (id: string) => string | undefined): Subject {
+  const launch = launchSource(arrival.launch)?.platform.name;
+  const id = launch === undefined ? (arrival.launch.campaignId ?? "") : "";
+  const platform = id === "" ? undefined : platformOfLink(campaigns(id) ?? "")?.name;
+  const campaign = platform === undefined ? undefined : { id, platform };
+  return { atMs: arrival.atMs, launch, campaign, reported: reportedPlatform(user) };
 }
 
 /** Attributed register and history speak for the user once and for all. */

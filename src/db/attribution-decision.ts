@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { Candidate, Method } from "../domain/attribution.ts";
+import type { Candidate, Method, NamedCampaign } from "../domain/attribution.ts";
 import type { Flag } from "../domain/fraud.ts";
 import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./copy.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
@@ -7,6 +7,8 @@ import { type Executor, execute, query, sql } from "./sql.ts";
 /** What was known of the user when the decision was made. */
 export type DecidedSubject = {
   launch: string | null;
+  /** Absent: it names none that says where the user came from. */
+  campaign?: NamedCampaign;
   reported: string | null;
   /** The kinds of key that the user has: "oaid", "click_key" … */
   keys: string[];

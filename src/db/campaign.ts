@@ -102,6 +102,21 @@ export async function changeCampaign(
   return changed > 0;
 }
 
+/** The platforms of some campaigns; those that are not the app's, or name no platform, are left out. */
+export async function loadCampaignPlatforms(
+  executor: Executor,
+  keys: readonly Pick<Campaign, "appId" | "turboPromotedObjectId">[],
+): Promise<Pick<Campaign, "appId" | "turboPromotedObjectId" | "adPlatform">[]> {
+  if (keys.length === 0) return [];
+  return query(
+    executor,
+    sql`select c.app_id as "appId", c.turbo_promoted_object_id as "turboPromotedObjectId", c.ad_platform as "adPlatform"
+      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.turboPromotedObjectId)}::text[])
+        as wanted (app_id, turbo_promoted_object_id)
+      join campaign c using (app_id, turbo_promoted_object_id) where c.ad_platform <> ''`,
+  );
+}
+
 /** By id; campaigns without a name are left out. */
 export async function loadCampaignNames(
   executor: Executor,

@@ -14,12 +14,16 @@ export type Method = "reported" | (typeof METHODS)[number];
 /** How reports write that no platform brought the user. */
 export const ORGANIC = "natural";
 
+export type NamedCampaign = { id: string; platform: string };
+
 /** Who is to be attributed. */
 export type Subject = {
   /** The instant of the registration, or of the return that is judged anew. */
   atMs: number;
   /** The platform that the launch query names. */
   launch: string | undefined;
+  /** The campaign that the registration names, where the launch query names no platform and the campaign's is known. */
+  campaign?: NamedCampaign | undefined;
   /** The platform that the caller reported; the empty text reports an organic user. */
   reported: string | undefined;
 };
@@ -69,13 +73,12 @@ export type Decision = { verdict: Verdict; candidates: Candidate[] };
  */
 export function decide(subject: Subject, found: readonly FoundTouch[], rules: RuleBook): Decision {
   const standings = found.map((one) => standingOf(one, subject, rules.of(one.touch.platform)));
-  const able = standings.filter((standing) => standing.obstacle === undefined).sort(better);
-  const best = subject.reported === undefined ? able[0] : undefined;
-  const winner = best && (subject.launch === undefined || rank(best.method) < rank("launch_query")) ? best : undefined;
+  const able = standings.filter((one) => one.obstacle === undefined && !isOutweighed(one, subject)).sort(better);
+  const winner = subject.reported === undefined ? able[0] : undefined;
   const outcomeOf = (standing: Standing): Outcome => {
     if (subject.reported !== undefined) return "reported_stands";
     if (standing.obstacle) return standing.obstacle;
-    return winner ? comparison(standing, winner) : "earlier_method_won";
+    return winner && !isOutweighed(standing, subject) ? comparison(standing, winner) : "earlier_method_won";
   };
   const candidates = standings.sort(better).map((standing): Candidate => {
     const { obstacle: _, ...rest } = standing;
@@ -113,6 +116,18 @@ function obstacleOf(found: FoundTouch, windowMs: number, subject: Subject, rules
   return found.flags.length > 0 && !rules.flaggedMayWin ? "flagged" : undefined;
 }
 
+/**
+ * What the launch says is surer than address and device. A campaign that it names, which says nothing of the ad, leaves
+ * them their say as long as they do not contradict it.
+ */
+function isOutweighed({ method, touch }: Standing, { launch, campaign }: Subject): boolean {
+  if (rank(method) < rank("launch_query")) return false;
+  if (launch !== undefined) return true;
+  return (
+    campaign !== undefined && (touch.platform !== campaign.platform || !["", campaign.id].includes(touch.campaignId))
+  );
+}
+
 function rank(method: (typeof METHODS)[number]): number {
   return METHODS.indexOf(method);
 }
@@ -135,7 +150,7 @@ function comparison(standing: Standing, winner: Standing): Outcome {
 }
 
 function verdictOf(subject: Subject, winner: Standing | undefined): Verdict {
-  const { reported, launch } = subject;
+  const { reported, launch = subject.campaign?.platform } = subject;
   if (reported !== undefined) {
     return reported === ""
       ? { kind: "organic", method: "reported" }

@@ -41,11 +41,12 @@ function parametersOf(call: SeenCall) {
 export function unknownCampaign(calls: readonly SeenCall[], campaigns: ReadonlySet<string>): Finding | undefined {
   const evidence = new Evidence();
   for (const call of calls) {
-    const { track_id, promoted_object_id, turbo_promoted_object_id } = bodyOf(call);
+    const { track_id, promoted_object_id, turbo_promoted_object_id, ad_data } = bodyOf(call);
+    const ofQuery = isObject(ad_data) ? textOf(ad_data.turbo_promoted_object_id) : "";
     const campaign = isTouch(call)
       ? textOf(track_id)
       : isRegistration(call)
-        ? textOf(promoted_object_id) || textOf(turbo_promoted_object_id)
+        ? textOf(promoted_object_id) || textOf(turbo_promoted_object_id) || ofQuery
         : "";
     if (campaign === "" || isMacro(campaign) || campaigns.has(campaign)) continue;
     evidence.add(call.at_ms, { endpoint: call.endpoint, turbo_promoted_object_id: campaign }, campaign);

@@ -96,8 +96,8 @@ async function* registrations(
 type Place = { adPlatform: string; campaign: string };
 
 function placeUnder(rules: RuleBook, decision: StoredDecision, user: UserAccount): Place {
-  const { launch, reported } = decision.subject;
-  const subject = { atMs: decision.atMs, launch: launch ?? undefined, reported: reported ?? undefined };
+  const { launch, campaign, reported } = decision.subject;
+  const subject = { atMs: decision.atMs, launch: launch ?? undefined, campaign, reported: reported ?? undefined };
   if (subject.reported !== undefined) return placeOf(decision.adPlatform, decision.turboPromotedObjectId);
   const { verdict } = decide(subject, decision.candidates, rules);
   const own = user.launch.campaignId ?? "";

@@ -106,7 +106,7 @@ function reasonOf(candidate: Candidate, decision: StoredDecision): string {
     case "reported_stands":
       return "The caller reported where the user came from; that stands over every touch.";
     case "earlier_method_won":
-      return `${winner ? winner.method : "launch_query"} is surer than ${candidate.method}.`;
+      return `${winner && winner.method !== candidate.method ? winner.method : "launch_query"} is surer than ${candidate.method}.`;
     case "click_won":
       return "A click beats an impression.";
     case "later_touch_won":
@@ -139,12 +139,14 @@ function agoText(ms: number): string {
 
 function accountOf(explained: Omit<ExplainedDecision, "account">, decision: StoredDecision): string {
   const what = decision.number === 1 ? "Registered" : "Came back";
-  const { launch, reported, keys } = decision.subject;
+  const { launch, campaign, reported, keys } = decision.subject;
   const lines = [
     `${what} at ${explained.at}. Known by: ${keys.length > 0 ? keys.join(", ") : "no id that a touch could share"}.`,
   ];
   if (reported !== null) lines.push(`The caller reported ${reported === "" ? "an organic user" : reported}.`);
   else if (launch !== null) lines.push(`The launch query names ${launch}.`);
+  else if (campaign)
+    lines.push(`The registration names the campaign ${campaign.id}, which belongs to ${campaign.platform}.`);
   lines.push(
     explained.verdict === "attributed"
       ? `Attributed to ${explained.platform} by ${explained.method}.`

@@ -158,10 +158,11 @@ describe("a campaign that does not exist", () => {
     const calls = [
       touched({ track_id: "gone000000000000" }),
       registered("u", { promoted_object_id: "lost000000000000" }),
+      registered("v", { ad_data: { turbo_promoted_object_id: "away000000000000" } }),
     ];
     expect(unknownCampaign(calls, campaigns)).toMatchObject({
-      ...{ kind: "unknown_campaign", severity: "warning", count: 2 },
-      subjects: ["gone000000000000", "lost000000000000"],
+      ...{ kind: "unknown_campaign", severity: "warning", count: 3 },
+      subjects: ["gone000000000000", "lost000000000000", "away000000000000"],
     });
   });
   test("is not one that does, none at all, or a macro", () => {

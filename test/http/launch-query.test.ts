@@ -1,8 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { ORGANIC_QUERIES, SCENES } from "../platform/launch-scenes.ts";
+import { AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
-import type { Row } from "./fixture.ts";
+import { BASE, type Row, Tables } from "./fixture.ts";
 
 const server = sharedServer();
+const tables = new Tables(server);
 
 /** The lookup record after a registration with this ad_data, given as JSON text so that long numbers keep their digits. */
 async function recordOf(adData: string): Promise<Row> {
@@ -158,4 +161,54 @@ describe("ad_data is the launch query", () => {
     const answer = await server.post("user/register/", app, body);
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("ad_data") });
   });
+});
+
+/** One scene of each kind: the others differ only in how the query is read, which needs no server. */
+const WIRED = SCENES.filter(({ scene }, at) => SCENES.findIndex((one) => one.scene === scene) === at);
+const CAMPAIGN = "autumn2026launch";
+
+describe("who was brought by an ad", () => {
+  test.each(WIRED)("$scene: is known by the click's own key, and else by the launch query alone", async (one) => {
+    const { platform, query, ids, link } = one;
+    const app = await server.createApp();
+    const call = { app_id: String(app.appId), company: platform, track_id: CAMPAIGN, ...link };
+    await server.get(`${BASE}/event/click/`, call);
+    await server.register(app, "clicked", { ad_data: query });
+    await server.settle();
+    const ofQuery = { ad_platform: platform, aid: ids.aid ?? "", gid: ids.gid ?? "", cid: ids.cid ?? "" };
+    expect(await tables.user(app, "clicked")).toMatchObject({
+      ...{ ...ofQuery, method: "click_key", turbo_promoted_object_id: CAMPAIGN },
+    });
+    const alone = await server.createApp();
+    await server.register(alone, "alone", { ad_data: query });
+    const user = await tables.user(alone, "alone");
+    expect(user).toMatchObject({ ...ofQuery, method: "launch_query", advertiser_id: ids.advertiserId ?? "" });
+  });
+
+  test("Douyin's names without underscores show in the platform's own object of a user lookup", async () => {
+    const record = await recordOf(JSON.stringify(SCENES[0]!.query));
+    expect(record.bytedance_v2).toEqual({
+      ...{ project_id: "7394291765869707283", promotion_id: "7394295222693527561", mid1: "0" },
+      ...{ mid2: "7387317343218139172", mid3: "7394040260336975910", mid4: "", mid5: "7337642830293057546" },
+    });
+  });
+
+  test("a registration that names a campaign and nothing else belongs to the campaign's platform", async () => {
+    const admin = new AdminCaller(server);
+    const { appId, ...app } = await server.createApp();
+    const campaign = { app_id: appId, turbo_promoted_object_id: CAMPAIGN, ad_platform: "bilibili" };
+    expect(await admin.post("campaigns/create", campaign)).toMatchObject({ code: 0 });
+    await server.register({ appId, ...app }, "u", { ad_data: { turbo_promoted_object_id: CAMPAIGN, scene: "1001" } });
+    const { data } = await server.post("user/get/", app, { user_list: ["u"] });
+    expect(data.user_list).toMatchObject([{ click_company: "bilibili", turbo_promoted_object_id: CAMPAIGN }]);
+  });
+
+  test("ad_params that nobody can read spoils neither the registration nor its source", async () => {
+    const record = await recordOf(JSON.stringify({ clickid: "c", promotionid: "7", ad_params: "%7B%22log_extra" }));
+    expect(record).toMatchObject({ click_company: "bytedance", aid: "7" });
+  });
+});
+
+test.each(ORGANIC_QUERIES.slice(0, 2))("%s is organic", async (_, query) => {
+  expect(await recordOf(JSON.stringify(query))).toMatchObject({ click_company: "", aid: "" });
 });
