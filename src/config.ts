@@ -70,7 +70,19 @@ export const LIMITS = {
   slicesAtOnce: 100,
   /** Of each value that reports group by: all of a user, or of a cost row, together fit an index. */
   dimensionBytes: 200,
+  /** The largest bodies, by what they are for; those of event collect are settings. */
+  signInBodyBytes: 4 * KIB,
+  settingsBodyBytes: 64 * KIB,
+  userBodyBytes: 128 * KIB,
   reportBodyBytes: 512 * KIB,
+  /** Of a file as JSON, and as itself. */
+  fileBodyBytes: 2 * MIB,
+  fileBytes: 16 * MIB,
+  /** Bodies up to this size are parsed where they are received: whatever they hold, that takes a few milliseconds. */
+  bodyBytesAtOnce: 128 * KIB,
+  /** Of a larger one that is parsed there all the same. */
+  bodyValuesAtOnce: 20_000,
+  bodyDepth: 64,
   reportRows: 100_000,
   explainedRows: 10_000,
   /** Of one request, one after the other. */
@@ -212,11 +224,15 @@ export const SETTINGS = {
     read: addresses,
     hint: "comma-separated addresses or networks whose X-Forwarded-For is believed",
   },
-  BODY_BYTES_MAX: { fallback: "2MiB", read: bytes(1 * KIB, 64 * MIB), hint: "largest body on the wire" },
+  BODY_BYTES_MAX: {
+    fallback: "2MiB",
+    read: bytes(1 * KIB, 64 * MIB),
+    hint: "largest body of event collect on the wire",
+  },
   BODY_UNPACKED_BYTES_MAX: {
     fallback: "16MiB",
     read: bytes(1 * KIB, 32 * MIB),
-    hint: "largest body after gzip is undone",
+    hint: "the same after gzip is undone",
   },
   REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time in which a request must have arrived" },
   CONNECTIONS_MAX: { fallback: "20000", read: integer(1, 1_000_000), hint: "open HTTP connections" },

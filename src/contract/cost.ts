@@ -20,6 +20,10 @@ export const csvBody = Type.Object({
   csv: Type.String({ description: "The file with its header row" }),
 });
 
+export const csvQuery = Type.Object({
+  app_id: Type.Optional(Type.String({ pattern: "^\\d{1,10}$", description: "For costs sent as `text/csv`" })),
+});
+
 export const costPullBody = Type.Object({
   app_id: Type.Integer({ description: "Application id" }),
   ad_platform: Type.Optional(Type.String({ description: "Only accounts at this ad platform" })),

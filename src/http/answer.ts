@@ -23,7 +23,7 @@ export function answerOfError(
   error: unknown,
   request: { id: string; url: string | undefined; requestId?: string | undefined },
 ): FailedAnswer {
-  const { reason, message, retryAfterS } = understand(context, error);
+  const { reason, message, retryAfterS } = understand(error);
   const fields = { request_id: request.id, url: request.url };
   if (reason === "internal") context.log.error({ ...fields, err: error }, "A request failed.");
   // Without the sentence: it quotes what was sent, and that may be a secret in the wrong place.
@@ -44,7 +44,7 @@ export function failedAnswer(
   return { code, message, status, headers, body: JSON.stringify(envelope) };
 }
 
-function understand(context: HttpContext, error: unknown): Failure {
+function understand(error: unknown): Failure {
   if (error instanceof ApiError) return error;
   const { code, statusCode, validation, validationContext } = error as {
     code?: string;
@@ -57,10 +57,6 @@ function understand(context: HttpContext, error: unknown): Failure {
     return { reason: "badParameter", message: `${where}${sentenceOf(validation as Parameters<typeof sentenceOf>[0])}` };
   }
   switch (code) {
-    case "FST_ERR_CTP_BODY_TOO_LARGE":
-      return bodyTooLarge(context);
-    case "FST_ERR_CTP_INVALID_CONTENT_LENGTH":
-      return { reason: "badJson", message: "The body is not as long as Content-Length says." };
     // A statement took longer than reports may take.
     case "57014":
       return { reason: "overloaded", message: "The report took too long; narrow it down.", retryAfterS: 60 };
@@ -73,8 +69,4 @@ function understand(context: HttpContext, error: unknown): Failure {
   if (isDatabaseAway(error))
     return { reason: "overloaded", message: "The database is away; try again.", retryAfterS: 5 };
   return { reason: "internal", message: "Something went wrong on our side." };
-}
-
-export function bodyTooLarge(context: HttpContext): ApiError {
-  return new ApiError("bodyTooLarge", `The body is larger than ${context.config.bodyBytesMax} bytes.`);
 }

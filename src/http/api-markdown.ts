@@ -34,9 +34,11 @@ export function apiMarkdown(openApi: OpenApi): string {
   ].join("\n\n")}\n`;
 }
 
-const INTRODUCTION = `Paths work with and without a trailing slash. Bodies are JSON whatever their Content-Type says; gzip is announced by
-\`Gravity-Content-Compress: gzip\` or \`Content-Encoding: gzip\`; a browser beacon sends a multipart field \`data\` with the
-base64 of the JSON. Keys that an operation does not know are ignored. Collection endpoints answer browsers of any origin.
+const INTRODUCTION = `Paths work with and without a trailing slash. Bodies are JSON whatever their Content-Type says. Collection
+endpoints also take gzip, announced by \`Gravity-Content-Compress: gzip\` or \`Content-Encoding: gzip\`, and a browser beacon's
+multipart field \`data\` with the base64 of the JSON. The largest bodies: event/collect \`BODY_BYTES_MAX\` on the wire and
+\`BODY_UNPACKED_BYTES_MAX\` unpacked, other collection endpoints ${LIMITS.userBodyBytes / 1024} KiB, reports ${LIMITS.reportBodyBytes / 1024} KiB, settings
+${LIMITS.settingsBodyBytes / 1024} KiB, sign-in ${LIMITS.signInBodyBytes / 1024} KiB. Keys that an operation does not know are ignored. Collection endpoints answer browsers of any origin.
 
 Every answer is the envelope \`{"code", "msg", "data", "extra"}\`. A refusal has HTTP status 200 too, because the SDKs take
 any other status for a fault of the network and send again; \`extra.error\` repeats its \`msg\`.`;

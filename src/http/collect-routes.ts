@@ -19,6 +19,7 @@ export function collectRoutes(server: FastifyInstance, context: HttpContext): vo
     });
     return reply.type(JSON_TYPE).send(request.collected.answer);
   };
+  const { bodyBytesMax: bodyLimit, bodyUnpackedBytesMax: unpackedBytesMax } = context.config;
   server.post(`${BASE}/event/collect`, {
     schema: {
       summary: "Event collect",
@@ -28,7 +29,8 @@ export function collectRoutes(server: FastifyInstance, context: HttpContext): vo
       body: collectBody,
       response: { 200: collectAnswer },
     },
-    config: { collection: true, endpoint: "event/collect" },
+    bodyLimit,
+    config: { collection: true, endpoint: "event/collect", unpackedBytesMax },
     handler,
   });
   server.post(`${BASE}/eventv2/collect`, {
@@ -40,7 +42,8 @@ export function collectRoutes(server: FastifyInstance, context: HttpContext): vo
       body: collectV2Body,
       response: { 200: collectAnswer },
     },
-    config: { collection: true, endpoint: "eventv2/collect" },
+    bodyLimit,
+    config: { collection: true, endpoint: "eventv2/collect", unpackedBytesMax },
     handler,
   });
 }

@@ -62,6 +62,8 @@ declare module "fastify" {
     app: ServedApp;
     /** The JSON text as sent, with gzip and multipart undone: what goes into the journal. */
     plainBody: Buffer;
+    /** A file that was sent as itself. */
+    csv?: Buffer;
     answerCode: number;
     /** Why the request was refused; the empty text where it was not. */
     answerMessage: string;
@@ -69,6 +71,8 @@ declare module "fastify" {
     collected?: Collected;
     /** What the body turned out to hold, where that is not what it shows. */
     opened?: JsonValue;
+    /** Whose key a report call names, until it has proved that it is theirs. */
+    named: DeveloperApp | undefined;
     /** Who pulls a report. */
     developer: DeveloperApp;
     /** Who uses the admin interface. */
@@ -80,6 +84,10 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Long whole numbers in the body are ids and keep their digits. */
     numbersAreIds?: boolean;
+    /** The largest body once it is unpacked; without it, as on the wire. */
+    unpackedBytesMax?: number;
+    /** A file may be sent as itself, `text/csv`, in place of JSON. */
+    takesCsv?: boolean;
     /** Called by SDKs: needs an access token, answers browsers of any origin. */
     collection?: boolean;
     /** Of the admin interface: what the route does; without it, GET reads and everything else changes. */

@@ -1,11 +1,13 @@
 import { Readable } from "node:stream";
-import type { FastifyInstance } from "fastify";
+import { setImmediate as yieldToLoop } from "node:timers/promises";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
 import { LIMITS } from "../config.ts";
 import {
   type CostPreview,
   costPreviewAnswer,
   csvBody,
+  csvQuery,
   type FilePreview,
   filePreviewAnswer,
   type TakenFile,
@@ -20,7 +22,10 @@ import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1";
 
+/** As JSON; of a file that is sent as itself, `csv` is empty and the bytes are the request's. */
 type FileBody = { app_id?: number; csv: string };
+
+const WAYS = `As JSON, or the file itself as \`text/csv\` of at most ${LIMITS.fileBytes} bytes with \`app_id\` in the query.`;
 
 /** A kind of file: how it is taken in, and how it is only looked at. */
 type FileKind = {
@@ -40,12 +45,14 @@ export function costFileRoutes(routes: FastifyInstance, context: HttpContext): v
     routes.post(`${BASE}/${path}/import`, {
       schema: {
         summary: `Take in ${about} from CSV, whole or not at all`,
-        description: "What is known of the same is replaced.",
-        ...{ tags: ["admin"], body: csvBody, response: { 200: takenFileAnswer } },
+        description: `What is known of the same is replaced. ${WAYS}`,
+        ...{ tags: ["admin"], querystring: csvQuery, body: csvBody, response: { 200: takenFileAnswer } },
       },
+      bodyLimit: LIMITS.fileBodyBytes,
+      config: { takesCsv: true },
       handler: async (request) => {
         const body = request.body as FileBody;
-        const rows = await take(streamOf(body.csv), body).catch((error: unknown) => {
+        const rows = await take(fileOf(request), body).catch((error: unknown) => {
           throw error instanceof FileError ? new ApiError("badParameter", error.message) : error;
         });
         return success({ rows } satisfies TakenFile);
@@ -55,10 +62,11 @@ export function costFileRoutes(routes: FastifyInstance, context: HttpContext): v
     routes.post(`${BASE}/${path}/import/preview`, {
       schema: {
         summary: `What a CSV file of ${about} would do, without doing it`,
-        description: "The whole file is read by the same rules; each line that is wrong is named.",
-        ...{ tags: ["admin"], body: csvBody, response: { 200: previewAnswer } },
+        description: `The whole file is read by the same rules; each line that is wrong is named. ${WAYS}`,
+        ...{ tags: ["admin"], querystring: csvQuery, body: csvBody, response: { 200: previewAnswer } },
       },
-      config: { access: "read" },
+      bodyLimit: LIMITS.fileBodyBytes,
+      config: { access: "read", takesCsv: true },
       handler: async (request) => {
         const body = request.body as FileBody;
         if (running.previews >= LIMITS.previewsAtOnce) {
@@ -66,7 +74,7 @@ export function costFileRoutes(routes: FastifyInstance, context: HttpContext): v
         }
         running.previews += 1;
         try {
-          return success(await preview(streamOf(body.csv), body));
+          return success(await preview(fileOf(request), body));
         } finally {
           running.previews -= 1;
         }
@@ -101,11 +109,16 @@ function kindsOf({ pool, apps, clock }: HttpContext): FileKind[] {
 
 const PIECE_BYTES = 64 * 1024;
 
-/** In pieces: what is read in one go keeps everybody else waiting. */
-function streamOf(text: string): Readable {
-  const bytes = Buffer.from(text);
-  const count = Math.ceil(bytes.length / PIECE_BYTES);
-  return Readable.from(
-    Array.from({ length: count }, (_, at) => bytes.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES)),
-  );
+/** In pieces, each in a turn of the event loop of its own: what is read in one go keeps everybody else waiting. */
+function fileOf(request: FastifyRequest): Readable {
+  const { csv } = request.body as FileBody;
+  const bytes = csv === "" ? (request.csv ?? Buffer.alloc(0)) : Buffer.from(csv);
+  return Readable.from(piecesOf(bytes));
+}
+
+async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+    await yieldToLoop();
+    yield bytes.subarray(at, at + PIECE_BYTES);
+  }
 }

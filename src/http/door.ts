@@ -1,8 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
-import { answerOfError, bodyTooLarge, type FailedAnswer, JSON_TYPE } from "./answer.ts";
+import { answerOfError, type FailedAnswer, JSON_TYPE } from "./answer.ts";
 import type { HttpContext } from "./context.ts";
+import { mustCloseUnread, receiveBody } from "./receive.ts";
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -44,34 +45,14 @@ export class DoorCall {
     const { url = "" } = this.#request;
     const path = url.split("?", 1)[0];
     const answer = answerOfError(this.#context, error, { id: `${this.#endpoint}-${lastId}`, url: path });
-    const isUnread = !this.#request.complete;
-    if (isUnread) this.#request.resume();
-    // Closing while the client still writes may reach it before the answer does: what is not too long is read to its end.
-    const isLong = isUnread && !(Number(this.#request.headers["content-length"]) <= LIMITS.unreadBytes);
-    const headers = isLong ? { ...answer.headers, connection: "close" } : answer.headers;
+    const headers = mustCloseUnread(this.#request) ? { ...answer.headers, connection: "close" } : answer.headers;
     this.#respond(answer.status, answer.code, answer.body, headers);
     return answer;
   }
 
-  /** A client that hangs up gets no answer; what it had sent is forgotten. */
   readBody(done: (bytes: Buffer) => void): void {
     const { bodyBytesMax } = this.#context.config;
-    if (Number(this.#request.headers["content-length"] ?? 0) > bodyBytesMax) {
-      this.fail(bodyTooLarge(this.#context));
-      return;
-    }
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    this.#request.on("data", (chunk: Buffer) => {
-      if (bytes > bodyBytesMax) return;
-      bytes += chunk.length;
-      if (bytes > bodyBytesMax) this.fail(bodyTooLarge(this.#context));
-      else chunks.push(chunk);
-    });
-    this.#request.on("end", () => {
-      if (bytes <= bodyBytesMax) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
-    });
-    this.#request.on("error", () => {});
+    receiveBody(this.#request, { bytesMax: bodyBytesMax, done, refuse: (error) => this.fail(error) });
   }
 
   #respond(status: number, code: number, body: string, headers: Record<string, string>): void {

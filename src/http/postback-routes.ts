@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { LIMITS } from "../config.ts";
 import { success } from "../contract/envelope.ts";
 import {
   type PostbackList,
@@ -72,6 +73,7 @@ export function postbackRoutes(routes: FastifyInstance, context: HttpContext): v
   });
 
   routes.post(`${BASE}/postback/resend`, {
+    bodyLimit: LIMITS.reportBodyBytes,
     // The client ids of a list would outlive the users in the audit log.
     config: { numbersAreIds: true, auditHides: ["postbacks"] },
     schema: {

@@ -13,24 +13,37 @@ import type { HttpContext } from "./context.ts";
 const NOT_VERIFIED = "sign or Authorization does not verify.";
 
 /**
- * Who is calling: the token names the key, the key and the body make the sign, and the sign is the key of the token.
- * Before anything else of the body is looked at.
+ * Whose key the token names, before the body is read. Who can name a key has it: it is the secret itself. Of a stranger no
+ * more is read than tells whether it is JSON at all.
  */
-export async function requireDeveloper(context: HttpContext, request: FastifyRequest): Promise<DeveloperApp> {
-  const token = (request.headers.authorization ?? "").replace(/^Bearer\s+/i, "");
-  const sign = isObject(request.body) ? request.body.sign : undefined;
-  const appKey = keyNamedBy(token);
+export async function namedDeveloper(context: HttpContext, request: FastifyRequest): Promise<DeveloperApp | undefined> {
+  const appKey = keyNamedBy(tokenOf(request));
   const developer = appKey === undefined ? undefined : await findDeveloperApp(context.pool, context.vault, appKey);
-  // Nothing is hashed for a stranger. Who can name a key has it: it is the secret itself.
+  const isShort = Number(request.headers["content-length"]) <= LIMITS.signInBodyBytes;
+  if (!developer && !isShort) throw new ApiError("badSign", NOT_VERIFIED);
+  return developer;
+}
+
+/**
+ * The developer that the token names, if it has sent the body: the key and the body make the sign, and the sign is the
+ * key of the token. Before anything else of the body is looked at.
+ */
+export async function requireSigned(
+  request: FastifyRequest,
+  developer: DeveloperApp | undefined,
+): Promise<DeveloperApp> {
+  const sign = isObject(request.body) ? request.body.sign : undefined;
   if (!developer || typeof sign !== "string") throw new ApiError("badSign", NOT_VERIFIED);
-  if (request.plainBody.length > LIMITS.reportBodyBytes) {
-    throw new ApiError("bodyTooLarge", `The body of a report has at most ${LIMITS.reportBodyBytes} bytes.`);
-  }
   assertShallow(request.body as JsonValue, "The body");
   const isSigned = isReportSigned(request.plainBody.toString("utf8"), sign, developer.appKey);
-  if (!isSigned || !(await isTokenOf(token, sign.toLowerCase(), sign))) throw new ApiError("badSign", NOT_VERIFIED);
+  if (!isSigned || !(await isTokenOf(tokenOf(request), sign.toLowerCase(), sign)))
+    throw new ApiError("badSign", NOT_VERIFIED);
   requireApproved(developer);
   return developer;
+}
+
+function tokenOf(request: FastifyRequest): string {
+  return (request.headers.authorization ?? "").replace(/^Bearer\s+/i, "");
 }
 
 export function requireApproved({ state, reason }: DeveloperApp): void {

@@ -19,7 +19,7 @@ import { readUserList, runUserList, type UserListBody } from "../report/user-lis
 import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 import { dataAgeS } from "./data-age.ts";
-import { requireDeveloper, requireGranted, withinRate } from "./report-access.ts";
+import { namedDeveloper, requireGranted, requireSigned, withinRate } from "./report-access.ts";
 
 const BASE = "/openapi/api/v1/report";
 const DATA_AGE = "touchpoint-data-age";
@@ -27,8 +27,11 @@ const DATA_AGE = "touchpoint-data-age";
 /** Endpoints 1 to 3: signed, and limited in their rate. */
 export function reportRoutes(server: FastifyInstance, context: HttpContext): void {
   server.register(async (routes) => {
+    routes.addHook("preParsing", async (request) => {
+      request.named = await namedDeveloper(context, request);
+    });
     routes.addHook("preValidation", async (request) => {
-      request.developer = await requireDeveloper(context, request);
+      request.developer = await requireSigned(request, request.named);
     });
 
     reportRoute(routes, context, {

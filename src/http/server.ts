@@ -17,11 +17,10 @@ import Fastify, {
 } from "fastify";
 import { LIMITS } from "../config.ts";
 import { refusal } from "../contract/envelope.ts";
-import { parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
-import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
+import { hideContentType, readBodies } from "./body-reader.ts";
 import { clientRoutes } from "./client-routes.ts";
 import { collectDoor } from "./collect-door.ts";
 import { collectRoutes } from "./collect-routes.ts";
@@ -33,6 +32,7 @@ import { liveRoutes } from "./live-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
 import { opsRoutes } from "./ops-routes.ts";
 import { orderEventRoutes } from "./order-event-routes.ts";
+import { mustCloseUnread } from "./receive.ts";
 import { registerRoutes } from "./register-routes.ts";
 import { reportRoutes } from "./report-routes.ts";
 import { touchDoor } from "./touch-door.ts";
@@ -46,15 +46,10 @@ const CORS_HEADERS = [
   ...["ta-integration-type", "ta-integration-version", "ta-integration-count", "ta-integration-extra", "ta-datas-type"],
 ].join(", ");
 
-const RAW_CONTENT_TYPE = Symbol("the Content-Type as sent");
-type RawRequest = { headers: Record<string, string | string[] | undefined>; [RAW_CONTENT_TYPE]?: string };
-
 export async function createServer(context: HttpContext): Promise<FastifyInstance> {
-  const { config } = context;
   const server = Fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
-    bodyLimit: config.bodyBytesMax,
     serverFactory: (framework) => httpServer(context, framework),
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: true },
@@ -67,11 +62,8 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
     },
     // One logger for all: a child of its own for every request costs more than parsing a small body.
     childLoggerFactory: (logger) => logger,
-    // Fastify refuses odd Content-Types before any parser sees them; SDKs send odd ones, and none tells the truth.
     rewriteUrl(request) {
-      const raw = request as unknown as RawRequest;
-      raw[RAW_CONTENT_TYPE] = String(raw.headers["content-type"] ?? "");
-      raw.headers["content-type"] = undefined;
+      hideContentType(request as unknown as IncomingMessage);
       return request.url ?? "/";
     },
     // An address that cannot be decoded never reaches the error handler.
@@ -84,7 +76,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   });
   server.decorateRequest("answerCode", 0);
   server.decorateRequest("answerMessage", "");
-  readBodies(server, context);
+  readBodies(server);
   addHooks(server, context);
   answerErrors(server, context);
   await server.register(swagger, { openapi: OPENAPI });
@@ -164,32 +156,6 @@ const OPENAPI = {
   },
 };
 
-/** Bodies are read by us: whatever their Content-Type, unpacked, parsed, and kept as bytes for the journal. */
-function readBodies(server: FastifyInstance, context: HttpContext): void {
-  server.removeAllContentTypeParsers();
-  server.addContentTypeParser("*", { parseAs: "buffer" }, (request: FastifyRequest, bytes: Buffer, done) => {
-    const parse = (plain: Buffer) => {
-      request.plainBody = plain;
-      try {
-        done(null, request.routeOptions.config.numbersAreIds ? parseJsonWithIds(plain) : parseJson(plain));
-      } catch (error) {
-        done(error as Error);
-      }
-    };
-    const headers = bodyHeadersOf(request);
-    if (isPlain(headers)) parse(bytes);
-    else unpackBody(bytes, headers, context.config.bodyUnpackedBytesMax).then(parse, done);
-  });
-}
-
-function bodyHeadersOf(request: FastifyRequest): BodyHeaders {
-  return {
-    contentType: (request.raw as unknown as RawRequest)[RAW_CONTENT_TYPE] ?? "",
-    contentEncoding: String(request.headers["content-encoding"] ?? ""),
-    gravityCompress: String(request.headers["gravity-content-compress"] ?? ""),
-  };
-}
-
 function addHooks(server: FastifyInstance, context: HttpContext): void {
   server.addHook("onRequest", (request, reply, done) => {
     // Before anything can fail, so that refusals are not kept by a browser or a proxy either.
@@ -215,7 +181,7 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
   });
 
   server.addHook("preValidation", (request, _reply, done) => {
-    const isMissing = request.plainBody === undefined && request.routeOptions.schema?.body !== undefined;
+    const isMissing = request.body === undefined && request.routeOptions.schema?.body !== undefined;
     done(isMissing ? new ApiError("badJson", "The body is empty.") : undefined);
   });
 
@@ -266,6 +232,7 @@ function refuseRoute(routes: RoutesByPath, request: FastifyRequest, reply: Fasti
 function send(request: FastifyRequest, reply: FastifyReply, answer: FailedAnswer): void {
   request.answerCode = answer.code;
   request.answerMessage = answer.message;
+  if (mustCloseUnread(request.raw)) void reply.header("connection", "close");
   void reply.code(answer.status).headers(answer.headers).type(JSON_TYPE).send(answer.body);
 }
 

@@ -58,11 +58,6 @@ describe("on the wire", () => {
     const answer = await server.post("event/collect/", app, new Uint8Array(WIRE_BYTES_MAX + 1), { headers });
     expect(answer).toMatchObject(tooLarge);
   });
-
-  test.each(["user/register/", "user/get/", "base/wx/access_token/refresh/"])("%s has the same limit", async (path) => {
-    const app = await server.appWith(["a"]);
-    expect(await server.post(path, app, " ".repeat(WIRE_BYTES_MAX + 1))).toMatchObject(tooLarge);
-  });
 });
 
 describe.each(["gravity-content-compress", "content-encoding"])("unpacked, by %s", (header) => {

@@ -1,5 +1,4 @@
 import { createHash, createHmac } from "node:crypto";
-import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { signedRequest } from "../../src/client/report-client.ts";
 import type { App } from "../../src/db/app.ts";
@@ -62,14 +61,6 @@ describe("a signed call", () => {
     for (const word of ["Bearer ", "bearer "]) {
       expect(await reports.send(path, text, { authorization: `${word}${authorization}` })).toMatchObject({ code: 0 });
     }
-  });
-
-  test("may be packed: what is signed is the text inside", async () => {
-    const { body, authorization } = signedRequest(adReportOf(app), developer.appKey);
-    const headers = { authorization, "content-encoding": "gzip" };
-    const url = `${server.url}${REPORT_BASE}/combo_sql/`;
-    const answer = await answerOf(await fetch(url, { method: "POST", headers, body: gzipSync(body) }));
-    expect(answer).toMatchObject({ status: 200, code: 0 });
   });
 
   test.each(NAMES)("of %s is for no page of another site", async (path, { body }) => {

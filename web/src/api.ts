@@ -46,20 +46,23 @@ export async function post<T>(path: string, body: object, signal?: AbortSignal):
 
 /** For answers that are read bit by bit. A refusal is still an envelope. */
 export async function postForStream(path: string, body: object, signal?: AbortSignal): Promise<Response> {
-  const csrf = queries.getQueryData<Session | null>(SESSION_KEY)?.csrf ?? "";
-  const { bytes, encoding } = await packed(JSON.stringify(body));
-  const headers = { "content-type": "application/json", [CSRF_HEADER]: csrf, ...encoding };
-  return send(addressOf(path), { method: "POST", headers, body: bytes, ...(signal ? { signal } : {}) });
+  const headers = { "content-type": "application/json", ...csrfHeader() };
+  return send(addressOf(path), {
+    method: "POST",
+    headers,
+    body: JSON.stringify(body),
+    ...(signal ? { signal } : {}),
+  });
 }
 
-/** More than a form ever holds: a file. */
-const LARGE_CHARACTERS = 200_000;
+/** A file goes as itself: as JSON it would have to be read in one go. */
+export async function postFile<T>(path: string, query: Query, csv: string): Promise<T> {
+  const headers = { "content-type": "text/csv; charset=utf-8", ...csrfHeader() };
+  return dataOf<T>(await send(addressOf(path, query), { method: "POST", headers, body: csv }));
+}
 
-/** On the wire a body may be smaller than what a file makes of it. */
-async function packed(text: string): Promise<{ bytes: BodyInit; encoding: Record<string, string> }> {
-  if (text.length < LARGE_CHARACTERS) return { bytes: text, encoding: {} };
-  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
-  return { bytes: await new Response(stream).blob(), encoding: { "content-encoding": "gzip" } };
+function csrfHeader(): Record<string, string> {
+  return { [CSRF_HEADER]: queries.getQueryData<Session | null>(SESSION_KEY)?.csrf ?? "" };
 }
 
 async function send(address: string, init: RequestInit): Promise<Response> {

@@ -82,7 +82,7 @@ const EDGES: readonly Edge[] = [
     ...{
       what: "bytes of a report's body",
       size: LIMITS.reportBodyBytes,
-      beyond: refused(1413, /at most \d+ bytes/, 413),
+      beyond: refused(1413, /larger than \d+ bytes/, 413),
     },
     send: (guest, size) => guest.report("user/list", listBody(guest, {}), size),
   },

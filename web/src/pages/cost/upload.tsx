@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { CostPreview, FilePreview, TakenFile } from "../../../../src/contract/cost.ts";
-import { post, queries } from "../../api.ts";
+import { postFile, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useMayChange } from "../../session.tsx";
@@ -55,16 +55,16 @@ function useUpload(kind: FileKind) {
   const app = useApp();
   const { number } = useFormat();
   const [file, setFile] = useState<ReadFile>();
-  const bodyOf = ({ text: csv }: ReadFile) => ({ app_id: app.app_id, csv });
+  const send = <Answer,>(path: string, { text: csv }: ReadFile) => postFile<Answer>(path, { app_id: app.app_id }, csv);
   const looking = useMutation({
     mutationFn: async (given: File) => {
       const read = await readFile(given);
       setFile(read);
-      return post<Preview>(`${kind}/import/preview`, bodyOf(read));
+      return send<Preview>(`${kind}/import/preview`, read);
     },
   });
   const taking = useMutation({
-    mutationFn: () => post<TakenFile>(`${kind}/import`, bodyOf(file!)),
+    mutationFn: () => send<TakenFile>(`${kind}/import`, file!),
     onSuccess: async ({ rows }) => {
       await queries.invalidateQueries({ queryKey: [COSTS_KEY] });
       say(text.taken(number(rows)));

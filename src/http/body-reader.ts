@@ -1,0 +1,83 @@
+import type { IncomingMessage } from "node:http";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { LIMITS } from "../config.ts";
+import { type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
+import { assertWithin } from "../domain/json-bounds.ts";
+import { ApiError } from "../errors.ts";
+import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
+import { receiveBody } from "./receive.ts";
+
+const RAW_CONTENT_TYPE = Symbol("the Content-Type as sent");
+type RawRequest = { headers: Record<string, string | string[] | undefined>; [RAW_CONTENT_TYPE]?: string };
+
+/** Fastify refuses odd Content-Types before any parser sees them; SDKs send odd ones, and none tells the truth. */
+export function hideContentType(request: IncomingMessage): void {
+  const raw = request as unknown as RawRequest;
+  raw[RAW_CONTENT_TYPE] = String(raw.headers["content-type"] ?? "");
+  raw.headers["content-type"] = undefined;
+}
+
+/** The largest body of the routes below an address; a route that needs another one declares it. */
+const BODY_LIMITS: readonly (readonly [address: string, bytesMax: number])[] = [
+  ["/event_center/", LIMITS.userBodyBytes],
+  ["/openapi/", LIMITS.reportBodyBytes],
+  ["/admin/api/v1/report/", LIMITS.reportBodyBytes],
+  ["/admin/api/v1/session", LIMITS.signInBodyBytes],
+  ["/", LIMITS.settingsBodyBytes],
+];
+
+/**
+ * Bodies are read by us: whatever their Content-Type, no longer than the route takes, parsed, and kept as bytes for the
+ * journal. Only collection takes packed ones: nothing is unpacked for anybody else.
+ */
+export function readBodies(server: FastifyInstance): void {
+  server.addHook("onRoute", (route) => {
+    route.bodyLimit ??= BODY_LIMITS.find(([address]) => route.url.startsWith(address))![1];
+  });
+  server.removeAllContentTypeParsers();
+  server.addContentTypeParser("*", (request: FastifyRequest, _payload, done) => {
+    const { bodyLimit: bytesMax, config } = request.routeOptions;
+    const headers = bodyHeadersOf(request);
+    const read = (plain: Buffer) => {
+      request.plainBody = plain;
+      try {
+        done(null, parse(request, plain));
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+    const unpack = (bytes: Buffer) => {
+      if (isPlain(headers)) read(bytes);
+      else if (config.collection) unpackBody(bytes, headers, config.unpackedBytesMax ?? bytesMax).then(read, done);
+      else done(new ApiError("badJson", "The body must be plain JSON here, not gzip or a form."));
+    };
+    const keepFile = (csv: Buffer) => {
+      request.csv = csv;
+      done(null, fileBodyOf(request));
+    };
+    if (config.takesCsv && headers.contentType.startsWith("text/csv") && isPlain(headers))
+      receiveBody(request.raw, { bytesMax: LIMITS.fileBytes, done: keepFile, refuse: done });
+    else receiveBody(request.raw, { bytesMax, done: unpack, refuse: done });
+  });
+}
+
+/** What the JSON around a file would say. */
+function fileBodyOf(request: FastifyRequest): JsonObject {
+  const { app_id } = request.query as { app_id?: string };
+  return { csv: "", ...(app_id !== undefined && { app_id: Number(app_id) }) };
+}
+
+function parse(request: FastifyRequest, plain: Buffer): JsonValue {
+  if (plain.length > LIMITS.bodyBytesAtOnce) {
+    assertWithin(plain, { values: LIMITS.bodyValuesAtOnce, depth: LIMITS.bodyDepth });
+  }
+  return request.routeOptions.config.numbersAreIds ? parseJsonWithIds(plain) : parseJson(plain);
+}
+
+function bodyHeadersOf(request: FastifyRequest): BodyHeaders {
+  return {
+    contentType: (request.raw as unknown as RawRequest)[RAW_CONTENT_TYPE] ?? "",
+    contentEncoding: String(request.headers["content-encoding"] ?? ""),
+    gravityCompress: String(request.headers["gravity-content-compress"] ?? ""),
+  };
+}
