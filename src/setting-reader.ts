@@ -1,0 +1,69 @@
+import { isNetwork } from "./domain/network.ts";
+
+export const KIB = 1024;
+export const MIB = 1024 * KIB;
+export const GIB = 1024 * MIB;
+
+/** Each reads the text of one setting, and throws what is wrong with it. */
+export function integer(min: number, max: number) {
+  return (text: string): number => {
+    const number = Number(text);
+    if (!/^\d+$/.test(text) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}.`);
+    return number;
+  };
+}
+
+export function bytes(min: number, max: number) {
+  const units: Record<string, number> = { "": 1, B: 1, KIB: KIB, MIB: MIB, GIB: GIB };
+  return (text: string): number => {
+    const match = /^(\d+)\s*([KMG]iB|B)?$/i.exec(text);
+    const number = match ? Number(match[1]) * units[(match[2] ?? "").toUpperCase()]! : Number.NaN;
+    if (!(number >= min && number <= max)) throw new Error(`must be a size such as 2MiB, from ${min} to ${max} bytes.`);
+    return number;
+  };
+}
+
+export function oneOf<const T extends readonly string[]>(choices: T) {
+  return (text: string): T[number] => {
+    if (!choices.includes(text)) throw new Error(`must be one of ${choices.join(", ")}.`);
+    return text;
+  };
+}
+
+export function nonEmpty(text: string): string {
+  if (text === "") throw new Error("must not be empty.");
+  return text;
+}
+
+/** Written in seconds. */
+export function milliseconds(min: number, max: number) {
+  return (text: string): number => integer(min, max)(text) * 1000;
+}
+
+export function addresses(text: string): string[] {
+  const list = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+  const bad = list.find((part) => !isNetwork(part));
+  if (bad !== undefined) throw new Error(`${JSON.stringify(bad)} is not an address or a network.`);
+  return list;
+}
+
+export function databaseUrl(text: string): string {
+  if (text !== "" && !/^postgres(ql)?:\/\//.test(text))
+    throw new Error("must begin with postgres:// or postgresql://.");
+  return text;
+}
+
+export function httpUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:/.test(text))
+    throw new Error("must be an address that begins with http:// or https://.");
+  return text;
+}
+
+export function secretKey(text: string): string {
+  if (text !== "" && !/^[0-9a-fA-F]{64}$/.test(text)) throw new Error("must be 64 hex digits.");
+  return text.toLowerCase();
+}
