@@ -1,112 +1,153 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { startTencent } from "../sim/platforms/tencent.ts";
+import { storeAccount } from "../src/db/platform-account.ts";
 import { calendarOf } from "../src/domain/calendar.ts";
 import { apiMarkdown } from "../src/http/api-markdown.ts";
 import type { OpenApi } from "../src/http/docs-page.ts";
 import { metricsMarkdown } from "../src/report/metrics-markdown.ts";
-import { sharedServer } from "./support/shared-server.ts";
+import { openVault } from "../src/vault.ts";
+import { ACCESS } from "./cost/stage.ts";
+import { cleanUp, TouchpointProcess } from "./support/touchpoint.ts";
 
 const run = promisify(execFile);
-const server = sharedServer();
 const ROOT = new URL("../", import.meta.url);
+const textOf = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
+
+let server: TouchpointProcess;
+/** Commands that not every machine has, or that would take long to start. */
+const commands = mkdtempSync(join(tmpdir(), "touchpoint-docs-"));
+beforeAll(async () => {
+  // Costs are pulled by the commands alone: an account is pulled by one at a time.
+  server = await TouchpointProcess.start({ env: { ROLES: "http,apply,refresh,postback" } });
+  writeFileSync(join(commands, "npm"), NPM);
+  if (!(process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, "curl")))) {
+    writeFileSync(join(commands, "curl"), CURL);
+    chmodSync(join(commands, "curl"), 0o755);
+  }
+  chmodSync(join(commands, "npm"), 0o755);
+});
+afterAll(async () => {
+  await server.kill();
+  await cleanUp(server.dataDir);
+  rmSync(commands, { recursive: true, force: true });
+});
+
+/** Runs a script as a reader would who has the server elsewhere than at its usual place; gives what it prints. */
+async function shell(script: string, variables: Record<string, string> = {}): Promise<string> {
+  const env = {
+    PATH: `${commands}:${dirname(process.execPath)}:${process.env.PATH}`,
+    HOME: process.env.HOME ?? "",
+    URL: server.url,
+    DATA_DIR: server.dataDir,
+    PLATFORM_PRIVATE_NETWORKS: "allow",
+    ...variables,
+  };
+  const { stdout } = await run("sh", ["-e", "-c", script], { cwd: ROOT, env });
+  return stdout;
+}
+
+const blocksOf = (path: string, before = "") =>
+  [...textOf(path).matchAll(new RegExp(`${before}\`\`\`sh\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, block]) => block!);
 
 test("docs/API.md is what the running server says of itself", async () => {
   const openApi = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApi;
-  expect(readFileSync(new URL("docs/API.md", ROOT), "utf8")).toBe(apiMarkdown(openApi));
+  expect(textOf("docs/API.md")).toBe(apiMarkdown(openApi));
 });
 
 test("docs/METRICS.md is what the catalogue says", () => {
-  expect(readFileSync(new URL("docs/METRICS.md", ROOT), "utf8")).toBe(metricsMarkdown());
+  expect(textOf("docs/METRICS.md")).toBe(metricsMarkdown());
 });
 
-const blocks = [
-  ...readFileSync(new URL("README.md", ROOT), "utf8").matchAll(
-    /<!-- run in test\/docs\.test\.ts -->\n```sh\n([\s\S]*?)```/g,
-  ),
-].map(([, block]) => block!);
+const NEXT = "\n@@@ next block @@@\n";
 
-/** Runs a block of the README in an app of its own; gives what it printed. */
-async function runBlock(block: string): Promise<string> {
-  const app = await server.createApp();
-  const folder = mkdtempSync(join(tmpdir(), "touchpoint-docs-"));
-  try {
-    // Not every machine has curl; this stands in for the two ways in which the README calls it.
-    writeFileSync(join(folder, "curl"), CURL);
-    chmodSync(join(folder, "curl"), 0o755);
-    const script = block.replaceAll("npm run -s cli --", `"${process.execPath}" dist/src/cli.js`);
-    const { stdout } = await run("sh", ["-e", "-c", script], {
-      cwd: ROOT,
-      env: {
-        PATH: `${folder}:${process.env.PATH}`,
-        NODE: process.execPath,
-        URL: server.url,
-        TOKEN: app.accessToken,
-        APP: String(app.appId),
-        TODAY: calendarOf(app.timeZone).dayOf(Date.now()),
-        DATA_DIR: server.dataDir,
-      },
-    });
-    return stdout;
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+/** All blocks of the README that can be run, one after the other in one shell; what each of them prints. */
+async function readmeRun(): Promise<string[]> {
+  const blocks = blocksOf("README.md", "<!-- run in test/docs\\.test\\.ts -->\\n");
+  const today = () => calendarOf("Asia/Shanghai").dayOf(Date.now());
+  for (;;) {
+    const begunOn = today();
+    const printed = await shell(blocks.join(`printf '${NEXT.replaceAll("\n", "\\n")}'\n`));
+    // The README speaks of one day: when midnight has come in between, it is read once more.
+    if (today() === begunOn) return printed.split(NEXT);
   }
 }
 
-const answersIn = (stdout: string) =>
-  stdout.split("\n").flatMap((line) => (/^{"(?:code|ret)"/.test(line) ? [JSON.parse(line)] : []));
+test("the README's blocks run as printed, in one shell, and say what the text beside them says", async () => {
+  const [first, attributed, reported, told] = await readmeRun();
+  const codes = (printed: string) => [...printed.matchAll(/\{"code":(\d+)/g)].map(([, code]) => Number(code));
+  expect([first, attributed, reported, told].map((printed) => codes(printed!))).toEqual([[0, 0, 0], [0, 0, 0], [], []]);
 
-test("the README's first event works as written", async () => {
-  const stdout = await runBlock(blocks.find((block) => block.includes("event/collect"))!);
-  const answers = answersIn(stdout);
-  expect(answers.map(({ code }) => code)).toEqual([0, 0, 0]);
-  expect(answers[1].extra).toEqual({});
-  expect(answers[2].data.user_list[0].click_company).toBe("tencent");
-  expect(stdout).toMatch(/user\$pay_amount_sum\s+600/);
-  expect(stdout).toMatch(/total\s+3\s+3\s+0\s+0/);
+  expect(first).toMatch(/AdPlatform +natural\n/);
+  expect(first).toMatch(/properties +\{"vip":true\}\n/);
+  expect(first).toMatch(/total +2 +2 +0 +0/);
+
+  expect(attributed).toContain("https://track.example.com/event_center/api/v1/event/click/?app_id=");
+  expect(attributed).toContain("Attributed to kuaishou by click_key.");
+  expect(attributed).toContain("0 of 2 users and 0 cents of revenue would move");
+  expect(attributed).toMatch(/\(all\) +14d/);
+
+  expect(reported).toMatch(/autumn2026launch +12\.5 +1 +30 +2\.4\n/);
+  expect(reported).toMatch(/\n- +12\.5 +2 +30 +2\.4\n/);
+  expect(reported).toMatch(/,lin,kuaishou,.*,autumn2026launch,.*,order-1,/);
+  expect(reported).toMatch(/value +2\.4/);
+
+  expect(told).toMatch(/retention_1 +twice +100%/);
+  expect(told).toMatch(/kuaishou +1 +1500 +0\n/);
+  expect(told).toMatch(/value +factor:0\.5\n/);
+  expect(told).toMatch(/callback_hosts +ad\.partner\.gifshow\.com/);
+  expect(told).toContain("0 postbacks will be sent again.");
+  expect(told).toMatch(/secret +[\w-]{32}\n/);
 });
 
-test("the README's first attributed user works as written", async () => {
-  const stdout = await runBlock(blocks.find((block) => block.includes("event/click"))!);
-  expect(answersIn(stdout).map(({ code }) => code)).toEqual([0, 0]);
-  expect(stdout).toContain("https://track.example.com/event_center/api/v1/event/click/?app_id=");
-  expect(stdout).toContain("Attributed to tencent by click_key.");
-  expect(stdout).toMatch(/\d of 1 users and 0 cents of revenue would move/);
-  expect(stdout).toMatch(/\(all\)\s+14d/);
-});
-
-test("the README's first report works as written", async () => {
-  const stdout = await runBlock(blocks.find((block) => block.includes("report ad"))!);
-  expect(answersIn(stdout).map(({ code }) => code)).toEqual([0, 0]);
-  expect(stdout).toMatch(/tencent\s+12\.5\s+1\s+30\s+2\.4\n/);
-  expect(stdout).toMatch(/-\s+-\s+12\.5\s+1\s+30\s+2\.4\n/);
-  expect(stdout).toContain(",o-3,");
-  expect(stdout).toMatch(/value\s+2\.4/);
-});
-
-test("the README's first postback works as written", async () => {
-  const stdout = await runBlock(blocks.find((block) => block.includes("postback rule"))!);
-  expect(answersIn(stdout).map(({ code }) => code)).toEqual([0, 0]);
-  expect(stdout).toMatch(/retention_1 +twice +100%/);
-  expect(stdout).toMatch(/kuaishou +1 +1500 +0\n/);
-  expect(stdout).toMatch(/value +factor:0\.5\n/);
-  expect(stdout).toMatch(/callback_hosts +ad\.partner\.gifshow\.com /);
-  expect(stdout).toContain("0 postbacks will be sent again.");
-  expect(stdout).toMatch(/secret +[\w-]{32}\n/);
+test("the blocks of docs/OPERATIONS.md run as printed", async () => {
+  const app = await server.appWith(["player-1"]);
+  const tencent = await startTencent({ clock: Date.now, accounts: ["123"] });
+  const pool = server.database();
+  await storeAccount(
+    pool,
+    openVault({ dataDir: server.dataDir, secretKey: "" }),
+    {
+      ...{ appId: app.appId, advertiserId: "123", postbacks: false, costs: true, ratePerS: 0, tokenExpiresAtMs: null },
+      ...{ lastError: "", lastErrorAtMs: null, ...ACCESS.tencent(tencent) },
+    },
+    Date.now(),
+  );
+  await pool.end();
+  const isForStopped = (block: string) => /^cp |--all\b/m.test(block);
+  const blocks = blocksOf("docs/OPERATIONS.md");
+  expect(blocks.filter(isForStopped)).toHaveLength(2);
+  const variables = { APP: String(app.appId), BACKUP: join(commands, "backup") };
+  const running = await shell(blocks.filter((block) => !isForStopped(block)).join(""), variables);
+  expect(running).toContain("0 of 0 entries taken in, 0 still set aside.");
+  expect(running).toContain("Erased.");
+  expect(await server.stop()).toBe(0);
+  const stopped = await shell(blocks.filter(isForStopped).join(""), variables);
+  expect(stopped).toMatch(/\d+ bytes of journal applied, 0 entries set aside\./);
+  expect(existsSync(join(variables.BACKUP, "journal"))).toBe(true);
+  await tencent.close();
 });
 
 test("the client that the README shows is what the package exports", async () => {
-  const { exports } = JSON.parse(readFileSync(new URL("package.json", ROOT), "utf8"));
+  const { exports } = JSON.parse(textOf("package.json"));
   const client = await import(new URL(exports["./client"].default, ROOT).href);
   expect(new client.ReportClient({ baseUrl: server.url, appKey: "x" })).toHaveProperty("adReport");
 });
 
+/** What `npm run -s cli --` comes to, without the half second that npm takes for it. */
+const NPM = `#!/bin/sh
+[ "$1 $2 $3 $4" = "run -s cli --" ] || exit 64
+shift 4
+exec node dist/src/cli.js "$@"
+`;
+
 const CURL = `#!/bin/sh
-exec "$NODE" -e '
+exec node -e '
 const [url, , body] = process.argv.slice(1);
-fetch(url, body ? { method: "POST", body } : {}).then((r) => r.text()).then(console.log);
+fetch(url, body ? { method: "POST", body } : {}).then((r) => r.text()).then((text) => process.stdout.write(text));
 ' "$@"
 `;
