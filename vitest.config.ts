@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
+import { PATIENCE_MS, TEST_MS_MAX } from "./test/support/patience.ts";
 
 /** Where tests take longest, though their files are short: servers of their own, whole markets, a browser. */
 const LONG = /\/test\/(chaos|crash|process|sim|web|cli\/alone|docs|http\/asa)\b/;
@@ -23,10 +24,10 @@ export default defineConfig({
     // Nothing here keeps anything in a module, and to load every module anew for each file takes a third of a second.
     isolate: false,
     sequence: { sequencer: LongFirst },
-    // A test ends by a condition. The limit is only for one that hangs, and no slow machine reaches it.
-    testTimeout: 15 * 60_000,
-    hookTimeout: 15 * 60_000,
-    expect: { poll: { timeout: 5 * 60_000 } },
+    // A test ends by a condition; only one that hangs reaches these limits.
+    testTimeout: TEST_MS_MAX,
+    hookTimeout: TEST_MS_MAX,
+    expect: { poll: { timeout: PATIENCE_MS } },
     slowTestThreshold: 5_000,
     passWithNoTests: false,
   },

@@ -182,6 +182,13 @@ const BANS: readonly Ban[] = [
     offence: "export default function run() {}",
   },
   {
+    rule: "no test is limited or judged by how long something takes: waits end by a condition, see test/support/patience.ts",
+    where: (path) => path.startsWith("test/") && path !== "test/support/patience.ts",
+    pattern:
+      /\bvi\.wait\w+\(|\btimeout(?:Ms)?: *\d|^\s*\}, \d[\d_]*\);|\bAbortSignal\.timeout\((?!PATIENCE)|\bnow\(\) - \w+\)\.toBeLess/,
+    offence: "expect(performance.now() - startedMs).toBeLessThan(500);",
+  },
+  {
     rule: "no test is left out, singled out or only planned",
     where: (path) => path.startsWith("test/"),
     pattern: /\b(?:test|it|describe|suite)(?:\.\w+)*\.(?:skip|only|todo|skipIf|runIf|fails)\b|\bx(?:it|describe)\(/,

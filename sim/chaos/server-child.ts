@@ -6,7 +6,7 @@ import type { Order, Report } from "./server-process.ts";
 import { Stuck, WAIT_MS_MAX } from "./until.ts";
 
 const LINES_KEPT = 400;
-const STOP_MS_MAX = 60_000;
+const STOP_MS_MAX = WAIT_MS_MAX;
 
 export type ServerStart = {
   env: Record<string, string>;

@@ -9,7 +9,7 @@ export class Stuck extends Error {
   }
 }
 
-export const WAIT_MS_MAX = 90_000;
+export const WAIT_MS_MAX = 5 * 60_000;
 const LOOK_MS = 20;
 
 /** Waits for a condition instead of a time: a slow machine only takes longer. An error counts as not yet. */

@@ -46,7 +46,7 @@ test("every command works without a server, from an empty folder on, and the ser
   expect(await alone("ledger", "--app", app)).toEqual(ledger);
   expect(await alone("settle")).toEqual({ durable: applied, applied });
 
-  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  const server = await TouchpointProcess.start({ dataDir });
   try {
     expect(server.output, "an app is there: no demo").not.toMatch(/demo app/i);
     const sent = [{ ...event, time: Date.now() }];
@@ -54,11 +54,11 @@ test("every command works without a server, from an empty folder on, and the ser
   } finally {
     await server.stop();
   }
-}, 120_000);
+});
 
 test("settle without a server applies what a server left, and cannot where the apply role is switched off", async () => {
   const folder = prepareDataDir();
-  const server = await TouchpointProcess.start({ dataDir: folder, env: { ROLES: "http" }, timeoutMs: 60_000 });
+  const server = await TouchpointProcess.start({ dataDir: folder, env: { ROLES: "http" } });
   try {
     const app = await server.createApp();
     await server.register(app, "c");
@@ -77,4 +77,4 @@ test("settle without a server applies what a server left, and cannot where the a
     await server.kill();
     await cleanUp(folder);
   }
-}, 90_000);
+});

@@ -68,7 +68,7 @@ test("import takes in the history of years, registers who is unknown, and a seco
   expect([await show("a"), await show("b")]).toEqual(users);
   const minutes: { duplicate: number }[] = await cliJson(dataDir, ["ledger", "--app", String(app.appId)]);
   expect(minutes.reduce((sum, minute) => sum + minute.duplicate, 0)).toBe(4);
-}, 90_000);
+});
 
 test.each([
   ["is not JSON", `{"client_id":"a",`],

@@ -14,7 +14,7 @@ const collect = (app: App, event: string) =>
 
 /** A journal that nobody applies: what it holds is waiting. */
 beforeAll(async () => {
-  server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" }, timeoutMs: 60_000 });
+  server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" } });
   kept = await server.createApp({ name: "Kept" });
   lost = await server.createApp({ name: "Lost" });
   for (const app of [kept, lost]) await server.register(app, "c");
@@ -71,7 +71,7 @@ test("journal replay takes in what was set aside once its cause is gone; nothing
   const { rows } = await pool.query("delete from app where app_id = $1 returning *", [lost.appId]);
   await pool.end();
   await server.kill();
-  server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  server = await TouchpointProcess.start({ dataDir });
   const settled = await cliJson(dataDir, ["settle"]);
   expect(settled).toEqual({ durable: settled.applied, applied: expect.any(Number) });
   const before = await cliJson(dataDir, ["journal", "inspect"]);
@@ -94,7 +94,7 @@ test("journal replay takes in what was set aside once its cause is gone; nothing
   expect(await cliJson(dataDir, ["journal", "replay"])).toEqual({ requested: 0, replayed: 0, still_set_aside: 0 });
   expect(await stored(lost)).toBe(1);
   expect((await cliJson(dataDir, ["journal", "inspect"])).set_aside).toEqual([]);
-}, 90_000);
+});
 
 test("journal replay --all is refused while the server runs, and leaves everything as it is", async () => {
   const before = await stored(kept);

@@ -5,7 +5,6 @@ import { cli, cliJson, expectWrongArguments } from "./run.ts";
 
 const server = sharedServer();
 const { dataDir } = server;
-const soon = { timeout: 2_000, interval: 25 };
 
 /** The reasons that collect gives for one event; none: it is stored whole. */
 async function reasonsFor(app: App, event: { type?: string; event: string; properties?: object }): Promise<string[]> {
@@ -33,21 +32,21 @@ test("in strict mode an event is stored from its declaration on, until it is dis
   expect(await reasonsFor(app, level)).toEqual(["undeclared"]);
   expect(await reasonsFor(app, { event: "$MPLogin" }), "presets count as declared").toEqual([]);
   await declare("event", "level_up");
-  await expect.poll(() => reasonsFor(app, level), soon).toEqual([]);
+  await expect.poll(() => reasonsFor(app, level)).toEqual([]);
   await declare("event", "level_up", "--disable");
-  await expect.poll(() => reasonsFor(app, level), soon).toEqual(["disabled"]);
+  await expect.poll(() => reasonsFor(app, level)).toEqual(["disabled"]);
   await declare("event", "level_up");
-  await expect.poll(() => reasonsFor(app, level), soon).toEqual([]);
+  await expect.poll(() => reasonsFor(app, level)).toEqual([]);
 });
 
 test("in strict mode a property is kept from its declaration on, if it is of the declared type", async () => {
   const { app, declare } = await strictApp();
   await declare("event", "level_up");
-  await expect.poll(() => reasonsFor(app, { event: "level_up" }), soon).toEqual([]);
+  await expect.poll(() => reasonsFor(app, { event: "level_up" })).toEqual([]);
   const withLevel = (level: unknown) => reasonsFor(app, { event: "level_up", properties: { level } });
   expect(await withLevel(3)).toEqual(["bad_property"]);
   await declare("property", "level", "--type", "number");
-  await expect.poll(() => withLevel(4), soon).toEqual([]);
+  await expect.poll(() => withLevel(4)).toEqual([]);
   expect(await withLevel("five")).toEqual(["bad_property"]);
   await server.settle();
   const pool = server.database();
@@ -65,10 +64,10 @@ test("properties of events and of users are declared apart", async () => {
   const track = () => reasonsFor(app, { event: "$MPLogin", properties: { vip: true } });
   expect(await set()).toEqual(["bad_property"]);
   await declare("property", "vip", "--type", "bool", "--of", "user");
-  await expect.poll(set, soon).toEqual([]);
+  await expect.poll(set).toEqual([]);
   expect(await track()).toEqual(["bad_property"]);
   await declare("property", "vip", "--type", "bool");
-  await expect.poll(track, soon).toEqual([]);
+  await expect.poll(track).toEqual([]);
 });
 
 test("metadata list shows what was observed, declared and disabled, with the type of each property", async () => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { DAY_MS, Tables, track } from "../http/fixture.ts";
+import { eventually } from "../support/patience.ts";
 import { bring, type KuaishouStandIn, pay, startKuaishou, urlOf } from "../support/players.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { cli, cliJson, expectFailure, expectWrongArguments } from "./run.ts";
@@ -206,7 +207,7 @@ describe("postback list, status and resend", () => {
   const order = async (id: string) =>
     (await tables.orders(app)).find((row) => row.trace_id === id) as Record<string, unknown>;
   const becomes = (id: string, status: string) =>
-    vi.waitFor(async () => expect(await ofOrder(id)).toMatchObject({ status_text: status }), { timeout: 20_000 });
+    eventually(async () => expect(await ofOrder(id)).toMatchObject({ status_text: status }));
 
   beforeAll(async () => {
     kuaishou = await startKuaishou();
@@ -270,7 +271,7 @@ describe("postback list, status and resend", () => {
   });
 
   test("what was given up is accepted later, counted, and never sent again", async () => {
-    await vi.waitFor(async () => expect(await list("--status", "2")).toHaveLength(3), { timeout: 20_000 });
+    await eventually(async () => expect(await list("--status", "2")).toHaveLength(3));
     kuaishou.fail = () => undefined;
     const resend = ["postback", "resend", "--client", "u", "--event-type", "pay", "--order", "o1"];
     expect(await runJson(app, ...resend)).toEqual({ taken: 1, refused: {}, has_more: false });
@@ -287,7 +288,7 @@ describe("postback list, status and resend", () => {
     expect(await resend("--reason", "no such sentence")).toMatchObject({ taken: 0 });
     expect(await resend("--from", "2020-01-01", "--to", "2020-01-02")).toMatchObject({ taken: 0 });
     expect(await resend("--reason", "decoded fail", ...someDays())).toMatchObject({ taken: 2 });
-    await vi.waitFor(() => expect(kuaishou.accepted).toHaveLength(3), { timeout: 20_000 });
+    await eventually(() => expect(kuaishou.accepted).toHaveLength(3));
     const organic = ["postback", "resend", "--status", "3", "--reason"];
     expect(await runJson(app, ...organic, "organ")).toMatchObject({ refused: {} });
     expect(await runJson(app, ...organic, "organic")).toMatchObject({ taken: 0, refused: { organic: 3 } });
@@ -296,7 +297,7 @@ describe("postback list, status and resend", () => {
   test("what waits shows by account; it is given up when the account is removed, and can be sent again later", async () => {
     kuaishou.fail = () => "server_error";
     await pay(server, app, "u", { order: "o3", cents: 900 });
-    await vi.waitFor(async () => expect(await ofOrder("o3")).toMatchObject({ attempts: 1 }), { timeout: 20_000 });
+    await eventually(async () => expect(await ofOrder("o3")).toMatchObject({ attempts: 1 }));
     expect(await ofOrder("o3")).toMatchObject({
       status_text: "waiting",
       reason: expect.stringMatching(/50\d/),

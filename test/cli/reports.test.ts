@@ -45,7 +45,7 @@ describe("report ad", () => {
     expect(set.pay_share).toBe(0.6);
     const roi = ["report", "ad", ...signed(), ...range, "--metrics", "AppROI"];
     const total = async (...more: string[]) => (await cliJson(dataDir, [...roi, ...more])).total[0].AppROI;
-    await expect.poll(() => total("--roi-version", "2"), { timeout: 10_000 }).toBe(1.8);
+    await expect.poll(() => total("--roi-version", "2")).toBe(1.8);
     expect(await total()).toBe(3);
     const cost = ["report", "ad", ...signed(), ...range, "--metrics", "AdCost", "--platforms", "tencent"];
     expect((await cliJson(dataDir, cost)).total).toEqual([{ AdCost: 4 }]);

@@ -61,7 +61,7 @@ describe("the client", () => {
 
   test("pulls the ad report", async () => {
     const paid = async () => (await client.adReport(report())).total[0]?.AppGamePayAmountStandard;
-    await expect.poll(paid, { timeout: 10_000 }).toBe(6);
+    await expect.poll(paid).toBe(6);
     expect(await client.adReport(report())).toEqual({
       columns: ["AppGamePayAmountStandard"],
       items: [{ channel: "<a> & b", AppGamePayAmountStandard: 6 }],

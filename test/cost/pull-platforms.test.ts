@@ -180,7 +180,7 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
     rows[0]!.cents = 9;
     const from = sim.calls + 3;
     sim.fail = (call) => (call >= from ? failure : undefined);
-    const pulled = await stage.pull(own, BOTH);
+    const pulled = await stage.pull(own, BOTH, failure === "hang" ? { deadlineMs: 500 } : {});
     expect(pulled).toMatchObject({ days: 0, rows: 0 });
     expect(pulled.error).not.toBe("");
     expect(await stage.costs(app)).toEqual(before);

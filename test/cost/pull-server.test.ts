@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { CostRow } from "../../sim/platforms/costs.ts";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
@@ -11,6 +11,7 @@ import { openVault } from "../../src/vault.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
 import { adReportOf } from "../http/reports.ts";
 import { AdminCaller, dataOf } from "../support/admin-caller.ts";
+import { eventually } from "../support/patience.ts";
 import { answerOf, cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { ACCESS, ACCOUNT, spent } from "./stage.ts";
 
@@ -128,7 +129,7 @@ describe("a pull in the background", () => {
   test("is begun, tells how far it is, and what came of it", async () => {
     const begun = dataOf(await begin(), costPullAnswer);
     expect(begun).toMatchObject({ state: "running", ended_at: "", accounts: [], error: "" });
-    await vi.waitFor(async () => expect((await last()).pull.state).toBe("done"), 20_000);
+    await eventually(async () => expect((await last()).pull.state).toBe("done"));
     const { pull } = await last();
     expect(pull).toMatchObject({ accounts: [{ ad_platform: "bytedance", error: "" }], error: "" });
     expect(pull.days_done).toBe(pull.days_total);
@@ -139,10 +140,10 @@ describe("a pull in the background", () => {
     const before = [await costRows(), engine.calls] as const;
     engine.fail = () => "hang";
     dataOf(await begin(), costPullAnswer);
-    await vi.waitFor(() => expect(engine.calls).toBeGreaterThan(before[1]), 5_000);
+    await eventually(() => expect(engine.calls).toBeGreaterThan(before[1]));
     expect(await begin()).toMatchObject({ status: 503, code: 5003, msg: "Costs are being pulled; try again." });
     expect(await admin().post("cost/pull/stop", { app_id: app.appId })).toMatchObject({ code: 0 });
-    await vi.waitFor(async () => expect((await last()).pull.state).toBe("stopped"), 5_000);
+    await eventually(async () => expect((await last()).pull.state).toBe("stopped"));
     engine.fail = () => undefined;
     expect((await last()).pull.accounts).toMatchObject([{ error: "It was stopped." }]);
     expect(await costRows()).toBe(before[0]);
@@ -196,14 +197,14 @@ test("the role pulls by schedule as soon as it runs; killed between two pages it
   const asked = engine.calls;
   engine.fail = (call) => (call > asked + 2 ? "hang" : undefined);
   server = await TouchpointProcess.start({ dataDir: server.dataDir, env: { ROLES: "http,apply,cost" } });
-  await vi.waitFor(() => expect(engine.calls).toBe(asked + 3), 20_000);
+  await eventually(() => expect(engine.calls).toBe(asked + 3));
   await server.kill();
   engine.fail = () => undefined;
   server = await TouchpointProcess.start({ dataDir: server.dataDir, env: BY_HAND });
   expect(await costRows()).toBe(0);
   await server.stop();
   server = await TouchpointProcess.start({ dataDir: server.dataDir });
-  await vi.waitFor(async () => expect(await costRows()).toBe(2), { timeout: 20_000, interval: 100 });
+  await eventually(async () => expect(await costRows()).toBe(2));
 });
 
 test("a server that waits for a platform stops at once", async () => {
@@ -214,13 +215,14 @@ test("a server that waits for a platform stops at once", async () => {
     while (engine.calls === before) await admin().post("cost/pull", { app_id: app.appId, ad_platform: "bytedance" });
   };
   const pulling = pull().catch(() => undefined);
-  await vi.waitFor(() => expect(engine.calls).toBeGreaterThan(before), 5_000);
-  const startedMs = performance.now();
+  await eventually(() => expect(engine.calls).toBeGreaterThan(before));
   expect(await server.stop()).toBe(0);
-  expect(performance.now() - startedMs).toBeLessThan(5_000);
   await pulling;
   engine.fail = () => undefined;
   server = await TouchpointProcess.start({ dataDir: server.dataDir, env: BY_HAND });
+  // Had it waited for as long as a platform may take, the account would have a fault.
+  const { accounts } = (await admin().get("cost/status", { app_id: app.appId })).data;
+  expect(accounts.map(({ error }: any) => error)).toEqual(["", ""]);
 });
 
 /** As before the first pull. */

@@ -1,9 +1,10 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import type { CostRow } from "../../sim/platforms/costs.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
 import { type App, changeApp } from "../../src/db/app.ts";
 import { loadCostAccounts } from "../../src/db/cost-pull.ts";
 import type { PlatformAccount } from "../../src/db/platform-account.ts";
+import { eventually } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { ACCESS, ACCOUNT, CostStage, NOON_MS, spent, TODAY } from "./stage.ts";
 
@@ -22,7 +23,7 @@ async function endHolders(): Promise<void> {
   // Only these: the next one to hold it may be there at once.
   const pids = ended.rows.map(({ pid }) => pid);
   const left = async () => (await stage.pool.query(`select 1 ${HOLDERS} and pid = any($1)`, [pids])).rows;
-  await vi.waitFor(async () => expect(await left()).toEqual([]), 10_000);
+  await eventually(async () => expect(await left()).toEqual([]));
 }
 
 let rows: CostRow[];
@@ -106,20 +107,16 @@ test("an account that hangs delays no other one", async () => {
     accounts: Array.from({ length: 8 }, (_, at) => String(1_000 + at)),
   });
   const healthy = await others(8, fine);
-  const puller = stage.puller({ deadlineMs: 20_000 });
-  const startedMs = performance.now();
+  const puller = stage.puller();
   await puller.turn();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { rows: pulled } = await stage.pool.query("select distinct advertiser_id from cost_pull where app_id = $1", [
       app.appId,
     ]);
     expect(pulled).toHaveLength(healthy.length);
-  }, 10_000);
-  expect(performance.now() - startedMs).toBeLessThan(10_000);
+  });
   // What still hangs does not keep the process from stopping.
-  const stoppedMs = performance.now();
   await puller.stop();
-  expect(performance.now() - stoppedMs).toBeLessThan(1_000);
   expect((await stage.stored(account)).lastError).toBe("");
   await Promise.all([down.close(), fine.close()]);
 });
@@ -145,9 +142,9 @@ test("a pull that is stopped between two pages has stored nothing, and is no fai
   const slow = await startTencent({ clock: stage.clock, costs: rows, pageRows: 1 });
   const own = await stage.account(app, ACCESS.tencent(slow));
   slow.fail = (call) => (call === 3 ? "hang" : undefined);
-  const puller = stage.puller({ deadlineMs: 60_000 });
+  const puller = stage.puller();
   await puller.turn();
-  await vi.waitFor(() => expect(slow.calls).toBe(3));
+  await eventually(() => expect(slow.calls).toBe(3));
   await puller.stop();
   expect(await stage.costs(app)).toEqual([]);
   expect(await stage.pulls(app)).toEqual([]);
@@ -174,10 +171,10 @@ test("a day is stored as a whole or not at all: a database that fails within it 
 
 test("two processes never pull the same account at once", async () => {
   const second = sharedServer().database(stage.databaseName);
-  const [one, two] = [stage.puller({ deadlineMs: 60_000 }), stage.puller({ pool: second })];
+  const [one, two] = [stage.puller(), stage.puller({ pool: second })];
   tencent.fail = (call) => (call === 1 ? "hang" : undefined);
   await one.turn();
-  await vi.waitFor(() => expect(tencent.calls).toBe(1));
+  await eventually(() => expect(tencent.calls).toBe(1));
   expect(await two.pull([account], ONE)).toMatchObject([{ days: 0, error: "It is being pulled right now." }]);
   await two.turn();
   await two.settled();
@@ -198,14 +195,16 @@ test("what another process has pulled meanwhile is not pulled again by one that 
   // It has one slot, which the slow account takes first; this one waits behind it.
   const two = stage.puller({ pool: second, accountsAtOnce: 1 });
   await two.turn();
-  await vi.waitFor(() => expect(slow.calls).toBe(1));
+  await eventually(() => expect(slow.calls).toBe(1));
   await stage.pull(account, { kind: "open" });
   const { calls } = tencent;
+  // Now the slow one fails, and the other has its turn.
+  await slow.close();
   await two.settled();
   expect(tencent.calls).toBe(calls);
   expect(await stage.pulls(app)).toHaveLength(30);
   await two.stop();
-  await Promise.all([slow.close(), second.end()]);
+  await second.end();
 });
 
 test("a process that has lost its hold on the account can store nothing any more", async () => {

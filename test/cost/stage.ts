@@ -10,6 +10,7 @@ import { CostPuller, type PullerOptions } from "../../src/cost/puller.ts";
 import type { App } from "../../src/db/app.ts";
 import { loadAccount, type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
 import { log, makeApp, migratedDatabase, type TempDatabase, vault } from "../db/temp-database.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 /** Noon of 15 November 2026 in Shanghai. */
 export const NOON_MS = Date.UTC(2026, 10, 15, 4);
@@ -125,14 +126,18 @@ export class CostStage {
       clock,
       mayCallPrivate: true,
       accountsAtOnce: 2,
-      deadlineMs: 500,
+      deadlineMs: PATIENCE_MS,
       waitsMs: [5, 5, 5],
       ...change,
     });
   }
 
-  async pull(account: PlatformAccount, plan: Exclude<PullPlan, { kind: "due" }>): Promise<AccountPull> {
-    const puller = this.puller();
+  async pull(
+    account: PlatformAccount,
+    plan: Exclude<PullPlan, { kind: "due" }>,
+    change: Partial<PullerOptions> = {},
+  ): Promise<AccountPull> {
+    const puller = this.puller(change);
     const [pulled] = await puller.pull([account], plan);
     await puller.stop();
     return pulled!;

@@ -18,13 +18,13 @@ function expectOverloaded(answer: Answer): void {
 
 test("below the set free space every write is refused with 503 before anything breaks, and reads go on", async () => {
   const dataDir = prepareDataDir();
-  let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  let server = await TouchpointProcess.start({ dataDir });
   try {
     const app = await server.createApp();
     expect((await server.register(app, "c")).code).toBe(0);
     expect(await server.stop()).toBe(0);
     const env = { DISK_FREE_BYTES_MIN: MORE_THAN_ANY_DISK };
-    server = await TouchpointProcess.start({ dataDir, env, timeoutMs: 60_000 });
+    server = await TouchpointProcess.start({ dataDir, env });
     const event = { type: "track", event: "refused", time: Date.now(), properties: {} };
     const query = { client_id: "c" };
     expectOverloaded(await server.collect(app, "c", [event]));
@@ -42,7 +42,7 @@ test("below the set free space every write is refused with 503 before anything b
       data: { user_list: [{ client_id: "c" }] },
     });
     expect(await server.stop()).toBe(0);
-    server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    server = await TouchpointProcess.start({ dataDir });
     expect((await server.get("/readyz")).status).toBe(200);
     expect((await server.collect(app, "c", [{ ...event, event: "taken" }])).code).toBe(0);
     await server.settle();
@@ -53,17 +53,17 @@ test("below the set free space every write is refused with 503 before anything b
     await server.kill();
     await cleanUp(dataDir);
   }
-}, 60_000);
+});
 
 test("a journal that nobody applies is refused with 503 once it is full, and what it holds is applied later", async () => {
   const dataDir = prepareDataDir();
   const env = { JOURNAL_BACKLOG_BYTES_MAX: "1MiB" };
-  let server = await TouchpointProcess.start({ dataDir, env: { ...env, ROLES: "http" }, timeoutMs: 60_000 });
+  let server = await TouchpointProcess.start({ dataDir, env: { ...env, ROLES: "http" } });
   const app = await server.createApp();
   const load = new Load(app);
   try {
     load.begin(server.url);
-    await expect.poll(() => load.counts.refused, { timeout: 30_000 }).toBeGreaterThan(20);
+    await expect.poll(() => load.counts.refused).toBeGreaterThan(20);
     await load.pause();
     expectOverloaded(await server.get("/readyz"));
     expectOverloaded(await server.register(app, "late"));
@@ -72,7 +72,7 @@ test("a journal that nobody applies is refused with 503 once it is full, and wha
     expect(data.backlog_bytes).toBeGreaterThan(1024 * 1024);
     expect(data.backlog_bytes, "the maximum and the requests that were under way").toBeLessThan(1.1 * 1024 * 1024);
     await server.kill();
-    server = await TouchpointProcess.start({ dataDir, env, timeoutMs: 60_000 });
+    server = await TouchpointProcess.start({ dataDir, env });
     await load.finish(server.url);
     await server.settle();
     expect((await server.get("/readyz")).status).toBe(200);
@@ -84,7 +84,7 @@ test("a journal that nobody applies is refused with 503 once it is full, and wha
     await server.kill();
     await cleanUp(dataDir);
   }
-}, 90_000);
+});
 
 test.each(waysToFillADisk())(
   "a disk that is really full ($name) is answered with 503 and costs nothing that was acknowledged",
@@ -104,7 +104,7 @@ test.each(waysToFillADisk())(
         place = await way.fill(place, settings);
         const refusedBefore = load.counts.refused;
         load.begin(place.url);
-        await expect.poll(() => load.counts.refused - refusedBefore, { timeout: 30_000 }).toBeGreaterThan(30);
+        await expect.poll(() => load.counts.refused - refusedBefore).toBeGreaterThan(30);
         await load.pause();
         expectOverloaded(await largeCollect(place, app, load));
         place = await way.free(place, settings);
@@ -126,7 +126,6 @@ test.each(waysToFillADisk())(
       await cleanUp(dataDir);
     }
   },
-  90_000,
 );
 
 /** More than is left on any of the small disks below. */

@@ -17,7 +17,7 @@ const DUMPED = [
 
 test("the whole journal, applied once more in one go, gives the same tables", async () => {
   const dataDir = prepareDataDir();
-  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  const server = await TouchpointProcess.start({ dataDir });
   try {
     await sendEverything(server);
     await server.settle();
@@ -33,11 +33,11 @@ test("the whole journal, applied once more in one go, gives the same tables", as
     await server.kill();
     await cleanUp(dataDir);
   }
-}, 90_000);
+});
 
 test("a damaged stretch of the journal is set aside, everything around it is applied, and a replay gives the same", async () => {
   const dataDir = prepareDataDir();
-  let server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" }, timeoutMs: 60_000 });
+  let server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" } });
   try {
     const app = await server.createApp();
     await server.register(app, "c");
@@ -62,7 +62,7 @@ test("a damaged stretch of the journal is set aside, everything around it is app
     // And a record that the crash has cut short.
     appendFileSync(segments[0].segment, bytes.subarray(entries[1].from, entries[1].from + 40));
 
-    server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    server = await TouchpointProcess.start({ dataDir });
     await server.settle();
     expect(server.output).toMatch(/torn tail/);
     const pool = server.database();
@@ -93,7 +93,7 @@ test("a damaged stretch of the journal is set aside, everything around it is app
     await server.kill();
     await cleanUp(dataDir);
   }
-}, 90_000);
+});
 
 function overwrite(path: string, bytes: Buffer): void {
   const file = openSync(path, "r+");

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   accountAnswer,
   accountListAnswer,
@@ -21,6 +21,7 @@ import type { App } from "../../src/db/app.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { cliJson } from "../cli/run.ts";
 import { ADMIN, AdminCaller, dataOf, refused } from "../support/admin-caller.ts";
+import { eventually } from "../support/patience.ts";
 import { bring, type KuaishouStandIn, pay, startKuaishou, urlOf } from "../support/players.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { DAY_MS, type Row, Tables } from "./fixture.ts";
@@ -226,8 +227,8 @@ describe("postbacks", () => {
     expect(dataOf(await resend())).toEqual({ taken: 0, refused: { no_account: 1 }, has_more: false });
     dataOf(await admin.post("accounts/set", { app_id, ...KUAISHOU, settings: { url: urlOf(kuaishou) } }));
     expect(dataOf(await resend())).toEqual({ taken: 1, refused: {}, has_more: false });
-    await vi.waitFor(() => expect(kuaishou.accepted).toMatchObject([{ code: "3", cents: 700 }]), { timeout: 20_000 });
-    await vi.waitFor(async () => expect(dataOf(await resend())).toMatchObject({ refused: { accepted: 1 } }));
+    await eventually(() => expect(kuaishou.accepted).toMatchObject([{ code: "3", cents: 700 }]));
+    await eventually(async () => expect(dataOf(await resend())).toMatchObject({ refused: { accepted: 1 } }));
     const { lanes, accounts } = dataOf(await admin.get("postback/status", { app_id }));
     expect({ lanes, accounts }).toMatchObject({ lanes: [], accounts: [PLATFORM, KUAISHOU] });
     const [order] = await tables.query(
@@ -240,7 +241,7 @@ describe("postbacks", () => {
   test("two who ask for the same at the same time send it once", async () => {
     const [one, two] = await Promise.all([1, 2].map(() => admin.post("postback/resend", { app_id, client_id: "u" })));
     expect(dataOf(one!).taken + dataOf(two!).taken).toBe(3);
-    await vi.waitFor(() => expect(kuaishou.accepted).toHaveLength(4), { timeout: 20_000 });
+    await eventually(() => expect(kuaishou.accepted).toHaveLength(4));
   });
 
   test.each<[Row, RegExp]>([

@@ -1,10 +1,11 @@
 import { Value } from "typebox/value";
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { erasure, TIMELINE_KINDS, timeline, userSearch, userView } from "../../src/contract/admin-user.ts";
 import { explanation } from "../../src/contract/why.ts";
 import type { App } from "../../src/db/app.ts";
 import { md5 } from "../../src/domain/identity.ts";
 import { AdminCaller } from "../support/admin-caller.ts";
+import { eventually } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { attributedRegistration } from "./endpoints.ts";
 import { BASE, DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "./fixture.ts";
@@ -66,7 +67,7 @@ beforeAll(async () => {
   await server.settle();
   // A postback changes once more when it is tried.
   const isTold = ({ status, attempts }: Row) => status !== 0 || attempts > 0;
-  await vi.waitFor(async () => expect((await readAll(200, { kinds: "postback" })).every(isTold)).toBe(true), 30_000);
+  await eventually(async () => expect((await readAll(200, { kinds: "postback" })).every(isTold)).toBe(true));
 });
 
 const view = (client_id: string, app_id = app.appId) => admin.get("user", { app_id, client_id });

@@ -2,11 +2,12 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type AsaAnswer, readAnswer, resolveTokens } from "../../src/asa/resolver.ts";
 import type { App } from "../../src/db/app.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS } from "../db/apply-stage.ts";
+import { eventually } from "../support/patience.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import type { Row } from "./fixture.ts";
 
@@ -121,7 +122,7 @@ describe("a server that initialize hands tokens to", () => {
     app = await server.createApp();
     for (const client of CLIENTS) expect(await initialize(client)).toMatchObject({ code: 0 });
     const isDone = async () => expect(await outcomes()).toMatchObject({ slow: "attributed", never: "not_found" });
-    await vi.waitFor(isDone, { timeout: 30_000, interval: 200 });
+    await eventually(isDone);
   });
 
   afterAll(async () => {
@@ -165,7 +166,7 @@ describe("a server that initialize hands tokens to", () => {
   test("a token is asked for once when it is answered, also when the client sends it again", async () => {
     for (const client of CLIENTS) await initialize(client);
     await initialize("next", "another token");
-    await expect.poll(() => apple.timesAsked("another token"), { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => apple.timesAsked("another token")).toBe(1);
     const once = ["attributed", "invalid", "organic", "test", "broken"];
     expect(once.map((token) => [token, apple.timesAsked(token)])).toEqual(once.map((token) => [token, 1]));
     expect(apple.timesAsked("never")).toBe(3);

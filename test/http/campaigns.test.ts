@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import {
   campaignAnswer,
   campaignLinksAnswer,
@@ -7,6 +7,7 @@ import {
 } from "../../src/contract/campaign.ts";
 import type { App } from "../../src/db/app.ts";
 import { AdminCaller, consoleUser, dataOf } from "../support/admin-caller.ts";
+import { eventually } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { BASE, DAY_MS, type Row } from "./fixture.ts";
 
@@ -92,12 +93,12 @@ test("a campaign shows what its links have brought in the last 7 days, and the u
   await touch("impression", { oaid: "u", ts: ago(1) });
   await server.register(app, "u", { device_info: { os_name: "android", oaid: "u" } });
   await server.settle();
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { campaigns, recent_days } = await list(app);
     expect(recent_days).toBe(7);
     // The same call twice is one click.
     expect(campaigns).toMatchObject([{ recent: { clicks: 2, impressions: 1, users: 1 } }]);
-  }, 10_000);
+  });
   const other = await server.createApp();
   await make(other, { turbo_promoted_object_id: CAMPAIGN });
   expect((await list(other)).campaigns[0].recent).toEqual({ clicks: 0, impressions: 0, users: 0 });

@@ -184,7 +184,7 @@ describe("metadata", () => {
   test("a strict app does not store an event that is not declared, and stores presets and declared ones", async () => {
     const app = await server.appWith(["a"], { metadataMode: "strict" });
     await declare(app, "declared_one", "declared");
-    await expect.poll(reasonFor(app, track("declared_one")), { timeout: 10_000 }).toBe("none");
+    await expect.poll(reasonFor(app, track("declared_one"))).toBe("none");
     const events = [
       track("$PayEvent", { $pay_amount: 1 }),
       track("surprise"),
@@ -207,7 +207,7 @@ describe("metadata", () => {
   test.each<MetadataMode>(["open", "strict"])("a disabled event is not stored in an app that is %s", async (mode) => {
     const app = await server.appWith(["a"], { metadataMode: mode });
     await declare(app, "retired", "disabled");
-    await expect.poll(reasonFor(app, track("retired", {}, Date.now())), { timeout: 10_000 }).toBe("disabled");
+    await expect.poll(reasonFor(app, track("retired", {}, Date.now()))).toBe("disabled");
     const answer = await server.collect(app, "a", [track("$AppStart"), track("retired"), track("$AppEnd")]);
     expect(answer.extra.errors).toMatchObject([{ index: 1, event: "retired", reason: "disabled" }]);
     expect(await tables.eventNames(app)).toEqual(expect.arrayContaining(["$AppEnd", "$AppStart"]));

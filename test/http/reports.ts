@@ -1,4 +1,4 @@
-import { afterAll, expect, vi } from "vitest";
+import { afterAll, expect } from "vitest";
 import { signedRequest } from "../../src/client/report-client.ts";
 import type { App } from "../../src/db/app.ts";
 import {
@@ -11,6 +11,7 @@ import { calendarOf } from "../../src/domain/calendar.ts";
 import type { DeveloperState } from "../../src/domain/developer-state.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
 import { AdminCaller } from "../support/admin-caller.ts";
+import { eventually } from "../support/patience.ts";
 import { type Answer, answerOf, type Touchpoint } from "../support/touchpoint.ts";
 import { DAY_MS, type Row } from "./fixture.ts";
 
@@ -88,13 +89,10 @@ export class Reports {
     const metrics_list = ["AppActivateStandard", "AppDAU"];
     for (const statistics_caliber of ["user_activated_time", "behavior_occurred_time"]) {
       const body = () => adReportOf(app, { metrics_list, statistics_caliber });
-      await vi.waitFor(
-        async () => {
-          const { total } = (await this.call(developer, "combo_sql", body())).data;
-          expect(total).toEqual([{ AppActivateStandard: users, AppDAU: users }]);
-        },
-        { timeout: 10_000, interval: 50 },
-      );
+      await eventually(async () => {
+        const { total } = (await this.call(developer, "combo_sql", body())).data;
+        expect(total).toEqual([{ AppActivateStandard: users, AppDAU: users }]);
+      });
     }
   }
 

@@ -37,7 +37,7 @@ async function execute(language: Runnable, program: string): Promise<string> {
   const [command, ending] = RUNNERS[language];
   const file = join(folder, `snippet-${language}.${ending}`);
   writeFileSync(file, program);
-  const { stdout } = await run(command, [file], { timeout: 30_000 });
+  const { stdout } = await run(command, [file]);
   return stdout;
 }
 

@@ -10,13 +10,16 @@ afterAll(removeFolders);
 const MIB = 1024 * 1024;
 const OVERLOADED = expect.objectContaining({ name: "ApiError", reason: "overloaded" });
 
-/** A disk whose syncs wait until they are let through. */
-function gatedDisk(): Disk & { open(): void } {
-  let open = () => {};
-  const gate = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { write: realDisk.write, sync: (fd) => gate.then(() => realDisk.sync(fd)), open: () => open() };
+/** A disk whose syncs wait until they are let through; `reached` tells that the first one does. */
+function gatedDisk(): Disk & { open(): void; reached: Promise<void> } {
+  let [open, arrive] = [() => {}, () => {}];
+  const gate = new Promise<void>((resolve) => (open = resolve));
+  const reached = new Promise<void>((resolve) => (arrive = resolve));
+  const sync: Disk["sync"] = (fd) => {
+    arrive();
+    return gate.then(() => realDisk.sync(fd));
+  };
+  return { write: realDisk.write, sync, open: () => open(), reached };
 }
 
 test("appends that arrive together share one write and one sync, and keep their order", async () => {
@@ -51,6 +54,7 @@ test("an append resolves only after the sync, and until then the bytes are not d
   const appended = journal.append(entryOf("x")).then(() => {
     acknowledged = true;
   });
+  await disk.reached;
   await sleep(30);
   expect([acknowledged, journal.durable]).toEqual([false, 0]);
   disk.open();
@@ -83,7 +87,7 @@ test("beyond the bytes that may wait, appends are refused as overloaded, and tak
   const disk = gatedDisk();
   const journal = await openJournal(newFolder(), { disk, pendingBytesMax: 10_000 });
   const first = journal.append(entryOf("in flight"));
-  await sleep(30);
+  await disk.reached;
   const waiting = [journal.append(entryOf("x".repeat(4_000))), journal.append(entryOf("x".repeat(4_000)))];
   await expect(journal.append(entryOf("x".repeat(4_000)))).rejects.toEqual(OVERLOADED);
   const small = journal.append(entryOf("small enough"));

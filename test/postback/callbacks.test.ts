@@ -4,6 +4,7 @@ import { type Callback, storeCallback } from "../../src/db/callback.ts";
 import { Sender } from "../../src/outbound/sender.ts";
 import { NOW_MS, pay, track } from "../db/apply-stage.ts";
 import { vault } from "../db/temp-database.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { Gate, type GateAnswer } from "./gate.ts";
 import { BACK_OFF_MS, PostbackStage } from "./postback-stage.ts";
 
@@ -150,7 +151,7 @@ describe("a private network", () => {
   test("a name is judged by what is called: the address that was found", async () => {
     const asked: string[] = [];
     const sender = new Sender({
-      ...{ deadlineMs: 1_000, connectionsMax: 1 },
+      ...{ deadlineMs: PATIENCE_MS, connectionsMax: 1 },
       mayCall: (address) => {
         asked.push(address);
         return address === "127.0.0.1";
@@ -165,13 +166,13 @@ describe("a private network", () => {
 
 describe("a sender", () => {
   const request = (url: string) => ({ method: "GET" as const, url, headers: {} });
-  const sender = () => new Sender({ deadlineMs: 300, connectionsMax: 4, mayCall: () => true });
+  const sender = (deadlineMs = PATIENCE_MS) => new Sender({ deadlineMs, connectionsMax: 4, mayCall: () => true });
 
   test("knows what has left from what has not", async () => {
-    const mine = sender();
+    const mine = sender(1_000);
     expect(await mine.send(request("http://127.0.0.1:9/"), "kept")).toMatchObject({ kind: "not_sent" });
     gate.answer = undefined;
-    expect(await mine.send(request(gate.url), "kept")).toEqual({ kind: "unknown", reason: "No answer within 0.3 s." });
+    expect(await mine.send(request(gate.url), "kept")).toEqual({ kind: "unknown", reason: "No answer within 1 s." });
     mine.close();
   });
 

@@ -258,7 +258,7 @@ test("without a refusal for good, everything arrives exactly once where repeats 
   await accounts();
   await people("x-", 16);
   const backOffMs = Array.from({ length: 40 }, () => BACK_OFF_MS[0]!);
-  const workers = [stage.worker({ backOffMs, deadlineMs: 10_000 }), stage.worker({ backOffMs, deadlineMs: 10_000 })];
+  const workers = [stage.worker({ backOffMs }), stage.worker({ backOffMs })];
   for (let round = 0; round < 200; round += 1) {
     const { rows } = await stage.pool.query("select min(due_at_ms) as due from outbox");
     if (rows[0].due === null) break;

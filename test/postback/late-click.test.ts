@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { openVault } from "../../src/vault.ts";
+import { eventually } from "../support/patience.ts";
 import { TouchpointProcess } from "../support/touchpoint.ts";
 
 let server: TouchpointProcess;
@@ -28,20 +29,18 @@ test("what could not be told for want of the click's callback is told once a lat
   await server.register(app, "u", { ad_data: { clue_token: "clue1", promotion_id: "7001" } });
   const statuses = async () =>
     (await pool.query("select distinct status from postback where app_id = $1 order by 1", [app.appId])).rows;
-  await vi.waitFor(async () => expect(await statuses()).toEqual([{ status: 3 }]), { timeout: 10_000 });
+  await eventually(async () => expect(await statuses()).toEqual([{ status: 3 }]));
   expect(bytedance.calls).toBe(0);
   await server.get("/event_center/api/v1/event/click/", {
     ...{ app_id: String(app.appId), company: "bytedance", promotion_id: "7001" },
     ...{ callback: "clue1", ts: String(clickedAtMs) },
   });
-  await vi.waitFor(
-    () =>
-      expect(bytedance.accepted.map(({ key, code }) => `${key} ${code}`).sort()).toEqual([
-        "clue1 active",
-        "clue1 active_register",
-      ]),
-    { timeout: 10_000 },
+  await eventually(() =>
+    expect(bytedance.accepted.map(({ key, code }) => `${key} ${code}`).sort()).toEqual([
+      "clue1 active",
+      "clue1 active_register",
+    ]),
   );
-  await vi.waitFor(async () => expect(await statuses()).toEqual([{ status: 1 }]), { timeout: 10_000 });
+  await eventually(async () => expect(await statuses()).toEqual([{ status: 1 }]));
   await pool.end();
 });

@@ -4,6 +4,7 @@ import { type PlatformAccount, storeAccount } from "../../src/db/platform-accoun
 import { PostbackWorker, type WorkerOptions } from "../../src/postback/worker.ts";
 import { ApplyStage, NOW_MS } from "../db/apply-stage.ts";
 import { log, vault } from "../db/temp-database.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 export const BACK_OFF_MS = [60_000, 300_000, 900_000];
 
@@ -137,8 +138,7 @@ export class PostbackStage {
 }
 
 export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 0; !(await isSo()); tries += 1) {
-    if (tries > 4_000) throw new Error("It never came to that.");
-    await sleep(5);
+  for (const untilMs = Date.now() + PATIENCE_MS; !(await isSo()); await sleep(5)) {
+    if (Date.now() > untilMs) throw new Error("It never came to that.");
   }
 }

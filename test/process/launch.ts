@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 export const MAIN = join(ROOT, "dist/src/main.js");
@@ -35,9 +36,9 @@ export class Attempt {
     return this.#exited;
   }
 
-  /** What it prints that matches; undefined when it ends or the time is over first. */
-  async prints(pattern: RegExp, timeoutMs = 60_000): Promise<RegExpExecArray | undefined> {
-    const until = Date.now() + timeoutMs;
+  /** What it prints that matches; undefined when it ends first or never prints it. */
+  async prints(pattern: RegExp): Promise<RegExpExecArray | undefined> {
+    const until = Date.now() + PATIENCE_MS;
     for (;;) {
       const found = pattern.exec(this.stdout);
       if (found) return found;

@@ -2,10 +2,10 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, chownSync, cpSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
 import { binariesFor, runnerOf } from "../../src/db/embedded-place.ts";
+import { eventually, TEST_MS_MAX } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, attemptStart, environment, ROOT } from "./launch.ts";
@@ -14,14 +14,14 @@ test("a DATA_DIR under a folder that is closed to others works: start, collect, 
   const parent = mkdtempSync(join(tmpdir(), "touchpoint-closed-"));
   chmodSync(parent, 0o700);
   const dataDir = join(parent, "deep", "data");
-  let server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  let server = await TouchpointProcess.start({ dataDir });
   try {
     expect(statSync(parent).mode & 0o777, "the folder stays closed").toBe(0o700);
     const app = await server.createApp();
     await expectCollecting(server, app);
     expect(postmasterOf(dataDir)).toBeGreaterThan(0);
     await server.kill();
-    server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+    server = await TouchpointProcess.start({ dataDir });
     expect(await server.post("user/get/", app, { user_list: ["c"] })).toMatchObject({
       data: { user_list: [{ client_id: "c" }] },
     });
@@ -32,7 +32,7 @@ test("a DATA_DIR under a folder that is closed to others works: start, collect, 
     await cleanUp(dataDir);
     rmSync(parent, { recursive: true, force: true });
   }
-}, 60_000);
+});
 
 test("an ordinary user needs nothing but a folder of its own", async () => {
   const { uid, gid } = ordinaryUser();
@@ -59,11 +59,11 @@ test("an ordinary user needs nothing but a folder of its own", async () => {
     await cleanUp(dataDir);
     rmSync(home, { recursive: true, force: true });
   }
-}, 90_000);
+});
 
 test("a database left by a killed server is taken over, even where nobody collects ended processes", async () => {
   const dataDir = prepareDataDir();
-  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  const server = await TouchpointProcess.start({ dataDir });
   let parent: number | undefined;
   let next: Attempt | undefined;
   try {
@@ -76,19 +76,20 @@ test("a database left by a killed server is taken over, even where nobody collec
     // containers is like that.
     const runner = runnerOf();
     const { postgres } = await binariesFor(runner);
-    const careless = spawn("sh", ["-c", `"$0" "$@" >/dev/null 2>&1 & exec sleep 120`, postgres, ...args], {
-      ...runner,
-      cwd: join(dataDir, "postgres"),
-      env: { PATH: process.env.PATH },
-      stdio: "ignore",
-    });
+    const careless = spawn(
+      "sh",
+      ["-c", `"$0" "$@" >/dev/null 2>&1 & exec sleep ${TEST_MS_MAX / 1000}`, postgres, ...args],
+      {
+        ...runner,
+        cwd: join(dataDir, "postgres"),
+        env: { PATH: process.env.PATH },
+        stdio: "ignore",
+      },
+    );
     parent = careless.pid!;
-    for (const until = Date.now() + 30_000; postmasterOf(dataDir) === undefined && Date.now() < until; )
-      await sleep(20);
-    const leftover = postmasterOf(dataDir)!;
-    await sleep(1_000);
+    const leftover = await readyPostmasterOf(dataDir);
     next = attemptStart({ DATA_DIR: dataDir });
-    const ready = await next.prints(/ready at (http:\/\/\S+)/, 20_000);
+    const ready = await next.prints(/ready at (http:\/\/\S+)/);
     expect(ready, "the server is ready").toBeDefined();
     expect(postmasterOf(dataDir)).not.toBe(leftover);
     await expectCollecting(new Touchpoint({ url: ready![1]!, dataDir }), app);
@@ -99,7 +100,16 @@ test("a database left by a killed server is taken over, even where nobody collec
     if (parent !== undefined && isAlive(parent)) process.kill(parent, "SIGKILL");
     await cleanUp(dataDir);
   }
-}, 90_000);
+});
+
+/** The database that runs in the folder, once it takes connections: then its file says so. */
+function readyPostmasterOf(dataDir: string): Promise<number> {
+  const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
+  return eventually(() => {
+    expect(readFileSync(file, "utf8")).toMatch(/^ready\s*$/m);
+    return postmasterOf(dataDir)!;
+  });
+}
 
 /** Whoever runs the tests; when that is root, somebody else. */
 function ordinaryUser(): { uid: number; gid: number } {

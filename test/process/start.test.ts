@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { clusterOf, postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, attemptStart, environment, makeDataDir } from "./launch.ts";
@@ -35,7 +36,7 @@ test("bad settings stop the start with exit code 1, and every one of them is nam
 
 test("a second process on the same DATA_DIR is refused in one sentence, and the first one goes on", async () => {
   const dataDir = prepareDataDir();
-  const server = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  const server = await TouchpointProcess.start({ dataDir });
   try {
     const second = attemptStart({ DATA_DIR: dataDir });
     expect(await second.ended()).toBe(1);
@@ -48,11 +49,11 @@ test("a second process on the same DATA_DIR is refused in one sentence, and the 
     await server.stop();
     await cleanUp(dataDir);
   }
-}, 60_000);
+});
 
 test("after kill -9 the lock is not in the way, and of several that start together exactly one gets DATA_DIR", async () => {
   const dataDir = prepareDataDir();
-  const killed = await TouchpointProcess.start({ dataDir, timeoutMs: 60_000 });
+  const killed = await TouchpointProcess.start({ dataDir });
   await killed.kill();
   expect(existsSync(join(dataDir, "lock.json"))).toBe(true);
   const attempts = Array.from({ length: 4 }, () => attemptStart({ DATA_DIR: dataDir }));
@@ -70,7 +71,7 @@ test("after kill -9 the lock is not in the way, and of several that start togeth
     for (const attempt of attempts) await attempt.end("SIGTERM");
     await cleanUp(dataDir);
   }
-}, 90_000);
+});
 
 test("the first start prints a demo app and commands that work as they are; the second start makes no other", async () => {
   const dataDir = makeDataDir();
@@ -112,7 +113,7 @@ test("the first start prints a demo app and commands that work as they are; the 
     await attempt.end("SIGTERM");
     await cleanUp(dataDir);
   }
-}, 60_000);
+});
 
 test("a server that is told to stop while it starts, or as soon as it is ready, stops cleanly", async () => {
   const dataDir = makeDataDir();
@@ -136,7 +137,7 @@ test("a server that is told to stop while it starts, or as soon as it is ready, 
   } finally {
     await cleanUp(dataDir);
   }
-}, 60_000);
+});
 
 test("a database of another PostgreSQL major version is refused in one sentence, and never started", async () => {
   const dataDir = prepareDataDir();
@@ -155,7 +156,7 @@ test("a database of another PostgreSQL major version is refused in one sentence,
 });
 
 async function databaseOf(dataDir: string): Promise<number | undefined> {
-  for (const until = Date.now() + 30_000; Date.now() < until; await sleep(2)) {
+  for (const until = Date.now() + PATIENCE_MS; Date.now() < until; await sleep(2)) {
     const postmaster = postmasterOf(dataDir);
     if (postmaster !== undefined) return postmaster;
   }

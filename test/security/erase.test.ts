@@ -1,8 +1,9 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
 import { ask, BASE, Tables, track } from "../http/fixture.ts";
 import { adReportOf, listOf, Reports } from "../http/reports.ts";
+import { eventually } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 
 const server = sharedServer();
@@ -33,7 +34,7 @@ test("an erased user is in no answer any more, at once, and the reports count th
     expect(list.map((row: { ClientID: string }) => row.ClientID)).toEqual(["kept"]);
   }
   await reports.counted(developer, app, 1);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const body = adReportOf(app, { metrics_list: ["AppGamePayAmountStandard"] });
     expect((await reports.call(developer, "combo_sql", body)).data.total).toEqual([{ AppGamePayAmountStandard: 6 }]);
   });

@@ -7,7 +7,8 @@ import { adminTokenOf } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_115);
-const SECONDS = Number(process.env.FUZZ_SECONDS ?? 12);
+/** Each operation with each damage is enough; more of them for somebody who looks for more. */
+const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
 const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
 
 let server: TouchpointProcess;
@@ -44,9 +45,7 @@ async function expectLedgersToAddUp(): Promise<void> {
   await pool.end();
 }
 
-test("whatever is sent, the answer is HTTP and the envelope, nothing is our fault, and the ledger adds up", {
-  timeout: 240_000,
-}, async () => {
+test("whatever is sent, the answer is HTTP and the envelope, nothing is our fault, and the ledger adds up", async () => {
   const app = await server.createApp();
   const developer = await reports.developer();
   const spare = [await reports.developer(), await reports.developer()].map(({ developerId }) => developerId);

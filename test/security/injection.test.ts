@@ -200,7 +200,6 @@ function adminCallsWith(text: string): Promise<Answer>[] {
 describe("a text that is meant for the database", () => {
   test.each(NASTY_TEXTS.map((text, index) => [JSON.stringify(text), text, `client-${index}`]))(
     "%s stays a text in every field, filter, name and cell",
-    { timeout: 120_000 },
     async (_, text, client) => {
       await collectWith(text, client);
       const answers = await Promise.all(AS_NAMES.has(text) ? [...reportsNaming(text), ...adminCallsWith(text)] : []);

@@ -1,13 +1,13 @@
 import { connect } from "node:net";
+import { PATIENCE_MS } from "../support/patience.ts";
 import type { Touchpoint } from "../support/touchpoint.ts";
 
 export type RawAnswer = { status: number; head: string; body: string };
 
-/** Writes exactly these bytes and reads until the server closes, or for as long as told. */
+/** Writes exactly these bytes and reads until the server closes. */
 export async function speak(
   server: Touchpoint,
   bytes: string | Buffer | readonly (string | Buffer)[],
-  options: { waitMs?: number } = {},
 ): Promise<string> {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -17,9 +17,10 @@ export async function speak(
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
   for (const part of [bytes].flat() as (string | Buffer)[]) socket.write(part);
-  const late = new Promise<void>((resolve) => setTimeout(resolve, options.waitMs ?? 5_000).unref());
-  await Promise.race([closed, late]);
-  socket.destroy();
+  const late = new Promise<void>((_, reject) => {
+    setTimeout(() => reject(new Error(`The server keeps the connection open: ${heard}`)), PATIENCE_MS).unref();
+  });
+  await Promise.race([closed, late]).finally(() => socket.destroy());
   return heard;
 }
 

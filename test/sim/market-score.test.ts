@@ -7,7 +7,6 @@ import { type Score, scoreMarket, TARGETS } from "../../sim/score/score.ts";
 import { scoreTables } from "../../sim/score/table.ts";
 
 /** A server starts, lives for days and is asked about everybody: seconds by itself, much longer beside others. */
-const TIMEOUT_MS = 300_000;
 
 async function scoreOf(rates: Rates, andThen: (played: Played) => Promise<void> = async () => {}): Promise<Score> {
   const place = temporaryPlace();
@@ -49,9 +48,7 @@ function spoil({ truth, operator, counterparts, market }: Played): void {
   };
 }
 
-test("in a small market with everything that goes wrong, the server reaches every target; against another truth, none", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("in a small market with everything that goes wrong, the server reaches every target; against another truth, none", async () => {
   const score = await scoreOf({ ...DEFAULT_RATES, quietSpam: 0, touchLost: 0 }, async (played) => {
     spoil(played);
     expect(missedIn(await scoreMarket(played))).toEqual(TARGETS.map(({ what }) => what));
@@ -63,9 +60,7 @@ test("in a small market with everything that goes wrong, the server reaches ever
   expect(scoreTables(score)).toContain("| precision of the deterministic methods |");
 });
 
-test("where nothing is lost, hidden or forged, the reports say the truth without any error", {
-  timeout: TIMEOUT_MS,
-}, async () => {
+test("where nothing is lost, hidden or forged, the reports say the truth without any error", async () => {
   const { reports, attribution } = await scoreOf(COMPLETE_RATES);
   expect(reports.truth).toEqual({ users: 0, cost: 0, roi: 0, ltv: 0, retention: 0 });
   expect(attribution.deterministic).toMatchObject({ precision: 1, recall: 1 });

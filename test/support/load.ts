@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { App } from "../../src/db/app.ts";
+import { PATIENCE_MS } from "./patience.ts";
 
 /** One request as it goes over the wire. After a lost answer the very same bytes are sent again, as SDKs do. */
 type Job = { path: string; body: string; markers: string[]; registers?: string };
 
 const LANES = 6;
 const EVENTS_PER_BODY_MAX = 20;
-const ANSWER_MS_MAX = 30_000;
 
 /**
  * Clients that register and send events without pause, each event with a marker of its own. What was acknowledged is
@@ -24,8 +24,6 @@ export class Load {
   readonly complaints: string[] = [];
   /** Requests without an answer, answers 503, repeats of a body that had been acknowledged. */
   readonly counts = { lost: 0, refused: 0, repeated: 0 };
-  /** The longest time that an answer took, in ms. */
-  slowestMs = 0;
   readonly #app: Pick<App, "accessToken">;
   readonly #pending: (Job | undefined)[] = Array.from({ length: LANES });
   readonly #done: Job[] = [];
@@ -54,7 +52,7 @@ export class Load {
   /** Sends what has no answer yet until every request has one. */
   async finish(url: string): Promise<void> {
     await this.pause();
-    const until = Date.now() + ANSWER_MS_MAX;
+    const until = Date.now() + PATIENCE_MS;
     while (this.#pending.some((job) => job !== undefined)) {
       if (Date.now() > until) throw new Error("The server does not take in what the clients have left.");
       await Promise.all(this.#pending.map((job, lane) => job && this.#send(lane, job, url)));
@@ -62,8 +60,8 @@ export class Load {
   }
 
   /** Waits until so many events have been acknowledged. */
-  async reach(events: number, timeoutMs = 30_000): Promise<void> {
-    const until = Date.now() + timeoutMs;
+  async reach(events: number): Promise<void> {
+    const until = Date.now() + PATIENCE_MS;
     while (this.acknowledged.size < events) {
       if (Date.now() > until) throw new Error(`Only ${this.acknowledged.size} of ${events} events were acknowledged.`);
       await sleep(5);
@@ -80,9 +78,7 @@ export class Load {
 
   async #send(lane: number, job: Job, url: string): Promise<void> {
     for (const marker of job.markers) this.sent.add(marker);
-    const startedMs = performance.now();
     const answer = await post(`${url}/event_center/api/v1/${job.path}?access_token=${this.#app.accessToken}`, job.body);
-    this.slowestMs = Math.max(this.slowestMs, performance.now() - startedMs);
     if (answer === undefined) {
       this.counts.lost += 1;
       await sleep(5);
@@ -146,7 +142,7 @@ export class Load {
 /** undefined: the answer was lost, so nobody knows whether the server has it. */
 async function post(url: string, body: string) {
   try {
-    const response = await fetch(url, { method: "POST", body, signal: AbortSignal.timeout(ANSWER_MS_MAX) });
+    const response = await fetch(url, { method: "POST", body, signal: AbortSignal.timeout(PATIENCE_MS) });
     const answer = (await response.json()) as { code: number; msg: string; extra: { errors?: unknown } };
     return { status: response.status, ...answer };
   } catch {

@@ -11,6 +11,7 @@ import { openPool } from "../../src/db/pool.ts";
 import type { MetadataMode } from "../../src/domain/metadata.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
+import { PATIENCE_MS } from "./patience.ts";
 import { prepareDataDir } from "./prepared.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -87,8 +88,8 @@ export class Touchpoint {
   }
 
   /** Waits until everything acknowledged before the call is in the tables. */
-  async settle(timeoutMs = 10 * 60_000): Promise<void> {
-    const until = Date.now() + timeoutMs;
+  async settle(): Promise<void> {
+    const until = Date.now() + PATIENCE_MS;
     const { data: target } = await this.get("/progress");
     for (;;) {
       const { data } = await this.get("/progress");
@@ -119,9 +120,7 @@ export class TouchpointProcess extends Touchpoint {
     return this.#output();
   }
 
-  static async start(
-    options: { dataDir?: string; env?: Record<string, string>; timeoutMs?: number } = {},
-  ): Promise<TouchpointProcess> {
+  static async start(options: { dataDir?: string; env?: Record<string, string> } = {}): Promise<TouchpointProcess> {
     const dataDir = options.dataDir ?? prepareDataDir();
     const child = spawn(process.execPath, [join(ROOT, "dist/src/main.js")], {
       env: {
@@ -141,7 +140,7 @@ export class TouchpointProcess extends Touchpoint {
     let output = "";
     child.stdout!.on("data", (chunk) => (output += chunk));
     child.stderr!.on("data", (chunk) => (output += chunk));
-    const until = Date.now() + (options.timeoutMs ?? 5 * 60_000);
+    const until = Date.now() + PATIENCE_MS;
     for (;;) {
       const ready = /ready at (http:\/\/\S+)/.exec(output);
       if (ready) return new TouchpointProcess({ url: ready[1]!, dataDir }, child, () => output);

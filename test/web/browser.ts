@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { expect, onTestFinished } from "vitest";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -13,9 +14,6 @@ const FLAGS = [
 ];
 const PICTURES = fileURLToPath(new URL("../../test-output/", import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-/** Nothing on a page takes so long, on a busy machine either. */
-const PATIENCE_MS = 15_000;
 
 export const PASSWORD = "correct horse battery";
 export const SIZES = { laptop: { width: 1360, height: 860 }, phone: { width: 390, height: 844 } } as const;
@@ -37,6 +35,7 @@ export class Visit {
 
   constructor(page: Page, url: string) {
     this.page = page;
+    page.setDefaultTimeout(PATIENCE_MS);
     this.#url = url;
     page.on("pageerror", (error) => this.complaints.push(String(error)));
     page.on("console", (message) => {
@@ -135,7 +134,6 @@ export class ConsoleTest {
   async visit(options: { as?: "admin" | "nobody" | { cookie: string }; size?: Size } = {}): Promise<Visit> {
     const { as = "admin", size = "laptop" } = options;
     const context = await this.browser.newContext({ viewport: SIZES[size], locale: "en-GB", reducedMotion: "reduce" });
-    context.setDefaultTimeout(PATIENCE_MS);
     // A page that is left open goes on asking, and drawing.
     onTestFinished(() => context.close());
     const cookie = as === "admin" ? this.#admin : as === "nobody" ? undefined : as.cookie;

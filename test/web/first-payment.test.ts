@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import type { Locator } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { settle } from "../../src/cli/settle-command.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { TouchpointProcess } from "../support/touchpoint.ts";
 import { openBrowser, PASSWORD, SIZES, setupToken, Visit } from "./browser.ts";
 
@@ -40,12 +41,13 @@ test("from the printed link of the first start to the attributed payment on the 
   await lines.first().waitFor();
   await run("sh", ["-c", (await lines.allTextContents()).join("\n")]);
   await page.getByText("this is an attributed payment").waitFor();
+  // The ad report follows a little later.
+  await settle(server.url, PATIENCE_MS);
 
   // Six yuan, by Tencent, in the tiles and in the table beside the chart.
   await page.getByRole("link", { name: "Overview" }).click();
   await page.getByRole("heading", { name: "Spend and revenue by platform" }).waitFor();
-  const paid = page.getByRole("row", { name: /Tencent.*6\.00/ });
-  await expect.poll(() => page.reload().then(() => isThere(paid)), { timeout: 30_000 }).toBe(true);
+  await page.getByRole("row", { name: /Tencent.*6\.00/ }).waitFor();
   await page
     .getByRole("img", { name: /revenue/i })
     .locator("canvas")
@@ -57,11 +59,3 @@ test("from the printed link of the first start to the attributed payment on the 
       .waitFor(),
   );
 });
-
-/** The order is in the ad report within ten seconds, not at once. */
-async function isThere(row: Locator): Promise<boolean> {
-  return row.waitFor({ timeout: 3_000 }).then(
-    () => true,
-    () => false,
-  );
-}

@@ -2,9 +2,6 @@ import { temporaryPlace } from "../../sim/market/place.ts";
 import { type Played, simulate } from "../../sim/market/simulation.ts";
 import { TouchpointProcess } from "../support/touchpoint.ts";
 
-/** For the hook that makes it: seconds by itself, much longer beside other tests. */
-export const MARKET_TIMEOUT_MS = 180_000;
-
 const TICK_MS = 180 * 60_000;
 const SEED = 11;
 

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
+import { eventually } from "../support/patience.ts";
 import { bring, type KuaishouStandIn, pay, startKuaishou, urlOf } from "../support/players.ts";
 import { ConsoleTest, type Visit } from "./browser.ts";
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   await change("accounts/set", { ad_platform: "kuaishou", settings: { url: urlOf(kuaishou) } });
   for (const player of ["player-1", "player-2", "player-3"]) await play(player, 2_550);
   await site.server.settle();
-  await vi.waitFor(async () => expect(await listed({ status: "1" })).toHaveLength(9), 20_000);
+  await eventually(async () => expect(await listed({ status: "1" })).toHaveLength(9));
 });
 
 afterAll(async () => {
@@ -49,7 +50,6 @@ async function open(tab: string, options: Parameters<ConsoleTest["visit"]>[0] = 
 }
 
 /** On a busy machine either. */
-const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 });
 
 const rows = ({ page }: Visit) => page.getByRole("region", { name: "Postbacks" }).locator("tbody tr");
 
@@ -74,9 +74,9 @@ describe("the outbox", () => {
     expect(page.url()).toContain("status=3");
     await page.getByLabel("Told event").selectOption("Payment");
     await page.getByLabel("Client id").fill("early-1");
-    await eventually(() => rows(visit).count()).toBe(1);
+    await expect.poll(() => rows(visit).count()).toBe(1);
     await page.reload();
-    await eventually(() => rows(visit).count()).toBe(1);
+    await expect.poll(() => rows(visit).count()).toBe(1);
     expect(await rows(visit).first().textContent()).toMatch(/early-1.*Payment.*Order order-early-1/);
     await page.getByLabel("Client id").fill("nobody");
     await page.getByText("No postback is like that").waitFor();
@@ -88,7 +88,7 @@ describe("the outbox", () => {
     const { page } = visit;
     const dialog = page.getByRole("dialog");
     await page.getByLabel("Client id").fill("early-1");
-    await eventually(() => rows(visit).count()).toBe(3);
+    await expect.poll(() => rows(visit).count()).toBe(3);
     await rows(visit).filter({ hasText: "Payment" }).getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("Payment of early-1 is put back to be sent.").waitFor();
     // A line that takes its time: whoever closes the dialog meanwhile lets nothing more be asked for.
@@ -106,7 +106,7 @@ describe("the outbox", () => {
     await dialog.getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("2 are being sent again.").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
-    await eventually(async () => (await listed({ client_id: "early-1", status: "1" })).length).toBe(2);
+    await expect.poll(async () => (await listed({ client_id: "early-1", status: "1" })).length).toBe(2);
     await page.getByRole("button", { name: "Send many again …" }).click();
     await dialog.getByLabel("Outcome").selectOption("Skipped");
     await dialog.getByLabel("Reason").selectOption("There is no account for the platform");
@@ -153,7 +153,7 @@ describe("rules", () => {
     );
     const before = await table.count();
     await page.getByRole("button", { name: "Move up: Event level_up" }).click();
-    await eventually(() => table.nth(before - 2).textContent()).toContain("Event level_up");
+    await expect.poll(() => table.nth(before - 2).textContent()).toContain("Event level_up");
     await own.getByRole("button", { name: "Switch off" }).click();
     await own.getByText("Off", { exact: true }).waitFor();
     await own.getByRole("button", { name: "Edit" }).click();
@@ -162,7 +162,7 @@ describe("rules", () => {
     await own.getByRole("button", { name: "Remove" }).click();
     await dialog.getByRole("button", { name: "Remove" }).click();
     await page.getByText("The rule is removed.").waitFor();
-    await eventually(() => table.count()).toBe(before - 1);
+    await expect.poll(() => table.count()).toBe(before - 1);
     expect(visit.complaints).toEqual([]);
   });
 

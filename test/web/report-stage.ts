@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import { ConsoleTest, type Visit } from "./browser.ts";
-import { MARKET_TIMEOUT_MS, type ServedMarket, serveMarket } from "./market.ts";
+import { type ServedMarket, serveMarket } from "./market.ts";
 
 /** A console whose app had a market of fifteen days, and what its reports say without a browser. */
 export class ReportStage {
@@ -17,7 +17,7 @@ export class ReportStage {
       this.#site = await ConsoleTest.start({ server: this.market.server });
       const to = this.dayOf(Date.now());
       this.days = { from: addDays(to, -14), to };
-    }, MARKET_TIMEOUT_MS);
+    });
     afterAll(async () => {
       await this.#site?.stop();
       await this.#market?.stop();
@@ -59,7 +59,7 @@ export const percent = new Intl.NumberFormat("en-GB", { style: "percent", minimu
 
 /** Until so many charts are there. */
 export async function isDrawn(page: Page, charts: number): Promise<void> {
-  await expect.poll(() => page.locator(".chart canvas").count(), { timeout: 15_000 }).toBe(charts);
+  await expect.poll(() => page.locator(".chart canvas").count()).toBe(charts);
 }
 
 /** Until the page shows what it was last asked for. */

@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+/**
+ * How long a test waits for a condition. It is reached only when the condition never comes: a machine four times slower
+ * that others use as well still needs far less.
+ */
+export const PATIENCE_MS = 5 * 60_000;
+
+/** How long a whole test or hook may take before it counts as hanging. */
+export const TEST_MS_MAX = 3 * PATIENCE_MS;
+
+const LOOK_MS = 20;
+
+/** Runs `check` until it passes; gives what it returns, or throws its last error. */
+export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
+  for (const until = Date.now() + PATIENCE_MS; ; await sleep(LOOK_MS)) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > until) throw error;
+    }
+  }
+}
