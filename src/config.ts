@@ -70,6 +70,11 @@ export const LIMITS = {
   setAsideShownBytes: 4 * KIB,
   ledgerSteps: 1_500,
   asaTokenLength: 4_096,
+  /** Of one link call: the query and the form of the body together, each value, ids of one kind, and all keys. */
+  linkBytes: 16 * KIB,
+  linkValueBytes: 8 * KIB,
+  touchIdsPerKind: 8,
+  touchKeys: 32,
   touchesPerKey: 50,
   touchPages: 20,
   touchesAtOnceMin: 20_000,

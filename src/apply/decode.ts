@@ -5,6 +5,7 @@ import { messageOf, type Rejection } from "../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";
 import type { JournalItem } from "../journal/reader.ts";
 import { type ReadTouch, readTouch } from "../platform/link.ts";
+import { LinkQuery } from "../platform/link-query.ts";
 
 /** One event, ready to be stored once it is known to be new. */
 export type SentEvent = {
@@ -59,7 +60,7 @@ function decodeBody(entry: Entry) {
       return oneEvent(head, handleEvent(asObject(parseJsonWithIds(entry.body)), head.at));
     case "click":
     case "impression":
-      return { kind: "touch" as const, head, read: readTouch(head.kind, entry.body.toString("utf8"), head.at) };
+      return { kind: "touch" as const, head, read: readTouch(head.kind, LinkQuery.ofBytes(entry.body), head.at) };
     default:
       return { kind: "user" as const, head, body: asObject(parseJsonWithIds(entry.body)) };
   }

@@ -1,4 +1,5 @@
 import { isIP, isIPv6 } from "node:net";
+import { LIMITS } from "../config.ts";
 import type { TouchMethod } from "./attribution.ts";
 import type { Device } from "./device.ts";
 import { cleanId, md5 } from "./identity.ts";
@@ -122,8 +123,11 @@ export function touchDeviceKeys(field: Field): Key[] {
     if (os !== "ios") keys.push(key("device_id", "imei", muid));
     if (os !== "android") keys.push(key("device_id", "idfa", muid));
   }
-  for (const { version, hash } of caidsOf(field("caid"))) keys.push(key("device_id", "caid", `${version}\n${hash}`));
-  return unique(keys);
+  // A device has two or three; a list of thousands would make a row of each.
+  const caids = unique(
+    caidsOf(field("caid")).map(({ version, hash }) => key("device_id", "caid", `${version}\n${hash}`)),
+  );
+  return unique([...keys, ...caids.slice(0, LIMITS.touchIdsPerKind)]);
 }
 
 /** `[{"caid":…,"version":…}]`, `[{"caid_md5":…,"version":…}]`, or `version_value,version_value`. */

@@ -50,9 +50,8 @@ export class DoorCall {
     return answer;
   }
 
-  readBody(done: (bytes: Buffer) => void): void {
-    const { bodyBytesMax } = this.#context.config;
-    receiveBody(this.#request, { bytesMax: bodyBytesMax, done, refuse: (error) => this.fail(error) });
+  readBody(done: (bytes: Buffer) => void, bytesMax = this.#context.config.bodyBytesMax): void {
+    receiveBody(this.#request, { bytesMax, done, refuse: (error) => this.fail(error) });
   }
 
   #respond(status: number, code: number, body: string, headers: Record<string, string>): void {

@@ -1,10 +1,11 @@
 import type { FastifyRequest } from "fastify";
 import { LIMITS } from "../config.ts";
+import type { LinkQuery } from "../platform/link-query.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { CollectCall, Collected } from "./collect.ts";
 import { callerOf, type HttpContext, userAgentOf } from "./context.ts";
 import type { AnsweredCall } from "./live.ts";
-import type { TouchCall } from "./touch.ts";
+import type { ReadCall } from "./touch.ts";
 
 /** How a call was answered; the empty sentence where it was taken in. */
 export type Outcome = { code: number; message: string };
@@ -42,13 +43,13 @@ export function showRefused(context: HttpContext, call: RefusedCall, outcome: Ou
   });
 }
 
-export function showTouch(context: HttpContext, app: ServedApp, call: TouchCall, outcome: Outcome = TAKEN_IN): void {
+export function showTouch(context: HttpContext, app: ServedApp, call: ReadCall, outcome: Outcome = TAKEN_IN): void {
   const atMs = context.clock();
   if (outcome.code === 0 && context.live.isQuiet(app.appId, atMs)) return;
   context.live.publish({
     ...{ appId: app.appId, endpoint: `event/${call.kind}`, at_ms: atMs, client_id: "", debug: false },
     ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
-    ...{ body: () => parametersOf(call.query), bytes: call.query.length },
+    ...{ body: () => parametersOf(call.link), bytes: call.bytes.length },
   });
 }
 
@@ -93,7 +94,7 @@ function bodyOfText(bytes: Buffer): unknown {
   }
 }
 
-function parametersOf(query: string): Record<string, string> {
-  const { access_token: _, ...parameters } = Object.fromEntries(new URLSearchParams(query));
+function parametersOf(link: LinkQuery): Record<string, string> {
+  const { access_token: _, ...parameters } = link.shown();
   return parameters;
 }

@@ -1,8 +1,9 @@
+import { LIMITS } from "../config.ts";
 import type { TouchKind } from "../domain/touch.ts";
 import { ApiError } from "../errors.ts";
 import type { HttpContext } from "./context.ts";
 import { DoorCall, type Handler } from "./door.ts";
-import { acceptTouch } from "./touch.ts";
+import { acceptTouch, type TouchCall } from "./touch.ts";
 
 const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?(?:\?(.*))?$/s;
 const FORM = "application/x-www-form-urlencoded";
@@ -17,17 +18,15 @@ export function touchDoor(context: HttpContext, next: Handler): Handler {
     const call = new DoorCall(context, request, response, `event/${kind}`);
     if (context.isStopping())
       return call.fail(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
-    const accept = (whole: string) => {
+    const accept = (body: TouchCall["body"]) => {
       const { ip, ua } = call;
-      acceptTouch(context, { kind, query: whole, url, host: headers.host ?? "", ip, ua }).then(
+      acceptTouch(context, { kind, query, body, url, host: headers.host ?? "", ip, ua }).then(
         (reply) => call.succeed(reply),
         (error) => call.fail(error),
       );
     };
-    if (method === "GET") return accept(query);
-    call.readBody((bytes) => {
-      const isForm = headers["content-type"]?.startsWith(FORM) && bytes.length > 0;
-      accept(isForm ? `${query}&${bytes.toString("latin1")}` : query);
-    });
+    if (method === "GET") return accept(undefined);
+    const isForm = headers["content-type"]?.startsWith(FORM) ?? false;
+    call.readBody((bytes) => accept({ bytes, isForm: isForm && bytes.length > 0 }), LIMITS.linkBytes);
   };
 }

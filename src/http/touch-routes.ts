@@ -26,6 +26,7 @@ export function touchRoutes(server: FastifyInstance, context: HttpContext): void
         const answer = await acceptTouch(context, {
           ...{ kind, url, host: request.headers.host ?? "" },
           query: url.split("?").slice(1).join("?"),
+          body: undefined,
           ip: callerOf(context, request),
           ua: userAgentOf(request),
         });

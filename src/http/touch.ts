@@ -2,7 +2,8 @@ import { LIMITS } from "../config.ts";
 import { SUCCESS_TEXT } from "../contract/envelope.ts";
 import type { TouchKind } from "../domain/touch.ts";
 import { ApiError, CODES, type CodeName } from "../errors.ts";
-import { isSignedByBaidu } from "../platform/baidu.ts";
+import { LinkQuery } from "../platform/link-query.ts";
+import type { Platform } from "../platform/platform.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
@@ -11,8 +12,10 @@ import { showTouch } from "./live-call.ts";
 /** A call of a monitoring link, as either door hands it over. */
 export type TouchCall = {
   kind: TouchKind;
-  /** The query as it was sent, without the question mark. */
+  /** The query without the question mark, one character a byte. */
   query: string;
+  /** The body: a form adds to the query, anything else says nothing. */
+  body: { bytes: Buffer; isForm: boolean } | undefined;
   /** The path and query as called, and the host that the caller named. */
   url: string;
   host: string;
@@ -20,21 +23,25 @@ export type TouchCall = {
   ua: string;
 };
 
-/** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply. */
+/** A call, and what was read from the bytes that go into the journal. */
+export type ReadCall = TouchCall & { bytes: Buffer; link: LinkQuery };
+
+/** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply, from the same reading. */
 export async function acceptTouch(context: HttpContext, call: TouchCall): Promise<string> {
-  const id = parameterOf(call.query, "app_id");
-  const company = parameterOf(call.query, "company").toLowerCase();
-  const reply = replyTo(company);
+  const bytes = bytesOf(call);
+  const link = LinkQuery.ofBytes(bytes);
+  const read: ReadCall = { ...call, bytes, link };
+  const id = link.get("app_id");
+  const way = wayOf(link.get("company"));
   const known = context.apps.byId(Number(id));
-  if (reply === undefined) {
-    throw refused(context, known, call, "badParameter", "company is missing or not the name of an ad platform.");
+  if (way === undefined) {
+    throw refused(context, known, read, "badParameter", "company is missing or not the name of an ad platform.");
   }
   if (!/^\d{1,10}$/.test(id)) throw new ApiError("badParameter", "app_id is missing or not a number.");
   const app = known ?? (await context.apps.findById(Number(id)));
-  if (!app.enabled) throw refused(context, app, call, "badToken", "This app is disabled.");
-  const akey = company === "baidu" ? app.secrets.get("baidu akey") : undefined;
-  if (akey !== undefined && !isSigned(call, akey))
-    throw refused(context, app, call, "badSign", "sign does not verify.");
+  if (!app.enabled) throw refused(context, app, read, "badToken", "This app is disabled.");
+  const fault = faultOfSignature(way.platform, app, read);
+  if (fault !== undefined) throw refused(context, app, read, "badSign", fault);
   await context.intake.accept(
     {
       kind: call.kind,
@@ -45,18 +52,29 @@ export async function acceptTouch(context: HttpContext, call: TouchCall): Promis
       ua: call.ua,
       registered: "not_required",
     },
-    // The bytes as sent: what is not percent-encoded arrives as one character a byte.
-    Buffer.from(call.query, "latin1"),
+    bytes,
   );
-  showTouch(context, app, call);
-  return reply;
+  showTouch(context, app, read);
+  return way.reply;
 }
+
+/** The query, and the form of a POST behind it. */
+function bytesOf({ query, body }: TouchCall): Buffer {
+  const form = body?.isForm ? body.bytes : undefined;
+  if (query.length + (form?.length ?? 0) > LIMITS.linkBytes) {
+    throw new ApiError("bodyTooLarge", `The link call is larger than ${LIMITS.linkBytes} bytes.`);
+  }
+  const bytes = Buffer.from(query, "latin1");
+  return form ? Buffer.concat([bytes, AMPERSAND, form]) : bytes;
+}
+
+const AMPERSAND = Buffer.from("&");
 
 /** A refusal, shown to whoever watches the app that it is about. */
 function refused(
   context: HttpContext,
   app: ServedApp | undefined,
-  call: TouchCall,
+  call: ReadCall,
   reason: CodeName,
   message: string,
 ): ApiError {
@@ -64,29 +82,32 @@ function refused(
   return new ApiError(reason, message);
 }
 
-const replies = new Map<string, string>();
+/** A platform, and what its server is answered: the envelope, and in it what the server looks for. */
+type Way = { platform: Platform; reply: string };
 
-/** The envelope, and in it what the platform's own server looks for. Undefined: there is no such platform. */
-function replyTo(company: string): string | undefined {
-  const known = replies.get(company);
-  const platform = known === undefined ? platformOfLink(company) : undefined;
+const ways = new Map<string, Way>();
+
+/** Undefined: there is no such platform. */
+function wayOf(company: string): Way | undefined {
+  const known = ways.get(company);
+  const platform = known ? undefined : platformOfLink(company);
   if (!platform) return known;
   const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
-  if (replies.size < LIMITS.linkReplies) replies.set(company, reply);
-  return reply;
+  const way = { platform, reply };
+  if (ways.size < LIMITS.linkReplies) ways.set(company, way);
+  return way;
 }
 
-/** Of ids and names, which need no decoding; the whole query is read by apply. */
-function parameterOf(query: string, name: string): string {
-  for (let at = query.indexOf(`${name}=`); at >= 0; at = query.indexOf(`${name}=`, at + 1)) {
-    if (at > 0 && query[at - 1] !== "&") continue;
-    const end = query.indexOf("&", at);
-    return query.slice(at + name.length + 1, end < 0 ? undefined : end);
-  }
-  return "";
-}
-
-/** Behind a proxy the scheme is not known for certain, so both are tried. */
-function isSigned(call: TouchCall, akey: string): boolean {
-  return ["https", "http"].some((scheme) => isSignedByBaidu(`${scheme}://${call.host}${call.url}`, akey));
+/**
+ * Why a call is refused that the app wants signed. A signature covers the address alone and says nothing of a body; and
+ * of a name that stands there twice, nobody can say which one the platform meant.
+ */
+function faultOfSignature({ name, signature }: Platform, app: ServedApp, call: ReadCall): string | undefined {
+  const secret = signature && app.secrets.get(`${name} ${signature.secret}`);
+  if (!signature || secret === undefined) return undefined;
+  if ((call.body?.bytes.length ?? 0) > 0) return "sign does not cover a body: a signed link call has none.";
+  if (call.link.hasRepeats) return "A parameter stands more than once in a signed link call.";
+  // Behind a proxy the scheme is not known for certain, so both are tried.
+  const isValid = ["https", "http"].some((scheme) => signature.isValid(`${scheme}://${call.host}${call.url}`, secret));
+  return isValid ? undefined : "sign does not verify.";
 }

@@ -2,6 +2,8 @@ import { timingSafeEqual } from "node:crypto";
 import { md5 } from "../domain/identity.ts";
 import { PLAIN, type Platform } from "./platform.ts";
 
+const SIGN = /&sign=([0-9a-fA-F]{32})$/;
+
 export const baidu: Platform = {
   ...PLAIN,
   name: "baidu",
@@ -50,9 +52,8 @@ export const baidu: Platform = {
   ],
   touchClickIds: (field) => [field("bd_vid"), field("click_id")],
   launchClickIds: (field) => [field("bd_vid"), field("click_id")],
+  signature: { secret: "akey", isValid: isSignedByBaidu },
 };
-
-const SIGN = /&sign=([0-9a-fA-F]{32})$/;
 
 /** The sign is the md5 of the whole address as Baidu called it, without `&sign=…`, followed by the account's akey. */
 export function isSignedByBaidu(url: string, akey: string): boolean {

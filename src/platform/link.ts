@@ -1,5 +1,5 @@
-import { cleanId, cleanValue } from "../domain/identity.ts";
-import { storableText } from "../domain/json.ts";
+import { LIMITS } from "../config.ts";
+import { cleanId } from "../domain/identity.ts";
 import { type Touch, type TouchKind, touchIdOf } from "../domain/touch.ts";
 import {
   addressKey,
@@ -10,6 +10,7 @@ import {
   openIdKeys,
   touchDeviceKeys,
 } from "../domain/touch-key.ts";
+import type { LinkQuery } from "./link-query.ts";
 import type { Platform } from "./platform.ts";
 import { platformOfLink } from "./registry.ts";
 
@@ -37,19 +38,14 @@ const OS_OF_NUMBER: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Undefined: the call names no platform, so that nothing could be attributed to it. */
-export function readTouch(kind: TouchKind, query: string, receivedAtMs: number): ReadTouch | undefined {
-  const parameters = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    const clean = storableText(cleanValue(value));
-    if (clean !== "" && !parameters.has(name)) parameters.set(name, clean);
-  }
-  const raw: Field = (name) => parameters.get(name) ?? "";
+export function readTouch(kind: TouchKind, link: LinkQuery, receivedAtMs: number): ReadTouch | undefined {
+  const raw = rememberedField(link);
   const platform = platformOfLink(raw("company"));
   if (!platform) return undefined;
   const os = OS_OF_NUMBER.get(raw("os")) ?? raw("os").toLowerCase();
   const field: Field = (name) => (name === "os" ? os : raw(name));
   const touch: Touch = {
-    touchId: touchIdOf({ platform: platform.name, kind, identity: identityOf(kind, platform, field, query) }),
+    touchId: touchIdOf({ platform: platform.name, kind, identity: identityOf(kind, platform, field, link.text) }),
     kind,
     platform: platform.name,
     touchedAtMs: timeOf(raw("ts")) ?? receivedAtMs,
@@ -61,6 +57,18 @@ export function readTouch(kind: TouchKind, query: string, receivedAtMs: number):
     details: Object.fromEntries(DETAILS.flatMap((name) => (field(name) === "" ? [] : [[name, field(name)]]))),
   };
   return { touch, ...keysOf(platform, field) };
+}
+
+/** Most fields are looked at more than once: as an id, as a key, and to be kept. */
+function rememberedField(link: LinkQuery): Field {
+  const values = new Map<string, string>();
+  return (name) => {
+    const known = values.get(name);
+    if (known !== undefined) return known;
+    const value = link.get(name);
+    values.set(name, value);
+    return value;
+  };
 }
 
 function keysOf(
@@ -77,7 +85,8 @@ function keysOf(
     ...openIdKeys(cleanId(field("wx_openid"))),
     ...ipUaKeys(field("ip"), field("ua")),
   ];
-  return { keys, addressKey: addressKey(field("ip")) };
+  // The surest come first, so it is the least sure that a touch with too many does without.
+  return { keys: keys.slice(0, LIMITS.touchKeys - 1), addressKey: addressKey(field("ip")) };
 }
 
 /** The same touch is reported twice by the same click id; where there is none, by the same call. */

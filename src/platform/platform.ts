@@ -9,6 +9,14 @@ export type LinkField = readonly [parameter: string, macro: string];
 /** A field of the platform's own ad_data, and the link parameter that carries the same. */
 export type AdDataField = readonly [field: string, parameter: string];
 
+/** How a platform signs its link calls. Whoever has set the secret for an app takes no call that is not signed with it. */
+export type LinkSignature = {
+  /** The name of the secret, among those that an app keeps for the platform. */
+  secret: string;
+  /** `address` is the whole one as it was called, with scheme and host. */
+  isValid(address: string, secret: string): boolean;
+};
+
 /** Everything that is particular to one ad platform. Pure: it describes and translates, it calls nobody. */
 export type Platform = {
   /** The value of `click_company`, `ad_platform` and of the key in attributed ad_data. */
@@ -32,6 +40,8 @@ export type Platform = {
   launchClickIds(field: Field): readonly string[];
   /** What the platform's server reads as "taken in". */
   reply: JsonObject;
+  /** Undefined: the platform does not sign. */
+  signature: LinkSignature | undefined;
 };
 
 /** What most platforms have in common; a platform's file says where it differs. */
@@ -65,6 +75,7 @@ export const PLAIN: Omit<Platform, "name" | "record"> = {
   touchClickIds: (field) => [field("click_id"), field("callback")],
   launchClickIds: (field) => [field("click_id"), field("callback")],
   reply: {},
+  signature: undefined,
 };
 
 export function fieldsOf(adData: JsonObject): Field {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { LIMITS } from "../../src/config.ts";
 import type { App } from "../../src/db/app.ts";
 import { cliJson } from "../cli/run.ts";
 import { ApplyStage } from "../db/apply-stage.ts";
@@ -135,6 +136,20 @@ describe("every way of calling a link is taken in:", () => {
     expect(await touchesOf(app)).toMatchObject([{ details: { ext_info } }]);
   });
 
+  test("a touch is stored under few keys, however many ids the call lists", async () => {
+    const app = await server.createApp();
+    const caid = Array.from({ length: 2_000 }, (_, index) => `1_${index.toString(36)}`).join(",");
+    const body = `click_id=c1&caid=${caid}`;
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    expect(await call(`click/?app_id=${app.appId}&company=vivo`, { method: "POST", body, headers })).toMatchObject({
+      code: 0,
+    });
+    expect(await touchesOf(app)).toHaveLength(1);
+    const [row] = await tables.query("select count(*)::int as keys from touch_key where app_id = $1", [app.appId]);
+    // The click id, and of the caids as many as one touch may have.
+    expect(row).toEqual({ keys: 1 + LIMITS.touchIdsPerKind });
+  });
+
   test("macros that the platform left as they were are empty", async () => {
     const app = await server.createApp();
     await click(app, { click_id: "c1", aid: "__ADGROUP_ID__", req_id: "__REQUEST_ID__", ts: "__CLICK_TIME__" });
@@ -189,6 +204,17 @@ describe("refused, and not stored:", () => {
     await expect.poll(code).toBe(2001);
     await tables.changeSettings("update app set enabled = true where app_id = $1", [app.appId]);
     await expect.poll(code).toBe(0);
+  });
+
+  test("a form that is larger than a link call can be, with 413 and the envelope", async () => {
+    const app = await server.createApp();
+    const query = `app_id=${app.appId}&company=tencent`;
+    const send = (bytes: number) =>
+      call(`click/?${query}`, { method: "POST", body: new URLSearchParams({ click_id: "x".repeat(bytes - 9) }) });
+    expect(await send(LIMITS.linkBytes + 1)).toMatchObject({ status: 413, code: 1413, data: {} });
+    expect(await send(LIMITS.linkBytes - query.length + 1)).toMatchObject({ status: 413, code: 1413, data: {} });
+    expect(await touchesOf(app)).toEqual([]);
+    expect(await send(LIMITS.linkBytes - query.length)).toMatchObject(TAKEN_IN);
   });
 
   test.each(["PUT", "DELETE", "PATCH"])("%s, with 405 and the envelope", async (method) => {
@@ -285,6 +311,38 @@ describe("Baidu's sign", () => {
     expect(await code(signed(unsigned(app, "&n=3"), AKEY, "https"))).toBe(0);
     const upper = signed(unsigned(app, "&n=4")).replace(/[0-9a-f]{32}$/, (sign) => sign.toUpperCase());
     expect(await code(upper)).toBe(0);
+  });
+
+  test("cannot be gone round by a company that is read as another one than it is stored as", async () => {
+    const app = await server.createApp();
+    await setAkey(app, AKEY);
+    await expect.poll(() => code(unsigned(app)), { timeout: 10_000 }).toBe(2002);
+    for (const companies of [
+      "%63ompany=baidu&company=tencent",
+      "company=&company=baidu",
+      "company=__COMPANY__&company=BAIDU",
+      "company=+baidu&company=tencent",
+      "compan%79=%62aidu",
+    ]) {
+      const link = `click/?app_id=${app.appId}&${companies}&bd_vid=forged`;
+      expect([companies, await code(link)]).toEqual([companies, 2002]);
+    }
+    // Read as Tencent's, it is stored as Tencent's.
+    expect(await call(`click/?app_id=${app.appId}&company=tencent&company=baidu&click_id=c`)).toMatchObject({ ret: 0 });
+    expect((await touchesOf(app)).map((touch) => touch.ad_platform)).not.toContain("baidu");
+  });
+
+  test("does not let through what it does not cover: a body, or a second value of a name", async () => {
+    const app = await server.createApp();
+    await setAkey(app, AKEY);
+    await expect.poll(() => code(unsigned(app)), { timeout: 10_000 }).toBe(2002);
+    const link = signed(unsigned(app));
+    expect(await code(link, { method: "POST", body: new URLSearchParams({ aid: "forged" }) })).toBe(2002);
+    expect(await code(link, { method: "POST", body: '{"aid":"forged"}' })).toBe(2002);
+    expect(await code(signed(unsigned(app, "&bd_vid=v2")))).toBe(2002);
+    expect(await code(signed(unsigned(app, "&%62d_vid=v2")))).toBe(2002);
+    expect(await touchesOf(app)).toEqual([]);
+    expect(await code(link)).toBe(0);
   });
 
   test("is Baidu's alone: clicks of others need none, and the akey can be taken away again", async () => {

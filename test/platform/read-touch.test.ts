@@ -6,6 +6,7 @@ import type { JsonObject } from "../../src/domain/json.ts";
 import { TOUCH_KINDS, type Touch, type TouchKind, touchIdOf } from "../../src/domain/touch.ts";
 import { clickKeys, deviceKeys, ipUaKeys, openIdKeys, touchDeviceKeys } from "../../src/domain/touch-key.ts";
 import { linkOf, type ReadTouch, readTouch } from "../../src/platform/link.ts";
+import { LinkQuery } from "../../src/platform/link-query.ts";
 import { fieldsOf } from "../../src/platform/platform.ts";
 import { PLATFORM_NAMES, platformOfLink } from "../../src/platform/registry.ts";
 
@@ -15,7 +16,7 @@ const MS = String(CLICKED_MS);
 const SECONDS = MS.slice(0, 10);
 
 function read(query: string, kind: TouchKind = "click"): ReadTouch {
-  return readTouch(kind, query, AT_MS)!;
+  return readTouch(kind, new LinkQuery(query), AT_MS)!;
 }
 
 /** Our link as the platform calls it: macros that it has a value for are replaced, the others stay. */
@@ -279,7 +280,8 @@ test.each(CALLS.map((call) => [call.what, call] as const))("%s is read, and foun
   expect(foundBy(found, { adData: { click_id: "other" }, device: { oaid: "other" }, openId: "o", ip: IP })).toEqual([]);
 });
 
-const idOf = (query: string, kind: TouchKind = "click", atMs = AT_MS) => readTouch(kind, query, atMs)!.touch.touchId;
+const idOf = (query: string, kind: TouchKind = "click", atMs = AT_MS) =>
+  readTouch(kind, new LinkQuery(query), atMs)!.touch.touchId;
 
 test.each([
   ...["company=tencent&click_id=a", "company=baidu&bd_vid=a", "company=bytedance&clue_token=a", "company=weibo&ip=::1"],
@@ -390,4 +392,26 @@ test("a stored touch has the keys that it was read with, and texts that the tabl
     }),
     { numRuns: 500 },
   );
+});
+
+test("a touch has at most eight ids of a kind and as many keys as allowed, whatever a journal of earlier versions holds", () => {
+  const many = Array.from({ length: 300_000 }, (_, index) => index.toString(36));
+  const ids = Object.entries({ ...ANDROID, idfa: IDFA, idfv: IDFA }).map(
+    ([name, id]) => `${name}=${id}&${name}_md5=${HASH}`,
+  );
+  const rest = `click_id=a&callback=b&bd_vid=c&clue_token=d&wx_openid=e&muid=${HASH}&ip=${IP}&ua=${encodeURIComponent(BROWSER)}`;
+  const lists = [
+    many.map((id) => `1_${id}`).join(","),
+    encodeURIComponent(JSON.stringify(many.slice(0, 100).map((caid) => ({ caid, version: "1" })))),
+    encodeURIComponent(JSON.stringify([{ caid: many.slice(0, 100).map((caid) => ({ caid, version: "1" })) }])),
+  ];
+  for (const platform of PLATFORM_NAMES) {
+    for (const caid of lists) {
+      const { keys, addressKey } = read(`company=${platform}&${ids.join("&")}&${rest}&caid=${caid}`);
+      const countOf = (by: string) => keys.filter((key) => key.by === by).length;
+      for (const { by } of keys) expect(countOf(by)).toBeLessThanOrEqual(8);
+      expect(countOf("caid")).toBe(8);
+      expect(keys.length + (addressKey ? 1 : 0)).toBeLessThanOrEqual(32);
+    }
+  }
 });

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../src/domain/json.ts";
 import { POSTBACK_EVENT_TYPES } from "../../../src/domain/postback.ts";
 import type { PostbackConnector, ReplyVerdict } from "../../../src/platform/connector.ts";
 import { linkOf, readTouch } from "../../../src/platform/link.ts";
+import { LinkQuery } from "../../../src/platform/link-query.ts";
 import { POSTBACK_PLATFORMS, postbackConnectorOf } from "../../../src/platform/postback/registry.ts";
 import { PLATFORM_NAMES, platformNamed } from "../../../src/platform/registry.ts";
 import { reads } from "./connector-cases.ts";
@@ -113,7 +114,7 @@ function adDataOf(platform: string, values: Readonly<Record<string, string>>): J
   let link = linkOf(named, "click", options)!;
   for (const [macro, value] of Object.entries(values))
     link = link.replace(`=${macro}`, `=${encodeURIComponent(value)}`);
-  const { touch } = readTouch("click", link.split("?")[1]!, 0)!;
+  const { touch } = readTouch("click", new LinkQuery(link.split("?")[1]!), 0)!;
   const { advertiserId, gid, aid, cid, csite, details } = touch;
   const parameters: Record<string, string> = { ...details, advertiser_id: advertiserId, gid, aid, cid, csite };
   return Object.fromEntries(
