@@ -393,25 +393,3 @@ test("a stored touch has the keys that it was read with, and texts that the tabl
     { numRuns: 500 },
   );
 });
-
-test("a touch has at most eight ids of a kind and as many keys as allowed, whatever a journal of earlier versions holds", () => {
-  const many = Array.from({ length: 300_000 }, (_, index) => index.toString(36));
-  const ids = Object.entries({ ...ANDROID, idfa: IDFA, idfv: IDFA }).map(
-    ([name, id]) => `${name}=${id}&${name}_md5=${HASH}`,
-  );
-  const rest = `click_id=a&callback=b&bd_vid=c&clue_token=d&wx_openid=e&muid=${HASH}&ip=${IP}&ua=${encodeURIComponent(BROWSER)}`;
-  const lists = [
-    many.map((id) => `1_${id}`).join(","),
-    encodeURIComponent(JSON.stringify(many.slice(0, 100).map((caid) => ({ caid, version: "1" })))),
-    encodeURIComponent(JSON.stringify([{ caid: many.slice(0, 100).map((caid) => ({ caid, version: "1" })) }])),
-  ];
-  for (const platform of PLATFORM_NAMES) {
-    for (const caid of lists) {
-      const { keys, addressKey } = read(`company=${platform}&${ids.join("&")}&${rest}&caid=${caid}`);
-      const countOf = (by: string) => keys.filter((key) => key.by === by).length;
-      for (const { by } of keys) expect(countOf(by)).toBeLessThanOrEqual(8);
-      expect(countOf("caid")).toBe(8);
-      expect(keys.length + (addressKey ? 1 : 0)).toBeLessThanOrEqual(32);
-    }
-  }
-});
