@@ -44,6 +44,9 @@ export const LIMITS = {
   namesPerApp: 20_000,
   namesDeclared: 500,
   apps: 10_000,
+  /** Names of apps that do not exist, remembered and looked for at the same time. */
+  unknownApps: 10_000,
+  appsLookedFor: 1_000,
   /** What people call an app, or a developer application. */
   nameLength: 200,
   userProperties: 1_000,

@@ -1,4 +1,6 @@
 import type pg from "pg";
+import { elapsedMs } from "../clock.ts";
+import { LIMITS } from "../config.ts";
 import { type App, listenForSettings, loadApps } from "../db/app.ts";
 import { loadEventMeta, loadPropertyMeta, type PropertyMeta } from "../db/metadata.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
@@ -7,6 +9,7 @@ import { ApiError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Vault } from "../vault.ts";
+import { RecentMisses } from "./recent-misses.ts";
 
 export type ServedApp = App & {
   metadata: AppMetadata;
@@ -19,7 +22,8 @@ const RELOAD_MS = 5_000;
 const TOKEN = /^\w{1,64}$/;
 
 /** What is to be read: everything, or the apps that are named. */
-type Wish = { kind: "all" } | { kind: "named"; ids: number[]; tokens: string[] };
+type Wish = { kind: "all" } | Named;
+type Named = { kind: "named"; ids: Set<number>; tokens: Set<string> };
 
 /**
  * All apps with their metadata, in memory. Changes arrive by notification, and by a reload every few seconds in case
@@ -33,13 +37,17 @@ export class AppDirectory {
   #byId = new Map<number, ServedApp>();
   #loop: Loop | undefined;
   #listener: pg.PoolClient | undefined;
+  /** Tokens, and ids as `id 7`, that no app has. An app that is made meanwhile is told of, or found by the reload. */
+  readonly #missing = new RecentMisses({ namesMax: LIMITS.unknownApps, keepMs: RELOAD_MS });
+  readonly #now: () => number;
   #running: Promise<void> = Promise.resolve();
   #next: { wish: Wish; loaded: Promise<void> } | undefined;
 
-  constructor(options: { pool: pg.Pool; vault: Vault; log: Log }) {
+  constructor(options: { pool: pg.Pool; vault: Vault; log: Log; now?: () => number }) {
     this.#pool = options.pool;
     this.#vault = options.vault;
     this.#log = options.log;
+    this.#now = options.now ?? elapsedMs;
   }
 
   async start(): Promise<void> {
@@ -73,20 +81,22 @@ export class AppDirectory {
 
   /** Like peek, but an unknown token is looked for in the database once more: the app may have been made just now. */
   async find(token: string | undefined): Promise<ServedApp> {
-    let app = token === undefined ? undefined : this.#byToken.get(token);
-    if (!app && token && TOKEN.test(token)) {
-      await this.#loadIfPossible({ kind: "named", ids: [], tokens: [token] });
-      app = this.#byToken.get(token);
-    }
-    if (!app) throw new ApiError("badToken", token ? "access_token is not known." : "access_token is missing.");
+    if (!token) throw new ApiError("badToken", "access_token is missing.");
+    const known = this.#byToken.get(token);
+    if (known) return known;
+    const wish: Named = { kind: "named", ids: new Set(), tokens: new Set([token]) };
+    const app = TOKEN.test(token) ? await this.#lookFor(token, wish, () => this.#byToken.get(token)) : undefined;
+    if (!app) throw new ApiError("badToken", "access_token is not known.");
     return app;
   }
 
   /** For those who name an app by its id; it may have been made just now. */
   async findById(appId: number): Promise<ServedApp> {
-    if (!this.#byId.has(appId) && Number.isSafeInteger(appId))
-      await this.#loadIfPossible({ kind: "named", ids: [appId], tokens: [] });
-    const app = this.#byId.get(appId);
+    const known = this.#byId.get(appId);
+    if (known) return known;
+    const wish: Named = { kind: "named", ids: new Set([appId]), tokens: new Set() };
+    const isId = Number.isSafeInteger(appId);
+    const app = isId ? await this.#lookFor(`id ${appId}`, wish, () => this.#byId.get(appId)) : undefined;
     if (!app) throw new ApiError("badToken", "app_id is not known.");
     return app;
   }
@@ -95,10 +105,27 @@ export class AppDirectory {
     return this.#load({ kind: "all" });
   }
 
-  async #loadIfPossible(wish: Wish): Promise<void> {
-    await this.#load(wish).catch((error) =>
-      this.#log.warn({ reason: messageOf(error) }, "The settings could not be read."),
-    );
+  /** Strangers make up names without end: each is looked for once in a while, and only so many at the same time. */
+  async #lookFor(name: string, wish: Named, get: () => ServedApp | undefined): Promise<ServedApp | undefined> {
+    if (this.#missing.has(name, this.#now())) return undefined;
+    const next = this.#next?.wish;
+    if (next?.kind === "named" && next.tokens.size + next.ids.size >= LIMITS.appsLookedFor) {
+      throw new ApiError("overloaded", "Too many unknown apps are being looked for.", { retryAfterS: 1 });
+    }
+    const isRead = await this.#loadIfPossible(wish);
+    const app = get();
+    if (isRead && !app) this.#missing.add(name, this.#now());
+    return app;
+  }
+
+  async #loadIfPossible(wish: Wish): Promise<boolean> {
+    try {
+      await this.#load(wish);
+      return true;
+    } catch (error) {
+      this.#log.warn({ reason: messageOf(error) }, "The settings could not be read.");
+      return false;
+    }
   }
 
   /** One at a time, so that an older state never replaces a newer one; calls that come while one runs share the next. */
@@ -120,7 +147,8 @@ export class AppDirectory {
   }
 
   async #read(wish: Wish): Promise<void> {
-    const apps = await loadApps(this.#pool, this.#vault, wish.kind === "all" ? undefined : wish);
+    const named = wish.kind === "all" ? undefined : { ids: [...wish.ids], tokens: [...wish.tokens] };
+    const apps = await loadApps(this.#pool, this.#vault, named);
     const served = await this.#serve(apps, wish.kind === "all" ? undefined : apps.map(({ appId }) => appId));
     if (wish.kind === "all") {
       this.#byToken = new Map();
@@ -170,13 +198,15 @@ export class AppDirectory {
 
 /** A notification names the app that has changed. */
 function wishOf(payload = ""): Wish {
-  return /^\d{1,15}$/.test(payload) ? { kind: "named", ids: [Number(payload)], tokens: [] } : { kind: "all" };
+  return /^\d{1,15}$/.test(payload)
+    ? { kind: "named", ids: new Set([Number(payload)]), tokens: new Set() }
+    : { kind: "all" };
 }
 
 function both(one: Wish, other: Wish): Wish {
   if (one.kind === "all" || other.kind === "all") return { kind: "all" };
-  one.ids.push(...other.ids);
-  one.tokens.push(...other.tokens);
+  for (const id of other.ids) one.ids.add(id);
+  for (const token of other.tokens) one.tokens.add(token);
   return one;
 }
 

@@ -32,29 +32,36 @@ export function collectDoor(context: HttpContext, next: Handler): Handler {
       return call.fail(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
     const token = question < 0 ? undefined : tokenOf(url.slice(question));
     const known = token === undefined ? undefined : context.apps.peek(token);
-    const finding = known ? undefined : context.apps.find(token);
-    finding?.catch(() => {});
-    call.readBody(async (bytes) => {
+    // Of a stranger nothing is read.
+    if (known?.enabled) receive(known);
+    else
+      context.apps
+        .find(token)
+        .then(enabledApp)
+        .then(receive, (error) => call.fail(error));
+
+    function receive(app: ServedApp): void {
+      call.readBody((bytes) => void answer(app, bytes));
+    }
+
+    async function answer(app: ServedApp, bytes: Buffer): Promise<void> {
+      const { ip, ua } = call;
       const isDebug = request.headers["turbo-debug-mode"] === "1";
-      let app: ServedApp | undefined;
       let plainBody = bytes;
       try {
-        app = known ?? (await finding!);
-        enabledApp(app);
         const unpacking = unpacked(context, request, bytes);
         plainBody = unpacking instanceof Promise ? await unpacking : unpacking;
         const body = parseJson(plainBody) as JsonObject;
-        route.validate(body);
-        const sent = { app, body, plainBody, ip: call.ip, ua: call.ua, isDebug };
+        route!.validate(body);
+        const sent = { app, body, plainBody, ip, ua, isDebug };
         const collected = await collect(context, sent);
         call.succeed(collected.answer);
-        showCollected(context, route.endpoint, sent, collected);
+        showCollected(context, route!.endpoint, sent, collected);
       } catch (error) {
         const outcome = call.fail(error);
-        const refused = { endpoint: route.endpoint, plainBody, ip: call.ip, ua: call.ua, isDebug };
-        if (app) showRefused(context, { ...refused, app }, outcome);
+        showRefused(context, { app, endpoint: route!.endpoint, plainBody, ip, ua, isDebug }, outcome);
       }
-    });
+    }
   };
 }
 

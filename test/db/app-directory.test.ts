@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { LIMITS } from "../../src/config.ts";
 import { type App, changeApp, rotateSecret } from "../../src/db/app.ts";
 import { declareEvents } from "../../src/db/metadata.ts";
 import { AppDirectory } from "../../src/http/app-directory.ts";
@@ -10,6 +11,7 @@ let database: TempDatabase;
 let directory: AppDirectory;
 /** How many rows each statement has read that was to read the rows of some apps. */
 let reads: number[];
+let nowMs = 0;
 
 beforeAll(async () => {
   database = await migratedDatabase();
@@ -22,7 +24,7 @@ beforeAll(async () => {
       return result;
     },
   } as unknown as pg.Pool;
-  directory = new AppDirectory({ pool: counting, vault, log: createLog("silent") });
+  directory = new AppDirectory({ pool: counting, vault, log: createLog("silent"), now: () => nowMs });
   await directory.reload();
 });
 beforeEach(() => {
@@ -84,3 +86,29 @@ test.each([[-1], [1.5], [2 ** 31], [2 ** 53], [Number.NaN]])(
     await expect(directory.findById(id)).rejects.toThrow("app_id is not known.");
   },
 );
+
+test("an app that does not exist is looked for once in a while, however often it is asked for", async () => {
+  const ask = async () => {
+    await expect(directory.find("nobody1")).rejects.toThrow("access_token is not known.");
+    await expect(directory.findById(999_999)).rejects.toThrow("app_id is not known.");
+  };
+  await ask();
+  expect(reads).toHaveLength(2);
+  for (let times = 0; times < 10; times += 1) await ask();
+  expect(reads).toHaveLength(2);
+  nowMs += 10_000;
+  await ask();
+  expect(reads).toHaveLength(4);
+});
+
+test("only so many unknown apps are looked for at the same time; known ones are found meanwhile", async () => {
+  const app = await makeApp(database.pool);
+  await directory.find(app.accessToken);
+  const strangers = Array.from({ length: LIMITS.appsLookedFor + 50 }, (_, index) => directory.find(`stranger${index}`));
+  expect(await directory.find(app.accessToken)).toMatchObject({ appId: app.appId });
+  const refusals = (await Promise.allSettled(strangers)).map((one) => (one as PromiseRejectedResult).reason);
+  const overloaded = refusals.filter(({ reason }) => reason === "overloaded");
+  expect(overloaded.length).toBeGreaterThan(0);
+  expect(overloaded.length).toBeLessThanOrEqual(50);
+  expect(refusals.every(({ reason }) => reason === "overloaded" || reason === "badToken")).toBe(true);
+});
