@@ -4,11 +4,15 @@ import { Random } from "./random.ts";
 /** What an ad leads to. */
 export type Offer = "mini_game" | "app";
 
+/** The app that a mini-game runs in; the phone itself for an app. */
+export type Host = "phone" | "wechat" | "douyin" | "kuaishou" | "baidu";
+
 export type Ad = {
   platform: string;
   /** Of Ocean Engine, whose two versions name things differently. */
   version: "1.0" | "2.0";
   offer: Offer;
+  host: Host;
   os: "any" | "android" | "ios";
   advertiserId: string;
   campaignId: string;
@@ -36,26 +40,36 @@ export type Catalogue = {
   accounts: Account[];
 };
 
-type Line = Pick<Ad, "platform" | "version" | "offer" | "os" | "csite"> & { weight: number };
+type Line = Pick<Ad, "platform" | "version" | "offer" | "host" | "os" | "csite"> & { weight: number };
 
 const LINES: readonly Line[] = [
   line("tencent", "mini_game", { weight: 20, csite: "SITE_SET_MOMENTS" }),
   line("tencent", "app", { weight: 10, csite: "SITE_SET_TENCENT_NEWS" }),
-  line("bytedance", "mini_game", { weight: 10, csite: "10001" }),
+  line("bytedance", "mini_game", { weight: 5, csite: "10001" }),
+  line("bytedance", "mini_game", { weight: 5, host: "douyin", csite: "40001" }),
   line("bytedance", "app", { weight: 12, csite: "30001" }),
-  line("bytedance", "mini_game", { weight: 4, version: "1.0", csite: "1" }),
+  line("bytedance", "mini_game", { weight: 2, version: "1.0", csite: "1" }),
+  line("bytedance", "mini_game", { weight: 2, version: "1.0", host: "douyin", csite: "40002" }),
   line("bytedance", "app", { weight: 4, version: "1.0", csite: "3" }),
-  line("kuaishou", "mini_game", { weight: 9, csite: "2" }),
+  line("kuaishou", "mini_game", { weight: 4, csite: "2" }),
+  line("kuaishou", "mini_game", { weight: 5, host: "kuaishou", csite: "2" }),
   line("kuaishou", "app", { weight: 9, csite: "7" }),
-  line("baidu", "mini_game", { weight: 4 }),
+  line("baidu", "mini_game", { weight: 4, host: "baidu" }),
   line("baidu", "app", { weight: 4 }),
   line("asa", "app", { weight: 6, os: "ios" }),
+  line("bilibili", "mini_game", { weight: 2 }),
   line("bilibili", "app", { weight: 5 }),
   line("vivo", "app", { weight: 5, os: "android" }),
 ];
 
 function line(platform: string, offer: Offer, rest: Partial<Line> & { weight: number }): Line {
-  return { platform, offer, version: "2.0", os: "any", csite: "", ...rest };
+  const host = offer === "app" ? "phone" : "wechat";
+  return { platform, offer, host, version: "2.0", os: "any", csite: "", ...rest };
+}
+
+/** Apple calls nobody; for a mini-game Bilibili is told nothing to call. */
+export function callsLinks({ platform, offer }: Pick<Ad, "platform" | "offer">): boolean {
+  return platform !== "asa" && !(platform === "bilibili" && offer === "mini_game");
 }
 
 const PLANS = 2;
@@ -74,7 +88,7 @@ export function makeCatalogue(seed: number): Catalogue {
     const channel = row.offer === "app" ? `${row.platform}_store` : "base_channel";
     const operator = OPERATORS[place % OPERATORS.length]!;
     accounts.push({ ad_platform: row.platform, advertiser_id: advertiserId, operator, dept: "growth" });
-    const name = `${row.platform} ${row.offer}${row.platform === "bytedance" ? ` ${row.version}` : ""}`;
+    const name = nameOf(row);
     const named = { id: campaignId, name, platform: row.platform, channel };
     campaigns.push({ ...named, os_platform: row.os === "any" ? "" : row.os, operator: "", dept: "growth" });
     for (let plan = 0; plan < PLANS; plan += 1) {
@@ -93,6 +107,11 @@ export function makeCatalogue(seed: number): Catalogue {
     }
   });
   return { ads, campaigns, accounts };
+}
+
+function nameOf({ platform, offer, host, version }: Line): string {
+  const product = offer === "app" ? "app" : `${host} mini-game`;
+  return `${platform} ${product}${platform === "bytedance" ? ` ${version}` : ""}`;
 }
 
 function quality(random: Random) {

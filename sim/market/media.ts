@@ -149,33 +149,3 @@ export function unreplaced(macros: Macros, which: "names" | "ids"): Macros {
   const pattern = which === "ids" ? ID_MACROS : NAME_MACROS;
   return Object.fromEntries(Object.entries(macros).filter(([name]) => !pattern.test(name)));
 }
-
-/** What a mini-game is opened with. */
-export function launchQuery({ ad, token }: Touch): Record<string, string> {
-  switch (ad.platform) {
-    case "tencent":
-      return { gdt_vid: token, weixinadinfo: `${ad.aid}.${token}.1.1` };
-    case "kuaishou":
-      return { callback: token, ksCampaignId: ad.gid, ksUnitId: ad.aid, ksCreativeId: ad.cid, ksChannel: "kuaishou" };
-    case "bytedance":
-      return ad.version === "2.0"
-        ? {
-            clue_token: token,
-            advertiser_id: ad.advertiserId,
-            project_id: ad.gid,
-            promotion_id: ad.aid,
-            mid1: `7${ad.cid}`,
-          }
-        : {
-            clue_token: token,
-            advertiser_id: ad.advertiserId,
-            ad_id: ad.aid,
-            creative_id: ad.cid,
-            request_id: `rq${token}`,
-          };
-    case "baidu":
-      return { bd_vid: token };
-    default:
-      throw new Error(`${ad.platform} opens no mini-games.`);
-  }
-}

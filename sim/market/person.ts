@@ -1,8 +1,9 @@
 import { DAY_MS } from "../../src/domain/calendar.ts";
-import type { Ad, Offer } from "./ads.ts";
+import { type Ad, callsLinks, type Offer } from "./ads.ts";
 import type { MarketCall } from "./call.ts";
 import { datacentreAddress, homeAddress, makePhone, type Phone, SHARED_ADDRESSES, withoutIds } from "./device.ts";
 import { forged, fraudAgainst } from "./fraud.ts";
+import { isTellable } from "./launch.ts";
 import type { Touch } from "./media.ts";
 import { Random } from "./random.ts";
 import { registrationCalls } from "./registration.ts";
@@ -55,14 +56,14 @@ function paidPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): Pla
   const there = hasMoved ? { ...person, phone: { ...person.phone, ip: homeAddress(random) } } : person;
   const ageMs = registeredAt(scene, registersMs) - touch.atMs;
   const method = knownBy({ touch, manner, opens, ageMs, hasMoved });
-  const isNameless = manner.lacks === "ids" && opens === "later";
+  const isTold = method === "launch_query" ? isTellable(ad) : manner.lacks !== "ids" || opens === "by_ad";
   const fraud = fraudAgainst(scene, there, { registersMs });
   return finished(scene, there, {
     ...{
       kind: "paid",
       source: sourceOf(touch, method === "launch_query"),
       method,
-      token: isNameless ? "" : touch.token,
+      token: isTold ? touch.token : "",
     },
     calls: [...earlierClicks(scene, person, touch), ...touchCalls(touch, manner, random), ...fraud.calls],
     fraud: fraud.touches,
@@ -72,7 +73,7 @@ function paidPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): Pla
 
 /** By the ad itself, which a mini-game shows in its launch query; or later, from the desktop. */
 function openingOf(random: Random, ad: Ad): "by_ad" | "later" {
-  if (ad.platform === "asa") return "by_ad";
+  if (!callsLinks(ad)) return "by_ad";
   if (ad.offer === "app") return "later";
   return ad.platform === "tencent" && random.chance(0.1) ? "later" : "by_ad";
 }
@@ -140,7 +141,15 @@ function farmedPlan(scene: Scene, person: Someone, arrivesMs: number): Plan {
     ...makePhone(new Random(scene.options.seed, "farm", number), "android", ""),
     ip: datacentreAddress(random),
   };
-  const farmed: Someone = { ...person, offer: "app", openId: "", channel: "official", phone, clockErrorMs: 0 };
+  const farmed: Someone = {
+    ...person,
+    offer: "app",
+    host: "phone",
+    openId: "",
+    channel: "official",
+    phone,
+    clockErrorMs: 0,
+  };
   const ad = random.pick(adsFor(scene, farmed).filter(({ platform }) => platform !== "vivo"));
   const touch = touchAt(scene, farmed, { ad, atMs: wholeSecond(arrivesMs), name: "b" });
   const click = forged(scene, { person: farmed, ad, atMs: touch.atMs, place: 0, dueMs: arrivesMs });
@@ -157,12 +166,12 @@ function earlierClicks(scene: Scene, person: Someone, last: Touch): MarketCall[]
   const { random } = person;
   const plain: Manner = { arrival: "at_once", lateMs: 0, isTwice: false, lacks: "nothing" };
   const calls: MarketCall[] = [];
-  if (last.ad.platform !== "asa" && random.chance(0.15)) {
+  if (callsLinks(last.ad) && random.chance(0.15)) {
     const ad = random.pick(adsFor(scene, person));
     const atMs = wholeSecond(last.atMs - (random.between(0.2, 40) * HOUR_MS) / scene.options.haste);
     calls.push(...touchCalls(touchAt(scene, person, { ad, atMs, name: "e" }), plain, random));
   }
-  for (let passer = 1; passer < last.ad.clicksPerInstall && last.ad.platform !== "asa"; passer += 1) {
+  for (let passer = 1; passer < last.ad.clicksPerInstall && callsLinks(last.ad); passer += 1) {
     const ip = random.chance(scene.options.rates.sharedAddress) ? random.pick(SHARED_ADDRESSES) : homeAddress(random);
     const phone = makePhone(random, last.ad.os === "any" ? person.phone.os : last.ad.os, ip);
     const other = { clientId: `${passer}${person.clientId}`, phone, openId: `o${random.hex(27)}` };

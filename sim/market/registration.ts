@@ -1,6 +1,7 @@
 import type { RegisterCall } from "./call.ts";
 import { appAgent, browserAgent, deviceInfo } from "./device.ts";
-import { launchQuery, type Touch } from "./media.ts";
+import { launchQuery, plainQuery } from "./launch.ts";
+import type { Touch } from "./media.ts";
 import type { Someone } from "./someone.ts";
 
 export type Registering = {
@@ -37,7 +38,7 @@ function registrationCall(person: Someone, { atMs, launch, past }: Registering):
     const body = JSON.stringify({ ...named, device_info: deviceInfo(phone), need_return_attribution: false, ...token });
     return { ...sending, ua: appAgent(phone), path: "user/initialize/", body };
   }
-  const ad_data = launch ? launchQuery(launch) : {};
+  const ad_data = launch ? launchQuery(launch) : plainQuery(person.host, clientId);
   // Older clients call the older operation.
   const path = person.index % 4 === 0 ? "user/register/" : "user/initialize/";
   return {

@@ -1,5 +1,5 @@
 import { DAY_MS } from "../../src/domain/calendar.ts";
-import type { Ad, Catalogue, Offer } from "./ads.ts";
+import { type Ad, type Catalogue, callsLinks, type Host, type Offer } from "./ads.ts";
 import type { Mishap } from "./call.ts";
 import { homeAddress, makePhone, type Phone, SHARED_ADDRESSES } from "./device.ts";
 import type { Touch } from "./media.ts";
@@ -18,6 +18,7 @@ export type Someone = {
   clientId: string;
   random: Random;
   offer: Offer;
+  host: Host;
   phone: Phone;
   openId: string;
   channel: string;
@@ -28,6 +29,8 @@ export type Someone = {
   habits: Pick<Ad, "nextDayShare" | "decay" | "payShare" | "ecpmMicros">;
 };
 
+/** Where people find a mini-game by themselves. */
+const HOSTS: readonly Host[] = ["wechat", "wechat", "douyin", "kuaishou"];
 const HABITS: Someone["habits"] = { nextDayShare: 0.4, decay: 0.6, payShare: 0.06, ecpmMicros: 45_000 };
 const CLOCK_ERRORS_MS = [-12 * DAY_MS, -3 * DAY_MS, -26 * HOUR_MS, -2 * HOUR_MS, 30 * MINUTE_MS, 5 * HOUR_MS];
 
@@ -40,7 +43,8 @@ export function makeSomeone(
   const os = ad && ad.os !== "any" ? ad.os : random.chance(0.65) ? "android" : "ios";
   const ip = random.chance(rates.sharedAddress) ? random.pick(SHARED_ADDRESSES) : homeAddress(random);
   return {
-    ...{ index, random, offer, clientId: `p${String(index).padStart(6, "0")}${random.hex(6)}` },
+    ...{ index, random, offer, host: ad?.host ?? (offer === "app" ? "phone" : random.pick(HOSTS)) },
+    ...{ clientId: `p${String(index).padStart(6, "0")}${random.hex(6)}` },
     phone: makePhone(random, os, ip),
     openId: offer === "mini_game" ? `o${random.hex(27)}` : "",
     channel: offer === "app" ? (ad?.channel ?? random.pick(["official", "huawei_store"])) : "base_channel",
@@ -59,11 +63,9 @@ export function touchAt(
   return { ad, atMs, token: `${name}${person.clientId}`, phone: person.phone, openId: person.openId, callbackUrl };
 }
 
-/** Ads that this person can be shown: whoever has the app never sees the mini-game's. */
-export function adsFor({ catalogue }: Scene, { offer, phone }: Pick<Someone, "offer" | "phone">): Ad[] {
-  return catalogue.ads.filter(
-    (ad) => ad.offer === offer && ad.platform !== "asa" && (ad.os === "any" || ad.os === phone.os),
-  );
+/** Ads whose clicks are told, and that this person can be shown: whoever has the app never sees the mini-game's. */
+export function adsFor({ catalogue }: Scene, { host, phone }: Pick<Someone, "host" | "phone">): Ad[] {
+  return catalogue.ads.filter((ad) => ad.host === host && callsLinks(ad) && (ad.os === "any" || ad.os === phone.os));
 }
 
 /** By the server's clock, which stands at the next tick. */

@@ -1,3 +1,4 @@
+import { callsLinks } from "./ads.ts";
 import type { LinkCall } from "./call.ts";
 import { browserAgent } from "./device.ts";
 import { macrosOf, type Touch, unreplaced } from "./media.ts";
@@ -25,7 +26,7 @@ export function mannerOf(
   const isLate = random.chance(rates.touchLate) && touch.atMs + lateMs <= endMs - HOUR_MS / haste;
   const isTwice = random.chance(rates.touchTwice);
   const lacks = random.chance(rates.macroIds) ? "ids" : random.chance(rates.macroNames) ? "names" : "nothing";
-  if (touch.ad.platform === "asa" || isLost) return { arrival: "never", lateMs: 0, isTwice: false, lacks: "nothing" };
+  if (!callsLinks(touch.ad) || isLost) return { arrival: "never", lateMs: 0, isTwice: false, lacks: "nothing" };
   return { arrival: isLate ? "late" : "at_once", lateMs: isLate ? lateMs : 0, isTwice, lacks };
 }
 

@@ -1,8 +1,9 @@
 import { NEWEST_MS, OLDEST_MS } from "../../src/domain/admission.ts";
 import type { Method } from "../../src/domain/attribution.ts";
 import { calendarOf, DAY_MS } from "../../src/domain/calendar.ts";
-import type { Offer } from "./ads.ts";
+import { callsLinks, type Offer } from "./ads.ts";
 import type { LinkCall, SentEvent } from "./call.ts";
+import { namedByLaunch } from "./launch.ts";
 import type { Touch } from "./media.ts";
 import type { Manner } from "./touch.ts";
 
@@ -54,7 +55,7 @@ type Known = {
 /** By which method, at best, anybody could find out. */
 export function knownBy({ touch, manner, opens, ageMs, hasMoved }: Known): PersonTruth["method"] {
   const { ad, phone } = touch;
-  if (ad.platform === "asa") return "launch_query";
+  if (!callsLinks(ad)) return "launch_query";
   const isTold = manner.arrival !== "never";
   const isNamed = isTold && manner.lacks !== "ids";
   if (ad.offer === "mini_game" && opens === "by_ad") return isNamed ? "click_key" : "launch_query";
@@ -70,13 +71,13 @@ export function knownBy({ touch, manner, opens, ageMs, hasMoved }: Known): Perso
 
 const MINUTE_MS = 60_000;
 
-/** `isLaunchOnly`: known by the launch query alone, which names no campaign and, at Baidu, no ad. */
+/** `isLaunchOnly`: known by the launch query alone, which names only a part, and no instant but Apple's. */
 export function sourceOf({ ad, atMs }: Touch, isLaunchOnly: boolean): TrueSource {
   const { platform, advertiserId, gid, aid, campaignId, csite } = ad;
-  const whole = { platform, advertiserId, gid, aid, campaignId, csite, touchedAtMs: atMs };
-  if (!isLaunchOnly) return whole;
+  if (!isLaunchOnly) return { platform, advertiserId, gid, aid, campaignId, csite, touchedAtMs: atMs };
+  const nothing = { advertiserId: "", gid: "", aid: "", campaignId: "", csite: "" };
   const touchedAtMs = platform === "asa" ? Math.floor(atMs / MINUTE_MS) * MINUTE_MS : null;
-  return { ...whole, campaignId: "", csite: "", aid: platform === "baidu" ? "" : aid, touchedAtMs };
+  return { platform, ...nothing, ...namedByLaunch(ad), touchedAtMs };
 }
 
 /** An event that an answer with code 0 took in. */

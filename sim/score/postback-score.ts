@@ -132,8 +132,7 @@ export type Justified = { told: Moment; code: string; cents: number | null };
 function justifiedOf(person: Person, timeZone: string): Justified[] {
   const { platform, touchedAtMs } = person.source!;
   const codes = CODES[platform === "baidu" ? `baidu_${person.offer}` : platform];
-  // Ocean Engine is told by the callback of the click: where no click was told, there is none.
-  if (!codes || person.token === "" || (platform === "bytedance" && person.method === "launch_query")) return [];
+  if (!codes || person.token === "") return [];
   const sinceMs = touchedAtMs ?? person.registeredAtMs;
   const isTold = ({ atMs, receivedAtMs }: { atMs: number; receivedAtMs: number }) =>
     receivedAtMs - atMs < LATE_MS && atMs - sinceMs < WINDOW_MS;

@@ -13,6 +13,9 @@ import type { Plan } from "../../sim/market/person.ts";
 import { Random } from "../../sim/market/random.ts";
 import type { PersonTruth } from "../../sim/market/truth.ts";
 import { DAY_MS } from "../../src/domain/calendar.ts";
+import type { JsonObject } from "../../src/domain/json.ts";
+import { readLaunchQuery } from "../../src/platform/registry.ts";
+import { SCENES } from "../platform/launch-scenes.ts";
 
 const END_MS = Date.UTC(2026, 5, 1);
 
@@ -99,6 +102,30 @@ test("people are as the rates say", () => {
   ]);
   const fraud = new Set(people.flatMap((one) => one.fraud.map(({ kind }) => kind)));
   expect([...fraud].sort()).toEqual(["farm", "injection", "quiet_spam", "spam"]);
+});
+
+test("mini-games are opened with what the platforms pass, and nothing else", () => {
+  const keysOf = new Map<string, Set<string>>();
+  for (const { scene, query } of SCENES) {
+    keysOf.set(scene, new Set([...(keysOf.get(scene) ?? []), ...Object.keys(query)]));
+  }
+  const seen = new Set<string>();
+  for (const { truth, calls } of run().plans) {
+    const [first] = calls.filter((call) => call.kind === "register");
+    const { ad_data: query, history_info } = JSON.parse(first?.body ?? "{}") as Record<string, JsonObject | undefined>;
+    if (!query || history_info) continue;
+    const read = readLaunchQuery(query);
+    const isByCampaign = query.turbo_promoted_object_id !== undefined;
+    const isByLaunch = truth.method === "click_key" || truth.method === "launch_query";
+    expect([truth.clientId, read?.platform.name]).toEqual([
+      truth.clientId,
+      isByLaunch && !isByCampaign ? truth.source?.platform : undefined,
+    ]);
+    for (const key of read ? Object.keys(query) : []) expect([...keysOf.get(read!.scene)!]).toContain(key);
+    seen.add(isByCampaign ? "campaign" : (read?.scene ?? "none"));
+  }
+  const scenes = [...keysOf.keys()].filter((scene) => scene !== "Tencent outside WeChat");
+  expect([...seen].sort()).toEqual([...scenes, "campaign", "none"].sort());
 });
 
 test("calls go wrong as often as the rates say", () => {
