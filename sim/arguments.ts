@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { SETTINGS } from "../src/config.ts";
 import { UsageError } from "../src/errors.ts";
 
 type Texts = Readonly<Record<string, string | boolean | undefined>>;
@@ -31,6 +32,11 @@ export function wholeOf(texts: Texts, name: string, range: { min: number; max: n
   const value = Number(texts[name]);
   if (Number.isInteger(value) && value >= range.min && value <= range.max) return value;
   throw new UsageError(`--${name} must be a whole number from ${range.min} to ${range.max}.`);
+}
+
+/** `--port`, else the setting that a server goes by, else the server's own default. */
+export function portOf(texts: Texts, env: Readonly<Record<string, string | undefined>>): number {
+  return wholeOf({ port: texts.port ?? (env.PORT?.trim() || SETTINGS.PORT.fallback) }, "port", { min: 0, max: 65_535 });
 }
 
 export function instantOf(texts: Texts, name: string): number {

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { elapsedMs, systemClock } from "../../src/clock.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
-import { readArguments, runProgram, wholeOf } from "../arguments.ts";
+import { portOf, readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { type LiveMarket, startLiveMarket } from "./live.ts";
 import { freshPlace } from "./place.ts";
 import { ProgressBar } from "./progress-bar.ts";
@@ -16,7 +16,8 @@ Plays a market of 60 days, then serves it, with new people turning up, until Ctr
   --seed N        which market (1)
   --days N        how many days (60)
   --people N      how many people turn up (2000)
-  --port N        where to serve it (8080)
+  --port N        where to serve it ($PORT, else 8080); 0 picks a free one
+  --rate N        how many people turn up in a minute while it is served (30)
   --data-dir D    where to keep it (./data-demo); refused where something else is kept there
 `;
 
@@ -24,16 +25,18 @@ const OPTIONS = {
   seed: { type: "string", default: "1" },
   days: { type: "string", default: "60" },
   people: { type: "string", default: "2000" },
-  port: { type: "string", default: "8080" },
+  port: { type: "string" },
+  // Enough that the live page moves, little enough for a laptop that does something else.
+  rate: { type: "string", default: "30" },
   "data-dir": { type: "string", default: "./data-demo" },
 } as const;
 
 const TICK_MS = 180 * 60_000;
-/** Enough that the live page moves, little enough for a laptop that does something else. */
-const NEWCOMERS_PER_S = 0.5;
 
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
+  const port = portOf(given, process.env);
+  const peoplePerS = wholeOf(given, "rate", { min: 1, max: 60_000 }) / 60;
   const startedMs = elapsedMs();
   const { dataDir } = freshPlace(String(given["data-dir"]));
   const bar = new ProgressBar();
@@ -47,12 +50,16 @@ await runProgram(async () => {
   await played.server.stop();
   played.release();
   const took = Math.round((elapsedMs() - startedMs) / 1000);
+  const { operator, market, counterparts } = played;
   await serveUntilStopped(played, {
-    port: wholeOf(given, "port", { min: 0, max: 65_535 }),
-    onReady: (url, setupLink) => {
-      greet(played, { url, appKey, took, setupLink });
-      const { app, market } = { app: played.operator.app, market: played.market };
-      return startLiveMarket({ url, app, seed: market.options.seed + 1, peoplePerS: NEWCOMERS_PER_S });
+    port,
+    onReady: async (url) => {
+      greet(played, { url, appKey, took, peoplePerS, setupLink: await operator.setupLink(url) });
+      return startLiveMarket({
+        ...{ url, app: operator.app, peoplePerS, callbackUrl: counterparts.callbackUrl },
+        // Other people, but the same ads: their campaigns have names.
+        ...{ seed: market.options.seed + 1, catalogue: market.catalogue, timeZone: market.options.timeZone },
+      });
     },
   });
   await played.counterparts.close();
@@ -61,7 +68,7 @@ await runProgram(async () => {
 /** The server as `npm start` runs it. The platforms of the market stay, so that postbacks go on being accepted. */
 async function serveUntilStopped(
   { server, counterparts }: Played,
-  { port, onReady }: { port: number; onReady: (url: string, setupLink: string) => LiveMarket },
+  { port, onReady }: { port: number; onReady: (url: string) => Promise<LiveMarket> },
 ): Promise<void> {
   const script = fileURLToPath(new URL("../../src/main.js", import.meta.url));
   const child = spawn(process.execPath, [script], {
@@ -75,26 +82,34 @@ async function serveUntilStopped(
     // Ctrl-C reaches only this process, which stops the server in its own time.
     detached: true,
   });
+  const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
   let output = "";
-  let live: LiveMarket | undefined;
+  let live: Promise<LiveMarket> | undefined;
+  let failure: unknown;
   child.stdout.on("data", (chunk) => {
     output += String(chunk);
-    const [, url, setupLink] = /ready at (http:\/\/\S+)[\s\S]*?(http\S+\/console\/setup#\S+)/.exec(output) ?? [];
-    if (url && setupLink && !live) live = onReady(url, setupLink);
+    const [, url] = /ready at (http:\/\/\S+)\s/.exec(output) ?? [];
+    if (!url || live) return;
+    live = onReady(url);
+    live.catch((error: unknown) => {
+      failure = error;
+      child.kill("SIGTERM");
+    });
   });
   const stop = async () => {
-    await live?.stop();
+    await (await live)?.stop();
     child.kill("SIGTERM");
   };
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void stop());
-  await new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  process.exitCode = (await exited) ?? 1;
+  if (failure !== undefined) throw failure;
 }
 
 function greet(
   { operator, market, truth, server }: Played,
-  shown: { url: string; setupLink: string; appKey: string; took: number },
+  shown: { url: string; setupLink: string; appKey: string; took: number; peoplePerS: number },
 ): void {
-  const { url, setupLink, appKey, took } = shown;
+  const { url, setupLink, appKey, took, peoplePerS } = shown;
   const { appId, accessToken } = operator.app;
   const to = calendarOf(market.options.timeZone).dayOf(market.options.endMs);
   const from = addDays(to, -29);
@@ -104,7 +119,7 @@ function greet(
   const report = `--app ${appId} --app-key ${appKey}`;
   console.log(`
 A market of ${market.options.days} days was played in ${took} s: ${touches} touches, ${registrations} registrations, ${events} events.
-It is served at ${url} until Ctrl-C, and goes on: somebody new turns up every other second.
+It is served at ${url} until Ctrl-C, and goes on: ${Math.round(peoplePerS * 60)} new people turn up in a minute.
 
 The console; choose the admin's password first (one use):
   ${setupLink}

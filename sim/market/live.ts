@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
+import type { Catalogue } from "./ads.ts";
 import { Market } from "./market.ts";
 import { type MarketOptions, marketOptions } from "./options.ts";
 import type { Plan } from "./person.ts";
@@ -9,6 +10,8 @@ import { Truth } from "./truth.ts";
 export type LiveOptions = Partial<Pick<MarketOptions, "seed" | "rates" | "haste" | "callbackUrl" | "timeZone">> & {
   url: string;
   app: { appId: number; accessToken: string };
+  /** The ads that people meet; else those of the seed, whose campaigns nobody has made. */
+  catalogue?: Catalogue;
   /** How many people turn up in a second; each makes about nine calls. */
   peoplePerS: number;
   connections?: number;
@@ -50,8 +53,9 @@ export class LiveMarket {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(given: LiveOptions) {
-    const { url, app, peoplePerS, connections = 32, patienceMs, serverClock = systemClock, ...wanted } = given;
-    this.#market = new Market({ ...marketOptions({ haste: HASTE, ...wanted, endMs: FAR_AWAY_MS }) });
+    const { url, app, catalogue, peoplePerS, connections = 32, patienceMs, ...rest } = given;
+    const { serverClock = systemClock, ...wanted } = rest;
+    this.#market = new Market(marketOptions({ haste: HASTE, ...wanted, endMs: FAR_AWAY_MS }), catalogue);
     this.#peoplePerS = peoplePerS;
     const patience = patienceMs === undefined ? {} : { patienceMs };
     this.#player = new Player({ url, app, clock: serverClock, truth: this.truth, connections, ...patience });

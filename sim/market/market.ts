@@ -26,9 +26,10 @@ export class Market implements Scene {
   readonly floods: Flood[] = [];
   readonly #clicks = new Map<string, number>();
 
-  constructor(options: MarketOptions) {
+  /** Other people can meet the ads of a market that there is already. */
+  constructor(options: MarketOptions, catalogue = makeCatalogue(options.seed)) {
     this.options = options;
-    this.catalogue = makeCatalogue(options.seed);
+    this.catalogue = catalogue;
   }
 
   /** Everything that is to be sent, tick by tick. What has been sent is forgotten. */

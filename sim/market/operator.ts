@@ -90,6 +90,11 @@ export class Operator {
     }
   }
 
+  /** A one-time link that sets the password of the console's admin. */
+  async setupLink(url: string): Promise<string> {
+    return `${url}${(await cli(this.#place, ["admin", "link"])).trim()}`;
+  }
+
   /** The key of a developer application that may pull as often as it likes. */
   async developerKey(): Promise<string> {
     const rate = { rate_calls: 1_000, rate_window_s: 1 };
