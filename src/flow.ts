@@ -11,8 +11,7 @@ import { KnownClients } from "./http/known-clients.ts";
 import { Metrics } from "./http/metrics.ts";
 import { Progress } from "./http/progress.ts";
 import { JournalDepth } from "./journal/depth.ts";
-import { DiskThread } from "./journal/disk-thread.ts";
-import { Journal } from "./journal/journal.ts";
+import { Journal, realDisk } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
@@ -71,7 +70,7 @@ export class Flow {
     let flow: Flow | undefined;
     const journal = await Journal.open(join(config.dataDir, "journal"), {
       log,
-      disk: new DiskThread(),
+      disk: realDisk,
       pendingBytesMax: config.journalPendingBytesMax,
       onFlush: (flush) => {
         if (flow) flow.#flushed(flush);

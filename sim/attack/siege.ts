@@ -44,6 +44,8 @@ export type Phase = Latencies & {
 
 export type Siege = {
   phases: readonly Phase[];
+  /** Whether everything acknowledged was applied in the end. */
+  isApplied: boolean;
   audit: Audit;
   /** What did not hold of what each attack has to hold by itself. */
   faults: readonly { attack: string; text: string }[];
@@ -85,9 +87,13 @@ export async function besiege(stage: Stage, options: SiegeOptions): Promise<Sieg
       note(await measured.phase("all together", names, strike(names, seconds.together)));
     }
     await clients.stop();
-    await settle(stage.target.url, SETTLE_MS_MAX, () => {}, "applied");
-    const settled = phases.map((phase) => ({ ...phase, ...measured.latencies(phase) }));
-    return { phases: settled, audit: await audit(stage, clients.book), faults: await faultsOf(stage, attacks, phases) };
+    const isApplied = await settle(stage.target.url, SETTLE_MS_MAX, () => {}, "applied").then(
+      () => true,
+      () => false,
+    );
+    const answered = phases.map((phase) => ({ ...phase, ...measured.latencies(phase) }));
+    const faults = await faultsOf(stage, attacks, phases);
+    return { phases: answered, isApplied, audit: await audit(stage, clients.book), faults };
   } finally {
     attackers.close();
     await vitals.stop();

@@ -7,7 +7,7 @@ export type Hold = { what: string; limit: string; is: string; isKept: boolean };
 export const LIMITS = { slower: 10, residentMb: 600, heldMs: 50 } as const;
 
 /** Everything that has to hold under every attack. */
-export function holdsOf({ phases, audit, faults }: Siege): Hold[] {
+export function holdsOf({ phases, isApplied, audit, faults }: Siege): Hold[] {
   const quiet = phases[0]!;
   const attacked = phases.slice(1);
   const worst = (of: (phase: Phase) => number) =>
@@ -44,6 +44,7 @@ export function holdsOf({ phases, audit, faults }: Siege): Hold[] {
       is: back.backAfterMs === null ? `not by then (${back.name})` : `${seconds(back.backAfterMs)} (${back.name})`,
       isKept: back.backAfterMs !== null,
     },
+    none("acknowledged and not applied in the end", isApplied ? [] : ["some is left after ten minutes"]),
     none("acknowledged and lost", audit.lost),
     none("there twice", audit.doubled),
     none("rows of the app that its clients never sent", audit.foreign),

@@ -25,7 +25,7 @@ const QUIET: Phase = {
 const REPORT = { name: "many_keys", calls: 7, bytesSent: 1, answers: { "200 0": 5, "413 1413": 2 }, faults: [] };
 const ATTACKED: Phase = { ...QUIET, name: "many_keys", attacks: ["many_keys"], worstP99Ms: 99, reports: [REPORT] };
 const KEPT: Siege = {
-  ...{ phases: [QUIET, ATTACKED], faults: [] },
+  ...{ phases: [QUIET, ATTACKED], isApplied: true, faults: [] },
   audit: {
     ...{ calls: 1_000, acknowledged: 990, events: 900, lost: [], doubled: [], foreign: [], refusals: {} },
     ...{ minutesOff: 0, setAside: [] },
@@ -60,6 +60,7 @@ test.each<[string, Siege]>([
   ["resident memory of the server", during({ residentMb: 600 })],
   ["event loop held", during({ heldMs: 51 })],
   ["apply lag back under a second after an attack's end", during({ backAfterMs: null })],
+  ["acknowledged and not applied in the end", { ...KEPT, isApplied: false }],
   ["acknowledged and lost", { ...KEPT, audit: { ...KEPT.audit, lost: ["event s1"] } }],
   ["there twice", { ...KEPT, audit: { ...KEPT.audit, doubled: ["event s1"] } }],
   ["rows of the app that its clients never sent", { ...KEPT, audit: { ...KEPT.audit, foreign: ["user x"] } }],
@@ -89,7 +90,7 @@ test("the figures go between their marks, and nothing else of the page changes",
     expect(text.startsWith(head)).toBe(true);
     expect(text.endsWith(tail)).toBe(true);
     expect(text).toContain("Made on 2026-11-15 at commit abc1234, on 2 cores, 24 GiB.");
-    expect(text).toContain("1 of 10 did not hold.");
+    expect(text).toContain("1 of 11 did not hold.");
     expect(text.match(/\| many_keys /g)).toHaveLength(1);
     expect(text).toContain("5 × 200 0, 2 × 413 1413");
     writeFileSync(file, "# A page without marks");

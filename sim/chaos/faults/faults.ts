@@ -1,4 +1,5 @@
 import type { Fault } from "../fault.ts";
+import { APP_FAULTS } from "./apps.ts";
 import { CLIENT_FAULTS } from "./clients.ts";
 import { CLOCK_FAULTS } from "./clock.ts";
 import { DATABASE_FAULTS } from "./database.ts";
@@ -19,6 +20,7 @@ export const FAULTS: readonly Fault[] = [
   ...CLOCK_FAULTS,
   ...CLIENT_FAULTS,
   ...LIMIT_FAULTS,
+  ...APP_FAULTS,
   ...FUZZ_FAULTS,
 ];
 
