@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../src/clock.ts";
+import { poolDisk } from "../src/journal/disk.ts";
 import type { EntryHead } from "../src/journal/entry.ts";
-import { Journal, realDisk } from "../src/journal/journal.ts";
+import { Journal } from "../src/journal/journal.ts";
 import { createLog } from "../src/log.ts";
 import { type Setup, startServer, watchMemory } from "./children.ts";
 
@@ -35,7 +36,7 @@ export type NewEntry = { head: EntryHead; body: Buffer };
 /** Puts entries into the journal of a server that does not run. */
 export async function appendEntries({ dataDir }: Pick<Setup, "dataDir">, entries: Iterable<NewEntry>): Promise<void> {
   const log = createLog("error");
-  const journal = await Journal.open(`${dataDir}/journal`, { log, disk: realDisk, pendingBytesMax: 1 << 28 });
+  const journal = await Journal.open(`${dataDir}/journal`, { log, disk: poolDisk, pendingBytesMax: 1 << 28 });
   const appended: Promise<number>[] = [];
   for (const entry of entries) {
     appended.push(journal.append(entry));

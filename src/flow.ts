@@ -11,7 +11,8 @@ import { KnownClients } from "./http/known-clients.ts";
 import { Metrics } from "./http/metrics.ts";
 import { Progress } from "./http/progress.ts";
 import { JournalDepth } from "./journal/depth.ts";
-import { Journal, realDisk } from "./journal/journal.ts";
+import { DiskThread } from "./journal/disk-thread.ts";
+import { Journal } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
@@ -70,7 +71,7 @@ export class Flow {
     let flow: Flow | undefined;
     const journal = await Journal.open(join(config.dataDir, "journal"), {
       log,
-      disk: realDisk,
+      disk: new DiskThread(),
       pendingBytesMax: config.journalPendingBytesMax,
       onFlush: (flush) => {
         if (flow) flow.#flushed(flush);

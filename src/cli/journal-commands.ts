@@ -11,8 +11,9 @@ import { emptyFacts } from "../db/facts.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import { countRequested, countSetAside, listSetAside, requestReplay } from "../db/set-aside.ts";
 import { UsageError } from "../errors.ts";
+import { poolDisk } from "../journal/disk.ts";
 import { decodeEntry } from "../journal/entry.ts";
-import { Journal, realDisk } from "../journal/journal.ts";
+import { Journal } from "../journal/journal.ts";
 import { JournalReader } from "../journal/reader.ts";
 import { listSegments } from "../journal/segment.ts";
 import { createLog } from "../log.ts";
@@ -141,7 +142,7 @@ async function replaySetAside(options: Json): Promise<void> {
 async function recoveredEnd(dir: string, config: Config): Promise<number> {
   const journal = await Journal.open(dir, {
     log: createLog("error"),
-    disk: realDisk,
+    disk: poolDisk,
     pendingBytesMax: config.journalPendingBytesMax,
   });
   await journal.close();

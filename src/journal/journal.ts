@@ -2,40 +2,16 @@ import { randomUUID } from "node:crypto";
 import fs from "node:fs";
 import { mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
+import { type Disk, O_DSYNC } from "./disk.ts";
 import { type Entry, encodeEntry } from "./entry.ts";
 import { sealRecord } from "./record.ts";
 import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from "./segment.ts";
 
-const write = promisify(fs.write);
-const fdatasync = promisify(fs.fdatasync);
-const ftruncate = promisify(fs.ftruncate);
-
-/** Only what a journal does to the disk, so that a test can let it run full. */
-export type Disk = {
-  /** A write returns only when it is durable, so that it needs no sync after it. */
-  writesAreDurable?: boolean;
-  write(fd: number, bytes: Buffer, at: number): Promise<void>;
-  sync(fd: number): Promise<void>;
-};
-
-/** Where the system has it, each write waits for the disk by itself: one trip through the thread pool instead of two. */
-const { O_RDWR, O_CREAT, O_TRUNC, O_DSYNC = 0 } = fs.constants;
-
-export const realDisk: Disk = {
-  writesAreDurable: O_DSYNC !== 0,
-  async write(fd, bytes, at) {
-    for (let done = 0; done < bytes.length; ) {
-      const { bytesWritten } = await write(fd, bytes, done, bytes.length - done, at + done);
-      done += bytesWritten;
-    }
-  },
-  sync: (fd) => fdatasync(fd),
-};
+const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
 
 type Waiting = { record: Buffer; resolve: (until: number) => void; reject: (error: Error) => void };
 
@@ -124,6 +100,7 @@ export class Journal {
     await this.#flushing;
     if (this.#fd >= 0) fs.closeSync(this.#fd);
     this.#fd = -1;
+    await this.#options.disk.close?.();
   }
 
   /** Deletes segments that lie wholly before `applied` and are older than `modifiedBeforeMs`. Returns how many. */
@@ -183,8 +160,9 @@ export class Journal {
       position += record.length;
     }
     const startedMs = elapsedMs();
-    await this.#options.disk.write(this.#fd, Buffer.concat(records, bytes), this.#durable - this.#segmentFrom);
-    if (!this.#options.disk.writesAreDurable) await this.#options.disk.sync(this.#fd);
+    const { disk } = this.#options;
+    await disk.write(this.#fd, joined(records, bytes), this.#durable - this.#segmentFrom);
+    if (!disk.writesAreDurable) await disk.sync(this.#fd);
     this.#durable = position;
     this.#options.onFlush?.({ durable: position, records: records.length, bytes, tookMs: elapsedMs() - startedMs });
   }
@@ -194,8 +172,9 @@ export class Journal {
    * last durable byte can be trusted: it is cut off, and the journal goes on in a fresh file.
    */
   async #repair(): Promise<void> {
-    await ftruncate(this.#fd, this.#durable - this.#segmentFrom);
-    await this.#options.disk.sync(this.#fd);
+    const { disk } = this.#options;
+    await disk.truncate(this.#fd, this.#durable - this.#segmentFrom);
+    await disk.sync(this.#fd);
     if (this.#durable > this.#segmentFrom) await this.#startSegment();
     this.#broken = false;
     this.#options.log.info("The journal can be written again.");
@@ -204,7 +183,7 @@ export class Journal {
   async #startSegment(): Promise<void> {
     const fd = fs.openSync(segmentPath(this.dir, this.#durable), O_RDWR | O_CREAT | O_TRUNC | O_DSYNC, 0o600);
     try {
-      await syncFolder(this.dir);
+      await this.#options.disk.syncFolder(this.dir);
     } catch (error) {
       fs.closeSync(fd);
       throw error;
@@ -221,6 +200,14 @@ export type JournalOptions = {
   pendingBytesMax: number;
   onFlush?: (flush: { durable: number; records: number; bytes: number; tookMs: number }) => void;
 };
+
+/** In memory of its own, which can be handed to another thread without being copied. */
+function joined(records: readonly Buffer[], bytes: number): Buffer {
+  const all = Buffer.allocUnsafeSlow(bytes);
+  let at = 0;
+  for (const record of records) at += record.copy(all, at);
+  return all;
+}
 
 function overloaded(message: string): ApiError {
   return new ApiError("overloaded", message, { retryAfterS: 5 });

@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 import { FAULTS, faultNamed } from "../../sim/chaos/faults/faults.ts";
 import { JournalBook } from "../../sim/chaos/journal-book.ts";
 import { scheduleOf } from "../../sim/chaos/schedule.ts";
-import { Journal, realDisk } from "../../src/journal/journal.ts";
+import { poolDisk } from "../../src/journal/disk.ts";
+import { Journal } from "../../src/journal/journal.ts";
 import { createLog } from "../../src/log.ts";
 
 test("the same seed gives the same faults, and another one others", () => {
@@ -36,7 +37,7 @@ const event = (serial: string) => ({ type: "track", event: "e", time: 1, propert
 
 test("of records that are destroyed, only what stands in no other one may be missing", async () => {
   const dir = mkdtempSync(join(tmpdir(), "touchpoint-book-"));
-  const journal = await Journal.open(dir, { log: createLog("silent"), disk: realDisk, pendingBytesMax: 1024 * 1024 });
+  const journal = await Journal.open(dir, { log: createLog("silent"), disk: poolDisk, pendingBytesMax: 1024 * 1024 });
   const head = { app: 1, at: 1, ip: "", ua: "" } as const;
   const collect = (serials: string[], registered: "yes" | "unknown" = "yes") =>
     journal.append({

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { LIMITS } from "../../src/config.ts";
-import { type Disk, type JournalOptions, realDisk } from "../../src/journal/journal.ts";
+import { type Disk, poolDisk } from "../../src/journal/disk.ts";
+import type { JournalOptions } from "../../src/journal/journal.ts";
 import { listSegments } from "../../src/journal/segment.ts";
 import { bodiesOf, entryOf, FaultyDisk, newFolder, openJournal, readAll, removeFolders } from "./temp-journal.ts";
 
@@ -17,9 +18,10 @@ function gatedDisk(): Disk & { open(): void; reached: Promise<void> } {
   const reached = new Promise<void>((resolve) => (arrive = resolve));
   const sync: Disk["sync"] = (fd) => {
     arrive();
-    return gate.then(() => realDisk.sync(fd));
+    return gate.then(() => poolDisk.sync(fd));
   };
-  return { write: realDisk.write, sync, open: () => open(), reached };
+  const { write, truncate, syncFolder } = poolDisk;
+  return { write, truncate, syncFolder, sync, open: () => open(), reached };
 }
 
 test("appends that arrive together share one write and one sync, and keep their order", async () => {

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Disk, poolDisk } from "../../src/journal/disk.ts";
 import type { Entry, EntryHead } from "../../src/journal/entry.ts";
 import { decodeEntry } from "../../src/journal/entry.ts";
-import { type Disk, Journal, type JournalOptions, realDisk } from "../../src/journal/journal.ts";
+import { Journal, type JournalOptions } from "../../src/journal/journal.ts";
 import { type JournalItem, JournalReader } from "../../src/journal/reader.ts";
 import { createLog } from "../../src/log.ts";
 
@@ -22,7 +23,7 @@ export function removeFolders(): void {
 export function openJournal(dir: string, options: Partial<JournalOptions> = {}): Promise<Journal> {
   return Journal.open(dir, {
     log: createLog("silent"),
-    disk: realDisk,
+    disk: poolDisk,
     pendingBytesMax: 256 * 1024 * 1024,
     ...options,
   });
@@ -60,15 +61,17 @@ export function bodiesOf(items: readonly JournalItem[]): string[] {
 /** A disk that does what it is told instead, as long as there is something to do. */
 export class FaultyDisk implements Disk {
   readonly faults: Fault[] = [];
+  readonly truncate = poolDisk.truncate;
+  readonly syncFolder = poolDisk.syncFolder;
   writes = 0;
   syncs = 0;
 
   async write(fd: number, bytes: Buffer, at: number): Promise<void> {
     this.writes += 1;
     const fault = this.faults[0];
-    if (fault === undefined || fault === "sync") return realDisk.write(fd, bytes, at);
+    if (fault === undefined || fault === "sync") return poolDisk.write(fd, bytes, at);
     this.faults.shift();
-    if (fault === "partial_write") await realDisk.write(fd, bytes.subarray(0, bytes.length >> 1), at);
+    if (fault === "partial_write") await poolDisk.write(fd, bytes.subarray(0, bytes.length >> 1), at);
     throw full();
   }
 
@@ -78,7 +81,7 @@ export class FaultyDisk implements Disk {
       this.faults.shift();
       throw full();
     }
-    return realDisk.sync(fd);
+    return poolDisk.sync(fd);
   }
 }
 

@@ -1,0 +1,80 @@
+import { Worker } from "node:worker_threads";
+import { type Disk, O_DSYNC } from "./disk.ts";
+
+/** One thing for the thread to do. */
+export type DiskTask =
+  | { kind: "write"; fd: number; bytes: Uint8Array; at: number }
+  | { kind: "sync"; fd: number }
+  | { kind: "truncate"; fd: number; length: number }
+  | { kind: "sync_folder"; dir: string };
+
+export type DiskOutcome = { kind: "done" } | { kind: "failed"; message: string };
+
+type Waiting = { resolve: () => void; reject: (error: Error) => void };
+
+/**
+ * The disk by way of a thread that does nothing else. Node's pool is shared by all that hashes, unpacks, reads files or
+ * looks up names: what is acknowledged must never wait behind any of that, however much of it there is or however long it
+ * hangs. Measured, it costs no more than the trip through the pool.
+ */
+export class DiskThread implements Disk {
+  readonly writesAreDurable = O_DSYNC !== 0;
+  readonly #waiting: Waiting[] = [];
+  #worker: Worker | undefined;
+
+  constructor() {
+    this.#worker = this.#start();
+  }
+
+  write(fd: number, bytes: Buffer, at: number): Promise<void> {
+    // A small buffer may be a part of one that others use, and only a whole one can be handed over.
+    const isWhole = bytes.byteLength === bytes.buffer.byteLength;
+    return this.#ask({ kind: "write", fd, bytes, at }, isWhole ? [bytes.buffer as ArrayBuffer] : []);
+  }
+
+  sync(fd: number): Promise<void> {
+    return this.#ask({ kind: "sync", fd });
+  }
+
+  truncate(fd: number, length: number): Promise<void> {
+    return this.#ask({ kind: "truncate", fd, length });
+  }
+
+  syncFolder(dir: string): Promise<void> {
+    return this.#ask({ kind: "sync_folder", dir });
+  }
+
+  async close(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+
+  #ask(task: DiskTask, handedOver: ArrayBuffer[] = []): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#worker ??= this.#start();
+      this.#worker.postMessage(task, handedOver);
+      this.#waiting.push({ resolve, reject });
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./disk-worker.js", import.meta.url));
+    // Whoever waits for an answer keeps the process alive; a thread that is idle does not.
+    worker.unref();
+    // Outcomes come in the order of the tasks.
+    worker.on("message", (outcome: DiskOutcome) => {
+      const { resolve, reject } = this.#waiting.shift()!;
+      if (outcome.kind === "done") resolve();
+      else reject(new Error(outcome.message));
+    });
+    let reason = new Error("The journal's thread ended.");
+    worker.on("error", (error) => {
+      reason = error;
+    });
+    // Nobody knows what became of the tasks at hand, so they have failed; the next one starts another thread.
+    worker.on("exit", () => {
+      this.#worker = undefined;
+      for (const { reject } of this.#waiting.splice(0)) reject(reason);
+    });
+    return worker;
+  }
+}
