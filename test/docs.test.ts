@@ -6,12 +6,12 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTencent } from "../sim/platforms/tencent.ts";
 import { storeAccount } from "../src/db/platform-account.ts";
-import { calendarOf } from "../src/domain/calendar.ts";
 import { apiMarkdown } from "../src/http/api-markdown.ts";
 import type { OpenApi } from "../src/http/docs-page.ts";
 import { metricsMarkdown } from "../src/report/metrics-markdown.ts";
 import { openVault } from "../src/vault.ts";
 import { ACCESS } from "./cost/stage.ts";
+import { untilTodayLasts } from "./support/midnight.ts";
 import { cleanUp, TouchpointProcess } from "./support/touchpoint.ts";
 
 const run = promisify(execFile);
@@ -68,13 +68,9 @@ const NEXT = "\n@@@ next block @@@\n";
 /** All blocks of the README that can be run, one after the other in one shell; what each of them prints. */
 async function readmeRun(): Promise<string[]> {
   const blocks = blocksOf("README.md", "<!-- run in test/docs\\.test\\.ts -->\\n");
-  const today = () => calendarOf("Asia/Shanghai").dayOf(Date.now());
-  for (;;) {
-    const begunOn = today();
-    const printed = await shell(blocks.join(`printf '${NEXT.replaceAll("\n", "\\n")}'\n`));
-    // The README speaks of one day: when midnight has come in between, it is read once more.
-    if (today() === begunOn) return printed.split(NEXT);
-  }
+  await untilTodayLasts();
+  const printed = await shell(blocks.join(`printf '${NEXT.replaceAll("\n", "\\n")}'\n`));
+  return printed.split(NEXT);
 }
 
 test("the README's blocks run as printed, in one shell, and say what the text beside them says", async () => {

@@ -24,7 +24,11 @@ export type PoolOptions = {
   givesWay?: boolean;
   /** For so long a transaction may wait for its process between two statements; see `LIMITS.transactionIdleMs`. */
   transactionIdleMs?: number;
+  /** For so long a caller waits for a connection; then the database counts as away. */
+  waitMs?: number;
 };
+
+const WAIT_MS = 5_000;
 
 const READ_ONLY = "-c default_transaction_read_only=on -c work_mem=64MB -c jit=off";
 const ON_CORES = { all: "", one: " -c max_parallel_workers_per_gather=0" } as const;
@@ -36,7 +40,7 @@ export function openPool(connection: Connection, options: PoolOptions): pg.Pool 
     ...(connection.kind === "url" ? { connectionString: connection.url } : local),
     max: options.connectionsMax,
     application_name: `touchpoint ${options.name}`,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: options.waitMs ?? WAIT_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     ...(options.readOnly

@@ -11,10 +11,12 @@ import { openVault } from "../../src/vault.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
 import { adReportOf } from "../http/reports.ts";
 import { AdminCaller, dataOf } from "../support/admin-caller.ts";
+import { untilTodayLasts } from "../support/midnight.ts";
 import { eventually } from "../support/patience.ts";
 import { answerOf, cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { ACCESS, ACCOUNT, spent } from "./stage.ts";
 
+await untilTodayLasts();
 const TODAY = calendarOf("Asia/Shanghai").dayOf(Date.now());
 /** All but the schedule: what is pulled, a test has asked for. */
 const BY_HAND = { ROLES: "http,apply,refresh" };

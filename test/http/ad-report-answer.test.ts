@@ -250,7 +250,7 @@ describe("what ads cost", () => {
   });
 });
 
-test("an order is in the order list 2 seconds after it was acknowledged, in the ad report after 10", async () => {
+test("an order comes into the order list and into the ad report of either caliber by itself", async () => {
   const app = await server.createApp();
   await server.register(app, "u");
   const order = track("$PayEvent", { $pay_amount: 1_234, $order_id: "o-1" });

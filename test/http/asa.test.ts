@@ -100,10 +100,7 @@ describe("a server that initialize hands tokens to", () => {
 
   const initialize = (client_id: string, asa_token = client_id) =>
     server.post("user/initialize/", app, { client_id, name: "n", channel: "c", version: 1, asa_token });
-  const lookUp = async (clientId: string): Promise<Row> => {
-    await server.settle();
-    return (await server.post("user/get/", app, { user_list: [clientId] })).data.user_list[0];
-  };
+  const lookUp = async (clientId: string): Promise<Row> => (await server.lookUp(app, clientId))[0];
   const outcomes = async () => {
     const pool = server.database();
     try {

@@ -8,8 +8,7 @@ const server = sharedServer();
 const tables = new Tables(server);
 
 const post = (app: App, body: unknown) => server.post("user/register/attributed/", app, body);
-const lookUp = async (app: App, clientId = "a") =>
-  (await server.post("user/get/", app, { user_list: [clientId] })).data.user_list[0];
+const lookUp = async (app: App) => (await server.lookUp(app, "a"))[0];
 
 const FIELDS = Object.keys(valid("a"));
 

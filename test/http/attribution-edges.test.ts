@@ -90,10 +90,9 @@ test("a platform of any name has its object in user get, and its click ids are f
   await server.register(app, "key");
   const media = { click_id: "g1", media_type: "my_network" };
   await server.post("user/update_data/", app, media, { query: { client_id: "key" } });
-  await server.settle();
-  const { data } = await server.post("user/get/", app, { user_list: ["device", "key"] });
+  const users = await server.lookUp(app, "device", "key");
   const my_network = { advertiser_id: "", gid: "", aid: "7", cid: "", callback: "cb" };
-  for (const user of data.user_list) expect(user).toMatchObject({ click_company: "my_network", aid: "7", my_network });
+  for (const user of users) expect(user).toMatchObject({ click_company: "my_network", aid: "7", my_network });
 });
 
 describe("apply", () => {

@@ -25,8 +25,7 @@ async function touch(app: App, parameters: Parameters, kind: "click" | "impressi
 }
 
 async function lookUp(app: App, clientId = "u"): Promise<Row> {
-  await server.settle();
-  return (await server.post("user/get/", app, { user_list: [clientId] })).data.user_list[0];
+  return (await server.lookUp(app, clientId))[0];
 }
 
 const methodOf = async (app: App, clientId = "u") => (await tables.user(app, clientId))?.method;

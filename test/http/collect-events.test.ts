@@ -1,13 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import type { MetadataMode } from "../../src/domain/metadata.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "./fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
 /** More than a request can take between our clock and the server's. */
-const MARGIN_MS = 20_000;
+const MARGIN_MS = PATIENCE_MS;
 
 /** The event goes out between two good ones: they are stored whatever becomes of it. */
 async function sendBetweenNeighbours(app: App, event: unknown) {

@@ -77,6 +77,13 @@ export function attributedRegistration(clientId: string): Row {
   };
 }
 
-export function refresh(app: Pick<App, "appKey">, token: string, currentTime = Math.floor(Date.now() / 1000)): Row {
+/** Ten seconds are allowed to either side: this much ahead, the call itself may take longer. */
+const AHEAD_S = 8;
+
+export function refresh(
+  app: Pick<App, "appKey">,
+  token: string,
+  currentTime = Math.floor(Date.now() / 1000) + AHEAD_S,
+): Row {
   return mediaTokenBody({ appKey: app.appKey, token, atMs: currentTime * 1000 });
 }

@@ -12,9 +12,9 @@ async function recordOf(adData: string): Promise<Row> {
   const app = await server.createApp();
   const body = `{"client_id":"a","name":"n","channel":"c","version":1,"ad_data":${adData}}`;
   expect(await server.post("user/register/", app, body)).toMatchObject({ code: 0 });
-  const { data } = await server.post("user/get/", app, { user_list: ["a"] });
-  expect(data.user_list).toHaveLength(1);
-  return data.user_list[0];
+  const users = await server.lookUp(app, "a");
+  expect(users).toHaveLength(1);
+  return users[0];
 }
 
 type Case = { platform: string; named: string; adData: Row; expected: Row };
@@ -150,8 +150,7 @@ describe("ad_data is the launch query", () => {
     const app = await server.createApp();
     await server.register(app, "a", { ad_data: { gdt_vid: "g" } });
     await server.register(app, "a", { ad_data: { ksUnitId: "k" } });
-    const { data } = await server.post("user/get/", app, { user_list: ["a"] });
-    expect(data.user_list).toMatchObject([{ click_company: "tencent" }]);
+    expect(await server.lookUp(app, "a")).toMatchObject([{ click_company: "tencent" }]);
   });
 
   test("one that is nested without end is refused, and never loses an acknowledged registration", async () => {
@@ -195,12 +194,13 @@ describe("who was brought by an ad", () => {
 
   test("a registration that names a campaign and nothing else belongs to the campaign's platform", async () => {
     const admin = new AdminCaller(server);
-    const { appId, ...app } = await server.createApp();
-    const campaign = { app_id: appId, turbo_promoted_object_id: CAMPAIGN, ad_platform: "bilibili" };
+    const app = await server.createApp();
+    const campaign = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, ad_platform: "bilibili" };
     expect(await admin.post("campaigns/create", campaign)).toMatchObject({ code: 0 });
-    await server.register({ appId, ...app }, "u", { ad_data: { turbo_promoted_object_id: CAMPAIGN, scene: "1001" } });
-    const { data } = await server.post("user/get/", app, { user_list: ["u"] });
-    expect(data.user_list).toMatchObject([{ click_company: "bilibili", turbo_promoted_object_id: CAMPAIGN }]);
+    await server.register(app, "u", { ad_data: { turbo_promoted_object_id: CAMPAIGN, scene: "1001" } });
+    expect(await server.lookUp(app, "u")).toMatchObject([
+      { click_company: "bilibili", turbo_promoted_object_id: CAMPAIGN },
+    ]);
   });
 
   test("ad_params that nobody can read spoils neither the registration nor its source", async () => {

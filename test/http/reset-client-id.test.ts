@@ -9,7 +9,7 @@ const tables = new Tables(server);
 const reset = (app: App, from: string, to: unknown) =>
   server.post("user/reset_client_id/", app, { new_client_id: to }, { query: { client_id: from } });
 const known = async (app: App, ...ids: string[]) =>
-  (await server.post("user/get/", app, { user_list: ids })).data.user_list.map((record: any) => record.client_id);
+  (await server.lookUp(app, ...ids)).map((record) => record.client_id);
 
 describe("reset_client_id", () => {
   test("gives the user the new id, with all that belongs to the user", async () => {

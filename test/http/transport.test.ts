@@ -254,6 +254,7 @@ describe("a body that comes slowly or not at all", () => {
 
 test("the body of a GET is ignored: an SDK sends `{}` with its lookup", async () => {
   const app = await server.appWith(["a"]);
+  await server.settle();
   const url = `${server.url}${BASE}/user/get/?access_token=${app.accessToken}&client_id=a`;
   const headers = { "content-type": "application/json", "content-length": "2" };
   const answer = new Promise<any>((resolve, reject) => {

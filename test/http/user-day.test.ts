@@ -7,8 +7,10 @@ import { DAY_MS, HOUR_MS, profile, Tables, track } from "./fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
+/** The same for all tests, though midnight may pass while they run. */
+const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 /** The first instant of the UTC day so many days ago. */
-const startOfDay = (daysAgo: number) => Math.floor(Date.now() / DAY_MS) * DAY_MS - daysAgo * DAY_MS;
+const startOfDay = (daysAgo: number) => TODAY_MS - daysAgo * DAY_MS;
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 async function registered(timeZone: string, times: { active: number; click: number | "" }): Promise<App> {

@@ -221,8 +221,7 @@ describe("a text that is meant for the database", () => {
     const ids = NASTY_TEXTS.filter(isId);
     for (const id of NASTY_TEXTS) expect((await server.register(own, id)).code).toBe(isId(id) ? 0 : 1004);
     for (const id of ids) {
-      const { user_list } = (await server.post("user/get/", own, { user_list: [id] })).data;
-      expect(user_list.map((user: Row) => user.client_id)).toEqual([id]);
+      expect((await server.lookUp(own, id)).map((user) => user.client_id)).toEqual([id]);
     }
     const rows = await tables.query("select client_id from user_account where app_id = $1", [own.appId]);
     expect(rows.map((row) => row.client_id).sort()).toEqual([...ids].sort());

@@ -37,7 +37,11 @@ export class Touchpoint {
     const connection = embeddedConnection(this.dataDir);
     if (connection?.kind !== "local") throw new Error("The server has no database of its own.");
     const database = name ?? connection.database;
-    return openPool({ ...connection, database }, { log: createLog("silent"), connectionsMax: 4, name: "test" });
+    const patience = { waitMs: PATIENCE_MS, transactionIdleMs: PATIENCE_MS };
+    return openPool(
+      { ...connection, database },
+      { log: createLog("silent"), connectionsMax: 4, name: "test", ...patience },
+    );
   }
 
   async createApp(options: AppOptions = {}): Promise<App> {
@@ -85,6 +89,12 @@ export class Touchpoint {
 
   async collect(app: App, clientId: string, events: unknown[], more: object = {}): Promise<Answer> {
     return this.post("event/collect/", app, { client_id: clientId, event_list: events, ...more });
+  }
+
+  /** What `user/get` says of these clients, once everything acknowledged so far has been applied. */
+  async lookUp(app: App, ...clientIds: string[]): Promise<any[]> {
+    await this.settle();
+    return (await this.post("user/get/", app, { user_list: clientIds })).data.user_list;
   }
 
   /** Waits until everything acknowledged before the call is in the tables. */

@@ -7,8 +7,10 @@ import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import { ACCOUNT_PLATFORMS, accountFieldsOf } from "../../src/platform/account.ts";
 import { FIELD_TEXTS } from "../../web/src/pages/cost/account-field-texts.ts";
 import { ACCESS, ACCOUNT, spent } from "../cost/stage.ts";
+import { untilTodayLasts } from "../support/midnight.ts";
 import { ConsoleTest, type Visit } from "./browser.ts";
 
+await untilTodayLasts();
 const TODAY = calendarOf("Asia/Shanghai").dayOf(Date.now());
 const HEADER = "date,ad_platform,advertiser_id,aid,impressions,clicks,cost";
 

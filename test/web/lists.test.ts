@@ -125,7 +125,7 @@ const money = (cents: number) => new Intl.NumberFormat("en-GB", { minimumFractio
 
 const DAY_MS = 86_400_000;
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
-const [FROM, TO] = [dayOf(Date.now() - 400 * DAY_MS), dayOf(Date.now())];
+const [FROM, TO] = [dayOf(Date.now() - 400 * DAY_MS), dayOf(Date.now() + DAY_MS)];
 
 describe("filters", () => {
   const dialog = (page: Page) => page.getByRole("dialog", { name: "Filter" });

@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect } from "vitest";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
+import { untilTodayLasts } from "../support/midnight.ts";
 import { ConsoleTest, type Visit } from "./browser.ts";
 import { type ServedMarket, serveMarket } from "./market.ts";
 
@@ -13,6 +14,7 @@ export class ReportStage {
 
   constructor() {
     beforeAll(async () => {
+      await untilTodayLasts();
       this.#market = await serveMarket();
       this.#site = await ConsoleTest.start({ server: this.market.server });
       const to = this.dayOf(Date.now());
