@@ -197,6 +197,7 @@ export type Config = Readonly<{
   trustedProxies: readonly string[];
   bodyBytesMax: number;
   bodyUnpackedBytesMax: number;
+  bodiesInFlightBytesMax: number;
   requestTimeoutS: number;
   connectionsMax: number;
   journalPendingBytesMax: number;
@@ -250,6 +251,11 @@ export const SETTINGS = {
     fallback: "16MiB",
     read: bytes(1 * KIB, 32 * MIB),
     hint: "the same after gzip is undone",
+  },
+  BODIES_IN_FLIGHT_BYTES_MAX: {
+    fallback: "128MiB",
+    read: bytes(4 * KIB, 64 * GIB),
+    hint: "bodies being received or answered, over all connections; above half of it, an address or app with more than an even share is refused",
   },
   REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time in which a request must have arrived" },
   CONNECTIONS_MAX: { fallback: "20000", read: integer(1, 1_000_000), hint: "open HTTP connections" },
@@ -337,6 +343,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: value("TRUSTED_PROXIES"),
     bodyBytesMax: value("BODY_BYTES_MAX"),
     bodyUnpackedBytesMax: value("BODY_UNPACKED_BYTES_MAX"),
+    bodiesInFlightBytesMax: value("BODIES_IN_FLIGHT_BYTES_MAX"),
     requestTimeoutS: value("REQUEST_TIMEOUT_S"),
     connectionsMax: value("CONNECTIONS_MAX"),
     journalPendingBytesMax: value("JOURNAL_PENDING_BYTES_MAX"),
@@ -356,6 +363,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     problems.push(
       "JOURNAL_PENDING_BYTES_MAX: must be at least twice BODY_UNPACKED_BYTES_MAX, or large bodies never fit.",
     );
+  }
+  if (config.bodiesInFlightBytesMax < 4 * config.bodyBytesMax) {
+    problems.push("BODIES_IN_FLIGHT_BYTES_MAX: must be at least four times BODY_BYTES_MAX.");
   }
   if (problems.length > 0) throw new UsageError(`Bad settings:\n  ${problems.join("\n  ")}`);
   return Object.freeze(config);

@@ -10,6 +10,11 @@ export const CODES = {
   badToken: { code: 2001, status: 200, meaning: "access token unknown, or app disabled" },
   badSign: { code: 2002, status: 200, meaning: "`sign` or `Authorization` does not verify" },
   rateLimited: { code: 2003, status: 200, meaning: "rate limit" },
+  overBudget: {
+    code: 2003,
+    status: 429,
+    meaning: "an app or an address has more than its share of what all use: try again after `Retry-After`",
+  },
   notGranted: {
     code: 2004,
     status: 200,

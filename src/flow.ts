@@ -10,6 +10,8 @@ import { Intake } from "./http/intake.ts";
 import { KnownClients } from "./http/known-clients.ts";
 import { Metrics } from "./http/metrics.ts";
 import { Progress } from "./http/progress.ts";
+import { BodyRoom } from "./intake/body-room.ts";
+import { Refusals } from "./intake/refusals.ts";
 import { JournalDepth } from "./journal/depth.ts";
 import { DiskThread } from "./journal/disk-thread.ts";
 import { Journal } from "./journal/journal.ts";
@@ -26,6 +28,8 @@ export class Flow {
   readonly metrics: Metrics;
   readonly known: KnownClients;
   readonly depth: JournalDepth;
+  readonly refusals: Refusals;
+  readonly bodies: BodyRoom;
   readonly #config: Config;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -43,6 +47,8 @@ export class Flow {
     this.#clock = clock;
     this.#database = database;
     this.journal = journal;
+    this.refusals = new Refusals(clock);
+    this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals: this.refusals });
     this.progress = new Progress(applied);
     this.depth = new JournalDepth({ applied, recovered });
     this.#behindSinceMs = applied < recovered ? clock() : 0;
@@ -63,6 +69,8 @@ export class Flow {
       waitingBytes: () => journal.waitingBytes,
       applyLagMs: () => this.applyLagMs(),
       diskFreeBytes: () => this.intake.diskFreeBytes,
+      bodiesBytes: () => this.bodies.bytes,
+      refusals: () => this.refusals.list(),
     });
   }
 

@@ -22,7 +22,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   postback: ["db", "domain", "outbound", "platform"],
   cost: ["db", "domain", "outbound", "platform"],
   refresh: ["db", "domain"],
-  http: ["contract", "cost", "journal", "db", "domain", "outbound", "platform", "postback", "report"],
+  intake: ["domain", "journal"],
+  http: ["contract", "cost", "intake", "journal", "db", "domain", "outbound", "platform", "postback", "report"],
   client: ["contract", "domain", "report"],
   cli: "everything",
 };

@@ -4,8 +4,10 @@ import { LIMITS } from "../config.ts";
 import { type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { assertWithin } from "../domain/json-bounds.ts";
 import { ApiError } from "../errors.ts";
+import { type BodyOwner, bodyOwner } from "../intake/body-room.ts";
 import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
-import { receiveBody } from "./receive.ts";
+import { callerOf, type HttpContext } from "./context.ts";
+import { type Receiver, receiveBody } from "./receive.ts";
 
 const RAW_CONTENT_TYPE = Symbol("the Content-Type as sent");
 type RawRequest = { headers: Record<string, string | string[] | undefined>; [RAW_CONTENT_TYPE]?: string };
@@ -30,10 +32,11 @@ const BODY_LIMITS: readonly (readonly [address: string, bytesMax: number])[] = [
  * Bodies are read by us: whatever their Content-Type, no longer than the route takes, parsed, and kept as bytes for the
  * journal. Only collection takes packed ones: nothing is unpacked for anybody else.
  */
-export function readBodies(server: FastifyInstance): void {
+export function readBodies(server: FastifyInstance, context: HttpContext): void {
   server.addHook("onRoute", (route) => {
     route.bodyLimit ??= BODY_LIMITS.find(([address]) => route.url.startsWith(address))![1];
   });
+  const holder = holdBodies(server, context);
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("*", (request: FastifyRequest, _payload, done) => {
     const { bodyLimit: bytesMax, config } = request.routeOptions;
@@ -56,10 +59,36 @@ export function readBodies(server: FastifyInstance): void {
       done(null, fileBodyOf(request));
     };
     if (config.takesCsv && headers.contentType.startsWith("text/csv") && isPlain(headers))
-      receiveBody(request.raw, { bytesMax: LIMITS.fileBytes, done: keepFile, refuse: done });
-    else receiveBody(request.raw, { bytesMax, done: unpack, refuse: done });
+      receiveBody(request.raw, { ...holder(request), bytesMax: LIMITS.fileBytes, done: keepFile, refuse: done });
+    else receiveBody(request.raw, { ...holder(request), bytesMax, done: unpack, refuse: done });
   });
 }
+
+/** A body is held from when it comes until the response is closed, however that happens. */
+function holdBodies(server: FastifyInstance, context: HttpContext) {
+  const { bodies } = context;
+  const held = new WeakMap<FastifyRequest, { owner: BodyOwner; bytes: number }>();
+  server.addHook("preParsing", (request, reply, payload, done) => {
+    reply.raw.once("close", () => {
+      const { owner, bytes } = held.get(request) ?? NOTHING_HELD;
+      if (bytes > 0) bodies.give(owner, bytes);
+      held.delete(request);
+    });
+    done(null, payload);
+  });
+  return (request: FastifyRequest): Pick<Receiver, "hold" | "gone"> => {
+    const holding = { owner: bodyOwner(callerOf(context, request), request.app?.appId ?? 0), bytes: 0 };
+    held.set(request, holding);
+    const hold = (bytes: number) => {
+      const refusal = bodies.take(holding.owner, bytes);
+      if (!refusal) holding.bytes += bytes;
+      return refusal;
+    };
+    return { hold, gone: () => {} };
+  };
+}
+
+const NOTHING_HELD = { owner: { address: "", appId: 0 }, bytes: 0 };
 
 /** What the JSON around a file would say. */
 function fileBodyOf(request: FastifyRequest): JsonObject {

@@ -41,7 +41,7 @@ export function collectDoor(context: HttpContext, next: Handler): Handler {
         .then(receive, (error) => call.fail(error));
 
     function receive(app: ServedApp): void {
-      call.readBody((bytes) => void answer(app, bytes));
+      call.readBody((bytes) => void answer(app, bytes), { appId: app.appId, bytesMax: context.config.bodyBytesMax });
     }
 
     async function answer(app: ServedApp, bytes: Buffer): Promise<void> {

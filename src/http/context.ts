@@ -8,6 +8,8 @@ import type { DeveloperApp } from "../db/developer-app.ts";
 import { isClientId, isTooLongForId } from "../domain/identity.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
+import type { BodyRoom } from "../intake/body-room.ts";
+import type { Refusals } from "../intake/refusals.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
@@ -36,6 +38,9 @@ export type HttpContext = {
   intake: Intake;
   progress: Progress;
   metrics: Metrics;
+  /** Bodies that are being received or answered. */
+  bodies: BodyRoom;
+  refusals: Refusals;
   live: Live;
   costs: CostPuller;
   caller: CallerAddress;
@@ -136,7 +141,7 @@ export function headOf(
   };
 }
 
-export function callerOf(context: HttpContext, request: FastifyRequest): string {
+export function callerOf(context: Pick<HttpContext, "caller">, request: FastifyRequest): string {
   return context.caller.of(request.raw.socket.remoteAddress, request.headers["x-forwarded-for"]);
 }
 

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
+import type { ApiError } from "../errors.ts";
+import { type BodyOwner, bodyOwner } from "../intake/body-room.ts";
 import { answerOfError, type FailedAnswer, JSON_TYPE } from "./answer.ts";
 import type { HttpContext } from "./context.ts";
 import { mustCloseUnread, receiveBody } from "./receive.ts";
@@ -20,6 +22,9 @@ export class DoorCall {
   readonly #response: ServerResponse;
   readonly #endpoint: string;
   readonly #startedMs = elapsedMs();
+  /** What is held of the body, until the answer. */
+  #owner: BodyOwner | undefined;
+  #heldBytes = 0;
 
   constructor(context: HttpContext, request: IncomingMessage, response: ServerResponse, endpoint: string) {
     this.#context = context;
@@ -50,8 +55,27 @@ export class DoorCall {
     return answer;
   }
 
-  readBody(done: (bytes: Buffer) => void, bytesMax = this.#context.config.bodyBytesMax): void {
-    receiveBody(this.#request, { bytesMax, done, refuse: (error) => this.fail(error) });
+  readBody(done: (bytes: Buffer) => void, options: { appId: number; bytesMax: number }): void {
+    const owner = bodyOwner(this.ip, options.appId);
+    this.#owner = owner;
+    receiveBody(this.#request, {
+      bytesMax: options.bytesMax,
+      hold: (bytes) => this.#hold(owner, bytes),
+      done,
+      refuse: (error) => this.fail(error),
+      gone: () => this.#letGo(),
+    });
+  }
+
+  #hold(owner: BodyOwner, bytes: number): ApiError | undefined {
+    const refusal = this.#context.bodies.take(owner, bytes);
+    if (!refusal) this.#heldBytes += bytes;
+    return refusal;
+  }
+
+  #letGo(): void {
+    if (this.#heldBytes > 0) this.#context.bodies.give(this.#owner!, this.#heldBytes);
+    this.#heldBytes = 0;
   }
 
   #respond(status: number, code: number, body: string, headers: Record<string, string>): void {
@@ -63,6 +87,7 @@ export class DoorCall {
       ...headers,
     });
     this.#response.end(body);
+    this.#letGo();
     this.#context.metrics.answered(this.#endpoint, code, elapsedMs() - this.#startedMs);
   }
 }

@@ -1,4 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Counted } from "../intake/refusals.ts";
+
+type LiveFigures = {
+  backlogBytes(): number;
+  waitingBytes(): number;
+  applyLagMs(): number;
+  diskFreeBytes(): number;
+  bodiesBytes(): number;
+  refusals(): readonly Counted[];
+};
 
 /** What /metrics shows, in Prometheus' text form. */
 export class Metrics {
@@ -40,13 +50,19 @@ export class Metrics {
     registers: [this.registry],
   });
 
-  constructor(live: { backlogBytes(): number; waitingBytes(): number; applyLagMs(): number; diskFreeBytes(): number }) {
+  readonly #refusals: () => readonly Counted[];
+
+  constructor(live: LiveFigures) {
+    this.#refusals = live.refusals;
     this.#gauge("touchpoint_journal_depth_bytes", "Journal that has not been applied yet.", () => live.backlogBytes());
     this.#gauge("touchpoint_journal_waiting_bytes", "Bytes in memory that wait for the disk.", () =>
       live.waitingBytes(),
     );
     this.#gauge("touchpoint_apply_lag_ms", "How far the tables are behind what was acknowledged.", () =>
       live.applyLagMs(),
+    );
+    this.#gauge("touchpoint_bodies_in_flight_bytes", "Bodies that are being received or answered.", () =>
+      live.bodiesBytes(),
     );
     this.#gauge("touchpoint_disk_free_bytes", "Free space where the journal is.", () => live.diskFreeBytes());
     this.#gauge("touchpoint_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());
@@ -72,6 +88,13 @@ export class Metrics {
       "# TYPE touchpoint_request_seconds histogram",
     );
     for (const [endpoint, meter] of this.#endpoints) lines.push(...meter.durationLines(endpoint));
+    lines.push(
+      "# HELP touchpoint_refused_total Calls refused with 2003 because an app (0: none) or an address had too much.",
+      "# TYPE touchpoint_refused_total counter",
+      ...this.#refusals().map(
+        ({ appId, refusal, calls }) => `touchpoint_refused_total{app="${appId}",reason="${refusal}"} ${calls}`,
+      ),
+    );
     return `${lines.join("\n")}\n\n${await this.registry.metrics()}`;
   }
 

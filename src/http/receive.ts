@@ -5,36 +5,43 @@ import { ApiError } from "../errors.ts";
 export type Receiver = {
   /** The largest body that is taken. */
   bytesMax: number;
+  /** Makes room for what has come; says why there is none. */
+  hold: (bytes: number) => ApiError | undefined;
   done: (bytes: Buffer) => void;
   /** Called once at most, and then `done` is not. What is still to come is for the caller to drain. */
   refuse: (error: ApiError) => void;
+  /** The client has hung up. */
+  gone: () => void;
 };
 
 /**
  * Reads the body of a request. One that says it is too long is refused unread; one that does not say is counted as it
  * comes. A client that hangs up gets no answer, and what it had sent is forgotten.
  */
-export function receiveBody(request: IncomingMessage, { bytesMax, done, refuse }: Receiver): void {
+export function receiveBody(request: IncomingMessage, { bytesMax, hold, done, refuse, gone }: Receiver): void {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {
     refuse(bodyTooLarge(bytesMax));
     return;
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
+  let isRefused = false;
   request.on("data", (chunk: Buffer) => {
-    if (bytes > bytesMax) return;
+    if (isRefused) return;
     bytes += chunk.length;
-    if (bytes <= bytesMax) {
+    const refusal = bytes > bytesMax ? bodyTooLarge(bytesMax) : hold(chunk.length);
+    if (!refusal) {
       chunks.push(chunk);
       return;
     }
+    isRefused = true;
     chunks.length = 0;
-    refuse(bodyTooLarge(bytesMax));
+    refuse(refusal);
   });
   request.on("end", () => {
-    if (bytes <= bytesMax) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+    if (!isRefused) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
   });
-  request.on("error", () => {});
+  request.on("error", gone);
 }
 
 /**

@@ -76,7 +76,7 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   });
   server.decorateRequest("answerCode", 0);
   server.decorateRequest("answerMessage", "");
-  readBodies(server);
+  readBodies(server, context);
   addHooks(server, context);
   answerErrors(server, context);
   await server.register(swagger, { openapi: OPENAPI });

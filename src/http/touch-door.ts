@@ -7,6 +7,8 @@ import { acceptTouch, type TouchCall } from "./touch.ts";
 
 const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?(?:\?(.*))?$/s;
 const FORM = "application/x-www-form-urlencoded";
+/** Whose link it is, is said in the body. */
+const LINK_BODY = { appId: 0, bytesMax: LIMITS.linkBytes };
 
 /** The short way in for the ad platforms' link calls: many times the traffic of registrations, and as short as collect. */
 export function touchDoor(context: HttpContext, next: Handler): Handler {
@@ -27,6 +29,6 @@ export function touchDoor(context: HttpContext, next: Handler): Handler {
     };
     if (method === "GET") return accept(undefined);
     const isForm = headers["content-type"]?.startsWith(FORM) ?? false;
-    call.readBody((bytes) => accept({ bytes, isForm: isForm && bytes.length > 0 }), LIMITS.linkBytes);
+    call.readBody((bytes) => accept({ bytes, isForm: isForm && bytes.length > 0 }), LINK_BODY);
   };
 }

@@ -1,0 +1,46 @@
+import { countedAddress } from "../domain/network.ts";
+import { ApiError } from "../errors.ts";
+import type { Refusals } from "./refusals.ts";
+import { SharedRoom } from "./shared-room.ts";
+
+/** Whose body it is: the address as it is counted, and the app; 0: of no app. */
+export type BodyOwner = { address: string; appId: number };
+
+export function bodyOwner(address: string, appId: number): BodyOwner {
+  return { address: address.includes(":") ? countedAddress(address) : address, appId };
+}
+
+/**
+ * Bodies that have come, wholly or in part, and are not answered yet, over all connections together. A body counts by
+ * what has come of it: who sends slowly holds no more than that. Neither one address nor one app can take it all.
+ */
+export class BodyRoom {
+  readonly #byAddress: SharedRoom<string>;
+  readonly #byApp: SharedRoom<number>;
+  readonly #refusals: Refusals;
+
+  constructor(options: { bytesMax: number; refusals: Refusals }) {
+    this.#byAddress = new SharedRoom(options.bytesMax);
+    this.#byApp = new SharedRoom(options.bytesMax);
+    this.#refusals = options.refusals;
+  }
+
+  get bytes(): number {
+    return this.#byApp.used;
+  }
+
+  /** Why there is no room for more of a body; undefined when it has been taken. */
+  take({ address, appId }: BodyOwner, bytes: number): ApiError | undefined {
+    const ofAddress = this.#byAddress.take(address, bytes);
+    const ofApp = ofAddress === "taken" ? this.#byApp.take(appId, bytes) : ofAddress;
+    if (ofApp === "taken") return undefined;
+    if (ofAddress === "taken") this.#byAddress.give(address, bytes);
+    if (ofApp === "over_share") return this.#refusals.refuse(appId, "bodies");
+    return new ApiError("overloaded", "Too many bodies are being received at the same time.", { retryAfterS: 5 });
+  }
+
+  give({ address, appId }: BodyOwner, bytes: number): void {
+    this.#byAddress.give(address, bytes);
+    this.#byApp.give(appId, bytes);
+  }
+}

@@ -1,0 +1,112 @@
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { App } from "../../src/db/app.ts";
+import { answersIn } from "../security/socket.ts";
+import { eventually } from "../support/patience.ts";
+import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { BASE, track } from "./fixture.ts";
+
+const KIB = 1024;
+const BODIES_MAX = 1024 * KIB;
+
+/** Small enough to be filled in a moment; whoever calls may say where from. */
+let server: TouchpointProcess;
+let app: App;
+let other: App;
+beforeAll(async () => {
+  server = await TouchpointProcess.start({
+    env: { TRUSTED_PROXIES: "127.0.0.1", BODY_BYTES_MAX: "256KiB", BODIES_IN_FLIGHT_BYTES_MAX: `${BODIES_MAX}` },
+  });
+  [app, other] = [await server.appWith(["a"]), await server.appWith(["a"])];
+});
+afterAll(async () => {
+  await server.stop();
+  await cleanUp(server.dataDir);
+});
+
+const from = (address: string) => ({ headers: { "x-forwarded-for": address } });
+const collectOf = (whose: App, address: string) =>
+  server.post("event/collect/", whose, { client_id: "a", event_list: [track("e")] }, from(address));
+
+async function figure(name: string): Promise<number> {
+  const lines = (await (await fetch(`${server.url}/metrics`)).text()).split("\n");
+  return Number(lines.find((line) => line.startsWith(`${name} `))?.split(" ")[1] ?? 0);
+}
+const bodiesHeld = () => figure("touchpoint_bodies_in_flight_bytes");
+
+/** The beginning of a call that never comes to its end. */
+async function begin(whose: App, address: string, options: { path?: string; bytes: number }): Promise<Socket> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => {});
+  await once(socket, "connect");
+  const path = `${BASE}/${options.path ?? "event/collect"}/?access_token=${whose.accessToken}`;
+  const head = `host: x\r\nx-forwarded-for: ${address}\r\nconnection: close\r\ncontent-length: ${options.bytes + 1}`;
+  socket.write(`POST ${path} HTTP/1.1\r\n${head}\r\n\r\n`);
+  socket.write(" ".repeat(options.bytes));
+  return socket;
+}
+
+describe("bodies that are being received", () => {
+  const opened: Socket[] = [];
+  const open = async (...call: Parameters<typeof begin>) => {
+    const socket = await begin(...call);
+    opened.push(socket);
+    return socket;
+  };
+  async function hangUp(): Promise<void> {
+    for (const socket of opened.splice(0)) socket.destroy();
+    await eventually(async () => expect(await bodiesHeld()).toBe(0));
+  }
+
+  test.each(["event/collect", "user/register"])(
+    "at %s: one address cannot take the room of all, and others go on meanwhile",
+    async (path) => {
+      // Of half the room, as much as fits in whole bodies.
+      const bytes = 120 * KIB;
+      for (let count = 0; count < 4; count += 1) await open(app, "192.0.2.1", { path, bytes });
+      await eventually(async () => expect(await bodiesHeld()).toBe(4 * bytes));
+      const answer = answersIn(await text(await begin(app, "192.0.2.1", { path, bytes })))[0]!;
+      expect([answer.status, JSON.parse(answer.body).code]).toEqual([429, 2003]);
+      expect(answer.head).toMatch(/^retry-after: \d+$/im);
+      expect(await figure(`touchpoint_refused_total{app="${app.appId}",reason="bodies"}`)).toBeGreaterThan(0);
+      expect(await collectOf(other, "192.0.2.2")).toMatchObject({ status: 200, code: 0 });
+      await hangUp();
+      expect(await collectOf(app, "192.0.2.1")).toMatchObject({ status: 200, code: 0 });
+    },
+  );
+
+  test("of one app cannot take the room of all, wherever they come from", async () => {
+    const bytes = 120 * KIB;
+    for (let caller = 1; caller <= 4; caller += 1) await open(app, `198.51.100.${caller}`, { bytes });
+    await eventually(async () => expect(await bodiesHeld()).toBe(4 * bytes));
+    const answer = answersIn(await text(await begin(app, "198.51.100.5", { bytes })))[0]!;
+    expect([answer.status, JSON.parse(answer.body).code]).toEqual([429, 2003]);
+    expect(await collectOf(other, "198.51.100.6")).toMatchObject({ status: 200, code: 0 });
+    await hangUp();
+  });
+
+  test("count by what has come of them: who sends slowly holds no more than that", async () => {
+    const { hostname, port } = new URL(server.url);
+    for (let count = 0; count < 40; count += 1) {
+      const socket = connect(Number(port), hostname);
+      opened.push(socket);
+      const head = `host: x\r\ncontent-length: ${200 * KIB}`;
+      socket.write(`POST ${BASE}/event/collect/?access_token=${app.accessToken} HTTP/1.1\r\n${head}\r\n\r\n{`);
+    }
+    await eventually(async () => expect(await bodiesHeld()).toBe(40));
+    expect(await collectOf(app, "127.0.0.1")).toMatchObject({ status: 200, code: 0 });
+    await hangUp();
+  });
+
+  test("are let go of when they are answered, whatever the answer is", async () => {
+    await collectOf(app, "192.0.2.1");
+    await server.post("event/collect/", app, "no JSON");
+    await server.post("event/collect/", app, " ".repeat(300 * KIB));
+    await server.post("user/get/", app, { user_list: ["a"] });
+    await server.post("user/get/", app, "no JSON");
+    await eventually(async () => expect(await bodiesHeld()).toBe(0));
+  });
+});
