@@ -34,6 +34,7 @@ export class Flow {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #database: Database;
+  readonly #erasureKey: Uint8Array;
   #thread: ApplyThread | undefined;
   #pruning: Loop | undefined;
   /** Since when acknowledged data waits for apply; 0: none does. */
@@ -46,6 +47,7 @@ export class Flow {
     this.#log = log;
     this.#clock = clock;
     this.#database = database;
+    this.#erasureKey = parts.erasureKey;
     this.journal = journal;
     this.refusals = new Refusals(clock);
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals: this.refusals });
@@ -111,6 +113,7 @@ export class Flow {
       journal: { id: this.journal.id, dir: this.journal.dir },
       logLevel: this.#config.logLevel,
       eventRetentionDays: this.#config.eventRetentionDays,
+      erasureKey: this.#erasureKey,
       log: this.#log,
       onApplied: (applied) => this.#applied(applied),
     });
@@ -156,6 +159,7 @@ type FlowParts = {
   log: Log;
   clock: Clock;
   database: Database;
+  erasureKey: Uint8Array;
   journal: Journal;
   applied: number;
 };

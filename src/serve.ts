@@ -9,18 +9,20 @@ import { lockDataDir } from "./data-lock.ts";
 import { type Database, openDatabase } from "./db/database.ts";
 import { openPool } from "./db/pool.ts";
 import { Flow } from "./flow.ts";
+import { AdminTokens } from "./http/admin-token.ts";
 import { AppDirectory } from "./http/app-directory.ts";
 import { CallerAddress } from "./http/caller-address.ts";
 import { FailedSignIns } from "./http/failed-sign-ins.ts";
 import { Live } from "./http/live.ts";
 import { SeenSessions } from "./http/seen-sessions.ts";
 import { createServer } from "./http/server.ts";
+import { openKeys } from "./installation.ts";
 import { IntakePace } from "./intake-pace.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 import { PostbackWorker } from "./postback/worker.ts";
 import { refreshOnce } from "./refresh/refresh.ts";
-import { openVault, type Vault } from "./vault.ts";
+import type { Vault } from "./vault.ts";
 
 export type Running = { address: string; database: Database; vault: Vault; stop(): Promise<void> };
 
@@ -38,13 +40,13 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
     const lock = lockDataDir(config.dataDir);
     stops.push(async () => lock.release());
-    const vault = openVault(config);
     const database = await openDatabase(config, { log, clock });
     stops.push(() => database.stop());
+    const { vault, userTokenKey, erasureKey } = await openKeys(database.pool, config, "first");
     const apps = new AppDirectory({ pool: database.pool, vault, log });
     await apps.start();
     stops.push(() => apps.stop());
-    const flow = await Flow.open({ config, log, clock, database });
+    const flow = await Flow.open({ config, log, clock, database, erasureKey });
     await flow.start();
     stops.push(() => flow.stop());
 
@@ -58,7 +60,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const live = new Live(startedAtMs);
     const failedSignIns = new FailedSignIns({ pool: database.pool, clock, log });
     const server = await createServer({
-      ...{ config, clock, log, vault, apps, live, costs: costs.puller },
+      ...{ config, clock, log, vault, userTokenKey, apps, live, costs: costs.puller },
       ...{ known, intake, progress, metrics, bodies, refusals },
       pool: database.pool,
       reportPool: () => database.reportPools[pace.isBusy() ? "busy" : "quiet"],
@@ -69,6 +71,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       durable: () => journal.durable,
       seenSessions: new SeenSessions(),
       failedSignIns,
+      adminTokens: new AdminTokens({ pool: database.pool, vault }),
       vitals: { startedAtMs, waitingEntries: () => depth.entries },
     });
     const address = await listen(server, config);

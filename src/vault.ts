@@ -1,14 +1,28 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { UsageError } from "./errors.ts";
 
 /** Encrypts secrets at rest: AES-256-GCM under a key from the environment or from a file that only we can read. */
 export class Vault {
   readonly #key: Buffer;
+  /** Names the key without telling anything of it: two vaults with the same fingerprint have the same key. */
+  readonly fingerprint: string;
 
   constructor(key: Buffer) {
     this.#key = key;
+    this.fingerprint = this.keyFor("fingerprint").toString("hex");
   }
 
   seal(secret: string): string {
@@ -35,25 +49,72 @@ export class Vault {
   }
 }
 
-export function openVault(config: { dataDir: string; secretKey: string }): Vault {
-  if (config.secretKey !== "") return new Vault(Buffer.from(config.secretKey, "hex"));
-  const path = join(config.dataDir, "secret.key");
-  if (!existsSync(path)) makeKeyFile(config.dataDir, path);
+/** Where the key is: in the setting, or, where that is empty, in a file of DATA_DIR. */
+export type KeyPlace = { dataDir: string; secretKey: string };
+
+export const keyFileOf = ({ dataDir }: KeyPlace): string => join(dataDir, "secret.key");
+/** What `secret rotate` will put in its place; see key-rotation.ts. */
+export const nextKeyFileOf = (place: KeyPlace): string => `${keyFileOf(place)}.new`;
+
+/** The vault of the key that is there. Never makes one. */
+export function openVault(place: KeyPlace): Vault {
+  const vault = findVault(place);
+  if (!vault) throw new UsageError(`There is no key: SECRET_KEY is not set, and ${keyFileOf(place)} does not exist.`);
+  return vault;
+}
+
+export function findVault(place: KeyPlace): Vault | undefined {
+  return place.secretKey === "" ? vaultOfFile(keyFileOf(place)) : new Vault(Buffer.from(place.secretKey, "hex"));
+}
+
+export function vaultOfFile(path: string): Vault | undefined {
+  if (!existsSync(path)) return undefined;
   const key = readFileSync(path, "utf8").trim();
   if (!/^[0-9a-f]{64}$/.test(key)) throw new UsageError(`${path} does not hold a key: put the right one back.`);
   return new Vault(Buffer.from(key, "hex"));
 }
 
-/** Written whole under another name and then linked: a crash leaves either no key or a whole one. */
-function makeKeyFile(dataDir: string, path: string): void {
-  mkdirSync(dataDir, { recursive: true });
+/** The vault of the key that is there, or of one that is made: only for an installation that has sealed nothing yet. */
+export function makeVault(place: KeyPlace): Vault {
+  const known = findVault(place);
+  if (known) return known;
+  const path = keyFileOf(place);
+  mkdirSync(place.dataDir, { recursive: true, mode: 0o711 });
+  // Written whole under another name and then linked: a crash leaves either no key or a whole one.
   const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flush: true });
+  writeKeyFile(draft, newKey());
   try {
     linkSync(draft, path);
+    syncFolder(place.dataDir);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     rmSync(draft, { force: true });
+  }
+  return openVault(place);
+}
+
+export function newKey(): string {
+  return randomBytes(32).toString("hex");
+}
+
+export function writeKeyFile(path: string, key: string): void {
+  writeFileSync(path, `${key}\n`, { mode: 0o600, flush: true });
+}
+
+/** Puts the next key in the place of the present one. Either of them is there at any instant, and this can be repeated. */
+export function takeNextKey(place: KeyPlace): void {
+  renameSync(nextKeyFileOf(place), keyFileOf(place));
+  syncFolder(place.dataDir);
+}
+
+/** A name is on the disk only when its folder is: a key that a power failure takes away is lost for ever. */
+function syncFolder(folder: string): void {
+  if (process.platform === "win32") return;
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
   }
 }

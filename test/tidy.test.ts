@@ -177,6 +177,12 @@ const BANS: readonly Ban[] = [
     offence: "if (request.sign === expected) return;",
   },
   {
+    rule: "secrets are sealed where the key is checked and the list of sealed columns stands",
+    where: (path) => inSrc(path) && !["src/db/sealed.ts", "src/installation.ts"].includes(path),
+    pattern: /\.seal\(/,
+    offence: "const stored = vault.seal(secret);",
+  },
+  {
     rule: "there are no default exports",
     where: () => true,
     pattern: /^\s*export\s+default\b|\bas\s+default\b/m,

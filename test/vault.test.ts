@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
-import { openVault } from "../src/vault.ts";
+import { makeVault, openVault } from "../src/vault.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "touchpoint-vault-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -43,13 +43,25 @@ test("each purpose has a key of its own, the same one each time", () => {
   expect(vault.keyFor("user-token")).toHaveLength(32);
 });
 
-test("without a setting the key is made once, in a file that only we can read", () => {
+test("the fingerprint names the key and is nothing that the key is used for", () => {
+  const [same, other] = ["a1", "b2"].map((digits) => openVault({ dataDir: folder, secretKey: digits.repeat(32) }));
+  expect(vault.fingerprint).toBe(same!.fingerprint);
+  expect(vault.fingerprint).not.toBe(other!.fingerprint);
+  expect(vault.fingerprint).not.toContain("a1".repeat(8));
+});
+
+test("without a setting the key is made once, in a file that only we can read, and only where one is wanted", () => {
   const dataDir = join(folder, "fresh");
-  const sealed = openVault({ dataDir, secretKey: "" }).seal("secret");
+  expect(() => openVault({ dataDir, secretKey: "" })).toThrow(
+    /SECRET_KEY is not set, and .*secret\.key does not exist/,
+  );
+  expect(existsSync(dataDir)).toBe(false);
+  const sealed = makeVault({ dataDir, secretKey: "" }).seal("secret");
   const path = join(dataDir, "secret.key");
   const key = readFileSync(path, "utf8");
   expect(key).toMatch(/^[0-9a-f]{64}\n$/);
   if (process.platform !== "win32") expect(statSync(path).mode & 0o777).toBe(0o600);
   expect(openVault({ dataDir, secretKey: "" }).open(sealed)).toBe("secret");
+  expect(makeVault({ dataDir, secretKey: "" }).open(sealed)).toBe("secret");
   expect(readFileSync(path, "utf8")).toBe(key);
 });

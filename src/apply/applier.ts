@@ -4,6 +4,7 @@ import { elapsedMs } from "../clock.ts";
 import { LIMITS } from "../config.ts";
 import { loadAppRules } from "../db/app.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
+import { ErasureDigest } from "../db/erased-user.ts";
 import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } from "../db/event-day.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
@@ -49,6 +50,8 @@ export type ApplierOptions = {
   /** The last durable byte of the journal, asked anew before each read. */
   durable: () => number;
   onApplied: (applied: Applied) => void;
+  /** Makes the digests of erased users; see installation.ts. */
+  erasureKey: Uint8Array;
 };
 
 /** The time window of live events, and a zone's worth of hours. */
@@ -70,6 +73,7 @@ const SLICE_MS = 1;
 export class Applier {
   readonly #options: ApplierOptions;
   readonly #pace: IntakePace;
+  readonly #erasureDigest: ErasureDigest;
   #reader: JournalReader | undefined;
   #ahead: Batch[] = [];
   #reading: Promise<void> | undefined;
@@ -80,6 +84,7 @@ export class Applier {
   constructor(options: ApplierOptions) {
     this.#options = options;
     this.#pace = new IntakePace(options.durable);
+    this.#erasureDigest = new ErasureDigest(options.erasureKey);
   }
 
   /** Applies one batch. "idle": everything durable has been applied. */
@@ -229,7 +234,7 @@ export class Applier {
   }
 
   #context() {
-    return { days: this.#days, weeks: this.#weeks, names: this.#names! };
+    return { days: this.#days, weeks: this.#weeks, names: this.#names!, erasureDigest: this.#erasureDigest };
   }
 
   async #loadContext(): Promise<void> {

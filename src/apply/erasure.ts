@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { loadDaysOfUsers, markSlices } from "../db/dirty-day.ts";
-import { eraseUser, loadAcceptedDays, noteErasure } from "../db/erased-user.ts";
+import { type ErasureDigest, eraseUser, loadAcceptedDays, noteErasure } from "../db/erased-user.ts";
 import { loadUsers } from "../db/user-account.ts";
 import type { Slice } from "../domain/cube.ts";
 import type { DecodedEntry } from "./decode.ts";
@@ -16,7 +16,11 @@ export function isErasure(entry: DecodedEntry): boolean {
  * The entry stands in the journal behind everything that it erases, so that a replay ends without the user too. What
  * comes by another way (see Facts.isErased) is kept out by the note that is made here.
  */
-export async function applyErasure(tx: pg.PoolClient, entry: DecodedEntry, journalId: string): Promise<void> {
+export async function applyErasure(
+  tx: pg.PoolClient,
+  entry: DecodedEntry,
+  { journalId = "", erasureDigest }: { journalId?: string; erasureDigest: ErasureDigest },
+): Promise<void> {
   if (entry.kind !== "user") return;
   const { app: appId, client: clientId, at: atMs } = entry.head;
   const key = { appId, clientId };
@@ -28,7 +32,8 @@ export async function applyErasure(tx: pg.PoolClient, entry: DecodedEntry, journ
     slices.push({ appId, placement: "registered", day: user.registeredDay });
   }
   await eraseUser(tx, key);
-  await noteErasure(tx, key, { journalId, position: entry.from, erasedAtMs: atMs });
+  const digest = erasureDigest.of(key);
+  await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
   const unique = new Map(slices.map((slice) => [`${slice.placement} ${slice.day}`, slice]));
   await markSlices(tx, [...unique.values()], atMs);
 }

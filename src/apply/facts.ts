@@ -1,6 +1,6 @@
 import type { AppRules } from "../db/app.ts";
 import type { AsaTokenChange } from "../db/asa-token.ts";
-import { digestOf, type Erasure } from "../db/erased-user.ts";
+import type { Erasure, ErasureDigest } from "../db/erased-user.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import type { ObservedName } from "../db/metadata.ts";
 import type { Order } from "../db/orders.ts";
@@ -34,9 +34,11 @@ export type Rulings = {
 };
 
 /** `journalId`: the journal that the batch is of; undefined for what is taken in out of turn. */
-export type Erasures = { journalId: string | undefined; byDigest: ReadonlyMap<string, readonly Erasure[]> };
-
-const NO_ERASURES: Erasures = { journalId: undefined, byDigest: new Map() };
+export type Erasures = {
+  journalId: string | undefined;
+  digest: ErasureDigest;
+  byDigest: ReadonlyMap<string, readonly Erasure[]>;
+};
 
 export type Before = { placeDay: string; standing: string; latestDay: string };
 
@@ -65,7 +67,7 @@ export class Facts {
   /** Touches that were not stored before. */
   freshTouches: readonly FreshTouch[] = [];
   /** Erasures of users of whom the batch brings something. */
-  erasures: Erasures = NO_ERASURES;
+  erasures: Erasures | undefined;
   /** The platforms of the campaigns that registrations of the batch name, by app and campaign. */
   readonly campaignPlatforms = new Map<string, string>();
   /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
@@ -125,7 +127,7 @@ export class Facts {
     const user = { appId: head.app, clientId: head.client };
     let isAfter = false;
     for (const erasure of this.#erasuresOf(user)) {
-      const isInTurn = erasure.journalId === this.erasures.journalId;
+      const isInTurn = erasure.journalId === this.erasures?.journalId;
       const isBefore = isInTurn ? from < erasure.position : head.at < erasure.erasedAtMs;
       if (isBefore && !isInTurn) return true;
       if (!isBefore) isAfter = true;
@@ -140,7 +142,9 @@ export class Facts {
   }
 
   #erasuresOf(user: UserKey): readonly Erasure[] {
-    return this.erasures.byDigest.size === 0 ? [] : (this.erasures.byDigest.get(digestOf(user)) ?? []);
+    if (!this.erasures || this.erasures.byDigest.size === 0) return [];
+    const { digest, byDigest } = this.erasures;
+    return byDigest.get(digest.of(user)) ?? [];
   }
 
   /** Only who is registered has a source. */

@@ -5,7 +5,7 @@ import { changeAsaTokens } from "../db/asa-token.ts";
 import { insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ROWS_PER_CHUNK } from "../db/copy.ts";
-import { type Erasure, loadErasures } from "../db/erased-user.ts";
+import { type Erasure, type ErasureDigest, loadErasures } from "../db/erased-user.ts";
 import { type EventKey, eventCopy, findStoredEvents } from "../db/event.ts";
 import type { EventDayState } from "../db/event-day.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
@@ -47,6 +47,7 @@ type Context = {
   days: ReadonlyMap<string, EventDayState>;
   weeks: ReadonlyMap<string, TouchWeekState>;
   names: ObservedNames;
+  erasureDigest: ErasureDigest;
 };
 
 /** Which journal the entries stand in; absent for what is taken in out of turn. */
@@ -118,7 +119,7 @@ async function applyEntries(
   );
   for (const entry of entries) {
     if (isRename(entry)) await applyRename(tx, facts, entry);
-    if (isErasure(entry)) await applyErasure(tx, entry, context.journalId ?? "");
+    if (isErasure(entry)) await applyErasure(tx, entry, context);
   }
   return facts;
 }
@@ -209,13 +210,13 @@ function isAboutUser(entry: DecodedEntry): entry is Extract<DecodedEntry, { kind
 async function findErasures(
   tx: pg.PoolClient,
   entries: readonly DecodedEntry[],
-  { users, journalId }: { users: readonly UserKey[] } & Origin,
+  { users, journalId, erasureDigest: digest }: { users: readonly UserKey[]; erasureDigest: ErasureDigest } & Origin,
 ): Promise<Erasures> {
   const afterMs = Math.min(...entries.map((entry) => entry.head?.at ?? Number.MAX_SAFE_INTEGER));
-  const erasures = await loadErasures(tx, { users, afterMs });
+  const erasures = await loadErasures(tx, { users, afterMs }, digest);
   const byDigest = new Map<string, Erasure[]>();
   for (const erasure of erasures) byDigest.set(erasure.digest, [...(byDigest.get(erasure.digest) ?? []), erasure]);
-  return { journalId, byDigest };
+  return { journalId, digest, byDigest };
 }
 
 async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Promise<void> {

@@ -15,6 +15,7 @@ export type WorkerSettings = {
   journal: { id: string; dir: string };
   logLevel: LogLevel;
   eventRetentionDays: number;
+  erasureKey: Uint8Array;
   /** One 64-bit cell: the last durable byte of the journal, written by the HTTP side. */
   durable: SharedArrayBuffer;
 };
@@ -38,6 +39,7 @@ const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "appl
 const applier = new Applier({
   pool,
   journal: settings.journal,
+  erasureKey: settings.erasureKey,
   log,
   durable: () => Number(Atomics.load(durable, 0)),
   onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),

@@ -1,6 +1,5 @@
 import { type Command, Option } from "commander";
 import { systemClock } from "../clock.ts";
-import { configFromEnvironment } from "../config.ts";
 import {
   type AdminUser,
   CONSOLE_ROLES,
@@ -13,11 +12,11 @@ import {
   loadAdminUsers,
   removeAdminUser,
 } from "../db/admin-user.ts";
+import { loadInstallation, raiseAdminTokenGeneration } from "../db/installation.ts";
 import { inTransaction } from "../db/pool.ts";
 import type { Executor } from "../db/sql.ts";
 import { UsageError } from "../errors.ts";
-import { adminToken } from "../http/admin.ts";
-import { openVault } from "../vault.ts";
+import { adminToken } from "../http/admin-token.ts";
 import { noteCommand } from "./audit.ts";
 import { listOf, print, tableOf } from "./output.ts";
 import { type DatabaseSession, withDatabase } from "./session.ts";
@@ -30,11 +29,16 @@ export function adminCommands(program: Command): void {
   admin
     .command("token")
     .description("Print the token that /admin/api/v1 asks for: Authorization: Bearer <token>")
+    .option("--new", "revoke every admin token handed out so far, at once, and print a new one")
     .option("--json", "print JSON")
-    .action((options: Json) => {
-      const token = adminToken(openVault(configFromEnvironment()));
-      print({ admin_token: token }, options, () => token);
-    });
+    .action((options: { new?: boolean } & Json) =>
+      withDatabase(async (session) => {
+        await noteCommand(session, options.new ? "admin token --new" : "admin token");
+        const generation = options.new ? await raiseAdminTokenGeneration(session.pool) : undefined;
+        const token = await adminTokenFor(session, generation);
+        print({ admin_token: token }, options, () => token);
+      }),
+    );
 
   admin
     .command("link [name]")
@@ -45,10 +49,15 @@ export function adminCommands(program: Command): void {
         await noteCommand(session, "admin link", { details: { name: name ?? "" } });
         const token = await setupToken(session, name);
         print({ setup_token: token }, options, () => `/console/setup#${token}`);
-      }),
+      }, "first"),
     );
 
   userCommands(admin.command("user").description("People of the console"));
+}
+
+/** The token that counts now. */
+export async function adminTokenFor({ pool, vault }: DatabaseSession, generation?: number): Promise<string> {
+  return adminToken(vault, generation ?? (await loadInstallation(pool))?.adminTokenGeneration);
 }
 
 async function setupToken({ pool }: DatabaseSession, name: string | undefined): Promise<string> {
@@ -92,7 +101,7 @@ function userCommands(user: Command): void {
           return { ...shownUser(added), setup_token: await createSetupLink(tx, { userId: added.userId, nowMs }) };
         });
         print(made, options, () => listOf({ ...made, link: `/console/setup#${made.setup_token}` }));
-      }),
+      }, "first"),
     );
 
   user

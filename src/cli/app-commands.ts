@@ -45,7 +45,7 @@ export function appCommands(program: Command): void {
         });
         await noteCommand(session, "app create", { appId: made.appId, details: { name: made.name } });
         print(withKeys(made), options, () => listOf(withKeys(made)));
-      }),
+      }, "first"),
     );
 
   app

@@ -32,7 +32,7 @@ export function developerCommands(program: Command): void {
     .option("--rate <calls/seconds>", "how often it may call", parseRate, DEFAULT_RATE)
     .option("--approve", "approve it at once")
     .option("--json", "print JSON")
-    .action((options: CreateOptions) => withDatabase((session) => create(session, options)));
+    .action((options: CreateOptions) => withDatabase((session) => create(session, options), "first"));
 
   developer
     .command("list")

@@ -1,9 +1,11 @@
 import type { Command } from "commander";
+import { configFromEnvironment } from "../config.ts";
+import { holderOf } from "../data-lock.ts";
 import { apiMarkdown } from "../http/api-markdown.ts";
 import type { OpenApi } from "../http/docs-page.ts";
 import { METRICS } from "../report/catalogue.ts";
 import { metricsMarkdown } from "../report/metrics-markdown.ts";
-import { withServer } from "./session.ts";
+import { withServer, withThrowawayServer } from "./session.ts";
 
 export function docsCommand(program: Command): void {
   const docs = program.command("docs").description("Documentation made from the running program");
@@ -21,10 +23,13 @@ export function docsCommand(program: Command): void {
     .description("docs/API.md, from the schemas that validate")
     .option("--url <url>", "address of the server; by default the one on DATA_DIR")
     .option("--json", "print the OpenAPI document instead")
-    .action((options: { url?: string; json?: boolean }) =>
-      withServer(options.url, async (address) => {
+    .action((options: { url?: string; json?: boolean }) => {
+      const write = async (address: string) => {
         const openApi = (await (await fetch(`${address}/openapi.json`)).json()) as OpenApi;
         process.stdout.write(options.json ? `${JSON.stringify(openApi)}\n` : apiMarkdown(openApi));
-      }),
-    );
+      };
+      // Every server of this version says the same: where there is none, DATA_DIR is left alone.
+      const isServed = options.url !== undefined || holderOf(configFromEnvironment().dataDir) !== undefined;
+      return isServed ? withServer(options.url, write) : withThrowawayServer(write);
+    });
 }

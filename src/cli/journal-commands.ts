@@ -153,7 +153,7 @@ async function replayAll(options: Json): Promise<void> {
   const config = configFromEnvironment();
   const holder = holderOf(config.dataDir);
   if (holder) throw new UsageError(`Stop the server first: process ${holder.pid} is applying the journal.`);
-  await withOwnDatabase(config, async ({ pool }) => {
+  await withOwnDatabase(config, async ({ pool, erasureKey }) => {
     const { dir, id } = await journalOf(config);
     const [first] = await listSegments(dir);
     if (first?.from !== 0) {
@@ -167,6 +167,7 @@ async function replayAll(options: Json): Promise<void> {
     const applier = new Applier({
       pool,
       journal: { id, dir },
+      erasureKey,
       log: createLog("error"),
       durable: () => durable,
       onApplied: ({ position }) => bar.show(position, durable),

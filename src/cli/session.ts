@@ -1,4 +1,6 @@
-import { mkdirSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import { elapsedMs, systemClock } from "../clock.ts";
@@ -9,44 +11,65 @@ import { openDatabase } from "../db/database.ts";
 import { embeddedConnection } from "../db/embedded.ts";
 import { canAnswer, openPool } from "../db/pool.ts";
 import { UsageError } from "../errors.ts";
+import { type Keys, openKeys, type Start } from "../installation.ts";
 import { createLog } from "../log.ts";
-import { openVault, type Vault } from "../vault.ts";
 
-export type DatabaseSession = { config: Config; pool: pg.Pool; vault: Vault };
+export type DatabaseSession = { config: Config; pool: pg.Pool } & Keys;
 
 const START_MS_MAX = 60_000;
 const log = createLog("error");
 
-/** Works on the database of a running server, or starts the database for as long as the command takes. */
-export async function withDatabase<T>(work: (session: DatabaseSession) => Promise<T>): Promise<T> {
+/**
+ * Works on the database of a running server, or starts the database for as long as the command takes. Only a command that
+ * can be the first one of all (`start` is "first") makes anything where there is nothing.
+ */
+export async function withDatabase<T>(
+  work: (session: DatabaseSession) => Promise<T>,
+  start: Start = "existing",
+): Promise<T> {
   const config = configFromEnvironment();
   const holder = holderOf(config.dataDir);
   if (holder) {
     const pool = await poolOfHolder(config, holder);
     try {
-      return await work({ config, pool, vault: openVault(config) });
+      return await work({ config, pool, ...(await openKeys(pool, config, start)) });
     } finally {
       await pool.end();
     }
   }
-  return withOwnDatabase(config, work);
+  return withOwnDatabase(config, work, start);
 }
 
 /** Nobody else may use DATA_DIR meanwhile. */
-export async function withOwnDatabase<T>(config: Config, work: (session: DatabaseSession) => Promise<T>): Promise<T> {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
-  const lock = lockDataDir(config.dataDir);
+export async function withOwnDatabase<T>(
+  config: Config,
+  work: (session: DatabaseSession) => Promise<T>,
+  start: Start = "existing",
+): Promise<T> {
+  const isEmbedded = config.databaseUrl === "";
+  if (isEmbedded && start === "existing") assertBegun(config);
+  if (isEmbedded) mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
+  // Beside an external database there may be no folder: then there is nothing in it to lock.
+  const lock = existsSync(config.dataDir) ? lockDataDir(config.dataDir) : undefined;
   try {
-    const vault = openVault(config);
     const database = await openDatabase(config, { log, clock: systemClock });
     try {
-      return await work({ config, pool: database.pool, vault });
+      const keys = await openKeys(database.pool, config, start);
+      return await work({ config, pool: database.pool, ...keys });
     } finally {
       await database.stop();
     }
   } finally {
-    lock.release();
+    lock?.release();
   }
+}
+
+/** Refuses a folder in which no server and no command has begun anything yet. */
+function assertBegun({ dataDir, databaseUrl }: Config): void {
+  if (databaseUrl === "" ? embeddedConnection(dataDir) : existsSync(dataDir)) return;
+  throw new UsageError(
+    `There is nothing in ${dataDir} yet: set DATA_DIR, start the server, or make the first app with \`app create\`.`,
+  );
 }
 
 async function poolOfHolder(config: Config, holder: Holder): Promise<pg.Pool> {
@@ -73,6 +96,23 @@ export async function withServer<T>(url: string | undefined, work: (address: str
   const config = configFromEnvironment();
   const holder = holderOf(config.dataDir);
   if (holder) return work(await addressOfHolder(config, holder));
+  assertBegun(config);
+  return withOwnServer(config, work);
+}
+
+/** Works with a server on a folder of its own, which is gone afterwards: for what every server says. */
+export async function withThrowawayServer<T>(work: (address: string) => Promise<T>): Promise<T> {
+  const dataDir = mkdtempSync(join(tmpdir(), "touchpoint-"));
+  chmodSync(dataDir, 0o711);
+  try {
+    return await withOwnServer({ ...configFromEnvironment(), dataDir, databaseUrl: "" }, work);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Works with a server of its own, on a free loopback port, for as long as the command takes. */
+export async function withOwnServer<T>(config: Config, work: (address: string) => Promise<T>): Promise<T> {
   // Loaded only here: most commands never need a server of their own, and it takes longest to load.
   const { serve } = await import("../serve.ts");
   const running = await serve({ ...config, port: 0, host: "127.0.0.1", logLevel: "error" }, log);

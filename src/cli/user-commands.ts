@@ -1,11 +1,9 @@
 import type { Command } from "commander";
-import { configFromEnvironment } from "../config.ts";
 import { sumOrders } from "../db/orders.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { UsageError } from "../errors.ts";
-import { adminToken } from "../http/admin.ts";
 import { userListRecord } from "../report/user-record.ts";
-import { openVault } from "../vault.ts";
+import { adminTokenFor } from "./admin-commands.ts";
 import { listOf, parseInteger, print } from "./output.ts";
 import { findApp, withDatabase, withServer } from "./session.ts";
 
@@ -47,7 +45,7 @@ function eraseCommand(user: Command): void {
       withServer(options.url, async (address) => {
         const response = await fetch(`${address}/admin/api/v1/users/erase`, {
           method: "POST",
-          headers: { authorization: `Bearer ${adminToken(openVault(configFromEnvironment()))}` },
+          headers: { authorization: `Bearer ${await withDatabase((session) => adminTokenFor(session))}` },
           body: JSON.stringify({ app_id: options.app, client_id: clientId }),
         });
         const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: { state: string } };

@@ -6,6 +6,7 @@ import type { Rates } from "../domain/money.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import { createDefaultRules } from "./postback-rule.ts";
+import { sealFor } from "./sealed.ts";
 import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
 
 export type App = {
@@ -49,12 +50,13 @@ export async function createApp(
 ): Promise<App> {
   const [known] = await query<{ count: number }>(executor, sql`select count(*)::int as count from app`);
   if (known!.count >= LIMITS.apps) throw new ApiError("badParameter", `There are ${LIMITS.apps} apps already.`);
+  const appKey = await sealFor(executor, vault, newSecret("app_key"));
+  const aesKey = await sealFor(executor, vault, newSecret("aes_key"));
   const [row] = await query<AppRow>(
     executor,
     sql`insert into app (name, access_token, app_key_sealed, aes_key_sealed, time_zone, currency, rates,
         metadata_mode, require_registration, enabled, created_at_ms)
-      values (${app.name}, ${newSecret("access_token")}, ${vault.seal(newSecret("app_key"))},
-        ${vault.seal(newSecret("aes_key"))}, ${app.timeZone}, ${app.currency ?? "CNY"}, '{}',
+      values (${app.name}, ${newSecret("access_token")}, ${appKey}, ${aesKey}, ${app.timeZone}, ${app.currency ?? "CNY"}, '{}',
         ${app.metadataMode}, true, true, ${app.createdAtMs})
       returning ${columns}`,
   );
@@ -138,22 +140,20 @@ export async function rotateSecret(
   { appId, which }: { appId: number; which: AppSecret },
 ): Promise<string | undefined> {
   const secret = newSecret(which);
-  const changed = await execute(
-    executor,
-    sql`update app set ${assignmentOf(which, secret, vault)} where app_id = ${appId}`,
-  );
+  const stored = which === "access_token" ? secret : await sealFor(executor, vault, secret);
+  const changed = await execute(executor, sql`update app set ${assignmentOf(which, stored)} where app_id = ${appId}`);
   await tellSettingsChanged(executor, [appId]);
   return changed > 0 ? secret : undefined;
 }
 
-function assignmentOf(which: AppSecret, secret: string, vault: Vault): Sql {
+function assignmentOf(which: AppSecret, stored: string): Sql {
   switch (which) {
     case "access_token":
-      return sql`access_token = ${secret}`;
+      return sql`access_token = ${stored}`;
     case "app_key":
-      return sql`app_key_sealed = ${vault.seal(secret)}`;
+      return sql`app_key_sealed = ${stored}`;
     case "aes_key":
-      return sql`aes_key_sealed = ${vault.seal(secret)}`;
+      return sql`aes_key_sealed = ${stored}`;
   }
 }
 

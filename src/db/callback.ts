@@ -1,6 +1,7 @@
 import type { CallbackKind } from "../domain/callback.ts";
 import type { Vault } from "../vault.ts";
 import { isOf } from "./app.ts";
+import { sealFor } from "./sealed.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** Where an app's own systems want to be told. */
@@ -43,11 +44,12 @@ export async function storeCallback(
   callback: Callback,
   changedAtMs: number,
 ): Promise<void> {
-  const { appId, kind, url, secret, events, enabled } = callback;
+  const { appId, kind, url, events, enabled } = callback;
+  const sealed = await sealFor(executor, vault, callback.secret);
   await execute(
     executor,
     sql`insert into callback (app_id, kind, url, secret_sealed, events, enabled, changed_at_ms)
-      values (${appId}, ${kind}, ${url}, ${vault.seal(secret)}, ${events}::text[], ${enabled}, ${changedAtMs})
+      values (${appId}, ${kind}, ${url}, ${sealed}, ${events}::text[], ${enabled}, ${changedAtMs})
       on conflict (app_id, kind) do update set url = excluded.url, secret_sealed = excluded.secret_sealed,
         events = excluded.events, enabled = excluded.enabled, changed_at_ms = excluded.changed_at_ms`,
   );

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { DeveloperState } from "../domain/developer-state.ts";
 import type { Vault } from "../vault.ts";
+import { sealFor } from "./sealed.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** So many calls in so many seconds, over all reports. */
@@ -40,11 +41,12 @@ export async function createDeveloperApp(
 ): Promise<DeveloperApp> {
   const appKey = newAppKey();
   const { apps, rate } = developer;
+  const sealed = await sealFor(executor, vault, appKey);
   const [row] = await query<DeveloperRow>(
     executor,
     sql`insert into developer_app (name, purpose, state, reason, app_key_sealed, app_key_digest, all_apps, apps, rate_calls,
         rate_window_s, created_at_ms)
-      values (${developer.name}, ${developer.purpose}, 'requested', '', ${vault.seal(appKey)}, ${digestOf(appKey)},
+      values (${developer.name}, ${developer.purpose}, 'requested', '', ${sealed}, ${digestOf(appKey)},
         ${apps === "all"}, ${apps === "all" ? [] : apps}::int[], ${rate.calls}, ${rate.windowS}, ${developer.createdAtMs})
       returning ${columns}`,
   );
@@ -114,9 +116,10 @@ export async function rotateDeveloperKey(
   developerId: number,
 ): Promise<string | undefined> {
   const appKey = newAppKey();
+  const sealed = await sealFor(executor, vault, appKey);
   const changed = await execute(
     executor,
-    sql`update developer_app set app_key_sealed = ${vault.seal(appKey)}, app_key_digest = ${digestOf(appKey)}
+    sql`update developer_app set app_key_sealed = ${sealed}, app_key_digest = ${digestOf(appKey)}
       where developer_id = ${developerId}`,
   );
   return changed > 0 ? appKey : undefined;

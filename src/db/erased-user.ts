@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { md5 } from "../domain/identity.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 import type { UserKey } from "./user-account.ts";
@@ -5,36 +6,71 @@ import type { UserKey } from "./user-account.ts";
 /** That a user was erased, when, and by which entry of which journal. */
 export type Erasure = { appId: number; digest: string; journalId: string; position: number; erasedAtMs: number };
 
-export function digestOf({ appId, clientId }: UserKey): string {
-  return md5(`${appId}\n${clientId}`);
+/** Makes what is kept of an erased user's id. Without the key nobody can tell whose it is, not even from a list of ids. */
+export class ErasureDigest {
+  readonly #key: Uint8Array;
+
+  constructor(key: Uint8Array) {
+    this.#key = key;
+  }
+
+  of({ appId, clientId }: UserKey): string {
+    return this.ofPlain(md5(`${appId}\n${clientId}`));
+  }
+
+  /** Of the plain digest that earlier versions kept: so those could be replaced without knowing the ids. */
+  ofPlain(plain: string): string {
+    return `${KEYED}${createHmac("sha256", this.#key).update(plain).digest("base64url")}`;
+  }
+}
+
+const KEYED = "k1.";
+
+/** Replaces the digests of earlier versions, which anybody with a list of ids could tell apart. */
+export async function replacePlainDigests(tx: Executor, digest: ErasureDigest): Promise<void> {
+  await execute(
+    tx,
+    sql`declare plain_digest no scroll cursor for
+      select distinct client_digest as plain from erased_user where not starts_with(client_digest, ${KEYED})`,
+  );
+  for (;;) {
+    const plain = (await query<{ plain: string }>(tx, sql`fetch 1000 from plain_digest`)).map((row) => row.plain);
+    if (plain.length === 0) break;
+    const keyed = plain.map((one) => digest.ofPlain(one));
+    await execute(
+      tx,
+      sql`update erased_user set client_digest = known.keyed
+        from unnest(${plain}::text[], ${keyed}::text[]) as known (plain, keyed) where client_digest = known.plain collate "C"`,
+    );
+  }
+  await execute(tx, sql`close plain_digest`);
 }
 
 /** The erasures of these users, and all that came after an instant. */
 export async function loadErasures(
   tx: Executor,
   wanted: { users: readonly UserKey[]; afterMs: number },
+  digest: ErasureDigest,
 ): Promise<Erasure[]> {
   const { users, afterMs } = wanted;
+  const digests = users.map((user) => digest.of(user));
   return query<Erasure>(
     tx,
     sql`select app_id as "appId", client_digest as digest, journal_id as "journalId", position, erased_at_ms as "erasedAtMs"
       from erased_user where erased_at_ms > ${afterMs}
       union
       select e.app_id, e.client_digest, e.journal_id, e.position, e.erased_at_ms
-      from unnest(${users.map((user) => user.appId)}::int[], ${users.map(digestOf)}::text[]) as wanted (app_id, digest)
+      from unnest(${users.map((user) => user.appId)}::int[], ${digests}::text[]) as wanted (app_id, digest)
       join erased_user e on e.app_id = wanted.app_id and e.client_digest = wanted.digest collate "C"`,
   );
 }
 
-export async function noteErasure(
-  tx: Executor,
-  user: UserKey,
-  { journalId, position, erasedAtMs }: Pick<Erasure, "journalId" | "position" | "erasedAtMs">,
-): Promise<void> {
+export async function noteErasure(tx: Executor, erasure: Erasure): Promise<void> {
+  const { appId, digest, journalId, position, erasedAtMs } = erasure;
   await execute(
     tx,
     sql`insert into erased_user (app_id, client_digest, journal_id, position, erased_at_ms)
-      values (${user.appId}, ${digestOf(user)}, ${journalId}, ${position}, ${erasedAtMs}) on conflict do nothing`,
+      values (${appId}, ${digest}, ${journalId}, ${position}, ${erasedAtMs}) on conflict do nothing`,
   );
 }
 

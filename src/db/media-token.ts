@@ -1,4 +1,5 @@
 import type { Vault } from "../vault.ts";
+import { sealFor } from "./sealed.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** The access token of a mini-game platform, as the app's own server reports it. Never journaled, never logged. */
@@ -7,10 +8,11 @@ export async function storeMediaToken(
   vault: Vault,
   token: { appId: number; platform: string; token: string; refreshedAtMs: number },
 ): Promise<void> {
+  const sealed = await sealFor(executor, vault, token.token);
   await execute(
     executor,
     sql`insert into media_token (app_id, platform, token_sealed, refreshed_at_ms)
-      values (${token.appId}, ${token.platform}, ${vault.seal(token.token)}, ${token.refreshedAtMs})
+      values (${token.appId}, ${token.platform}, ${sealed}, ${token.refreshedAtMs})
       on conflict (app_id, platform) do update
         set token_sealed = excluded.token_sealed, refreshed_at_ms = excluded.refreshed_at_ms`,
   );

@@ -1,5 +1,6 @@
 import type { Vault } from "../vault.ts";
 import { isOf } from "./app.ts";
+import { sealFor } from "./sealed.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** An account at an ad platform that an app advertises with. */
@@ -74,12 +75,13 @@ export async function storeAccount(
   changedAtMs: number,
 ): Promise<void> {
   const { appId, adPlatform, advertiserId, postbacks, costs, ratePerS, settings, secrets, tokenExpiresAtMs } = account;
+  const sealed = await sealFor(executor, vault, JSON.stringify(secrets));
   await execute(
     executor,
     sql`insert into platform_account (app_id, ad_platform, advertiser_id, postbacks, costs, rate_per_s, settings, secrets_sealed,
         token_expires_at_ms, changed_at_ms, last_error, last_error_at_ms)
       values (${appId}, ${adPlatform}, ${advertiserId}, ${postbacks}, ${costs}, ${ratePerS}, ${JSON.stringify(settings)},
-        ${vault.seal(JSON.stringify(secrets))}, ${tokenExpiresAtMs}, ${changedAtMs}, ${account.lastError}, ${account.lastErrorAtMs})
+        ${sealed}, ${tokenExpiresAtMs}, ${changedAtMs}, ${account.lastError}, ${account.lastErrorAtMs})
       on conflict (app_id, ad_platform, advertiser_id) do update set postbacks = excluded.postbacks, costs = excluded.costs,
         rate_per_s = excluded.rate_per_s, settings = excluded.settings, secrets_sealed = excluded.secrets_sealed,
         token_expires_at_ms = excluded.token_expires_at_ms, changed_at_ms = excluded.changed_at_ms,

@@ -1,5 +1,6 @@
 import type { Vault } from "../vault.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
+import { sealFor } from "./sealed.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** A secret that an ad platform has given to the app, such as Baidu's akey. */
@@ -37,10 +38,11 @@ export async function storePlatformSecret(
       sql`delete from platform_secret where app_id = ${appId} and ad_platform = ${platform} and name = ${name}`,
     );
   } else {
+    const sealed = await sealFor(executor, vault, secret.value);
     await execute(
       executor,
       sql`insert into platform_secret (app_id, ad_platform, name, value_sealed)
-        values (${appId}, ${platform}, ${name}, ${vault.seal(secret.value)})
+        values (${appId}, ${platform}, ${name}, ${sealed})
         on conflict (app_id, ad_platform, name) do update set value_sealed = excluded.value_sealed`,
     );
   }

@@ -14,11 +14,6 @@ export const SESSION_LIFE: SessionLife = { idleMs: 12 * 3_600_000, wholeMs: 7 * 
 const COOKIE = "touchpoint_session";
 export const CSRF_HEADER = "touchpoint-csrf";
 
-/** The token of the admin interface. Made from the installation's own key, so it changes only with that. */
-export function adminToken(vault: Vault): string {
-  return vault.keyFor("admin-token").toString("hex");
-}
-
 /** Whether a session's holder may be who asks: another site can make a browser send the cookie, but not this. */
 export function csrfTokenOf(vault: Vault, session: string): string {
   return createHmac("sha256", vault.keyFor("csrf")).update(session).digest("base64url");
@@ -37,16 +32,18 @@ export function accessOf(request: FastifyRequest): Access {
 /** Refuses whoever may not do what the route does; says who it is otherwise. */
 export async function actorOf(context: HttpContext, request: FastifyRequest): Promise<Actor> {
   const actor =
-    request.headers.authorization === undefined ? await signedIn(context, request) : tokenHolder(context, request);
+    request.headers.authorization === undefined
+      ? await signedIn(context, request)
+      : await tokenHolder(context, request);
   if (actor.role !== "admin" && accessOf(request) === "change") {
     throw new ApiError("notGranted", "An analyst may look at everything but secrets, and change nothing.");
   }
   return actor;
 }
 
-function tokenHolder(context: HttpContext, request: FastifyRequest): Actor {
+async function tokenHolder(context: HttpContext, request: FastifyRequest): Promise<Actor> {
   const given = (request.headers.authorization ?? "").replace(/^Bearer /, "");
-  if (!isSame(given, adminToken(context.vault))) {
+  if (!(await context.adminTokens.isRight(given))) {
     context.failedSignIns.note({ address: callerOf(context, request), by: "admin token" });
     throw notSignedIn();
   }

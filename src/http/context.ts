@@ -14,6 +14,7 @@ import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
 import type { Access, Actor } from "./admin.ts";
+import type { AdminTokens } from "./admin-token.ts";
 import type { AppDirectory, ServedApp } from "./app-directory.ts";
 import type { CallerAddress } from "./caller-address.ts";
 import type { Collected } from "./collect.ts";
@@ -33,6 +34,8 @@ export type HttpContext = {
   pool: pg.Pool;
   reportPool: () => pg.Pool;
   vault: Vault;
+  /** Signs the tokens of users. */
+  userTokenKey: Buffer;
   apps: AppDirectory;
   known: KnownClients;
   intake: Intake;
@@ -52,6 +55,7 @@ export type HttpContext = {
   vitals: Vitals;
   seenSessions: SeenSessions;
   failedSignIns: FailedSignIns;
+  adminTokens: AdminTokens;
 };
 
 /** What a process alone knows of itself. */

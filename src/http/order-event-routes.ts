@@ -13,7 +13,7 @@ const emptyAnswer = envelopeSchema(emptyData);
 
 /** Single events of older clients; a payment among them becomes an order. */
 export function orderEventRoutes(server: FastifyInstance, context: HttpContext): void {
-  const tokenKey = context.vault.keyFor("user-token");
+  const tokenKey = context.userTokenKey;
 
   server.post(`${BASE}/event/consumer_event`, {
     schema: {

@@ -21,7 +21,7 @@ const BASE = "/event_center/api/v1";
 
 /** The three ways to register: each goes into the journal, and the user is in the tables a moment later. */
 export function registerRoutes(server: FastifyInstance, context: HttpContext): void {
-  const tokenKey = context.vault.keyFor("user-token");
+  const tokenKey = context.userTokenKey;
   const config = (endpoint: string) => ({ collection: true, endpoint, numbersAreIds: true });
 
   const register = async (request: FastifyRequest, kind: "register" | "initialize" | "attributed") => {

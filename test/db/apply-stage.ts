@@ -11,6 +11,7 @@ import { newFolder, openJournal } from "../journal/temp-journal.ts";
 import { log, makeApp, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 export const NOW_MS = Date.UTC(2024, 5, 15, 4);
+export const ERASURE_KEY = Buffer.alloc(32, 7);
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
@@ -53,7 +54,8 @@ export class ApplyStage {
 
   newApplier(durable: () => number = () => this.journal.durable): Applier {
     const { pool, journal } = this;
-    return new Applier({ pool, journal, log, durable, onApplied: (applied) => this.applied.push(applied) });
+    const onApplied = (applied: Applied) => this.applied.push(applied);
+    return new Applier({ pool, journal, log, durable, onApplied, erasureKey: ERASURE_KEY });
   }
 
   async restart(): Promise<void> {

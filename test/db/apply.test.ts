@@ -3,11 +3,12 @@ import { decodeItem } from "../../src/apply/decode.ts";
 import { ObservedNames } from "../../src/apply/observed-names.ts";
 import { applyBatch, type Batch } from "../../src/apply/transaction.ts";
 import { changeApp } from "../../src/db/app.ts";
+import { ErasureDigest } from "../../src/db/erased-user.ts";
 import { loadEventDays, openEventDay } from "../../src/db/event-day.ts";
 import { readCursor } from "../../src/db/journal-cursor.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
 import { readAll } from "../journal/temp-journal.ts";
-import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
+import { ApplyStage, DAY_MS, ERASURE_KEY, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
 import { rowsOf } from "./temp-database.ts";
 
 let stage: ApplyStage;
@@ -28,7 +29,10 @@ async function wholeBatch(): Promise<Batch> {
   return { journalId: stage.journal.id, from: 0, until: stage.journal.durable, entries: items.map(decodeItem) };
 }
 
-const context = async () => ({ days: await loadEventDays(stage.pool), weeks: new Map(), names: new ObservedNames() });
+const context = async () => ({
+  ...{ days: await loadEventDays(stage.pool), weeks: new Map(), names: new ObservedNames() },
+  erasureDigest: new ErasureDigest(ERASURE_KEY),
+});
 
 test("a registration and its events become a user, its day, its events, its order and its ledger", async () => {
   await stage.register("u", { ad_data: { gdt_vid: "x", account_id: 1 } });

@@ -8,7 +8,7 @@ import { requestReplay } from "../../src/db/set-aside.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { newFolder, openJournal } from "../journal/temp-journal.ts";
-import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
+import { ApplyStage, DAY_MS, ERASURE_KEY, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
 import { log, rowsOf, vault } from "./temp-database.ts";
 
 let stage: ApplyStage;
@@ -225,6 +225,7 @@ describe("after an erasure", () => {
       log,
       durable: () => other.durable,
       onApplied() {},
+      erasureKey: ERASURE_KEY,
     });
     while ((await applier.turn()) === "busy");
     await applier.close();

@@ -9,6 +9,7 @@ import { storeCallback } from "../../src/db/callback.ts";
 import { type DeveloperApp, decideDeveloperApp } from "../../src/db/developer-app.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { storePlatformSecret } from "../../src/db/platform-secret.ts";
+import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
 import { createLog } from "../../src/log.ts";
 import { hashPassword } from "../../src/password.ts";
 import { openVault, type Vault } from "../../src/vault.ts";
@@ -178,7 +179,13 @@ describe("at rest", () => {
       expect(rows.map(({ name }) => name)).toContain(table);
     }
     // App and aes keys of two apps, the developer application, two accounts, the callback, the akey, the media token.
-    expect(dump.match(/"v1\.[\w-]{38,}"/g)?.length).toBeGreaterThanOrEqual(10);
+    const sealed = [...dump.matchAll(/"(\w+)": "v1\.[\w-]{38,}"/g)].map(([, column]) => column!);
+    expect(sealed.length).toBeGreaterThanOrEqual(10);
+    const listed: readonly string[] = SEALED_COLUMNS.map(({ column }) => column);
+    expect(
+      sealed.filter((column) => !listed.includes(column)),
+      "in a column that would be forgotten",
+    ).toEqual([]);
   });
 
   test("no file holds a secret in the clear, neither the journal nor the database's own", () => {
@@ -266,4 +273,15 @@ test("a developer application that is disabled is shut out with its next call", 
   await decideDeveloperApp(pool, { ...other, state: "disabled", reason: "", decidedAtMs: 1 });
   await pool.end();
   expect(await reports.call(other, "user/list", listOf(app))).toMatchObject({ code: 2004 });
+});
+
+test("the admin token can be revoked: the old one is worth nothing from then on", async () => {
+  const old = new AdminCaller(server);
+  const renewed = JSON.parse((await cli(server.dataDir, ["admin", "token", "--new", "--json"])).stdout).admin_token;
+  expect(await old.get("apps")).toMatchObject({ code: 2002 });
+  const renewedCaller = new AdminCaller(server, { authorization: `Bearer ${renewed}` });
+  expect(await renewedCaller.get("apps")).toMatchObject({ code: 0 });
+  expect((await cli(server.dataDir, ["admin", "token"])).stdout.trim()).toBe(renewed);
+  const { entries } = (await renewedCaller.get("audit")).data;
+  expect(entries.slice(0, 2).map(({ action }: Row) => action)).toEqual(["admin token", "admin token --new"]);
 });

@@ -2,6 +2,7 @@ import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
 import { systemClock } from "../../src/clock.ts";
 import { migrate } from "../../src/db/migrate.ts";
+import { openKeys } from "../../src/installation.ts";
 import { createLog } from "../../src/log.ts";
 import { makeTemplate, prepareDataDir } from "./prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "./touchpoint.ts";
@@ -27,6 +28,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   };
 }
 
+/** The key that seals what tests put into databases of their own. */
+export const TEST_KEY = { dataDir: "", secretKey: "c3".repeat(32) };
+
 /** A database of the shared server's cluster that others are copies of: to make its tables takes far longer. */
 export const MIGRATED = "migrated";
 
@@ -36,6 +40,7 @@ async function makeMigrated(server: Touchpoint): Promise<void> {
   await cluster.end();
   const pool = server.database(MIGRATED);
   await migrate(pool, { log: createLog("silent"), clock: systemClock });
+  await openKeys(pool, TEST_KEY, "first");
   await pool.end();
 }
 

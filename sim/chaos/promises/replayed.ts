@@ -6,6 +6,7 @@ import { Applier } from "../../../src/apply/applier.ts";
 import { systemClock } from "../../../src/clock.ts";
 import { FACT_TABLES } from "../../../src/db/facts.ts";
 import { migrate } from "../../../src/db/migrate.ts";
+import { openKeys } from "../../../src/installation.ts";
 import { createLog } from "../../../src/log.ts";
 import type { Findings } from "../findings.ts";
 import type { Place } from "../place.ts";
@@ -34,7 +35,9 @@ export async function replayed(place: Place, findings: Findings): Promise<void> 
   const copy = await emptyCopy(place);
   try {
     const dir = join(place.dataDir, "journal");
+    const keys = await openKeys(place.pool, { dataDir: place.dataDir, secretKey: "" }, "existing");
     const applier = new Applier({
+      erasureKey: keys.erasureKey,
       ...{ pool: copy.pool, journal: { id: readFileSync(join(dir, "id"), "utf8").trim(), dir } },
       ...{ log: createLog("silent"), durable: () => durable, onApplied: () => {} },
     });

@@ -1,0 +1,89 @@
+import { UsageError } from "../errors.ts";
+import type { Vault } from "../vault.ts";
+import { type Executor, execute, identifier, query, sql } from "./sql.ts";
+
+/** Every column that holds a sealed secret. `secret rotate` goes by this list; a test compares it with the tables. */
+export const SEALED_COLUMNS = [
+  { table: "app", column: "app_key_sealed" },
+  { table: "app", column: "aes_key_sealed" },
+  { table: "developer_app", column: "app_key_sealed" },
+  { table: "platform_account", column: "secrets_sealed" },
+  { table: "platform_secret", column: "value_sealed" },
+  { table: "media_token", column: "token_sealed" },
+  { table: "callback", column: "secret_sealed" },
+  { table: "installation_secret", column: "secret_sealed" },
+] as const;
+
+type Opener = Pick<Vault, "open">;
+type SealedColumn = (typeof SEALED_COLUMNS)[number];
+
+/**
+ * A secret as a table keeps it. Whatever is sealed goes through here: a process that still runs with a key that was
+ * replaced meanwhile must not write what nobody can open.
+ */
+export async function sealFor(executor: Executor, vault: Vault, secret: string): Promise<string> {
+  const [row] = await query<{ isOurs: boolean }>(
+    executor,
+    sql`select key_fingerprint = ${vault.fingerprint} as "isOurs" from installation for share`,
+  );
+  if (!row?.isOurs) {
+    throw new UsageError(
+      "The secrets of this database are sealed with another key than this process has: restart it with the present SECRET_KEY (or DATA_DIR/secret.key).",
+    );
+  }
+  return vault.seal(secret);
+}
+
+/** Opens everything that is sealed, to see whether the key is the right one. Returns how many there are. */
+export async function openAll(tx: Executor, vault: Opener): Promise<number> {
+  let count = 0;
+  for (const column of SEALED_COLUMNS) {
+    await forEachPage(tx, column, async (sealed) => {
+      for (const one of sealed) openOf(column, vault, one);
+      count += sealed.length;
+    });
+  }
+  return count;
+}
+
+/** Seals everything anew. Nobody else can change any of it meanwhile; a secret that does not open fails the whole. */
+export async function resealAll(tx: Executor, { from, to }: { from: Vault; to: Vault }): Promise<number> {
+  let count = 0;
+  for (const column of SEALED_COLUMNS) {
+    const [table, name] = [identifier(column.table), identifier(column.column)];
+    await execute(tx, sql`lock table ${table} in share row exclusive mode`);
+    await forEachPage(tx, column, async (sealed) => {
+      const fresh = sealed.map((one) => to.seal(openOf(column, from, one)));
+      count += await execute(
+        tx,
+        sql`update ${table} set ${name} = fresh.sealed
+          from unnest(${sealed}::text[], ${fresh}::text[]) as fresh (old, sealed) where ${table}.${name} = fresh.old`,
+      );
+    });
+  }
+  return count;
+}
+
+function openOf({ table, column }: SealedColumn, vault: Opener, sealed: string): string {
+  try {
+    return vault.open(sealed);
+  } catch {
+    throw new UsageError(`A secret in ${table}.${column} was sealed with another key.`);
+  }
+}
+
+/** A cursor sees the table as it was when it was opened, whatever is changed page by page. */
+async function forEachPage(
+  tx: Executor,
+  { table, column }: SealedColumn,
+  work: (sealed: string[]) => Promise<void>,
+): Promise<void> {
+  const [from, name] = [identifier(table), identifier(column)];
+  await execute(tx, sql`declare sealed_secret no scroll cursor for select ${name} as sealed from ${from}`);
+  for (;;) {
+    const rows = await query<{ sealed: string }>(tx, sql`fetch 1000 from sealed_secret`);
+    if (rows.length === 0) break;
+    await work(rows.map(({ sealed }) => sealed));
+  }
+  await execute(tx, sql`close sealed_secret`);
+}

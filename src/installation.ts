@@ -1,0 +1,123 @@
+import { randomBytes } from "node:crypto";
+import type pg from "pg";
+import { ErasureDigest, replacePlainDigests } from "./db/erased-user.ts";
+import {
+  addInstallationSecret,
+  beginInstallation,
+  loadInstallation,
+  loadInstallationSecrets,
+  lockInstallation,
+} from "./db/installation.ts";
+import { inTransaction } from "./db/pool.ts";
+import { openAll } from "./db/sealed.ts";
+import type { Executor } from "./db/sql.ts";
+import { UsageError } from "./errors.ts";
+import {
+  findVault,
+  type KeyPlace,
+  keyFileOf,
+  makeVault,
+  nextKeyFileOf,
+  takeNextKey,
+  type Vault,
+  vaultOfFile,
+} from "./vault.ts";
+
+/** The keys of an installation. Those beside the vault are kept in the database, sealed, and survive a change of the key. */
+export type Keys = {
+  vault: Vault;
+  /** Signs the tokens of users. */
+  userTokenKey: Buffer;
+  /** Makes the digests of erased users. */
+  erasureKey: Buffer;
+};
+
+/** "first": an empty database may become an installation. "existing": it must be one already, and nothing is made. */
+export type Start = "first" | "existing";
+
+/**
+ * The keys that belong to this database. A key that did not seal what is there is refused: whatever it sealed, nobody else
+ * could open.
+ *
+ *   fingerprint known ──▶ the key that has it, or a refusal
+ *   none, nothing sealed ──▶ begin: with the key that is there, or a new one
+ *   none, something sealed (by an earlier version) ──▶ begin, once the key has opened all of it
+ */
+export async function openKeys(pool: pg.Pool, place: KeyPlace, start: Start): Promise<Keys> {
+  const vault = await vaultOf(pool, place, start);
+  const { user_token, erasure } = await loadInstallationSecrets(pool, vault);
+  return { vault, userTokenKey: user_token, erasureKey: erasure };
+}
+
+async function vaultOf(pool: pg.Pool, place: KeyPlace, start: Start): Promise<Vault> {
+  const known = await loadInstallation(pool);
+  if (known) return vaultWith(place, known.keyFingerprint);
+  return inTransaction(pool, async (tx) => {
+    await lockInstallation(tx);
+    const other = await loadInstallation(tx);
+    return other ? vaultWith(place, other.keyFingerprint) : begin(tx, place, start);
+  });
+}
+
+/**
+ * The vault whose key has this fingerprint. `secret rotate` commits the new fingerprint before it replaces the file: after a
+ * crash between the two, the key of that fingerprint is still in the file beside it.
+ */
+function vaultWith(place: KeyPlace, fingerprint: string): Vault {
+  const vault = findVault(place);
+  if (vault?.fingerprint === fingerprint) return vault;
+  const next = place.secretKey === "" ? vaultOfFile(nextKeyFileOf(place)) : undefined;
+  if (next?.fingerprint !== fingerprint) throw wrongKey(place, vault);
+  takeNextKey(place);
+  return next;
+}
+
+async function begin(tx: Executor, place: KeyPlace, start: Start): Promise<Vault> {
+  const found = findVault(place);
+  const isOld = await hasSealed(tx, place, found);
+  if (!found && start === "existing") throw new UsageError(NOTHING_YET);
+  // The key is on the disk before anything says that it counts.
+  const vault = found ?? makeVault(place);
+  await beginInstallation(tx, vault.fingerprint);
+  // Earlier versions signed the tokens of users with a key made from the vault's: those tokens stay valid.
+  const userTokenKey = isOld ? vault.keyFor("user-token") : randomBytes(32);
+  await addInstallationSecret(tx, { name: "user_token", sealed: vault.seal(userTokenKey.toString("hex")) });
+  const erasureKey = randomBytes(32);
+  await addInstallationSecret(tx, { name: "erasure", sealed: vault.seal(erasureKey.toString("hex")) });
+  await replacePlainDigests(tx, new ErasureDigest(erasureKey));
+  return vault;
+}
+
+/** Whether an earlier version has sealed something, all of which the key must open. */
+async function hasSealed(tx: Executor, place: KeyPlace, vault: Vault | undefined): Promise<boolean> {
+  try {
+    // Without a key nothing opens, so that a single secret is enough to be refused.
+    return (await openAll(tx, vault ?? LOST)) > 0;
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    throw wrongKey(place, vault, ` ${error.message}`);
+  }
+}
+
+const LOST: Pick<Vault, "open"> = {
+  open() {
+    throw new Error("There is no key.");
+  },
+};
+
+const NOTHING_YET =
+  "The database is empty: start the server, or make the first app with `app create`, before anything can be read.";
+
+function wrongKey(place: KeyPlace, vault: Vault | undefined, detail = ""): UsageError {
+  const sealed = `the secrets in this database are sealed with another key.${detail}`;
+  if (place.secretKey !== "") {
+    return new UsageError(
+      `SECRET_KEY is wrong: ${sealed} Set it to the key of the installation that uses this database, or leave it empty if that key is in ${keyFileOf(place)}.`,
+    );
+  }
+  const file = keyFileOf(place);
+  const what = vault ? `The key in ${file} is wrong` : `There is no key in ${file}`;
+  return new UsageError(
+    `${what}: ${sealed} Set DATA_DIR to the folder of the installation that uses this database, or SECRET_KEY to its key.`,
+  );
+}

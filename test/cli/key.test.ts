@@ -1,0 +1,68 @@
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createDatabase, rowsOf, type TempDatabase } from "../db/temp-database.ts";
+import { attemptStart, makeDataDir } from "../process/launch.ts";
+import { TouchpointProcess } from "../support/touchpoint.ts";
+import { cli, expectFailure } from "./run.ts";
+
+const [folder, other] = [makeDataDir(), makeDataDir()];
+const nowhere = join(other, "nowhere");
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(async () => {
+  await database.drop();
+  for (const dataDir of [folder, other]) rmSync(dataDir, { recursive: true });
+});
+
+test("whoever has not the key of an external database is refused, and the server starts as before", async () => {
+  const env = { DATABASE_URL: database.url };
+  const first = await TouchpointProcess.start({ dataDir: folder, env });
+  const create = ["app", "create", "--name", "Stranger"];
+  for (const args of [create, ["app", "list"]]) {
+    expectFailure(await cli(nowhere, args, env), /There is no key in .*nowhere\/secret\.key.*Set DATA_DIR.*SECRET_KEY/);
+    const wrong = { ...env, SECRET_KEY: "ab".repeat(32) };
+    expectFailure(await cli(nowhere, args, wrong), /^SECRET_KEY is wrong/);
+  }
+  expect(existsSync(nowhere)).toBe(false);
+  const stranger = attemptStart({ ...env, DATA_DIR: other });
+  expect(await stranger.ended()).toBe(1);
+  expect(stranger.stderr).toMatch(/^There is no key in /m);
+  expect(existsSync(join(other, "secret.key"))).toBe(false);
+  expect(await rowsOf(database.pool, "app"), "the demo app alone").toHaveLength(1);
+  await first.stop();
+  const again = await TouchpointProcess.start({ dataDir: folder, env });
+  expect(await again.get("/readyz")).toMatchObject({ code: 0 });
+  expect(await cli(folder, create, env)).toMatchObject({ code: 0 });
+  await again.stop();
+});
+
+test.each([
+  "app list",
+  "app set 1 --name x",
+  "user show c --app 1",
+  "user erase c --app 1",
+  "campaign list --app 1",
+  "metadata list --app 1",
+  "rules show --app 1",
+  "why c --app 1",
+  "ledger --app 1",
+  "admin token",
+  "admin user list",
+  "developer list",
+  "account list --app 1",
+  "postback status",
+  "callback list --app 1",
+  "cost status --app 1",
+  "export users --app 1 --from 2024-01-01 --to 2024-01-01",
+  "report users --app 1 --app-key k",
+  "journal inspect",
+  "journal replay",
+  "journal replay --all",
+  "settle",
+])("%s makes nothing where there is nothing", async (args) => {
+  expectFailure(await cli(nowhere, args.split(" ")), /^There is nothing in .*nowhere yet: set DATA_DIR/);
+  expect(existsSync(nowhere)).toBe(false);
+});

@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { raiseAdminTokenGeneration } from "../../src/db/installation.ts";
+import { AdminTokens, adminToken } from "../../src/http/admin-token.ts";
+import { migratedDatabase, type TempDatabase, vault } from "./temp-database.ts";
+
+let database: TempDatabase;
+beforeAll(async () => {
+  database = await migratedDatabase();
+});
+afterAll(() => database.drop());
+
+test("raising the generation revokes every token before it, at once, in every process", async () => {
+  const processes = [1, 2].map(() => new AdminTokens({ pool: database.pool, vault }));
+  const first = adminToken(vault);
+  for (const tokens of processes) expect(await tokens.isRight(first)).toBe(true);
+  const second = adminToken(vault, await raiseAdminTokenGeneration(database.pool));
+  expect(second).not.toBe(first);
+  for (const tokens of processes) {
+    expect(await tokens.isRight(first)).toBe(false);
+    expect(await tokens.isRight(second)).toBe(true);
+  }
+  await raiseAdminTokenGeneration(database.pool);
+  for (const tokens of processes) {
+    expect(await tokens.isRight(second)).toBe(false);
+    for (const wrong of ["", "x", first, second.slice(1), `${second} `])
+      expect(await tokens.isRight(wrong)).toBe(false);
+  }
+});
+
+test("wrong tokens ask the database once a second at most", async () => {
+  let asked = 0;
+  const counting = {
+    query: (...args: Parameters<typeof database.pool.query>) => {
+      asked += 1;
+      return database.pool.query(...args);
+    },
+  } as unknown as typeof database.pool;
+  const tokens = new AdminTokens({ pool: counting, vault });
+  const startedMs = performance.now();
+  for (let guess = 0; guess < 200; guess += 1) expect(await tokens.isRight(`${guess}`)).toBe(false);
+  expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedMs) / 1_000);
+});
+
+test("while the database is away, the token that was right last is right still", async () => {
+  const gone = await migratedDatabase();
+  const tokens = new AdminTokens({ pool: gone.pool, vault });
+  expect(await tokens.isRight(adminToken(vault))).toBe(true);
+  const away = Object.assign(new Error("away"), { code: "ECONNREFUSED" });
+  gone.pool.query = () => Promise.reject(away);
+  expect(await tokens.isRight(adminToken(vault))).toBe(true);
+  expect(await tokens.isRight("x")).toBe(false);
+  await gone.drop();
+});
