@@ -79,18 +79,19 @@ export async function besiege(stage: Stage, options: SiegeOptions): Promise<Sieg
     const strike = (names: readonly string[], s: number) => () =>
       attackers.strike(names, { seed, ms: s * 1000, strikesMax: Number.POSITIVE_INFINITY });
     for (const { name } of attacks) {
-      if (signal?.aborted) break;
+      if (signal?.aborted || !stage.server.isRunning) break;
       note(await measured.phase(name, [name], strike([name], seconds.each)));
     }
-    if (seconds.together > 0 && !signal?.aborted) {
+    if (seconds.together > 0 && !signal?.aborted && stage.server.isRunning) {
       const names = attacks.map(({ name }) => name);
       note(await measured.phase("all together", names, strike(names, seconds.together)));
     }
-    await clients.stop();
+    await (stage.server.isRunning ? clients.stop() : clients.abandon());
     const isApplied = await settle(stage.target.url, SETTLE_MS_MAX, () => {}, "applied").then(
       () => true,
       () => false,
     );
+    if (!stage.server.isRunning) throw new Error(`The server has ended:\n${stage.server.output}`);
     const answered = phases.map((phase) => ({ ...phase, ...measured.latencies(phase) }));
     const faults = await faultsOf(stage, attacks, phases);
     return { phases: answered, isApplied, audit: await audit(stage, clients.book), faults };

@@ -116,8 +116,10 @@ export class ServerChild {
   }
 
   #ask(order: Order): Promise<Report> {
+    if (!this.isRunning) return Promise.reject(new Error(`The server has ended:\n${this.output}`));
     const report = this.#nextReport();
-    this.#child.send(order);
+    // One that ends just now says so itself.
+    this.#child.send(order, () => {});
     return report;
   }
 
