@@ -100,6 +100,8 @@ export const LIMITS = {
   /** Of a larger one that is parsed there all the same. */
   bodyValuesAtOnce: 20_000,
   bodyDepth: 64,
+  /** However large the settings let a body become; what is in a journal stays readable when they change. */
+  bodyUnpackedBytes: 32 * MIB,
   reportRows: 100_000,
   explainedRows: 10_000,
   /** Of one request, one after the other. */
@@ -249,7 +251,7 @@ export const SETTINGS = {
   },
   BODY_UNPACKED_BYTES_MAX: {
     fallback: "16MiB",
-    read: bytes(1 * KIB, 32 * MIB),
+    read: bytes(1 * KIB, LIMITS.bodyUnpackedBytes),
     hint: "the same after gzip is undone",
   },
   BODIES_IN_FLIGHT_BYTES_MAX: {

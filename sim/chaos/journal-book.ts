@@ -1,5 +1,6 @@
 import { parseJson } from "../../src/domain/json.ts";
 import { decodeEntry, type EntryHead } from "../../src/journal/entry.ts";
+import { plainBody } from "../../src/journal/packed-body.ts";
 import { JournalReader } from "../../src/journal/reader.ts";
 
 /** One record of the journal, as far as the truth has to know it. */
@@ -132,7 +133,9 @@ export class JournalBook {
 }
 
 function recordOf(payload: Buffer, { from, until }: Stretch): BookedRecord {
-  const { head, body } = decodeEntry(payload);
+  const entry = decodeEntry(payload);
+  const { head } = entry;
+  const body = plainBody(entry);
   const { kind, app, client, registered } = head;
   const text = body.toString("utf8");
   const list = kind === "collect" ? (parseJson(body) as { event_list: Sent[] }).event_list : [];

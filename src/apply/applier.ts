@@ -173,18 +173,23 @@ export class Applier {
   async #read(): Promise<Batch | undefined> {
     const { pool, journal } = this.#options;
     this.#reader ??= new JournalReader(journal.dir, await readCursor(pool, journal.id));
-    const from = this.#reader.position;
-    const items = await this.#reader.read({ until: this.#options.durable(), bytesMax: LIMITS.applyBatchBytes });
-    if (items.length === 0) return undefined;
+    const { position: from } = this.#reader;
+    const until = this.#options.durable();
     const entries: DecodedEntry[] = [];
     let sliceStartedMs = elapsedMs();
-    for (const item of items) {
-      entries.push(decodeItem(item));
+    // By what they are once unpacked: a few packed entries can hold as much as thousands of plain ones.
+    for (let bytes = 0; bytes < LIMITS.applyBatchBytes; ) {
+      const item = await this.#reader.next(until);
+      if (!item) break;
+      const entry = decodeItem(item);
+      entries.push(entry);
+      bytes += item.until - item.from + (entry.head?.gzip ?? 0);
       if (elapsedMs() - sliceStartedMs > SLICE_MS) {
         await yieldToLoop();
         sliceStartedMs = elapsedMs();
       }
     }
+    if (entries.length === 0) return undefined;
     return { journalId: journal.id, from, until: this.#reader.position, entries };
   }
 

@@ -3,6 +3,7 @@ import { canonicalText, canonicalTexts, fingerprintOf } from "../domain/fingerpr
 import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { messageOf, type Rejection } from "../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";
+import { plainBody } from "../journal/packed-body.ts";
 import type { JournalItem } from "../journal/reader.ts";
 import { type ReadTouch, readTouch } from "../platform/link.ts";
 import { LinkQuery } from "../platform/link-query.ts";
@@ -51,18 +52,19 @@ export function decodeItem(item: JournalItem): DecodedEntry {
 
 function decodeBody(entry: Entry) {
   const { head } = entry;
+  const text = plainBody(entry);
   switch (head.kind) {
     case "collect":
-      return decodeCollect(head, asObject(parseJson(entry.body)));
+      return decodeCollect(head, asObject(parseJson(text)));
     case "consumer_event":
-      return oneEvent(head, consumerEvent(asObject(parseJson(entry.body))));
+      return oneEvent(head, consumerEvent(asObject(parseJson(text))));
     case "handle_event":
-      return oneEvent(head, handleEvent(asObject(parseJsonWithIds(entry.body)), head.at));
+      return oneEvent(head, handleEvent(asObject(parseJsonWithIds(text)), head.at));
     case "click":
     case "impression":
       return { kind: "touch" as const, head, read: readTouch(head.kind, LinkQuery.ofBytes(entry.body), head.at) };
     default:
-      return { kind: "user" as const, head, body: asObject(parseJsonWithIds(entry.body)) };
+      return { kind: "user" as const, head, body: asObject(parseJsonWithIds(text)) };
   }
 }
 
@@ -70,6 +72,7 @@ function decodeCollect(head: EntryHead, body: JsonObject) {
   const list = body.event_list as JsonValue[];
   const rejectedIndexes = head.rejected && new Set(head.rejected.map(([index]) => index));
   const address = addressFrom(textOf(body.client_ip) || head.ip, textOf(body.client_ua) || head.ua);
+  const corrections = correctionsOf(head);
   const events: SentEvent[] = [];
   for (let index = 0; index < list.length; index += 1) {
     if (rejectedIndexes?.has(index)) continue;
@@ -77,7 +80,7 @@ function decodeCollect(head: EntryHead, body: JsonObject) {
     const type = typeOfEvent(sent, body.type) as SentEvent["type"];
     events.push(
       sentEvent(
-        head,
+        corrections,
         index,
         { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties: propertiesOf(sent) },
         body,
@@ -97,10 +100,16 @@ type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
  * The fingerprint is taken of what was sent; the corrections of admission come after it, so a repeat is the same event.
  * `$ip` and `$ua` do not count: the server fills them in, and an export that is imported again carries them.
  */
-function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObject, address: Address): SentEvent {
+function sentEvent(
+  corrections: Corrections | undefined,
+  index: number,
+  raw: RawEvent,
+  body: JsonObject,
+  address: Address,
+): SentEvent {
   const { atMs, type, event } = raw;
   if (!(atMs >= 0 && atMs < AT_MS_MAX)) throw new Error("An event of the entry has no usable time.");
-  const isUsual = type === "track" && !head.omitted && !head.cut;
+  const isUsual = type === "track" && !corrections;
   if (isUsual && raw.properties.$ip === undefined && raw.properties.$ua === undefined) {
     const { canonical, withAdded } = canonicalTexts(raw.properties, address.added);
     const fingerprint = fingerprintOf({ atMs, type, event, canonical });
@@ -108,7 +117,7 @@ function sentEvent(head: EntryHead, index: number, raw: RawEvent, body: JsonObje
   }
   const canonical = canonicalText(withoutAddress(raw.properties));
   const fingerprint = fingerprintOf({ atMs, type, event, canonical });
-  const properties = corrected(raw.properties, index, head);
+  const properties = corrected(raw.properties, corrections?.get(index));
   const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
   return { type, event, atMs, properties, fingerprint, propertiesText: canonicalText(stored) };
 }
@@ -117,13 +126,27 @@ function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject
   return rest;
 }
 
-function corrected(properties: JsonObject, index: number, head: EntryHead): JsonObject {
-  const omitted = head.omitted?.filter(([at]) => at === index) ?? [];
-  const cut = head.cut?.filter(([at]) => at === index) ?? [];
-  if (omitted.length === 0 && cut.length === 0) return properties;
+/** What admission has found, by the place of the event; undefined where nothing was wrong. */
+type Corrections = ReadonlyMap<number, { omitted: string[]; cut: string[] }>;
+
+function correctionsOf({ omitted = [], cut = [] }: EntryHead): Corrections | undefined {
+  if (omitted.length === 0 && cut.length === 0) return undefined;
+  const corrections = new Map<number, { omitted: string[]; cut: string[] }>();
+  const at = (index: number) => {
+    const known = corrections.get(index) ?? { omitted: [], cut: [] };
+    corrections.set(index, known);
+    return known;
+  };
+  for (const [index, name] of omitted) at(index).omitted.push(name);
+  for (const [index, name] of cut) at(index).cut.push(name);
+  return corrections;
+}
+
+function corrected(properties: JsonObject, found: { omitted: string[]; cut: string[] } | undefined): JsonObject {
+  if (!found) return properties;
   const result = { ...properties };
-  for (const [, name] of omitted) delete result[name];
-  for (const [, name] of cut) result[name] = cutValue(properties[name]!);
+  for (const name of found.omitted) delete result[name];
+  for (const name of found.cut) result[name] = cutValue(properties[name]!);
   return result;
 }
 
@@ -146,7 +169,7 @@ function addressOf(properties: JsonObject, body: JsonObject, { ip, ua }: Address
 }
 
 function oneEvent(head: EntryHead, raw: RawEvent) {
-  const event = sentEvent(head, 0, raw, {}, addressFrom(head.ip, head.ua));
+  const event = sentEvent(undefined, 0, raw, {}, addressFrom(head.ip, head.ua));
   return { kind: "events" as const, head, received: 1, rejected: [] as [number, Rejection][], events: [event] };
 }
 

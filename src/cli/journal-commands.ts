@@ -14,6 +14,7 @@ import { UsageError } from "../errors.ts";
 import { poolDisk } from "../journal/disk.ts";
 import { decodeEntry } from "../journal/entry.ts";
 import { Journal } from "../journal/journal.ts";
+import { beginningOf } from "../journal/packed-body.ts";
 import { JournalReader } from "../journal/reader.ts";
 import { listSegments } from "../journal/segment.ts";
 import { createLog } from "../log.ts";
@@ -22,6 +23,8 @@ import { withDatabase, withOwnDatabase, withServer } from "./session.ts";
 
 type Json = { json?: boolean };
 const REPLAY_MS_MAX = 600_000;
+/** Of the body of an entry that is listed. */
+const SHOWN_BYTES = 120;
 
 export function journalCommands(program: Command): void {
   const journal = program.command("journal").description("The append-only log of everything acknowledged");
@@ -97,8 +100,9 @@ async function readEntries(
       });
       continue;
     }
-    const { head, body } = decodeEntry(item.payload);
-    const shown = body.toString("utf8", 0, 120);
+    const entry = decodeEntry(item.payload);
+    const { head } = entry;
+    const shown = (await beginningOf(entry, SHOWN_BYTES)).toString("utf8");
     const received = new Date(head.at).toISOString();
     rows.push({
       from: item.from,

@@ -5,7 +5,7 @@ import { type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "..
 import { assertWithin } from "../domain/json-bounds.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyOwner, bodyOwner } from "../intake/body-room.ts";
-import { type BodyHeaders, isPlain, unpackBody } from "./body.ts";
+import { type BodyHeaders, isPacked, isPlain, unpackBody } from "./body.ts";
 import { callerOf, type HttpContext } from "./context.ts";
 import { type Receiver, receiveBody } from "./receive.ts";
 
@@ -50,6 +50,7 @@ export function readBodies(server: FastifyInstance, context: HttpContext): void 
       }
     };
     const unpack = (bytes: Buffer) => {
+      if (isPacked(headers)) request.packedBody = bytes;
       if (isPlain(headers)) read(bytes);
       else if (config.collection) unpackBody(bytes, headers, config.unpackedBytesMax ?? bytesMax).then(read, done);
       else done(new ApiError("badJson", "The body must be plain JSON here, not gzip or a form."));

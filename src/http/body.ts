@@ -14,6 +14,11 @@ export function isPlain(headers: BodyHeaders): boolean {
   return !isGzip(headers) && !isForm(headers);
 }
 
+/** Nothing but gzip: the bytes can be kept as they were sent. */
+export function isPacked(headers: BodyHeaders): boolean {
+  return isGzip(headers) && !isForm(headers);
+}
+
 function isGzip(headers: BodyHeaders): boolean {
   return headers.gravityCompress.toLowerCase() === "gzip" || headers.contentEncoding.toLowerCase() === "gzip";
 }

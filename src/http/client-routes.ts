@@ -6,7 +6,7 @@ import { deviceOf, readDeviceData } from "../domain/device.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
-import { bodyOf, type HttpContext, headOf, readClientId, requireRegistered } from "./context.ts";
+import { acceptSent, bodyOf, type HttpContext, headOf, readClientId, requireRegistered } from "./context.ts";
 import { messageOfInvalid } from "./validation.ts";
 
 const BASE = "/event_center/api/v1";
@@ -31,7 +31,8 @@ export function clientRoutes(server: FastifyInstance, context: HttpContext): voi
       const invalid = messageOfInvalid(deviceInfo, data);
       if (invalid) throw new ApiError("badParameter", `data: ${invalid}`);
       request.opened = { data: deviceOf(data) };
-      await acceptAboutClient(context, request, "device_info", Buffer.from(JSON.stringify(request.opened)));
+      const opened = Buffer.from(JSON.stringify(request.opened));
+      await acceptAboutClient(context, request, "device_info", { opened });
       return success({});
     },
   });
@@ -51,7 +52,7 @@ export function clientRoutes(server: FastifyInstance, context: HttpContext): voi
       if ((await context.known.check(request.app.appId, newClientId)) === "yes") {
         throw new ApiError("badParameter", "new_client_id is already registered.");
       }
-      const { clientId, position } = await acceptAboutClient(context, request, "reset_client_id", request.plainBody);
+      const { clientId, position } = await acceptAboutClient(context, request, "reset_client_id");
       // A look-up before that would still find the old id in the tables and remember it.
       if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);
       context.known.forget(request.app.appId, clientId);
@@ -71,23 +72,24 @@ export function clientRoutes(server: FastifyInstance, context: HttpContext): voi
     },
     config: config("user/update_data"),
     handler: async (request) => {
-      await acceptAboutClient(context, request, "update_data", request.plainBody);
+      await acceptAboutClient(context, request, "update_data");
       return success({});
     },
   });
 }
 
-/** For operations that name the client in the query. */
+/** For operations that name the client in the query. `opened` is what the body turned out to hold. */
 export async function acceptAboutClient(
   context: HttpContext,
   request: FastifyRequest,
   kind: EntryKind,
-  body: Buffer,
-  client?: string,
+  options: { client?: string; opened?: Buffer } = {},
 ): Promise<{ clientId: string; position: number }> {
-  const clientId = client ?? readClientId((request.query as JsonObject).client_id);
+  const clientId = options.client ?? readClientId((request.query as JsonObject).client_id);
   const registered: EntryHead["registered"] = await requireRegistered(context, request.app, clientId);
   const nowMs = context.clock();
-  const position = await context.intake.accept(headOf(context, request, { kind, clientId, registered, nowMs }), body);
+  const head = headOf(context, request, { kind, clientId, registered, nowMs });
+  const { opened } = options;
+  const position = await (opened ? context.intake.accept(head, opened) : acceptSent(context, request, head));
   return { clientId, position };
 }

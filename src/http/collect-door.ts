@@ -3,7 +3,7 @@ import { collectBody, collectV2Body } from "../contract/collect.ts";
 import { type JsonObject, parseJson } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { ServedApp } from "./app-directory.ts";
-import { isPlain, unpackBody } from "./body.ts";
+import { type BodyHeaders, isPacked, isPlain, unpackBody } from "./body.ts";
 import { collect, enabledApp } from "./collect.ts";
 import type { HttpContext } from "./context.ts";
 import { DoorCall, type Handler } from "./door.ts";
@@ -49,11 +49,11 @@ export function collectDoor(context: HttpContext, next: Handler): Handler {
       const isDebug = request.headers["turbo-debug-mode"] === "1";
       let plainBody = bytes;
       try {
-        const unpacking = unpacked(context, request, bytes);
-        plainBody = unpacking instanceof Promise ? await unpacking : unpacking;
+        const headers = bodyHeadersOf(request);
+        if (!isPlain(headers)) plainBody = await unpackBody(bytes, headers, context.config.bodyUnpackedBytesMax);
         const body = parseJson(plainBody) as JsonObject;
         route!.validate(body);
-        const sent = { app, body, plainBody, ip, ua, isDebug };
+        const sent = { app, body, plainBody, packed: isPacked(headers) ? bytes : undefined, ip, ua, isDebug };
         const collected = await collect(context, sent);
         call.succeed(collected.answer);
         showCollected(context, route!.endpoint, sent, collected);
@@ -71,11 +71,10 @@ function tokenOf(query: string): string | undefined {
   return token || undefined;
 }
 
-function unpacked(context: HttpContext, request: IncomingMessage, bytes: Buffer): Buffer | Promise<Buffer> {
-  const headers = {
-    contentType: request.headers["content-type"] ?? "",
-    contentEncoding: request.headers["content-encoding"] ?? "",
-    gravityCompress: String(request.headers["gravity-content-compress"] ?? ""),
+function bodyHeadersOf({ headers }: IncomingMessage): BodyHeaders {
+  return {
+    contentType: headers["content-type"] ?? "",
+    contentEncoding: headers["content-encoding"] ?? "",
+    gravityCompress: String(headers["gravity-content-compress"] ?? ""),
   };
-  return isPlain(headers) ? bytes : unpackBody(bytes, headers, context.config.bodyUnpackedBytesMax);
 }

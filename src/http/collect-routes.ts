@@ -13,6 +13,7 @@ export function collectRoutes(server: FastifyInstance, context: HttpContext): vo
       app: request.app,
       body: bodyOf(request),
       plainBody: request.plainBody,
+      packed: request.packedBody,
       ip: callerOf(context, request),
       ua: userAgentOf(request),
       isDebug: request.headers["turbo-debug-mode"] === "1",

@@ -4,6 +4,7 @@ import { admitEvents, type EventError } from "../domain/admission.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead } from "../journal/entry.ts";
+import { journaledBody } from "../journal/packed-body.ts";
 import type { ServedApp } from "./app-directory.ts";
 import { type HttpContext, readClientId, requireRegistered } from "./context.ts";
 
@@ -11,8 +12,9 @@ import { type HttpContext, readClientId, requireRegistered } from "./context.ts"
 export type CollectCall = {
   app: ServedApp;
   body: JsonObject;
-  /** The JSON text of the body: what goes into the journal. */
+  /** The JSON text of the body, and the bytes that it came in where it was packed. */
   plainBody: Buffer;
+  packed: Buffer | undefined;
   ip: string;
   ua: string;
   isDebug: boolean;
@@ -50,7 +52,9 @@ export async function collect(context: HttpContext, call: CollectCall): Promise<
   if (admission.rejected.length > 0) head.rejected = admission.rejected;
   if (admission.omitted.length > 0) head.omitted = admission.omitted;
   if (admission.cut.length > 0) head.cut = admission.cut;
-  await context.intake.accept(head, call.plainBody);
+  const { body: kept, gzip } = journaledBody(call.plainBody, call.packed);
+  if (gzip !== undefined) head.gzip = gzip;
+  await context.intake.accept(head, kept);
   const { errors } = admission;
   return { answer: answerWith(errors), clientId, receivedAtMs: nowMs, errors };
 }

@@ -11,6 +11,7 @@ import { ApiError } from "../errors.ts";
 import type { BodyRoom } from "../intake/body-room.ts";
 import type { Refusals } from "../intake/refusals.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
+import { journaledBody } from "../journal/packed-body.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
 import type { Access, Actor } from "./admin.ts";
@@ -69,8 +70,10 @@ export type Vitals = {
 declare module "fastify" {
   interface FastifyRequest {
     app: ServedApp;
-    /** The JSON text as sent, with gzip and multipart undone: what goes into the journal. */
+    /** The JSON text as sent, with gzip and multipart undone. */
     plainBody: Buffer;
+    /** The bytes as sent, where they are gzip. */
+    packedBody: Buffer | undefined;
     /** A file that was sent as itself. */
     csv?: Buffer;
     answerCode: number;
@@ -143,6 +146,12 @@ export function headOf(
     ua: userAgentOf(request),
     registered: entry.registered,
   };
+}
+
+/** Makes what a client has sent durable, its body as it came. */
+export function acceptSent(context: HttpContext, request: FastifyRequest, head: EntryHead): Promise<number> {
+  const { body, gzip } = journaledBody(request.plainBody, request.packedBody);
+  return context.intake.accept(gzip === undefined ? head : { ...head, gzip }, body);
 }
 
 export function callerOf(context: Pick<HttpContext, "caller">, request: FastifyRequest): string {

@@ -16,6 +16,7 @@ import {
 import { countSetAside, type ListedSetAside, pageSetAside, requestReplay } from "../db/set-aside.ts";
 import type { LedgerStep } from "../domain/ledger.ts";
 import { decodeEntry } from "../journal/entry.ts";
+import { beginningOf } from "../journal/packed-body.ts";
 import { type LedgerWish, sumLedger } from "../report/ledger.ts";
 import type { HttpContext } from "./context.ts";
 import { healthOf } from "./health.ts";
@@ -72,7 +73,7 @@ function setAsideRoutes(routes: FastifyInstance, { pool, apps }: HttpContext): v
       const [limit, shownBytes] = [LIMITS.setAsidePage + 1, LIMITS.setAsideShownBytes];
       const rows = await pageSetAside(pool, { appId, beforeId: Number(before), limit, shownBytes });
       const answer: SetAsideAnswer = {
-        entries: rows.slice(0, LIMITS.setAsidePage).map(shownEntry),
+        entries: await Promise.all(rows.slice(0, LIMITS.setAsidePage).map(shownEntry)),
         has_more: rows.length > LIMITS.setAsidePage,
         total: await countSetAside(pool),
       };
@@ -93,8 +94,8 @@ function setAsideRoutes(routes: FastifyInstance, { pool, apps }: HttpContext): v
   });
 }
 
-function shownEntry(row: ListedSetAside): SetAsideAnswer["entries"][number] {
-  const { isWhole, ...content } = contentOf(row.payload);
+async function shownEntry(row: ListedSetAside): Promise<SetAsideAnswer["entries"][number]> {
+  const { isWhole, ...content } = await contentOf(row.payload);
   return {
     ...{ id: row.setAsideId, state: row.state, reason: row.reason, app_id: row.appId },
     ...{ received_at_ms: row.receivedAtMs, from: row.from, bytes: row.bytes, ...content },
@@ -105,10 +106,13 @@ function shownEntry(row: ListedSetAside): SetAsideAnswer["entries"][number] {
 type Readable = { body: string; isWhole: boolean };
 
 /** Only the beginning of the bytes is at hand, and nobody knows whether they are what they should be. */
-function contentOf(payload: Buffer): { kind: string; client_id: string } & Readable {
+async function contentOf(payload: Buffer): Promise<{ kind: string; client_id: string } & Readable> {
   try {
-    const { head, body } = decodeEntry(payload);
-    return { kind: head.kind, client_id: head.client, ...readable(body) };
+    const entry = decodeEntry(payload);
+    const { kind, client, gzip } = entry.head;
+    const shown = readable(await beginningOf(entry, LIMITS.setAsideShownBytes));
+    const isWhole = shown.isWhole && (gzip ?? 0) <= LIMITS.setAsideShownBytes;
+    return { kind, client_id: client, body: shown.body, isWhole };
   } catch {
     return { kind: "", client_id: "", ...readable(payload) };
   }

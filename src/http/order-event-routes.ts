@@ -27,7 +27,7 @@ export function orderEventRoutes(server: FastifyInstance, context: HttpContext):
     },
     config: { collection: true, endpoint: "event/consumer_event" },
     handler: async (request) => {
-      await acceptAboutClient(context, request, "consumer_event", request.plainBody, consumerOf(request, tokenKey));
+      await acceptAboutClient(context, request, "consumer_event", { client: consumerOf(request, tokenKey) });
       return success({});
     },
   });
@@ -44,7 +44,7 @@ export function orderEventRoutes(server: FastifyInstance, context: HttpContext):
     config: { collection: true, endpoint: "event/handle_event", numbersAreIds: true },
     handler: async (request) => {
       assertShallow(bodyOf(request), "The body");
-      await acceptAboutClient(context, request, "handle_event", request.plainBody);
+      await acceptAboutClient(context, request, "handle_event");
       return success({});
     },
   });

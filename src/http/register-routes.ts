@@ -14,7 +14,7 @@ import { makeUserToken } from "../domain/user-token.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryKind } from "../journal/entry.ts";
 import { PLATFORM_NAMES, platformNamed } from "../platform/registry.ts";
-import { bodyOf, type HttpContext, headOf, readClientId } from "./context.ts";
+import { acceptSent, bodyOf, type HttpContext, headOf, readClientId } from "./context.ts";
 import { findUserRecords } from "./user-record.ts";
 
 const BASE = "/event_center/api/v1";
@@ -88,7 +88,7 @@ async function acceptRegistration(
 ): Promise<void> {
   const nowMs = context.clock();
   const head = headOf(context, request, { kind, clientId, registered: "yes", nowMs });
-  const position = await context.intake.accept(head, request.plainBody);
+  const position = await acceptSent(context, request, head);
   context.known.journaled(request.app.appId, clientId, position);
   // So that a lookup right after the answer sees the user; when apply is behind, the answer does not wait for ever.
   if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);

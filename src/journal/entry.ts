@@ -41,9 +41,11 @@ export type EntryHead = Verdicts & {
   ua: string;
   /** Whether the client was known to be registered. "unknown": the database was away, apply decides. */
   registered: "yes" | "unknown" | "not_required";
+  /** The body is gzip, as it was sent; so many bytes it has when that is undone. */
+  gzip?: number;
 };
 
-/** `body` is the JSON text that was received, after gzip, multipart or AES were undone. */
+/** `body` is the JSON text that was received, after multipart or AES were undone; what it is packed in, the head says. */
 export type Entry = { head: EntryHead; body: Buffer };
 
 /** Encodes an entry into a record whose header is still open: payload = head length u32, head JSON, body. */
@@ -60,8 +62,9 @@ export function encodeEntry(entry: Entry): Buffer {
 /** JSON, put together by hand for the ordinary entry: this runs once for every request. */
 function headText(head: EntryHead): string {
   if (head.rejected || head.omitted || head.cut) return JSON.stringify(head);
-  const { kind, app, client, at, ip, ua, registered } = head;
-  return `{"kind":"${kind}","app":${app},"client":${JSON.stringify(client)},"at":${at},"ip":${JSON.stringify(ip)},"ua":${JSON.stringify(ua)},"registered":"${registered}"}`;
+  const { kind, app, client, at, ip, ua, registered, gzip } = head;
+  const packed = gzip === undefined ? "" : `,"gzip":${gzip}`;
+  return `{"kind":"${kind}","app":${app},"client":${JSON.stringify(client)},"at":${at},"ip":${JSON.stringify(ip)},"ua":${JSON.stringify(ua)},"registered":"${registered}"${packed}}`;
 }
 
 export function decodeEntry(payload: Buffer): Entry {

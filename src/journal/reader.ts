@@ -34,8 +34,8 @@ export class JournalReader {
   async read(options: { until: number; bytesMax: number }): Promise<JournalItem[]> {
     const items: JournalItem[] = [];
     let taken = 0;
-    while (taken < options.bytesMax && this.#position < options.until) {
-      const item = await this.#next(options.until);
+    while (taken < options.bytesMax) {
+      const item = await this.next(options.until);
       if (!item) break;
       items.push(item);
       taken += item.until - item.from;
@@ -43,14 +43,9 @@ export class JournalReader {
     return items;
   }
 
-  async close(): Promise<void> {
-    await this.#handle?.close();
-    this.#handle = undefined;
-    this.#segment = undefined;
-  }
-
-  async #next(until: number): Promise<JournalItem | undefined> {
-    for (;;) {
+  /** Undefined: caught up with `until`. */
+  async next(until: number): Promise<JournalItem | undefined> {
+    while (this.#position < until) {
       const scan = scanRecord(this.#buffer, 0, this.#position);
       if (scan.kind === "record") return this.#take("record", scan.bytes, RECORD_HEADER_BYTES);
       if (await this.#fill(until)) continue;
@@ -59,6 +54,13 @@ export class JournalReader {
       if (opened === "caught_up") return undefined;
       if (opened !== "opened") return opened;
     }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#handle?.close();
+    this.#handle = undefined;
+    this.#segment = undefined;
   }
 
   #take(kind: JournalItem["kind"], bytes: number, headerBytes: number): JournalItem {

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { decodeEntry } from "../../src/journal/entry.ts";
+import { plainBody } from "../../src/journal/packed-body.ts";
 import { JournalReader } from "../../src/journal/reader.ts";
 import { attemptStart } from "../process/launch.ts";
 import { audit, FLAWLESS, Load } from "../support/load.ts";
@@ -127,8 +128,8 @@ async function eventsInJournal(dataDir: string): Promise<number> {
     if (items.length === 0) break;
     for (const item of items) {
       expect(item.kind).toBe("record");
-      const { head, body } = decodeEntry(item.payload);
-      if (head.kind === "collect") events += JSON.parse(body.toString()).event_list.length;
+      const entry = decodeEntry(item.payload);
+      if (entry.head.kind === "collect") events += JSON.parse(plainBody(entry).toString()).event_list.length;
     }
   }
   await reader.close();

@@ -1,7 +1,9 @@
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { decodeItem } from "../../src/apply/decode.ts";
 import { ObservedNames } from "../../src/apply/observed-names.ts";
 import { applyBatch, type Batch } from "../../src/apply/transaction.ts";
+import { LIMITS } from "../../src/config.ts";
 import { changeApp } from "../../src/db/app.ts";
 import { ErasureDigest } from "../../src/db/erased-user.ts";
 import { loadEventDays, openEventDay } from "../../src/db/event-day.ts";
@@ -76,6 +78,21 @@ test("a registration and its events become a user, its day, its events, its orde
     { received: 3, stored: 3 },
     [],
   ]);
+});
+
+test("packed entries are applied like plain ones, and count by what they unpack to: a batch of them stays small", async () => {
+  await stage.register("u");
+  const body = (event: string) => Buffer.from(JSON.stringify({ client_id: "u", event_list: [track(event)] }));
+  const ends: number[] = [];
+  for (const event of ["a", "b", "c", "d"]) {
+    const plain = Buffer.concat([body(event), Buffer.alloc(0.6 * LIMITS.applyBatchBytes, " ")]);
+    const head = { app: stage.app.appId, client: "u", at: NOW_MS, ip: "", ua: "", gzip: plain.length };
+    const entry = { ...head, kind: "collect" as const, registered: "yes" as const };
+    ends.push(await stage.journal.append({ head: entry, body: gzipSync(plain) }));
+  }
+  await stage.applyAll();
+  expect([await stage.count("event"), await stage.setAside()]).toEqual([4, []]);
+  expect(stage.applied.map(({ position }) => position)).toEqual([ends[1], ends[3]]);
 });
 
 test("a batch that is applied twice takes effect once", async () => {

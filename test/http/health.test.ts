@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, describe, expect, test } from "vitest";
@@ -175,22 +176,33 @@ describe("what was set aside", () => {
       body: Buffer.from(JSON.stringify(body)),
     }).subarray(RECORD_HEADER_BYTES);
 
+  const packedEntryOf = (app: App, body: object): Buffer => {
+    const plain = Buffer.from(JSON.stringify(body));
+    const head = { app: app.appId, client: "packed", at: Date.now(), ip: "", ua: "", gzip: plain.length };
+    const entry = { head: { ...head, kind: "register" as const, registered: "yes" as const }, body: gzipSync(plain) };
+    return encodeEntry(entry).subarray(RECORD_HEADER_BYTES);
+  };
+
   test("is shown with its reason and the beginning of its bytes, whatever they are", async () => {
     const app = await server.createApp();
     const long = "<script>".repeat(2_000);
     const ids = [
       await setAside(app, entryOf(app, "c-1", { name: long }), "The reason."),
       await setAside(app, Buffer.from([0, 1, 2, 255]), "The bytes are not a journal record."),
+      await setAside(app, packedEntryOf(app, { name: long }), "Packed."),
     ];
     const { data } = await analyst.get("set-aside", { app_id: app.appId });
     isAsDescribed(setAsideAnswer, data);
     expect(data.entries).toMatchObject([
+      { id: ids[2], kind: "register", client_id: "packed", reason: "Packed.", is_cut: true },
       { id: ids[1], kind: "", client_id: "", body: "000102ff", bytes: 4, is_cut: false, app_id: app.appId },
       { id: ids[0], kind: "register", client_id: "c-1", state: "waiting", reason: "The reason.", is_cut: true },
     ]);
-    expect(data.entries[1].body).toMatch(/^\{"name":"<script>/);
-    expect(data.entries[1].body.length).toBeLessThanOrEqual(LIMITS.setAsideShownBytes);
-    expect(data.entries[1].bytes).toBeGreaterThan(16_000);
+    for (const { body } of [data.entries[0], data.entries[2]]) {
+      expect(body).toMatch(/^\{"name":"<script>/);
+      expect(body.length).toBeLessThanOrEqual(LIMITS.setAsideShownBytes);
+    }
+    expect(data.entries[2].bytes).toBeGreaterThan(16_000);
     expect(data.has_more).toBe(false);
     expect(data.total).toBeGreaterThanOrEqual(2);
   });

@@ -17,6 +17,7 @@ const heads = fc.record(
     rejected: indexed,
     omitted: indexed,
     cut: indexed,
+    gzip: fc.nat(),
   },
   { requiredKeys: ["kind", "app", "client", "at", "ip", "ua", "registered"], noNullPrototype: true },
 );
