@@ -18,15 +18,12 @@ async function alone(...args: string[]) {
   return printed;
 }
 
-test("every command works without a server, from an empty folder on, and the server takes over from there", async () => {
-  const made = await alone("app", "create", "--name", "Alone", "--metadata", "strict");
-  const app = String(made.app_id);
+test("commands of every kind work without a server, from an empty folder on, and the server takes over from there", async () => {
+  const { app_id, access_token } = await alone("app", "create", "--name", "Alone", "--metadata", "strict");
+  const app = String(app_id);
   expectFailure(await cliProcess(dataDir, ["journal", "inspect"]), /There is no journal/);
   expect(await cliProcess(dataDir, ["metadata", "event", "wanted", "--app", app])).toMatchObject({ code: 0 });
-  expect(await alone("metadata", "list", "--app", app)).toMatchObject([{ name: "wanted", state: "declared" }]);
-  expect(await alone("app", "set", app, "--name", "Still alone")).toMatchObject({ name: "Still alone" });
-  const { access_token } = await alone("app", "rotate-token", app);
-  expect(await alone("app", "list")).toMatchObject([{ name: "Still alone", access_token }]);
+  expect(await alone("app", "list")).toMatchObject([{ name: "Alone", access_token }]);
 
   const file = join(dataDir, "history.ndjson");
   const event = { client_id: "c", type: "track", event: "wanted", time: Date.UTC(2020, 0, 1), properties: {} };
@@ -36,7 +33,6 @@ test("every command works without a server, from an empty folder on, and the ser
   expect(await alone("export", "events", "--app", app, "--from", "2020-01-01", "--to", "2020-01-01")).toMatchObject(
     event,
   );
-  expect(await alone("user", "show", "c", "--app", app)).toMatchObject({ ClientID: "c", Channel: "import" });
   const ledger = await alone("ledger", "--app", app);
   expect(ledger).toMatchObject([{ received: 2, stored: 1, duplicate: 0, rejected: { undeclared: 1 } }]);
   const { segments, applied } = await alone("journal", "inspect");

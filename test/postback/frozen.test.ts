@@ -19,7 +19,8 @@ afterAll(async () => {
   await engine.close();
 });
 
-const IDLE_MS = 300;
+/** Longer than a busy machine takes from one statement to the next. */
+const IDLE_MS = 2_000;
 
 test("a sender that is frozen within a transaction keeps neither its rows nor anybody's slices for ever", async () => {
   await stage.oceanEngine(engine.url);
@@ -37,14 +38,19 @@ test("a sender that is frozen within a transaction keeps neither its rows nor an
     { ...connection, database: database! },
     { log, connectionsMax: 1, name: "frozen", transactionIdleMs: IDLE_MS },
   );
-  let wake = () => {};
+  let [wake, hold] = [() => {}, () => {}];
+  const holds = new Promise<void>((resolve) => (hold = resolve));
   const frozen = inTransaction(stage.ownPool(pool), async (tx) => {
     const accepted = { status: 1, reason: "", backCents: 0, dueAtMs: 0, acceptedDay: "2026-11-15" } as const;
     await recordOutcomes(tx, [{ ...claimed!, ...accepted }], stage.nowMs);
-    await new Promise<void>((resolve) => (wake = resolve));
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      hold();
+    });
     await tx.query("select 1");
   });
   const ended = expect(frozen).rejects.toThrow();
+  await Promise.race([holds, ended]);
 
   // The other marks the same slices.
   await stage.sendAll(stage.worker());

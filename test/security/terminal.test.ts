@@ -41,8 +41,8 @@ test("commands print nothing of what came from outside as it is, in tables or as
     ["app", "list"],
     ["app", "list", "--json"],
     ["user", "show", ...ofApp, "u"],
-
-    ["journal", "inspect", "--from", String(durable), "--entries", "2"],
+    // Entries of other tests may stand between.
+    ["journal", "inspect", "--from", String(durable), "--entries", "10000"],
     ["user", "show", ...ofApp, CLEAR_SCREEN],
   ];
   const results = await Promise.all(runs.map((args) => cli(server.dataDir, args)));

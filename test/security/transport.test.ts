@@ -5,11 +5,11 @@ import { BASE, track } from "../http/fixture.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { answersIn, speak } from "./socket.ts";
 
-/** With the shortest of timeouts, so that slowness shows soon. */
+/** With a short timeout, so that slowness shows soon, but longer than a whole request takes to arrive. */
 let server: TouchpointProcess;
 let app: App;
 beforeAll(async () => {
-  server = await TouchpointProcess.start({ env: { REQUEST_TIMEOUT_S: "1", LOG_LEVEL: "trace" } });
+  server = await TouchpointProcess.start({ env: { REQUEST_TIMEOUT_S: "3", LOG_LEVEL: "trace" } });
   app = await server.createApp();
   await server.register(app, "u");
 });
