@@ -71,6 +71,7 @@ export const LIMITS = {
   setAsideListed: 1_000,
   setAsidePage: 50,
   setAsideShownBytes: 4 * KIB,
+  setAsideReasonLength: 1_000,
   ledgerSteps: 1_500,
   asaTokenLength: 4_096,
   /** Of one link call: the query and the form of the body together, each value, ids of one kind, and all keys. */

@@ -19,6 +19,8 @@ import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
 const PRUNE_MS = 30_000;
+const NOBODY_APPLIES =
+  "Nobody applies this journal: ROLES has no apply, and only the process on this DATA_DIR can do it. What is taken in waits.";
 
 /** The way of the data from the request into the tables, and what is known of how far it has come. */
 export class Flow {
@@ -39,6 +41,8 @@ export class Flow {
   #pruning: Loop | undefined;
   /** Since when acknowledged data waits for apply; 0: none does. */
   #behindSinceMs: number;
+  /** Why apply does not get on; the empty text: it does. */
+  #stuckBecause = "";
 
   private constructor(parts: FlowParts) {
     const { config, log, clock, database, journal, applied } = parts;
@@ -70,6 +74,7 @@ export class Flow {
       backlogBytes: () => this.intake.backlogBytes,
       waitingBytes: () => journal.waitingBytes,
       applyLagMs: () => this.applyLagMs(),
+      isApplyStuck: () => this.applyObstacle() !== undefined,
       diskFreeBytes: () => this.intake.diskFreeBytes,
       bodiesBytes: () => this.bodies.bytes,
       refusals: () => this.refusals.list(),
@@ -116,6 +121,9 @@ export class Flow {
       erasureKey: this.#erasureKey,
       log: this.#log,
       onApplied: (applied) => this.#applied(applied),
+      onStuck: (reason) => {
+        this.#stuckBecause = reason;
+      },
     });
     this.#thread.wake(this.journal.durable);
   }
@@ -142,6 +150,13 @@ export class Flow {
   applyLagMs(): number {
     if (this.intake.backlogBytes === 0) return 0;
     return this.#clock() - Math.max(this.#behindSinceMs, this.progress.receivedAtMs);
+  }
+
+  /** Why what is taken in does not reach the tables; undefined where it does. */
+  applyObstacle(): string | undefined {
+    const { roles } = this.#config;
+    if (!roles.has("apply")) return roles.has("http") || this.intake.backlogBytes > 0 ? NOBODY_APPLIES : undefined;
+    return this.#stuckBecause === "" ? undefined : `Apply is stuck because ${this.#stuckBecause}`;
   }
 
   /** Segments that are applied and old enough go, but only behind a cursor that is known to be on the disk. */

@@ -4,39 +4,45 @@ import type { Log } from "./log.ts";
 
 export type Loop = { stop(): Promise<void> };
 
+/** What keeps a loop from its work: the failure of its last turn; undefined once a turn has succeeded again. */
+export type Trouble = { failure: unknown; waitMs: number } | undefined;
+
 /**
  * Runs `turn` again and again until stopped. A turn says whether it found work: after "busy" the next one follows at
- * once, after "idle" it waits. A turn that throws is logged and tried again after a growing pause, so that one bad
- * minute of the database never ends a loop.
+ * once, after "idle" it waits. A turn that throws is tried again after a growing pause, so that one bad minute of the
+ * database never ends a loop. The trouble is told when it begins, when its reason changes and when it ends, not with
+ * every turn; unless somebody else wants to be told, it is logged.
  */
 export function startLoop(options: {
   name: string;
   log: Log;
   idleMs: number;
   failureMsMax?: number;
+  onTrouble?: (trouble: Trouble) => void;
   turn: (signal: AbortSignal) => Promise<"busy" | "idle">;
 }): Loop {
   const stopping = new AbortController();
   const { signal } = stopping;
   const failureMsMax = options.failureMsMax ?? 5_000;
+  const tell = options.onTrouble ?? ((trouble) => logTrouble(options, trouble));
 
   const running = (async () => {
     let failures = 0;
+    let told = "";
     while (!signal.aborted) {
       let waitMs = 0;
       try {
         const outcome = await options.turn(signal);
-        if (failures > 0) options.log.info({ loop: options.name, failures }, "The loop works again.");
+        if (failures > 0) tell(undefined);
         failures = 0;
+        told = "";
         waitMs = outcome === "busy" ? 0 : options.idleMs;
       } catch (error) {
         if (signal.aborted) break;
         waitMs = Math.min(100 * 2 ** failures, failureMsMax);
         failures += 1;
-        options.log.warn(
-          { loop: options.name, failures, waitMs, reason: messageOf(error) },
-          "A turn failed; trying again.",
-        );
+        if (messageOf(error) !== told) tell({ failure: error, waitMs });
+        told = messageOf(error);
       }
       if (waitMs > 0) await sleep(waitMs, undefined, { signal, ref: false }).catch(() => {});
     }
@@ -48,4 +54,9 @@ export function startLoop(options: {
       await running;
     },
   };
+}
+
+function logTrouble({ name: loop, log }: { name: string; log: Log }, trouble: Trouble): void {
+  if (!trouble) log.info({ loop }, "The loop works again.");
+  else log.warn({ loop, waitMs: trouble.waitMs, reason: messageOf(trouble.failure) }, "A turn failed; trying again.");
 }

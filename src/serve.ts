@@ -67,6 +67,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       caller: new CallerAddress(config.trustedProxies),
       applies: config.roles.has("apply"),
       applyLagMs: () => flow.applyLagMs(),
+      applyObstacle: () => flow.applyObstacle(),
       isStopping: () => isStopping,
       durable: () => journal.durable,
       seenSessions: new SeenSessions(),

@@ -9,7 +9,7 @@ import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } 
 import { readCursor } from "../db/journal-cursor.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
-import { isConflict, isDatabaseAway } from "../db/pool.ts";
+import { isConflict, isFaultOfData } from "../db/pool.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { dropTouchWeeksBefore, loadTouchWeeks, openTouchWeek, type TouchWeekState } from "../db/touch-week.ts";
 import { RuleBook } from "../domain/attribution-rules.ts";
@@ -67,8 +67,8 @@ const SLICE_MS = 1;
  * Moves the journal into the tables, batch by batch. While the database works on one batch, the next is decoded.
  *
  *   read ─▶ decode ─▶ open days ─▶ transaction ─┬─▶ applied: next
- *                                               ├─▶ database away: the same batch again, later
- *                                               └─▶ the data's fault: halve, until one entry is left; set that aside
+ *                                               ├─▶ the data's fault: halve, until one entry is left; set that aside
+ *                                               └─▶ any other: the same batch again, until somebody has mended it
  */
 export class Applier {
   readonly #options: ApplierOptions;
@@ -104,7 +104,9 @@ export class Applier {
       return "busy";
     } catch (error) {
       await this.#forget();
-      throw error;
+      if (!(error instanceof Interruption)) throw error;
+      this.#options.log.warn(error.message);
+      return "busy";
     }
   }
 
@@ -163,7 +165,7 @@ export class Applier {
       await applySetAside(pool, row.setAsideId, entry, this.#context());
       log.info({ setAsideId: row.setAsideId }, "An entry that was set aside has been taken in.");
     } catch (error) {
-      if (isDatabaseAway(error)) throw error;
+      if (!isFaultOfData(error)) throw error;
       this.#names = undefined;
       await keepAside(pool, row.setAsideId, messageOf(error));
     }
@@ -211,13 +213,13 @@ export class Applier {
     try {
       const outcome = await applyBatch(this.#options.pool, batch, this.#context());
       if (outcome.kind === "elsewhere") {
-        throw new Error(
+        throw new Interruption(
           `The cursor is at ${outcome.position}, but the batch starts at ${batch.from}: reading again from there.`,
         );
       }
       if (outcome.kind === "applied") this.#tell(batch, outcome.facts, outcome.setAside);
     } catch (error) {
-      if (isDatabaseAway(error) || /^The cursor is at/.test(messageOf(error))) throw error;
+      if (error instanceof Interruption || !isFaultOfData(error)) throw error;
       this.#names = undefined;
       await this.#loadContext();
       // Another journal's batch has stored the same client meanwhile: now it is there to be read.
@@ -280,6 +282,9 @@ export class Applier {
     this.#names = undefined;
   }
 }
+
+/** Somebody else has moved the cursor: nothing is wrong with the batch, and nothing of it was applied. */
+class Interruption extends Error {}
 
 function sumsOf(ledger: readonly LedgerCount[]): Record<string, number> {
   const sums: Record<string, number> = {};

@@ -1,4 +1,5 @@
 import { Worker } from "node:worker_threads";
+import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Applied } from "./applier.ts";
 import type { WorkerMessage, WorkerSettings } from "./worker.ts";
@@ -10,11 +11,15 @@ export type ApplyThread = {
   stop(): Promise<void>;
 };
 
+export type ApplyEvents = {
+  onApplied: (applied: Applied) => void;
+  /** Why nothing is applied; the empty text: it is. */
+  onStuck: (reason: string) => void;
+};
+
 /** Starts the worker thread and keeps it: if it ever ends by itself, it is started again. */
-export function startApplyThread(
-  options: Omit<WorkerSettings, "durable"> & { log: Log; onApplied: (applied: Applied) => void },
-): ApplyThread {
-  const { log, onApplied, ...settings } = options;
+export function startApplyThread(options: Omit<WorkerSettings, "durable"> & ApplyEvents & { log: Log }): ApplyThread {
+  const { log, onApplied, onStuck, ...settings } = options;
   const shared = new SharedArrayBuffer(8);
   const durable = new BigInt64Array(shared);
   let stopping = false;
@@ -28,8 +33,12 @@ export function startApplyThread(
     });
     thread.on("message", (message: WorkerMessage) => {
       if (message.kind === "applied") onApplied(message.applied);
+      if (message.kind === "stuck") onStuck(message.reason);
     });
-    thread.on("error", (error) => log.error({ err: error }, "The apply thread failed."));
+    thread.on("error", (error) => {
+      log.error({ err: error }, "The apply thread failed.");
+      onStuck(`its thread failed: ${messageOf(error)}`);
+    });
     thread.on("exit", () => {
       if (stopping) return;
       log.error("The apply thread ended; starting it again.");

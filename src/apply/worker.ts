@@ -4,8 +4,9 @@ import { elapsedMs, systemClock } from "../clock.ts";
 import type { LogLevel } from "../config.ts";
 import { type Connection, openPool } from "../db/pool.ts";
 import { addDays } from "../domain/calendar.ts";
+import { messageOf } from "../errors.ts";
 import { createLog } from "../log.ts";
-import { startLoop } from "../loop.ts";
+import { startLoop, type Trouble } from "../loop.ts";
 import type { Applied } from "./applier.ts";
 import { Applier } from "./applier.ts";
 
@@ -20,7 +21,11 @@ export type WorkerSettings = {
   durable: SharedArrayBuffer;
 };
 
-export type WorkerMessage = { kind: "applied"; applied: Applied } | { kind: "stopped" };
+export type WorkerMessage =
+  | { kind: "applied"; applied: Applied }
+  /** Why nothing is applied; the empty text: it is. */
+  | { kind: "stuck"; reason: string }
+  | { kind: "stopped" };
 
 const IDLE_MS = 500;
 const RETENTION_MS = 600_000;
@@ -45,6 +50,8 @@ const applier = new Applier({
   onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
 });
 
+/** Whoever started this thread in place of one that failed does not know yet that it works. */
+let hasWorked = false;
 let retentionDueMs = 0;
 let replayDueMs = 0;
 
@@ -53,11 +60,15 @@ const loop = startLoop({
   log,
   idleMs: 0,
   failureMsMax: 2_000,
+  onTrouble: tellTrouble,
   async turn() {
     const seen = Atomics.load(durable, 0);
     await dropOldDays();
+    const outcome = await applier.turn();
+    if (!hasWorked) tellWorking();
+    // After the journal's own batch, so that an entry that cannot be taken in again never holds up the others.
     await replayRequested();
-    if ((await applier.turn()) === "busy") return "busy";
+    if (outcome === "busy") return "busy";
     // Sleeps until the journal grows; woken by the HTTP side.
     const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
     if (waiting.async) await waiting.value;
@@ -74,16 +85,40 @@ port.once("message", async () => {
   port.postMessage({ kind: "stopped" } satisfies WorkerMessage);
 });
 
-async function replayRequested(): Promise<void> {
-  if (elapsedMs() < replayDueMs) return;
-  replayDueMs = elapsedMs() + REPLAY_MS;
-  while (await applier.replayOne());
+/** Told when it begins, when its reason changes and when it ends. */
+function tellTrouble(trouble: Trouble): void {
+  const reason = trouble ? reasonOf(trouble.failure) : "";
+  port.postMessage({ kind: "stuck", reason } satisfies WorkerMessage);
+  if (trouble) log.error(`Apply is stuck because ${reason}`);
+  else log.warn("Apply goes on.");
 }
 
+function tellWorking(): void {
+  hasWorked = true;
+  port.postMessage({ kind: "stuck", reason: "" } satisfies WorkerMessage);
+}
+
+/** PostgreSQL's own words, with the code to look up. */
+function reasonOf(failure: unknown): string {
+  const { code } = Object(failure) as { code?: unknown };
+  return code === undefined ? messageOf(failure) : `${messageOf(failure)} (${code}).`;
+}
+
+async function replayRequested(): Promise<void> {
+  if (elapsedMs() < replayDueMs) return;
+  while (await applier.replayOne());
+  replayDueMs = elapsedMs() + REPLAY_MS;
+}
+
+/** What cannot be dropped stays until the next time, and holds up nothing. */
 async function dropOldDays(): Promise<void> {
   const nowMs = systemClock();
   if (nowMs < retentionDueMs) return;
   retentionDueMs = nowMs + RETENTION_MS;
+  await dropBefore(nowMs).catch((error) => log.warn({ reason: messageOf(error) }, "Old rows could not be dropped."));
+}
+
+async function dropBefore(nowMs: number): Promise<void> {
   await applier.dropTouchesBefore(nowMs);
   if (settings.eventRetentionDays === 0) return;
   await applier.dropDaysBefore(addDays(new Date(nowMs).toISOString().slice(0, 10), -settings.eventRetentionDays));

@@ -16,6 +16,9 @@ const intake = Type.Object({
   durable_bytes: count("Position up to which the journal is on the disk"),
   applied_bytes: count("Position up to which it is in the tables"),
   apply_lag_ms: count("How far the tables are behind what was acknowledged"),
+  apply_obstacle: Type.String({
+    description: "Why what is taken in does not reach the tables; the empty text where it does",
+  }),
 });
 
 const disk = Type.Object({

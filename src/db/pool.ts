@@ -116,10 +116,13 @@ export async function transactionOn<T>(
     await client.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback").catch(() => {});
+    await client.query("rollback").catch(() => lost.add(Object(error)));
     throw error;
   }
 }
+
+/** Failures of connections that could not even roll back: the connection is gone, whatever the failure looks like. */
+const lost = new WeakSet<object>();
 
 /** The rest of the transaction may wait longer between two statements, such as for somebody else's answer. */
 export async function allowIdle(tx: Executor, idleMs: number): Promise<void> {
@@ -146,6 +149,7 @@ export async function preferHashes(tx: Executor): Promise<void> {
 
 /** Whether to try the same again later: the database is gone, restarting or busy, or two transactions got in each other's way. */
 export function isDatabaseAway(error: unknown): boolean {
+  if (lost.has(Object(error))) return true;
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== "string")
     return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
@@ -158,6 +162,22 @@ export function isDatabaseAway(error: unknown): boolean {
     /^(08|53|57P|25P03|40001|40P01|55P03|58030)/.test(code) ||
     (code === "XX000" && /server closed|connection/i.test(messageOf(error)))
   );
+}
+
+/**
+ * Whether an entry of the journal fails by what it holds, and would fail again whoever tries. PostgreSQL says so of a value
+ * that does not fit (class 22), a broken constraint (23), a limit of its own that nobody can raise (54), and a row that one
+ * statement would change twice (21). Our own code says so by an error that no database was part of.
+ *
+ * Everything else is for an operator to mend, and the same entry can be applied afterwards: privileges, missing tables,
+ * time limits, servers that are read-only or do not know a statement, full disks, lost connections.
+ */
+export function isFaultOfData(error: unknown): boolean {
+  if (isDatabaseAway(error)) return false;
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code !== "string") return true;
+  // Node gives codes to its own errors, too: those of a wrong argument or a number out of range are our code's.
+  return /^(21|22|23|54)...$/.test(code) || error instanceof TypeError || error instanceof RangeError;
 }
 
 /** Somebody else has stored the same key in the meantime. */

@@ -1,3 +1,4 @@
+import { LIMITS } from "../config.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** A stretch of the journal that could not be understood. The bytes are kept, so that a later version can replay them. */
@@ -16,12 +17,17 @@ export type SetAsideState = "waiting" | "requested" | "replayed";
 
 export type SetAsideRow = SetAside & { setAsideId: number; state: SetAsideState };
 
+/** A reason may quote what was received: PostgreSQL takes no zero bytes, and nobody reads more than the beginning. */
+function stored(reason: string): string {
+  return reason.replaceAll("\0", "\ufffd").slice(0, LIMITS.setAsideReasonLength);
+}
+
 export async function setAside(executor: Executor, items: readonly SetAside[]): Promise<void> {
   for (const item of items) {
     await execute(
       executor,
       sql`insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload, state)
-        values (${item.journalId}, ${item.from}, ${item.until}, ${item.appId}, ${item.receivedAtMs}, ${item.reason}, ${item.payload}, 'waiting')`,
+        values (${item.journalId}, ${item.from}, ${item.until}, ${item.appId}, ${item.receivedAtMs}, ${stored(item.reason)}, ${item.payload}, 'waiting')`,
     );
   }
 }
@@ -99,6 +105,6 @@ export async function markReplayed(executor: Executor, setAsideId: number): Prom
 export async function keepAside(executor: Executor, setAsideId: number, reason: string): Promise<void> {
   await execute(
     executor,
-    sql`update set_aside set state = 'waiting', reason = ${reason} where set_aside_id = ${setAsideId}`,
+    sql`update set_aside set state = 'waiting', reason = ${stored(reason)} where set_aside_id = ${setAsideId}`,
   );
 }

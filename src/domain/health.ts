@@ -3,6 +3,7 @@ export const HEALTH_PROBLEMS = [
   "disk_short",
   "journal_full",
   "database_away",
+  "apply_stuck",
   "apply_behind",
   "disk_filling",
   "cube_behind",
@@ -23,6 +24,7 @@ export type HealthFacts = {
   backlogBytes: number;
   backlogBytesMax: number;
   applyLagMs: number;
+  isApplyStuck: boolean;
   /** Undefined: it is away, and what only it knows is unknown. */
   database:
     | {
@@ -48,6 +50,8 @@ export function healthProblems(facts: HealthFacts): HealthProblem[] {
     disk_short: facts.diskFreeBytes < facts.diskFreeBytesMin,
     journal_full: facts.backlogBytes > facts.backlogBytesMax,
     database_away: database === undefined,
+    // Without the database nothing is applied either: that is one problem, not two.
+    apply_stuck: facts.isApplyStuck && database !== undefined,
     apply_behind: facts.applyLagMs > APPLY_LAG_MS_MAX,
     disk_filling:
       facts.diskFreeBytes >= facts.diskFreeBytesMin && facts.diskFreeBytes < facts.diskFreeBytesMin * DISK_WARNING,

@@ -51,6 +51,8 @@ export type HttpContext = {
   /** Whether the tables are filled by this process, so that waiting for them makes sense. */
   applies: boolean;
   applyLagMs: () => number;
+  /** Why what is taken in does not reach the tables; undefined where it does. */
+  applyObstacle: () => string | undefined;
   isStopping: () => boolean;
   durable: () => number;
   vitals: Vitals;

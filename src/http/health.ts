@@ -41,6 +41,7 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
       durable_bytes: context.durable(),
       applied_bytes: progress.applied,
       apply_lag_ms: Math.max(0, context.applyLagMs()),
+      apply_obstacle: context.applyObstacle() ?? "",
     },
     disk: { free_bytes: intake.diskFreeBytes, free_bytes_min: config.diskFreeBytesMin },
   };
@@ -84,6 +85,7 @@ function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored) {
     backlogBytes: own.intake.backlog_bytes,
     backlogBytesMax: own.intake.backlog_bytes_max,
     applyLagMs: own.intake.apply_lag_ms,
+    isApplyStuck: own.intake.apply_obstacle !== "",
     database: database
       ? {
           cubeAgeMs: database.cube_age_ms,

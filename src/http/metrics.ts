@@ -5,6 +5,7 @@ type LiveFigures = {
   backlogBytes(): number;
   waitingBytes(): number;
   applyLagMs(): number;
+  isApplyStuck(): boolean;
   diskFreeBytes(): number;
   bodiesBytes(): number;
   refusals(): readonly Counted[];
@@ -63,6 +64,9 @@ export class Metrics {
     );
     this.#gauge("touchpoint_bodies_in_flight_bytes", "Bodies that are being received or answered.", () =>
       live.bodiesBytes(),
+    );
+    this.#gauge("touchpoint_apply_stuck", "1 while nothing reaches the tables; /readyz says why.", () =>
+      live.isApplyStuck() ? 1 : 0,
     );
     this.#gauge("touchpoint_disk_free_bytes", "Free space where the journal is.", () => live.diskFreeBytes());
     this.#gauge("touchpoint_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());

@@ -24,13 +24,16 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
   server.get("/readyz", {
     schema: {
       summary: "New data is taken in",
-      description: "503 when it is refused: disk short, journal full.",
+      description:
+        "503 when it is refused: disk short, journal full. `database` is `there` or `away`. `apply` is only there when what is taken in does not reach the tables, and says why; nothing of it is lost.",
       tags: ["operations"],
     },
     handler: async (_request, reply) => {
       const obstacle = context.intake.obstacle();
       if (obstacle) throw new ApiError("overloaded", obstacle, { retryAfterS: 10 });
-      return reply.send(success({ status: "ready", database: (await canAnswer(context.pool)) ? "there" : "away" }));
+      const database = (await canAnswer(context.pool)) ? "there" : "away";
+      const apply = database === "there" ? context.applyObstacle() : undefined;
+      return reply.send(success({ status: "ready", database, ...(apply && { apply }) }));
     },
   });
 

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { countSetAside, listSetAside, markReplayed, requestReplay } from "../../src/db/set-aside.ts";
+import { LIMITS } from "../../src/config.ts";
+import { countSetAside, listSetAside, markReplayed, requestReplay, setAside } from "../../src/db/set-aside.ts";
 import { segmentPath } from "../../src/journal/segment.ts";
 import { ApplyStage, NOW_MS, pay, track } from "./apply-stage.ts";
 
@@ -118,6 +119,45 @@ test("what still cannot be taken in stays aside with the new reason", async () =
   expect(await stage.applier.replayOne()).toBe(true);
   expect(await stage.applier.replayOne()).toBe(false);
   expect(await stage.setAside()).toMatchObject([{ state: "waiting", reason: expect.stringContaining("JSON") }]);
+});
+
+/** As a migration that somebody has undone by hand. */
+const hide = () => stage.pool.query("alter table user_account rename to user_account_gone");
+const show = () => stage.pool.query("alter table if exists user_account_gone rename to user_account");
+afterEach(show);
+
+test("what the operator has to mend sets nothing aside, and once it is mended everything is applied", async () => {
+  for (const client of ["a", "b", "c"]) await stage.register(client);
+  await hide();
+  await expect(stage.applier.turn()).rejects.toMatchObject({ code: "42P01" });
+  await expect(stage.applier.turn()).rejects.toMatchObject({ code: "42P01" });
+  expect(await stage.setAside()).toEqual([]);
+  await show();
+  await stage.applyAll();
+  expect([await usersOf(), await stage.setAside()]).toEqual([["a", "b", "c"], []]);
+});
+
+test("what is asked for again waits until the operator has mended the rest", async () => {
+  await forbid();
+  await stage.register("poison");
+  await stage.applyAll();
+  await allow();
+  await requestReplay(stage.pool);
+  await hide();
+  await expect(stage.applier.replayOne()).rejects.toMatchObject({ code: "42P01" });
+  expect(await stage.setAside()).toMatchObject([{ state: "requested", reason: expect.stringContaining("poison") }]);
+  await show();
+  expect(await stage.applier.replayOne()).toBe(true);
+  expect([await usersOf(), await stage.setAside()]).toEqual([["poison"], []]);
+});
+
+test("a reason that quotes what no text of the database can hold is kept without it, and cut", async () => {
+  const [journalId, payload] = [stage.journal.id, Buffer.from("x")];
+  const reason = `a\0b ${"long ".repeat(1_000)}`;
+  await setAside(stage.pool, [{ journalId, from: 0, until: 1, appId: null, receivedAtMs: null, reason, payload }]);
+  const [row] = await stage.setAside();
+  expect(row!.reason).toMatch(/^a\ufffdb long long /);
+  expect(row!.reason).toHaveLength(LIMITS.setAsideReasonLength);
 });
 
 test("an entry can be marked as replayed once", async () => {

@@ -14,7 +14,7 @@ import {
   noteObserved,
 } from "../../src/db/metadata.ts";
 import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db/orders.ts";
-import { inTransaction, isDatabaseAway } from "../../src/db/pool.ts";
+import { inTransaction, isDatabaseAway, isFaultOfData } from "../../src/db/pool.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/app-secret.ts";
 import { makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
@@ -296,4 +296,43 @@ test.each<[boolean, unknown]>([
   [false, null],
 ])("a failure means that the database is away (%s): %s", (away, error) => {
   expect(isDatabaseAway(error)).toBe(away);
+});
+
+const failure = (code: string) => Object.assign(new Error(`It failed with ${code}.`), { code });
+
+test.each<[string, boolean, unknown]>([
+  ["a number out of range", true, failure("22003")],
+  ["a text that is no UTF-8", true, failure("22021")],
+  ["a broken constraint", true, failure("23514")],
+  ["a key that is there already", true, failure("23505")],
+  ["a row that one statement changes twice", true, failure("21000")],
+  ["a value longer than an index takes", true, failure("54000")],
+  ["a plain error of our own code", true, new Error("There is no app 7.")],
+  ["a mistake of our own code", true, new TypeError("undefined is not a function")],
+  ["a mistake that Node gives a code to", true, Object.assign(new TypeError("x"), { code: "ERR_INVALID_ARG_TYPE" })],
+  ["a missing privilege", false, failure("42501")],
+  ["a missing table", false, failure("42P01")],
+  ["a missing column", false, failure("42703")],
+  ["a time limit", false, failure("57014")],
+  ["a read-only server", false, failure("25006")],
+  ["an unsupported statement", false, failure("0A000")],
+  ["a full disk", false, failure("53100")],
+  ["no more memory", false, failure("53200")],
+  ["a trigger that raises an exception", false, failure("P0001")],
+  ["an internal error of the database", false, failure("XX000")],
+  ["a lost connection", false, new Error("Connection terminated unexpectedly")],
+  ["a stream that was cut", false, failure("ERR_STREAM_PREMATURE_CLOSE")],
+  ["a disk that cannot be read", false, failure("EIO")],
+])("%s is the data's own fault: %s", (_, isOwn, error) => {
+  expect(isFaultOfData(error)).toBe(isOwn);
+});
+
+test("a transaction whose connection is lost fails by that, whatever its own code says", async () => {
+  const confused = new Error("Nothing of this looks like a connection.");
+  const work = inTransaction(database.pool, async (tx) => {
+    await tx.query("select pg_terminate_backend(pg_backend_pid())").catch(() => {});
+    throw confused;
+  });
+  await expect(work).rejects.toBe(confused);
+  expect([isDatabaseAway(confused), isFaultOfData(confused)]).toEqual([true, false]);
 });

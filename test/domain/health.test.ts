@@ -12,6 +12,7 @@ const calm = {
 };
 const WELL: HealthFacts = {
   ...{ diskFreeBytes: 50 * GIB, diskFreeBytesMin: GIB, backlogBytes: 0, backlogBytesMax: 20 * GIB, applyLagMs: 900 },
+  isApplyStuck: false,
   database: calm,
 };
 
@@ -24,6 +25,8 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ["the disk is below its least free space", { diskFreeBytes: GIB - 1 }, "disk_short", "refusing"],
   ["more than the journal may hold waits", { backlogBytes: 20 * GIB + 1 }, "journal_full", "refusing"],
   ["the database is away", { database: undefined }, "database_away", "troubled"],
+  ["apply does not get on", { isApplyStuck: true }, "apply_stuck", "troubled"],
+  ["apply waits for a database that is away", { isApplyStuck: true, database: undefined }, "database_away", "troubled"],
   ["the tables are more than a minute behind", { applyLagMs: 60_001 }, "apply_behind", "troubled"],
   ["the disk comes close to its least free space", { diskFreeBytes: 2 * GIB }, "disk_filling", "troubled"],
   ["reports are older than 15 minutes", { database: { ...calm, cubeAgeMs: 900_001 } }, "cube_behind", "troubled"],
@@ -41,6 +44,7 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
 test("everything at once is told in the order of what is worst", () => {
   const everything: HealthFacts = {
     ...{ diskFreeBytes: 0, diskFreeBytesMin: GIB, backlogBytes: 1, backlogBytesMax: 0, applyLagMs: 1e6 },
+    isApplyStuck: true,
     database: {
       ...{ cubeAgeMs: 1e7, setAside: 1, pausedLanes: 1, accountErrors: 1, failingCosts: 1, ordersWithoutRate: 1 },
     },

@@ -1,6 +1,7 @@
 import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
 import { systemClock } from "../../src/clock.ts";
+import { embeddedConnection } from "../../src/db/embedded.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openKeys } from "../../src/installation.ts";
 import { createLog } from "../../src/log.ts";
@@ -46,4 +47,12 @@ async function makeMigrated(server: Touchpoint): Promise<void> {
 
 export function sharedServer(): Touchpoint {
   return new Touchpoint(inject("sharedServer"));
+}
+
+/** DATABASE_URL of a database on the shared server's cluster, for a server that brings none of its own. */
+export function databaseUrl(name: string, login?: string): string {
+  const connection = embeddedConnection(sharedServer().dataDir);
+  if (connection?.kind !== "local") throw new Error("The shared server has no database of its own.");
+  const { user, password, host, port } = connection;
+  return `postgres://${login ?? `${user}:${password}`}@localhost:${port}/${name}?host=${encodeURIComponent(host)}`;
 }

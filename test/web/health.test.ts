@@ -118,3 +118,17 @@ test("the page is readable in both themes and languages, and fits a phone", asyn
   await phone.page.screenshot({ path: "test-output/health-phone.png", fullPage: true });
   expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
 });
+
+test("apply that is stuck is told with its reason, in both languages, until it goes on", async () => {
+  await pool.query("alter table user_day rename to user_day_gone");
+  await site.server.collect(app, "player-1", [track("waits")]);
+  const visit = await open();
+  const reason = visit.page.getByText('Apply is stuck because relation "user_day" does not exist (42P01).');
+  await visit.page.getByText("Nothing reaches the tables.").waitFor();
+  await reason.waitFor();
+  await visit.look({ theme: "light", language: "zh" });
+  await visit.page.getByText("数据无法写入数据表。").waitFor();
+  await reason.waitFor();
+  await pool.query("alter table user_day_gone rename to user_day");
+  await reason.waitFor({ state: "detached" });
+});

@@ -19,7 +19,7 @@ import "./health.css";
 const REFRESH_MS = 5_000;
 const MOMENTS_MAX = 240;
 const TONES: Readonly<Record<HealthAnswer["state"], Tone>> = { good: "good", troubled: "warn", refusing: "bad" };
-const GRAVE: readonly string[] = ["disk_short", "journal_full", "database_away"];
+const GRAVE: readonly string[] = ["disk_short", "journal_full", "database_away", "apply_stuck"];
 
 export function HealthPage() {
   const query = useQuery({
@@ -61,6 +61,7 @@ function Head({ health }: { health: HealthAnswer }) {
           {health.problems.map((problem) => (
             <li key={problem} className={GRAVE.includes(problem) ? "grave" : undefined}>
               {text.problems[problem]}
+              {problem === "apply_stuck" && <span className="fault"> {health.intake.apply_obstacle}</span>}
             </li>
           ))}
         </ul>

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { createDatabase } from "../db/temp-database.ts";
+import { makeDataDir } from "../process/launch.ts";
+import { ConsoleUser } from "../support/admin-caller.ts";
+import { databaseUrl } from "../support/shared-server.ts";
+import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { createExternalApp } from "./external-app.ts";
+
+const EVENTS = 20;
+
+test("apply that lacks a privilege is stuck, says so, and goes on with everything once it is granted", async () => {
+  const database = await createDatabase();
+  const { pool, name } = database;
+  const role = `${name}_role`;
+  await pool.query(`create role ${role} login password 'secret'`);
+  await pool.query(`revoke temporary on database ${name} from public`);
+  await pool.query(`grant all on schema public to ${role}`);
+  const dataDir = makeDataDir();
+  const env = { DATABASE_URL: databaseUrl(name, `${role}:secret`) };
+  const server = await TouchpointProcess.start({ dataDir, env });
+  try {
+    const app = await createExternalApp(database, dataDir);
+    const admin = await new ConsoleUser(server, "admin").signIn(pool);
+    const play = async (client: string) => {
+      expect((await server.register(app, client)).code).toBe(0);
+      const event = { type: "track", event: "e", time: Date.now(), properties: {} };
+      expect((await server.collect(app, client, [event])).code).toBe(0);
+    };
+    await Promise.all(Array.from({ length: EVENTS }, (_, index) => play(`c${index}`)));
+    const sentence = /^Apply is stuck because permission denied to create temporary tables in .* \(42501\)\.$/;
+    await expect.poll(async () => (await server.get("/readyz")).data.apply).toMatch(sentence);
+    expect(await server.get("/readyz")).toMatchObject({ status: 200, data: { status: "ready", database: "there" } });
+    expect(await stuckMetric(server)).toBe(1);
+    expect((await admin.get("health")).data).toMatchObject({
+      ...{ state: "troubled", problems: ["apply_stuck"], database: { set_aside: 0 } },
+      intake: { obstacle: "", apply_obstacle: expect.stringMatching(sentence) },
+    });
+
+    await pool.query(`grant temporary on database ${name} to ${role}`);
+    await server.settle();
+    await expect.poll(async () => (await server.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
+    expect(await stuckMetric(server)).toBe(0);
+    const { rows } = await pool.query(
+      "select (select count(*) from event) as events, (select count(*) from set_aside) as aside",
+    );
+    expect(rows).toEqual([{ events: EVENTS, aside: 0 }]);
+    expect(await server.stop()).toBe(0);
+    expect(server.output.match(/Apply is stuck because/g)).toHaveLength(1);
+    expect(server.output.match(/Apply goes on/g)).toHaveLength(1);
+  } finally {
+    await server.kill();
+    await database.drop();
+    await cleanUp(dataDir);
+  }
+});
+
+async function stuckMetric(server: TouchpointProcess): Promise<number> {
+  const text = await (await fetch(`${server.url}/metrics`)).text();
+  return Number(/^touchpoint_apply_stuck (\d)$/m.exec(text)?.[1]);
+}
