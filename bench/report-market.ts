@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { openEventDay } from "../src/db/event-day.ts";
+import { openEventDays } from "../src/db/event-day.ts";
 import { addDays } from "../src/domain/calendar.ts";
 
 /** Days of the market; the last one is `lastDay`. */
@@ -86,7 +86,11 @@ async function storeOrders(pool: pg.Pool, { appId, lastDay, from, until }: Marke
 /** So many a user, all on the first days: reports never look at them, but they fill the memory that reports share. */
 async function storeEvents(pool: pg.Pool, size: MarketSize, perUser: number): Promise<void> {
   const { appId, lastDay, from, until } = size;
-  for (let back = 0; back < DAYS; back += 1) await openEventDay(pool, addDays(lastDay, -back));
+  const days = Array.from({ length: DAYS }, (_, back) => addDays(lastDay, -back));
+  await openEventDays(
+    pool,
+    days.map((day) => ({ day, receivedAtMs: Date.parse(day) })),
+  );
   await pool.query(
     `insert into event (app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms)
       select $1::int, 'user-' || n, day, at_ms + number * 1000, md5(n || ' ' || number)::uuid, 'track', 'level_up',

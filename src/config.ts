@@ -50,7 +50,9 @@ export const LIMITS = {
   /** What people call an app, or a developer application. */
   nameLength: 200,
   userProperties: 1_000,
-  eventDays: 4_000,
+  /** In one transaction, and how long others are waited for when one has to be taken apart. */
+  partitionsOpenedAtOnce: 50,
+  partitionLockMs: 2_000,
   /** Remembered, of each app and of all together. */
   liveCalls: 1_000,
   liveBytes: 16 * MIB,

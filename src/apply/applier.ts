@@ -5,7 +5,7 @@ import { LIMITS } from "../config.ts";
 import { loadAppRules } from "../db/app.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ErasureDigest } from "../db/erased-user.ts";
-import { dropEventDaysBefore, type EventDayState, loadEventDays, openEventDay } from "../db/event-day.ts";
+import { dropEventDaysBefore, loadEventParts, openEventDays } from "../db/event-day.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import type { LedgerCount } from "../db/ledger-minute.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
@@ -14,6 +14,7 @@ import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { dropTouchWeeksBefore, loadTouchWeeks, openTouchWeek, type TouchWeekState } from "../db/touch-week.ts";
 import { RuleBook } from "../domain/attribution-rules.ts";
 import { DAY_MS, weekOf } from "../domain/calendar.ts";
+import { EventParts, type WantedDay } from "../domain/event-part.ts";
 import { messageOf } from "../errors.ts";
 import { IntakePace } from "../intake-pace.ts";
 import { JournalReader } from "../journal/reader.ts";
@@ -54,9 +55,6 @@ export type ApplierOptions = {
   erasureKey: Uint8Array;
 };
 
-/** The time window of live events, and a zone's worth of hours. */
-const NEAR_MS = 12 * DAY_MS;
-
 /**
  * How long decoding may hold the thread before the database connection gets its turn. A transaction has about fifteen
  * round trips, and each of them waits for the slice at hand.
@@ -78,7 +76,9 @@ export class Applier {
   #ahead: Batch[] = [];
   #reading: Promise<void> | undefined;
   #names: ObservedNames | undefined;
-  #days = new Map<string, EventDayState>();
+  #parts = new EventParts([]);
+  /** Days that go on sharing a part, because somebody was reading when it was to be taken apart. */
+  readonly #sharing = new Set<string>();
   #weeks = new Map<string, TouchWeekState>();
 
   constructor(options: ApplierOptions) {
@@ -136,8 +136,9 @@ export class Applier {
   /** Days before `day` take no more events. Runs between batches, so that no batch meets a half-dropped day. */
   async dropDaysBefore(day: string): Promise<void> {
     const dropped = await dropEventDaysBefore(this.#options.pool, day);
-    for (const gone of dropped) this.#days.set(gone, "dropped");
-    if (dropped.length > 0) this.#options.log.info({ days: dropped.length, before: day }, "Old events were dropped.");
+    if (dropped === 0) return;
+    this.#parts = await loadEventParts(this.#options.pool);
+    this.#options.log.info({ partitions: dropped, before: day }, "Old events were dropped.");
   }
 
   /** Touches that no rule can look at any more go, a week at a time. */
@@ -241,7 +242,7 @@ export class Applier {
   }
 
   #context() {
-    return { days: this.#days, weeks: this.#weeks, names: this.#names!, erasureDigest: this.#erasureDigest };
+    return { parts: this.#parts, weeks: this.#weeks, names: this.#names!, erasureDigest: this.#erasureDigest };
   }
 
   async #loadContext(): Promise<void> {
@@ -250,21 +251,24 @@ export class Applier {
     const names = new ObservedNames();
     for (const meta of await loadEventMeta(pool)) names.add(meta.appId, "event", meta.name);
     for (const meta of await loadPropertyMeta(pool)) names.add(meta.appId, `${meta.scope}_property`, meta.name);
-    this.#days = await loadEventDays(pool);
+    this.#parts = await loadEventParts(pool);
     this.#weeks = await loadTouchWeeks(pool);
     this.#names = names;
   }
 
-  /** Days around the time of receipt always get a partition; far ones only while there are not too many. */
+  /** Whatever days the events of a batch fall on, they have somewhere to go. Nearly always they have already. */
   async #openDays(batch: Batch): Promise<void> {
     const facts = new Facts(await loadAppRules(this.#options.pool, appsOf(batch.entries)), []);
-    for (const [day, receivedAtMs] of daysOf(batch.entries, facts)) {
-      if (this.#days.has(day)) continue;
-      const distanceMs = Math.abs(Date.parse(day) - receivedAtMs);
-      if (distanceMs > NEAR_MS && this.#days.size >= LIMITS.eventDays) continue;
-      await openEventDay(this.#options.pool, day);
-      this.#days.set(day, "open");
+    let planned = this.#parts;
+    const wanted: WantedDay[] = [];
+    for (const one of daysOf(batch.entries, facts)) {
+      const plan = this.#sharing.has(one.day) ? undefined : planned.planFor(one);
+      if (!plan) continue;
+      planned = planned.after(plan);
+      wanted.push(one);
     }
+    if (wanted.length > 0) this.#parts = await openEventDays(this.#options.pool, wanted);
+    for (const one of wanted) if (this.#parts.planFor(one)?.kind === "split") this.#sharing.add(one.day);
     for (const week of weeksOf(batch.entries)) {
       if (this.#weeks.has(week)) continue;
       await openTouchWeek(this.#options.pool, week);

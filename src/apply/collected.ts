@@ -1,7 +1,7 @@
 import { LIMITS } from "../config.ts";
 import { eventRow } from "../db/event.ts";
-import type { EventDayState } from "../db/event-day.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import type { EventParts } from "../domain/event-part.ts";
 import { md5 } from "../domain/identity.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../domain/metadata.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
@@ -18,11 +18,11 @@ import { osOf } from "./registration.ts";
 
 export type EventsEntry = Extract<DecodedEntry, { kind: "events" }>;
 
-/** What the transaction looked up before: which events and orders are stored already, and the state of the days. */
+/** What the transaction looked up before: which events and orders are stored already, and where days are kept. */
 export type Stored = {
   events: Set<string>;
   orders: Set<string>;
-  days: ReadonlyMap<string, EventDayState>;
+  parts: EventParts;
   names: ObservedNames;
 };
 
@@ -50,7 +50,7 @@ export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Store
   for (const event of entry.events) {
     const day = app.calendar.dayOf(event.atMs);
     const key = eventKey(head.app, head.client, event.fingerprint);
-    if (stored.days.get(day) !== "open") {
+    if (stored.parts.stateOf(day) !== "open") {
       facts.count(head.app, head.at, "too_old", 1);
     } else if (stored.events.has(key)) {
       duplicates += 1;

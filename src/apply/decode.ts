@@ -91,8 +91,8 @@ function decodeCollect(head: EntryHead, body: JsonObject) {
   return { kind: "events" as const, head, received: list.length, rejected: head.rejected ?? [], events };
 }
 
-/** The last day that is written with four digits of the year. */
-const AT_MS_MAX = Date.UTC(10_000, 0, 1);
+/** In every time zone, its day is written with four digits of the year. */
+const AT_MS_MAX = Date.UTC(9999, 11, 31);
 
 type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
 

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { LIMITS } from "../config.ts";
 import { loadTrackEvents } from "../db/event.ts";
-import { loadEventDays } from "../db/event-day.ts";
+import { loadEventParts } from "../db/event-day.ts";
 import { loadPayments } from "../db/orders.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { addUserDays, deleteUserDays, type UserDay } from "../db/user-day.ts";
@@ -42,6 +42,6 @@ async function countDays(tx: pg.PoolClient, facts: Facts, users: readonly UserAc
   }
   for (const row of await loadPayments(tx, users)) countPayment(dayOf(byKey.get(userKey(row))!, row.atMs), row.cents);
   // Days whose events were dropped keep the counters that they have.
-  const states = await loadEventDays(tx);
-  return [...days.values()].filter(({ day }) => states.get(day) !== "dropped");
+  const parts = await loadEventParts(tx);
+  return [...days.values()].filter(({ day }) => parts.stateOf(day) !== "dropped");
 }

@@ -7,7 +7,6 @@ import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ROWS_PER_CHUNK } from "../db/copy.ts";
 import { type Erasure, type ErasureDigest, loadErasures } from "../db/erased-user.ts";
 import { type EventKey, eventCopy, findStoredEvents } from "../db/event.ts";
-import type { EventDayState } from "../db/event-day.ts";
 import { lockCursor, moveCursor } from "../db/journal-cursor.ts";
 import { addToLedger } from "../db/ledger-minute.ts";
 import { noteObserved } from "../db/metadata.ts";
@@ -19,6 +18,7 @@ import type { TouchWeekState } from "../db/touch-week.ts";
 import { insertUsers, loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
 import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
+import { type EventParts, isNear, type WantedDay } from "../domain/event-part.ts";
 import { isClientId } from "../domain/identity.ts";
 import { adCampaignsOf } from "./ad-campaigns.ts";
 import { type Decided, decideUsers } from "./attribution.ts";
@@ -44,7 +44,7 @@ export type Outcome =
   | { kind: "elsewhere"; position: number };
 
 type Context = {
-  days: ReadonlyMap<string, EventDayState>;
+  parts: EventParts;
   weeks: ReadonlyMap<string, TouchWeekState>;
   names: ObservedNames;
   erasureDigest: ErasureDigest;
@@ -297,15 +297,23 @@ async function applyRename(tx: pg.PoolClient, facts: Facts, entry: DecodedEntry)
   await renameUser(tx, { appId, clientId, newClientId, renamedAtMs, keys: allKeysOf(user) });
 }
 
-/** The local days that the events of a batch fall on, each with the time of receipt of an entry that brings it. */
-export function daysOf(entries: readonly DecodedEntry[], facts: Pick<Facts, "apps">): Map<string, number> {
-  const days = new Map<string, number>();
+/**
+ * The local days that the events of a batch fall on, in the order of the journal: each as it is first named near the time
+ * of receipt, and as it is first named far from it.
+ */
+export function daysOf(entries: readonly DecodedEntry[], facts: Pick<Facts, "apps">): WantedDay[] {
+  const wanted = new Map<string, WantedDay>();
   for (const entry of entries) {
     if (entry.kind !== "events") continue;
     const calendar = facts.apps.get(entry.head.app)?.calendar;
-    if (calendar) for (const event of entry.events) days.set(calendar.dayOf(event.atMs), entry.head.at);
+    if (!calendar) continue;
+    const receivedAtMs = entry.head.at;
+    for (const day of new Set(entry.events.map((event) => calendar.dayOf(event.atMs)))) {
+      const key = isNear({ day, receivedAtMs }) ? day : `far ${day}`;
+      if (!wanted.has(key)) wanted.set(key, { day, receivedAtMs });
+    }
   }
-  return days;
+  return [...wanted.values()];
 }
 
 /** The apps that the entries of a batch belong to. */

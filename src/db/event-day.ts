@@ -1,43 +1,150 @@
 import type pg from "pg";
+import { LIMITS } from "../config.ts";
 import { addDays } from "../domain/calendar.ts";
-import { attachPartition, dropPartition } from "./partition.ts";
-import { inTransaction } from "./pool.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event-part.ts";
+import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./partition.ts";
+import { inTransaction, isLockRefused } from "./pool.ts";
+import { type Executor, execute, identifier, query, sql } from "./sql.ts";
 
-/** "open": the day has a partition. "dropped": it had one, and takes no more events. */
-export type EventDayState = "open" | "dropped";
+type Range = Pick<EventPart, "from" | "until">;
+type Split = Extract<PartPlan, { kind: "split" }>;
 
-export async function loadEventDays(executor: Executor): Promise<Map<string, EventDayState>> {
-  const rows = await query<{ day: string; state: EventDayState }>(executor, sql`select day, state from event_day`);
-  return new Map(rows.map((row) => [row.day, row.state]));
+const COLUMNS = sql`day as "from", until_day as until, state`;
+
+export async function loadEventParts(executor: Executor): Promise<EventParts> {
+  return new EventParts(await query<EventPart>(executor, sql`select ${COLUMNS} from event_day`));
 }
 
-/** Gives a day its partition. */
-export async function openEventDay(pool: pg.Pool, day: string): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    await tx.query("select pg_advisory_xact_lock(7226388)");
-    const [known] = await query(tx, sql`select 1 from event_day where day = ${day}::date`);
-    if (known) return;
-    await attachPartition(tx, { of: "event", name: partitionOf(day), from: day, until: addDays(day, 1) });
-    await execute(tx, sql`insert into event_day (day, state) values (${day}::date, 'open')`);
+/** The parts that still have their events and begin on the day or before it, the newest first. */
+export async function loadOpenParts(executor: Executor, untilDay: string): Promise<Range[]> {
+  return query<Range>(
+    executor,
+    sql`select ${COLUMNS} from event_day where state = 'open' and day <= ${untilDay}::date order by day desc`,
+  );
+}
+
+/** Gives days the partitions that they are to have, in the order in which they are named. Returns what there is then. */
+export async function openEventDays(pool: pg.Pool, wanted: readonly WantedDay[]): Promise<EventParts> {
+  let at = 0;
+  while (at < wanted.length) {
+    const { opened, split } = await openSome(pool, wanted.slice(at, at + LIMITS.partitionsOpenedAtOnce));
+    at += opened;
+    // Where it cannot be split now, the day goes on sharing.
+    if (split && !(await splitPart(pool, split))) at += 1;
+  }
+  return loadEventParts(pool);
+}
+
+/** As far as the first day for which a part has to be split. */
+async function openSome(
+  pool: pg.Pool,
+  wanted: readonly WantedDay[],
+): Promise<{ opened: number; split: Split | undefined }> {
+  return inTransaction(pool, async (tx) => {
+    await lockParts(tx);
+    let parts = await loadEventParts(tx);
+    const ranges: Range[] = [];
+    let [opened, split]: [number, Split | undefined] = [0, undefined];
+    for (const one of wanted) {
+      const plan = parts.planFor(one);
+      if (plan?.kind === "split") split = plan;
+      if (split) break;
+      opened += 1;
+      if (plan?.kind !== "open") continue;
+      ranges.push(plan);
+      parts = parts.after(plan);
+    }
+    await openParts(tx, ranges);
+    return { opened, split };
   });
 }
 
-/** Drops every day before `day`. Returns the days dropped. */
-export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<string[]> {
-  const rows = await query<{ day: string }>(
-    pool,
-    sql`select day from event_day where state = 'open' and day < ${day}::date order by day`,
-  );
-  for (const row of rows) {
-    await inTransaction(pool, async (tx) => {
-      await execute(tx, sql`update event_day set state = 'dropped' where day = ${row.day}::date`);
-      await dropPartition(tx, partitionOf(row.day));
-    });
-  }
-  return rows.map((row) => row.day);
+async function lockParts(tx: Executor): Promise<void> {
+  await tx.query("select pg_advisory_xact_lock(7226388)");
 }
 
-function partitionOf(day: string): string {
-  return `event_${day.replaceAll("-", "")}`;
+async function openParts(tx: Executor, ranges: readonly Range[]): Promise<void> {
+  if (ranges.length === 0) return;
+  for (const range of ranges) await makePartition(tx, partitionOf(range));
+  await execute(
+    tx,
+    sql`insert into event_day (day, until_day, state)
+      select day, until_day, 'open' from unnest(${ranges.map(({ from }) => from)}::date[], ${ranges.map(({ until }) => until)}::date[])
+        as opened (day, until_day)`,
+  );
+}
+
+/**
+ * Takes the days before `until` out of the part that holds the future, into partitions of their own. While that is done
+ * nobody else can read events, so it waits for those who do no longer than a moment. False: somebody did.
+ */
+async function splitPart(pool: pg.Pool, split: Split): Promise<boolean> {
+  try {
+    await inTransaction(pool, async (tx) => {
+      await lockParts(tx);
+      const gone = await execute(
+        tx,
+        sql`delete from event_day where day = ${split.part.from}::date and until_day = ${FOREVER}::date`,
+      );
+      // Another process has done it.
+      if (gone > 0) await moveNearDays(tx, split);
+    });
+    return true;
+  } catch (error) {
+    if (isLockRefused(error)) return false;
+    throw error;
+  }
+}
+
+const EVENT_COLUMNS = sql`app_id, client_id, day, at_ms, fingerprint, type, event, properties, received_at_ms`;
+
+async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void> {
+  const future = partitionOf(part);
+  const table = identifier(future.name);
+  const isBefore = sql`day < ${until}::date`;
+  await tx.query("select set_config('lock_timeout', $1, true)", [String(LIMITS.partitionLockMs)]);
+  await detachPartition(tx, future);
+  const days = await query<{ day: string }>(tx, sql`select distinct day from ${table} where ${isBefore}`);
+  await openParts(
+    tx,
+    days.map(({ day }) => ({ from: day, until: addDays(day, 1) })),
+  );
+  await execute(tx, sql`insert into event (${EVENT_COLUMNS}) select ${EVENT_COLUMNS} from ${table} where ${isBefore}`);
+  await execute(tx, sql`delete from ${table} where ${isBefore}`);
+  const [left] = await query(tx, sql`select 1 from ${table} limit 1`);
+  if (!left) return dropPartition(tx, future.name);
+  const rest = partitionOf({ from: until, until: FOREVER });
+  await renameTable(tx, { from: future.name, to: rest.name });
+  await attachPartition(tx, rest);
+  await execute(
+    tx,
+    sql`insert into event_day (day, until_day, state) values (${rest.from}::date, ${rest.until}::date, 'open')`,
+  );
+}
+
+/** Drops what ends on the day or before it. Returns how many partitions that were. */
+export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<number> {
+  const parts = await query<Range>(
+    pool,
+    sql`select ${COLUMNS} from event_day where state = 'open' and until_day <= ${day}::date order by day`,
+  );
+  for (const part of parts) {
+    await inTransaction(pool, async (tx) => {
+      await execute(tx, sql`update event_day set state = 'dropped' where day = ${part.from}::date`);
+      await dropPartition(tx, partitionOf(part).name);
+    });
+  }
+  return parts.length;
+}
+
+/** Forgets every day and what was in it. */
+export async function dropEventDays(tx: Executor): Promise<void> {
+  const parts = await query<Range & { state: string }>(tx, sql`delete from event_day returning ${COLUMNS}`);
+  for (const part of parts) if (part.state === "open") await dropPartition(tx, partitionOf(part).name);
+}
+
+function partitionOf({ from, until }: Range) {
+  const digits = (day: string) => day.replaceAll("-", "");
+  const end = until === FOREVER ? "_on" : until === addDays(from, 1) ? "" : `_${digits(until)}`;
+  return { of: "event", name: `event_${digits(from)}${end}`, from, until };
 }

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { dropEventDays } from "./event-day.ts";
 import { inTransaction } from "./pool.ts";
 import { unrenamePostbacks } from "./postback.ts";
 import { type Executor, execute, identifier, joined, query, sql } from "./sql.ts";
@@ -20,9 +21,7 @@ const COUNTED_TABLES = ["cube", "dirty_day"] as const;
  */
 export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void> {
   await inTransaction(pool, async (tx) => {
-    const days = await query<{ day: string }>(tx, sql`select day from event_day where state = 'open'`);
-    for (const { day } of days) await execute(tx, sql`drop table ${identifier(`event_${day.replaceAll("-", "")}`)}`);
-    await execute(tx, sql`delete from event_day`);
+    await dropEventDays(tx);
     await dropTouchWeeks(tx);
     const filled = await filledOf(tx, [...FACT_TABLES, ...COUNTED_TABLES]);
     for (const table of filled) await execute(tx, sql`truncate ${identifier(table)}`);

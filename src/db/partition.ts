@@ -1,25 +1,45 @@
+import { FOREVER } from "../domain/event-part.ts";
 import { type Executor, execute, identifier, sql } from "./sql.ts";
 
+/** A partition of a table, for [from, until). */
+export type Partition = { of: string; name: string; from: string; until: string };
+
 /**
- * Gives a partitioned table the part for [from, until). Made as a table of its own and then attached: attaching lets
- * readers and writers of the other parts go on, where `create table … partition of` would wait for every running export.
+ * Gives a partitioned table a part. Made as a table of its own and then attached: attaching lets readers and writers of
+ * the other parts go on, where `create table … partition of` would wait for every running export.
  */
-export async function attachPartition(
-  tx: Executor,
-  part: { of: string; name: string; from: string; until: string },
-): Promise<void> {
-  const parent = identifier(part.of);
-  const table = identifier(part.name);
-  await execute(tx, sql`create table ${table} (like ${parent} including defaults including indexes)`);
-  // Bounds cannot be parameters; they are days that this program made.
-  for (const day of [part.from, part.until]) {
-    if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${JSON.stringify(day)} is not a day.`);
-  }
-  await tx.query(
-    `alter table ${part.of} attach partition ${part.name} for values from ('${part.from}') to ('${part.until}')`,
+export async function makePartition(tx: Executor, part: Partition): Promise<void> {
+  await execute(
+    tx,
+    sql`create table ${identifier(part.name)} (like ${identifier(part.of)} including defaults including indexes)`,
   );
+  await attachPartition(tx, part);
+}
+
+/** Makes a table that holds nothing outside the range a part. */
+export async function attachPartition(tx: Executor, { of, name, from, until }: Partition): Promise<void> {
+  const end = until === FOREVER ? "maxvalue" : boundOf(until);
+  const names = { parent: identifier(of).texts[0], table: identifier(name).texts[0] };
+  await tx.query(
+    `alter table ${names.parent} attach partition ${names.table} for values from (${boundOf(from)}) to (${end})`,
+  );
+}
+
+/** Everything that reads or writes the whole table has to wait, and is waited for. */
+export async function detachPartition(tx: Executor, { of, name }: Pick<Partition, "of" | "name">): Promise<void> {
+  await execute(tx, sql`alter table ${identifier(of)} detach partition ${identifier(name)}`);
+}
+
+export async function renameTable(tx: Executor, names: { from: string; to: string }): Promise<void> {
+  await execute(tx, sql`alter table ${identifier(names.from)} rename to ${identifier(names.to)}`);
 }
 
 export async function dropPartition(tx: Executor, name: string): Promise<void> {
   await execute(tx, sql`drop table ${identifier(name)}`);
+}
+
+/** Bounds cannot be parameters; they are days that this program made. */
+function boundOf(day: string): string {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${JSON.stringify(day)} is not a day.`);
+  return `'${day}'`;
 }

@@ -185,6 +185,11 @@ export function isConflict(error: unknown): boolean {
   return (error as { code?: unknown } | null)?.code === "23505";
 }
 
+/** Somebody holds a lock for longer than the statement was willing to wait. */
+export function isLockRefused(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === "55P03";
+}
+
 export async function canAnswer(executor: Executor): Promise<boolean> {
   return executor.query("select 1").then(
     () => true,

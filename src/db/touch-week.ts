@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
-import { attachPartition, dropPartition } from "./partition.ts";
+import { dropPartition, makePartition } from "./partition.ts";
 import { inTransaction } from "./pool.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
@@ -19,8 +19,9 @@ export async function openTouchWeek(pool: pg.Pool, week: string): Promise<void> 
     await tx.query("select pg_advisory_xact_lock(7226389)");
     const [known] = await query(tx, sql`select 1 from touch_week where week = ${week}::date`);
     if (known) return;
+    const range = { from: week, until: addDays(week, 7) };
     for (const table of PARTITIONED) {
-      await attachPartition(tx, { of: table, name: partitionOf(table, week), from: week, until: addDays(week, 7) });
+      await makePartition(tx, { of: table, name: partitionOf(table, week), ...range });
     }
     await execute(tx, sql`insert into touch_week (week, state) values (${week}::date, 'open')`);
   });

@@ -58,6 +58,7 @@ export async function deleteUserDays(tx: pg.PoolClient, users: readonly UserKey[
     sql`delete from user_day using unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
         as gone (app_id, client_id)
       where user_day.app_id = gone.app_id and user_day.client_id = gone.client_id collate "C"
-        and user_day.day not in (select day from event_day where state = 'dropped')`,
+        and not exists (select 1 from event_day e
+          where e.state = 'dropped' and user_day.day >= e.day and user_day.day < e.until_day)`,
   );
 }

@@ -1,3 +1,4 @@
+import { loadOpenParts } from "../db/event-day.ts";
 import { type Executor, query, sql } from "../db/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
@@ -13,26 +14,26 @@ type StoredEvent = {
   receivedAtMs: number;
 };
 
-/** How many days are looked through first; each further look takes in four times as many. */
-const DAYS_FIRST = 8;
-const DAYS_FACTOR = 4;
+/** How many partitions are looked through first; each further look takes in four times as many. */
+const PARTS_FIRST = 8;
+const PARTS_FACTOR = 4;
 
 /**
- * Events are kept in a partition for each day, and a statement over thousands of them takes longer to plan than to run.
+ * Events are kept in a partition for nearly each day, and a statement over thousands takes longer to plan than to run.
  * So the newest days are looked through first: for who is often there that is enough, and the others have few events.
  */
 export async function readEvents(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
   if (user.latestEventAtMs === null) return [];
   const calendar = calendarOf(page.timeZone);
   const untilDay = calendar.dayOf(Math.min(page.bound.atMs, user.latestEventAtMs));
-  const days = await daysUntil(executor, untilDay);
+  const parts = await loadOpenParts(executor, untilDay);
   const found: StoredEvent[] = [];
-  let [from, count] = [0, DAYS_FIRST];
-  while (from < days.length && found.length < page.limit) {
-    const looked = days.slice(from, from + count);
-    const range = { from: looked.at(-1)!, to: looked[0]! };
+  let [from, count] = [0, PARTS_FIRST];
+  while (from < parts.length && found.length < page.limit) {
+    const looked = parts.slice(from, from + count);
+    const range = { from: looked.at(-1)!.from, until: looked[0]!.until };
     found.push(...(await eventsOfDays(executor, user, range, { ...page, limit: page.limit - found.length })));
-    [from, count] = [from + count, count * DAYS_FACTOR];
+    [from, count] = [from + count, count * PARTS_FACTOR];
   }
   return found.map((event) => ({
     key: [event.fingerprint],
@@ -44,21 +45,12 @@ export async function readEvents(executor: Executor, user: UserAccount, page: Pa
   }));
 }
 
-/** The days that still have their events, the newest first. */
-async function daysUntil(executor: Executor, day: string): Promise<string[]> {
-  const rows = await query<{ day: string }>(
-    executor,
-    sql`select day from event_day where state = 'open' and day <= ${day}::date order by day desc`,
-  );
-  return rows.map((row) => row.day);
-}
-
 const LEAST_FINGERPRINT = "0".repeat(32);
 
 async function eventsOfDays(
   executor: Executor,
   { appId, clientId }: UserAccount,
-  days: { from: string; to: string },
+  days: { from: string; until: string },
   { bound, limit, event }: Page,
 ): Promise<StoredEvent[]> {
   const named = event === undefined ? sql`` : sql`and event = ${event}`;
@@ -67,7 +59,7 @@ async function eventsOfDays(
     sql`select at_ms as "atMs", replace(fingerprint::text, '-', '') as fingerprint, type, event, properties,
         received_at_ms as "receivedAtMs"
       from event
-      where app_id = ${appId} and client_id = ${clientId} and day between ${days.from}::date and ${days.to}::date
+      where app_id = ${appId} and client_id = ${clientId} and day >= ${days.from}::date and day < ${days.until}::date
         and (at_ms, fingerprint) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? LEAST_FINGERPRINT}::uuid) ${named}
       order by at_ms desc, fingerprint desc limit ${limit}`,
   );

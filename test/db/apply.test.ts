@@ -6,7 +6,7 @@ import { applyBatch, type Batch } from "../../src/apply/transaction.ts";
 import { LIMITS } from "../../src/config.ts";
 import { changeApp } from "../../src/db/app.ts";
 import { ErasureDigest } from "../../src/db/erased-user.ts";
-import { loadEventDays, openEventDay } from "../../src/db/event-day.ts";
+import { loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { readCursor } from "../../src/db/journal-cursor.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
 import { readAll } from "../journal/temp-journal.ts";
@@ -32,7 +32,7 @@ async function wholeBatch(): Promise<Batch> {
 }
 
 const context = async () => ({
-  ...{ days: await loadEventDays(stage.pool), weeks: new Map(), names: new ObservedNames() },
+  ...{ parts: await loadEventParts(stage.pool), weeks: new Map(), names: new ObservedNames() },
   erasureDigest: new ErasureDigest(ERASURE_KEY),
 });
 
@@ -98,7 +98,7 @@ test("packed entries are applied like plain ones, and count by what they unpack 
 test("a batch that is applied twice takes effect once", async () => {
   await stage.register("u");
   await stage.collect("u", [pay("o1", 600), track("level_up"), profile("profile_increment", { n: 1 })]);
-  await openEventDay(stage.pool, "2024-06-15");
+  await openEventDays(stage.pool, [{ day: "2024-06-15", receivedAtMs: NOW_MS }]);
   const batch = await wholeBatch();
   expect((await applyBatch(stage.pool, batch, await context())).kind).toBe("applied");
   const before = await Promise.all(

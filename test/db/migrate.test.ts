@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
+import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { checksumOf, migrate } from "../../src/db/migrate.ts";
 import { UsageError } from "../../src/errors.ts";
 import { createDatabase, log, rowsOf, type TempDatabase } from "./temp-database.ts";
@@ -84,4 +85,35 @@ test("a database from before checksums gets them at its next start", async () =>
   await database.pool.query("alter table migration drop column checksum");
   await migrate(database.pool, options);
   expect(await rowsOf(database.pool, "migration")).toEqual(migrated);
+});
+
+/** The tables as a version left them that had the migrations before `name` alone. */
+async function databaseBefore(name: string): Promise<TempDatabase> {
+  const old = await createDatabase();
+  await old.pool.query("create table migration (name text primary key, applied_at_ms bigint not null)");
+  for (const file of files.filter((one) => one < name)) {
+    await old.pool.query(readFileSync(new URL(file, folder), "utf8"));
+    await old.pool.query("insert into migration values ($1, 0)", [file]);
+  }
+  return old;
+}
+
+test("days that have partitions from an earlier version keep them, and far days beside them share", async () => {
+  database = await databaseBefore("0013-event-parts.sql");
+  const { pool } = database;
+  await pool.query("create table event_20240610 partition of event for values from ('2024-06-10') to ('2024-06-11')");
+  await pool.query("insert into event_day values ('2024-06-10', 'open'), ('2024-06-09', 'dropped')");
+  await migrate(pool, options);
+  const later = Date.parse("2024-09-01");
+  const wanted = ["2024-06-09", "2024-06-10", "2024-06-20", "2024-06-01"].map((day) => ({ day, receivedAtMs: later }));
+  const parts = await openEventDays(pool, wanted);
+  expect(wanted.map(({ day }) => parts.stateOf(day))).toEqual(["dropped", "open", "open", "open"]);
+  expect(await rowsOf(pool, "event_day")).toEqual([
+    { day: "2024-06-01", until_day: "2024-06-09", state: "open" },
+    { day: "2024-06-09", until_day: "2024-06-10", state: "dropped" },
+    { day: "2024-06-10", until_day: "2024-06-11", state: "open" },
+    { day: "2024-06-11", until_day: "2024-07-01", state: "open" },
+  ]);
+  expect(await dropEventDaysBefore(pool, "2024-07-01")).toBe(3);
+  expect((await loadEventParts(pool)).stateOf("2024-06-30")).toBe("dropped");
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { LIMITS } from "../../src/config.ts";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
-import { dropEventDaysBefore, loadEventDays, openEventDay } from "../../src/db/event-day.ts";
+import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
 import { addToLedger, readLedger } from "../../src/db/ledger-minute.ts";
 import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
@@ -112,20 +112,18 @@ const insert = (events: EventRow[]) =>
     await copy.end();
   });
 
+const openDay = (day: string) => openEventDays(database.pool, [{ day, receivedAtMs: Date.parse(day) }]);
+
 test("a day takes events once it is open, opening it again changes nothing, and dropped it takes none", async () => {
   await expect(insert([event()])).rejects.toThrow(/no partition/);
-  await openEventDay(database.pool, "2024-06-15");
-  await openEventDay(database.pool, "2024-06-15");
-  await openEventDay(database.pool, "2024-06-16");
+  await openDay("2024-06-15");
+  await openDay("2024-06-15");
+  await openDay("2024-06-16");
   await insert([event(), event({ day: "2024-06-16", atMs: 7 })]);
-  expect(await dropEventDaysBefore(database.pool, "2024-06-16")).toEqual(["2024-06-15"]);
-  expect(await dropEventDaysBefore(database.pool, "2024-06-16")).toEqual([]);
-  expect(await loadEventDays(database.pool)).toEqual(
-    new Map([
-      ["2024-06-15", "dropped"],
-      ["2024-06-16", "open"],
-    ]),
-  );
+  expect(await dropEventDaysBefore(database.pool, "2024-06-16")).toBe(1);
+  expect(await dropEventDaysBefore(database.pool, "2024-06-16")).toBe(0);
+  const parts = await loadEventParts(database.pool);
+  expect(["2024-06-15", "2024-06-16"].map((day) => parts.stateOf(day))).toEqual(["dropped", "open"]);
   expect(await rowsOf(database.pool, "event", ["fingerprint"])).toEqual([
     {
       app_id: 1,
@@ -138,17 +136,17 @@ test("a day takes events once it is open, opening it again changes nothing, and 
       received_at_ms: 6,
     },
   ]);
-  await openEventDay(database.pool, "2024-06-15");
+  await openDay("2024-06-15");
   await expect(insert([event()])).rejects.toThrow(/no partition/);
 });
 
 test("a day can be opened from several places at once", async () => {
-  await Promise.all(Array.from({ length: 4 }, () => openEventDay(database.pool, "2024-07-01")));
-  expect((await loadEventDays(database.pool)).get("2024-07-01")).toBe("open");
+  await Promise.all(Array.from({ length: 4 }, () => openDay("2024-07-01")));
+  expect((await loadEventParts(database.pool)).stateOf("2024-07-01")).toBe("open");
 });
 
 test("a stored event is found by its whole key alone", async () => {
-  await openEventDay(database.pool, "2024-07-02");
+  await openDay("2024-07-02");
   const stored = event({ day: "2024-07-02", clientId: "finder" });
   await insert([stored]);
   expect(await findStoredEvents(database.pool, [stored, event({ day: "2024-07-02" })])).toMatchObject([

@@ -4,7 +4,7 @@ import { newUser } from "../../src/apply/facts.ts";
 import { changeAsaTokens } from "../../src/db/asa-token.ts";
 import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { eventCopy, eventRow } from "../../src/db/event.ts";
-import { openEventDay } from "../../src/db/event-day.ts";
+import { openEventDays } from "../../src/db/event-day.ts";
 import { insertOrders } from "../../src/db/orders.ts";
 import { insertOutbox } from "../../src/db/outbox.ts";
 import { inTransaction } from "../../src/db/pool.ts";
@@ -156,7 +156,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     properties: "{}",
     receivedAtMs: 2,
   };
-  await openEventDay(database.pool, "2024-06-15");
+  await openEventDays(database.pool, [{ day: "2024-06-15", receivedAtMs: Date.parse("2024-06-15") }]);
   await inTransaction(database.pool, async (tx) => {
     await storeUsers(tx, [userOf(clientId, { name: "to be renamed" })]);
     const copy = eventCopy(tx);
