@@ -136,6 +136,8 @@ export const LIMITS = {
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,
   signInFailures: 10_000,
+  /** To be hashed, one after the other: of people who are known, and of strangers. */
+  passwordsWaiting: 16,
   seenSessions: 1_000,
   auditListed: 200,
   auditDetailBytes: 4_096,

@@ -8,7 +8,7 @@ const KEY_BYTES = 32;
 const PASSWORD_LENGTH_MIN = 10;
 const PASSWORD_LENGTH_MAX = 200;
 
-/** Undefined: it will do. */
+/** Why the password is rejected, or undefined when it is acceptable. */
 export function passwordProblem(password: string): string | undefined {
   if (password.length < PASSWORD_LENGTH_MIN) return `A password has at least ${PASSWORD_LENGTH_MIN} characters.`;
   if (password.length > PASSWORD_LENGTH_MAX) return `A password has at most ${PASSWORD_LENGTH_MAX} characters.`;
@@ -23,17 +23,19 @@ export async function hashPassword(password: string): Promise<string> {
 
 const HASH = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
 
-export async function isPassword(password: string, hash: string): Promise<boolean> {
-  const [, n, r, p, salt = "", key = ""] = HASH.exec(hash) ?? [];
-  if (n === undefined) return false;
+/**
+ * Whether the password is the one of the hash. Where there is none, because nobody has that name or has set a password yet,
+ * it takes as long all the same: the time tells nothing about who exists or was invited.
+ */
+export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
+  const [, n, r, p, salt = "", key = ""] = HASH.exec(hash ?? "") ?? [];
+  if (n === undefined) {
+    await derive(password, Buffer.alloc(SALT_BYTES), COST);
+    return false;
+  }
   const expected = Buffer.from(key, "base64url");
   const cost = { ...COST, N: Number(n), r: Number(r), p: Number(p) };
   return timingSafeEqual(await derive(password, Buffer.from(salt, "base64url"), cost), expected);
-}
-
-/** Takes as long as a comparison does: who asks for a name that does not exist learns nothing from the time. */
-export async function pretendToCompare(password: string): Promise<void> {
-  await derive(password, Buffer.alloc(SALT_BYTES), COST);
 }
 
 /** The same password may be typed as composed or as decomposed characters. */

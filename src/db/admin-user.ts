@@ -105,10 +105,21 @@ export async function createSetupLink(
   return token;
 }
 
+type GivenLink = { token: string; nowMs: number; validMs: number };
+
+/** Whether a link can be used: it was not used yet, and is not older than `validMs`. */
+export async function hasSetupLink(executor: Executor, { token, nowMs, validMs }: GivenLink): Promise<boolean> {
+  const found = await query(
+    executor,
+    sql`select 1 from setup_link where token_digest = ${digestOf(token)} and created_at_ms > ${nowMs - validMs}`,
+  );
+  return found.length > 0;
+}
+
 /** Uses a link up. Undefined: it was used, or is older than `validMs`, or never was. */
 export async function takeSetupLink(
   tx: Executor,
-  { token, nowMs, validMs }: { token: string; nowMs: number; validMs: number },
+  { token, nowMs, validMs }: GivenLink,
 ): Promise<{ userId: number | null } | undefined> {
   const [link] = await query<{ userId: number | null }>(
     tx,

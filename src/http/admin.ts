@@ -6,6 +6,7 @@ import { isDatabaseAway } from "../db/pool.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import { callerOf, type HttpContext } from "./context.ts";
+import { cookieOf, setCookie } from "./cookie.ts";
 
 /** Who uses the admin interface: somebody signed in to the console, or whoever holds the admin token. */
 export type Actor = { name: string; role: ConsoleRole; session: string | undefined };
@@ -98,14 +99,11 @@ function isSame(given: string, expected: string): boolean {
 }
 
 export function sessionOf(request: FastifyRequest): string | undefined {
-  const cookies = (request.headers.cookie ?? "").split(";").map((part) => part.trim().split("="));
-  return cookies.find(([name]) => name === COOKIE)?.[1] || undefined;
+  return cookieOf(request, COOKIE);
 }
 
-/** The empty text ends the session. Only sent back over TLS where it came by TLS. */
+/** The empty text ends the session. */
 export function setSession(request: FastifyRequest, reply: FastifyReply, token: string): void {
-  const isTls = request.headers["x-forwarded-proto"] === "https";
-  const life = token === "" ? 0 : SESSION_LIFE.wholeMs / 1000;
-  const attributes = ["Path=/", "HttpOnly", "SameSite=Strict", `Max-Age=${life}`, ...(isTls ? ["Secure"] : [])];
-  reply.header("set-cookie", [`${COOKIE}=${token}`, ...attributes].join("; "));
+  const lifeS = token === "" ? 0 : SESSION_LIFE.wholeMs / 1000;
+  setCookie(request, reply, { name: COOKIE, value: token, lifeS, path: "/" });
 }

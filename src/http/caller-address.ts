@@ -9,6 +9,11 @@ export class CallerAddress {
     this.#trusted = new Networks(trustedProxies);
   }
 
+  /** Whether what the peer says of the one who called it is believed. */
+  trusts(peer: string | undefined): boolean {
+    return this.#trusted.has(plainAddress(peer ?? ""));
+  }
+
   of(peer: string | undefined, forwardedFor: string | string[] | undefined): string {
     let address = plainAddress(peer ?? "");
     if (this.#trusted.isEmpty || forwardedFor === undefined) return address;

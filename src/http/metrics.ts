@@ -51,6 +51,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly passwordHashes = new Counter({
+    name: "touchpoint_password_hashes_total",
+    help: "Passwords that were hashed, to check one or to set one.",
+    registers: [this.registry],
+  });
+
   readonly #refusals: () => readonly Counted[];
 
   constructor(live: LiveFigures) {
