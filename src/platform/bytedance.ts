@@ -120,8 +120,9 @@ function adNotHostApp(field: Field): string {
 }
 
 /**
- * Whether the click id of a launch query is the callback parameter of the link, letter by letter, is not documented;
- * that both carry the id of the request is. One request can bring several ads, so the ad belongs to it.
+ * No document says that the click id of a launch query is the link's callback parameter letter by letter, and queries were
+ * seen that hold two texts for one click. Both sides also carry the id of the request: likely the same, seen in one query.
+ * One request can bring several ads, so the ad belongs to the key.
  */
 function requestKey(requestId: string, { aid }: { aid: string }): string {
   const [request, ad] = [cleanId(requestId), cleanId(aid)];
