@@ -64,14 +64,18 @@ export function openVault(place: KeyPlace): Vault {
 }
 
 export function findVault(place: KeyPlace): Vault | undefined {
-  return place.secretKey === "" ? vaultOfFile(keyFileOf(place)) : new Vault(Buffer.from(place.secretKey, "hex"));
+  return place.secretKey === "" ? vaultOfFile(keyFileOf(place)) : vaultOfKey(place.secretKey);
+}
+
+export function vaultOfKey(key: string): Vault {
+  return new Vault(Buffer.from(key, "hex"));
 }
 
 export function vaultOfFile(path: string): Vault | undefined {
   if (!existsSync(path)) return undefined;
   const key = readFileSync(path, "utf8").trim();
   if (!/^[0-9a-f]{64}$/.test(key)) throw new UsageError(`${path} does not hold a key: put the right one back.`);
-  return new Vault(Buffer.from(key, "hex"));
+  return vaultOfKey(key);
 }
 
 /** The vault of the key that is there, or of one that is made: only for an installation that has sealed nothing yet. */
@@ -98,8 +102,14 @@ export function newKey(): string {
   return randomBytes(32).toString("hex");
 }
 
-export function writeKeyFile(path: string, key: string): void {
+function writeKeyFile(path: string, key: string): void {
   writeFileSync(path, `${key}\n`, { mode: 0o600, flush: true });
+}
+
+/** Keeps the key that is to take the place of the present one. */
+export function writeNextKey(place: KeyPlace, key: string): void {
+  writeKeyFile(nextKeyFileOf(place), key);
+  syncFolder(place.dataDir);
 }
 
 /** Puts the next key in the place of the present one. Either of them is there at any instant, and this can be repeated. */

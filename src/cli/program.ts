@@ -33,6 +33,7 @@ const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> 
   { names: ["report"], load: async () => (await import("./report-commands.ts")).reportCommands },
   { names: ["explain"], load: async () => (await import("./explain-command.ts")).explainCommand },
   { names: ["journal"], load: async () => (await import("./journal-commands.ts")).journalCommands },
+  { names: ["secret"], load: async () => (await import("./secret-commands.ts")).secretCommands },
   { names: ["settle"], load: async () => (await import("./settle-command.ts")).settleCommand },
   { names: ["docs"], load: async () => (await import("./docs-command.ts")).docsCommand },
 ];

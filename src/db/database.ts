@@ -67,6 +67,19 @@ export async function describeDatabase(executor: Executor): Promise<{ version: s
   return row!;
 }
 
+/** How the pools of a server and of its command line are named; one of them is always connected. */
+const OWN_POOLS = ["http", "apply", "postback", "cost", "report", "cli"].map((name) => `touchpoint ${name}`);
+
+/** Connections of other processes to the same database, as far as the role may see them. */
+export async function countOtherProcesses(executor: Executor): Promise<number> {
+  const [row] = await query<{ others: number }>(
+    executor,
+    sql`select count(*)::int as others from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid() and application_name = any(${OWN_POOLS})`,
+  );
+  return row!.others;
+}
+
 /** Containers start in any order: an external database gets a while to come up. */
 async function untilThere(pool: pg.Pool, log: Log): Promise<void> {
   const startedMs = elapsedMs();

@@ -1,10 +1,11 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { App } from "../../src/db/app.ts";
 import { createDatabase, rowsOf, type TempDatabase } from "../db/temp-database.ts";
 import { attemptStart, makeDataDir } from "../process/launch.ts";
 import { TouchpointProcess } from "../support/touchpoint.ts";
-import { cli, expectFailure } from "./run.ts";
+import { cli, expectFailure, expectWrongArguments } from "./run.ts";
 
 const [folder, other] = [makeDataDir(), makeDataDir()];
 const nowhere = join(other, "nowhere");
@@ -39,6 +40,32 @@ test("whoever has not the key of an external database is refused, and the server
   await again.stop();
 });
 
+test("secret rotate needs the server stopped; afterwards it starts, and tokens of users are what they were", async () => {
+  const env = { DATABASE_URL: database.url };
+  const before = await TouchpointProcess.start({ dataDir: folder, env });
+  const [app] = JSON.parse((await cli(folder, ["app", "list", "--keys", "--json"], env)).stdout);
+  const of = { accessToken: app.access_token } as App;
+  const { token } = (await before.register(of, "u")).data;
+  const adminToken = (await cli(folder, ["admin", "token"], env)).stdout;
+  expectFailure(await cli(folder, ["secret", "rotate"], env), /in use by process \d+: stop it first/);
+  await before.stop();
+  const key = readFileSync(join(folder, "secret.key"), "utf8");
+  expectWrongArguments(await cli(folder, ["secret", "rotate", "--new-key", "abc"], env), /64 hex digits/);
+  const asSetting = { ...env, SECRET_KEY: key.trim() };
+  expectFailure(await cli(folder, ["secret", "rotate"], asSetting), /--new-key @file/);
+  const rotated = await cli(folder, ["secret", "rotate", "--json"], env);
+  expect(JSON.parse(rotated.stdout)).toEqual({ secrets: 6, key: join(folder, "secret.key") });
+  expect(rotated.stdout + rotated.stderr).not.toContain(key.trim());
+  expect(readFileSync(join(folder, "secret.key"), "utf8")).not.toBe(key);
+
+  const after = await TouchpointProcess.start({ dataDir: folder, env });
+  const paid = { event_type: "PAY", ts: Date.now(), amount: 1 };
+  expect(await after.post("event/consumer_event/", of, paid, { query: { token } })).toMatchObject({ code: 0 });
+  expect(JSON.parse((await cli(folder, ["app", "list", "--keys", "--json"], env)).stdout)).toContainEqual(app);
+  expect((await cli(folder, ["admin", "token"], env)).stdout).not.toBe(adminToken);
+  await after.stop();
+});
+
 test.each([
   "app list",
   "app set 1 --name x",
@@ -61,6 +88,7 @@ test.each([
   "journal inspect",
   "journal replay",
   "journal replay --all",
+  "secret rotate",
   "settle",
 ])("%s makes nothing where there is nothing", async (args) => {
   expectFailure(await cli(nowhere, args.split(" ")), /^There is nothing in .*nowhere yet: set DATA_DIR/);

@@ -1,0 +1,61 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type pg from "pg";
+import { countOtherProcesses } from "./db/database.ts";
+import { changeKeyFingerprint, loadInstallation, lockInstallation } from "./db/installation.ts";
+import { inTransaction } from "./db/pool.ts";
+import { resealAll } from "./db/sealed.ts";
+import type { Executor } from "./db/sql.ts";
+import { UsageError } from "./errors.ts";
+import { type KeyPlace, newKey, takeNextKey, type Vault, vaultOfKey, writeNextKey } from "./vault.ts";
+
+/** A process that was just stopped may still be saying goodbye to the database. */
+const GOODBYE_TRIES = 25;
+const GOODBYE_MS = 200;
+
+/**
+ * Replaces the key of an installation and seals everything anew. Whatever happens, the key that opens the database is on the
+ * disk, or in the operator's hands:
+ *
+ *   next key on the disk ─▶ one transaction: all secrets, the fingerprint ─▶ next key takes the place of the old one
+ *         crash: the old key opens all, the next one is of no use │ crash: the fingerprint tells that the next one counts
+ *
+ * With SECRET_KEY there is no file: the operator has both keys and sets the new one. `note` is called in the transaction.
+ * Returns how many secrets there are.
+ */
+export async function rotateKey(
+  pool: pg.Pool,
+  place: KeyPlace,
+  options: { from: Vault; key: string | undefined; note: (tx: Executor) => Promise<void> },
+): Promise<number> {
+  const { from, note } = options;
+  const key = options.key ?? newKey();
+  const to = vaultOfKey(key);
+  if (to.fingerprint === from.fingerprint) throw new UsageError("The new key is the present one: choose another.");
+  await requireAlone(pool);
+  if (place.secretKey === "") writeNextKey(place, key);
+  const count = await inTransaction(pool, async (tx) => {
+    await lockInstallation(tx);
+    const installation = await loadInstallation(tx);
+    if (installation?.keyFingerprint !== from.fingerprint)
+      throw new UsageError("The key was replaced by somebody else.");
+    const resealed = await resealAll(tx, { from, to });
+    await changeKeyFingerprint(tx, to.fingerprint);
+    await note(tx);
+    return resealed;
+  });
+  if (place.secretKey === "") takeNextKey(place);
+  return count;
+}
+
+/** A process that runs on with the old key could open nothing any more. */
+async function requireAlone(pool: pg.Pool): Promise<void> {
+  let others = 0;
+  for (let attempt = 0; attempt < GOODBYE_TRIES; attempt += 1) {
+    others = await countOtherProcesses(pool);
+    if (others === 0) return;
+    await sleep(GOODBYE_MS);
+  }
+  throw new UsageError(
+    `${others} connections to this database belong to running servers or commands: stop them first, on every machine.`,
+  );
+}

@@ -1,0 +1,123 @@
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { loadApps } from "../../src/db/app.ts";
+import { loadCallbacks, storeCallback } from "../../src/db/callback.ts";
+import { createDeveloperApp, loadDeveloperApps } from "../../src/db/developer-app.ts";
+import { embeddedConnection } from "../../src/db/embedded.ts";
+import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
+import { loadAccounts, storeAccount } from "../../src/db/platform-account.ts";
+import { loadPlatformSecrets, storePlatformSecret } from "../../src/db/platform-secret.ts";
+import { type Connection, openPool } from "../../src/db/pool.ts";
+import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
+import { openKeys } from "../../src/installation.ts";
+import { rotateKey } from "../../src/key-rotation.ts";
+import { openVault, type Vault, vaultOfKey } from "../../src/vault.ts";
+import { sharedServer, TEST_KEY } from "../support/shared-server.ts";
+import { log, makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
+
+const NEW_KEY = "e5".repeat(32);
+const NEW_PLACE = { dataDir: "", secretKey: NEW_KEY };
+let database: TempDatabase;
+let folder: string;
+beforeEach(async () => {
+  database = await migratedDatabase();
+  folder = mkdtempSync(join(tmpdir(), "touchpoint-rotate-"));
+  await fill();
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await database.drop();
+});
+
+/** One secret at least in every column that holds any. */
+async function fill(): Promise<void> {
+  const { pool } = database;
+  const { appId } = await makeApp(pool);
+  await makeApp(pool);
+  const rate = { calls: 1, windowS: 1 };
+  await createDeveloperApp(pool, vault, { name: "BI", purpose: "", apps: "all", rate, createdAtMs: 0 });
+  const account = { appId, adPlatform: "tencent", advertiserId: "", postbacks: true, costs: true, ratePerS: 0 };
+  const state = { tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null };
+  await storeAccount(pool, vault, { ...account, ...state, settings: {}, secrets: { access_token: "s1" } }, 0);
+  await storePlatformSecret(pool, vault, { appId, platform: "baidu", name: "akey", value: "s2" });
+  await storeMediaToken(pool, vault, { appId, platform: "wechat", token: "s3", refreshedAtMs: 0 });
+  const callback = { appId, kind: "event" as const, url: "https://a.example/", events: ["e"], enabled: true };
+  await storeCallback(pool, vault, { ...callback, secret: "s4" }, 0);
+}
+
+/** Everything that is secret, in the clear. */
+async function opened(by: Vault) {
+  const { pool } = database;
+  return {
+    apps: await loadApps(pool, by),
+    developers: await loadDeveloperApps(pool, by),
+    accounts: await loadAccounts(pool, by),
+    platforms: await loadPlatformSecrets(pool, by),
+    media: await loadMediaTokens(pool, by),
+    callbacks: await loadCallbacks(pool, by),
+  };
+}
+
+const sealedRows = () => Promise.all(SEALED_COLUMNS.map(({ table }) => rowsOf(database.pool, table)));
+const rotate = (key?: string, note = async () => {}) => rotateKey(database.pool, TEST_KEY, { from: vault, key, note });
+
+test("every secret is the same under the new key, and none opens with the old one", async () => {
+  const keys = await openKeys(database.pool, TEST_KEY, "existing");
+  const before = await opened(vault);
+  for (const rows of await sealedRows()) expect(rows).not.toEqual([]);
+  expect(await rotate(NEW_KEY)).toBe(11);
+  expect(await opened(vaultOfKey(NEW_KEY))).toEqual(before);
+  for (const { table, column } of SEALED_COLUMNS)
+    for (const row of await rowsOf(database.pool, table))
+      expect(() => vault.open((row as Record<string, string>)[column]!)).toThrow();
+  await expect(openKeys(database.pool, TEST_KEY, "existing")).rejects.toThrow(/SECRET_KEY is wrong/);
+  // Tokens of users and digests of erased ones stay what they were.
+  const { vault: _, ...kept } = keys;
+  expect(await openKeys(database.pool, NEW_PLACE, "existing")).toMatchObject(kept);
+});
+
+test("a secret that does not open fails the whole: nothing changes, and its column is named", async () => {
+  await database.pool.query("update callback set secret_sealed = $1", [vaultOfKey(NEW_KEY).seal("foreign")]);
+  const before = await sealedRows();
+  await expect(rotate(NEW_KEY)).rejects.toThrow("A secret in callback.secret_sealed was sealed with another key.");
+  expect(await sealedRows()).toEqual(before);
+  expect((await openKeys(database.pool, TEST_KEY, "existing")).vault.fingerprint).toBe(vault.fingerprint);
+});
+
+test("the present key is no new one", async () => {
+  await expect(rotate(TEST_KEY.secretKey)).rejects.toThrow(/is the present one/);
+});
+
+test("nothing is rotated while another process uses the database", async () => {
+  const connection = embeddedConnection(sharedServer().dataDir) as Connection & { kind: "local" };
+  const other = openPool({ ...connection, database: database.name }, { log, connectionsMax: 1, name: "apply" });
+  await other.query("select 1");
+  await expect(rotate(NEW_KEY)).rejects.toThrow(/1 connections to this database belong to running servers/);
+  await other.end();
+});
+
+test("with the key in a file, a crash at any instant leaves the key that opens the database", async () => {
+  const place = { dataDir: folder, secretKey: "" };
+  const [file, next] = [join(folder, "secret.key"), join(folder, "secret.key.new")];
+  writeFileSync(file, `${TEST_KEY.secretKey}\n`);
+  const from = openVault(place);
+  const crash = new Error("crash");
+  const crashing = async () => {
+    expect(existsSync(next), "on the disk before anything is sealed with it").toBe(true);
+    throw crash;
+  };
+  // Before the commit: the old key counts.
+  await expect(rotateKey(database.pool, place, { from, key: undefined, note: crashing })).rejects.toBe(crash);
+  expect((await openKeys(database.pool, place, "existing")).vault.fingerprint).toBe(from.fingerprint);
+  // After it, before the file is replaced: the new one does, and takes its place.
+  await rotateKey(database.pool, place, { from, key: undefined, note: async () => {} });
+  const key = readFileSync(file, "utf8");
+  expect(key).not.toBe(`${TEST_KEY.secretKey}\n`);
+  renameSync(file, next);
+  writeFileSync(file, `${TEST_KEY.secretKey}\n`);
+  const { vault: found } = await openKeys(database.pool, place, "existing");
+  expect([readFileSync(file, "utf8"), existsSync(next)]).toEqual([key, false]);
+  expect((await opened(found)).apps).toHaveLength(2);
+});
