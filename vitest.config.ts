@@ -27,6 +27,7 @@ export default defineConfig({
     // A test ends by a condition; only one that hangs reaches these limits.
     testTimeout: TEST_MS_MAX,
     hookTimeout: TEST_MS_MAX,
+    teardownTimeout: TEST_MS_MAX,
     expect: { poll: { timeout: PATIENCE_MS } },
     slowTestThreshold: 5_000,
     passWithNoTests: false,

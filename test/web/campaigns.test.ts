@@ -56,12 +56,12 @@ describe("the list of campaigns", () => {
     const visit = await open();
     const { page } = visit;
     await page.getByRole("navigation", { name: "Pages of the list" }).getByText("Page 1 of 2 · 24 rows").waitFor();
-    expect(await rows(visit).filter({ hasText: "Summer push 23" }).locator("td.number").allInnerTexts()).toEqual([
-      ...["3", "0", "0"],
-    ]);
+    await expect
+      .poll(() => rows(visit).filter({ hasText: "Summer push 23" }).locator("td.number").allInnerTexts())
+      .toEqual([...["3", "0", "0"]]);
     await page.getByRole("button", { name: "Next" }).click();
     await page.getByText("Page 2 of 2").waitFor();
-    expect(await rows(visit).count()).toBe(4);
+    await expect.poll(() => rows(visit).count()).toBe(4);
     await page.getByLabel("Search").fill("push 7");
     await page.getByText("Page 1 of 1 · 1 rows").waitFor();
     expect(page.url()).toContain("search=push+7");
@@ -98,7 +98,7 @@ describe("a campaign", () => {
     await dialog.getByRole("button", { name: "Create" }).click();
     await page.getByText("The campaign is made.").waitFor();
     const row = rows(visit).first();
-    expect(await row.textContent()).toMatch(/Autumn[\s\S]*autumn-000000001[\s\S]*Tencent/);
+    await expect.poll(() => row.textContent()).toMatch(/Autumn[\s\S]*autumn-000000001[\s\S]*Tencent/);
     await row.getByRole("button", { name: "Edit" }).click();
     await dialog.getByLabel("Ad platform").selectOption("Another one …");
     await dialog.getByLabel("Name of the platform").fill("my space");
@@ -124,7 +124,7 @@ describe("a campaign", () => {
     await page.getByText("The advertiser's account").first().waitFor();
     const dialog = page.getByRole("dialog");
     const url = dialog.getByLabel("Public address of this server");
-    expect(await url.inputValue()).toBe(site.server.url);
+    await expect.poll(() => url.inputValue()).toBe(site.server.url);
     await dialog.getByText("it must be public there").waitFor();
     await url.fill("track.example.com");
     await dialog.getByText("base_url must be an address such as https://track.example.com.").waitFor();
@@ -140,15 +140,15 @@ describe("a campaign", () => {
     await dialog.getByText("This platform calls no links.").waitFor();
     await page.reload();
     await visit.inspect("campaign-links", show);
-    expect(await url.inputValue()).toBe("https://track.example.com");
+    await expect.poll(() => url.inputValue()).toBe("https://track.example.com");
   });
 
   test("is looked at by an analyst, who finds nothing to change", async () => {
     const visit = await open({ as: await site.analyst() });
     const { page } = visit;
     await page.getByText("Summer push 24").waitFor();
-    expect(await page.getByRole("button", { name: "New campaign" }).count()).toBe(0);
-    expect(await page.getByRole("button", { name: "Edit" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "New campaign" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Edit" }).count()).toBe(0);
     await page.getByRole("button", { name: "Links" }).first().click();
     await page.getByRole("dialog").locator("pre").first().waitFor();
   });

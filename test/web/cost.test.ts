@@ -101,7 +101,7 @@ describe("stored costs", () => {
     const phone = await open("costs", { size: "phone" });
     await phone.page.locator("tfoot").waitFor();
     expect(await phone.findings()).toEqual([]);
-    expect(await phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   });
 
   test("are narrowed down, and opened row by row", async () => {
@@ -110,9 +110,9 @@ describe("stored costs", () => {
     await page.getByLabel("Platform").selectOption("Tencent Ads");
     await page.getByText("Page 1 of 1 · 12 rows").waitFor();
     expect(page.url()).toContain("ad_platform=tencent");
-    expect(await page.locator("tfoot").textContent()).toContain("1,269.00");
+    await expect.poll(() => page.locator("tfoot").textContent()).toContain("1,269.00");
     const row = page.locator("tbody tr").first();
-    expect(await row.textContent()).toMatch(/腾讯一号 · 7788.*100\.25.*File/);
+    await expect.poll(() => row.textContent()).toMatch(/腾讯一号 · 7788.*100\.25.*File/);
     await row.getByRole("button", { name: "Rows" }).click();
     await page.getByRole("dialog").getByText("a-0").waitFor();
     expect(visit.complaints).toEqual([]);
@@ -139,12 +139,12 @@ describe("accounts", () => {
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByText("The account is saved.").waitFor();
     const row = page.locator("tbody tr").filter({ hasText: "7788" });
-    expect(await row.textContent()).toMatch(/Postbacks.*Costs.*base_url, one secret.*no limit/);
+    await expect.poll(() => row.textContent()).toMatch(/Postbacks.*Costs.*base_url, one secret.*no limit/);
     await visit.inspect("cost-accounts", (shown) => shown.getByText("7788").waitFor());
     expect(await page.content()).not.toContain("very-secret-token");
     await row.getByRole("button", { name: "Edit" }).click();
     await dialog.getByText("Is set; type to replace it.").waitFor();
-    expect(await dialog.getByLabel("Access token · access_token").inputValue()).toBe("");
+    await expect.poll(() => dialog.getByLabel("Access token · access_token").inputValue()).toBe("");
     await dialog.getByLabel("Calls a second at most").fill("10001");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText(/^rate must be a whole number/).waitFor();
@@ -192,7 +192,7 @@ describe("an upload", () => {
     await page.getByText("2 lines are wrong").waitFor();
     await page.getByText("date must look like 2026-11-15").waitFor();
     await page.getByText("cost must be a number with up to 4 decimals").waitFor();
-    expect(await page.getByRole("button", { name: /^Take in/ }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: /^Take in/ }).isDisabled()).toBe(true);
     expect(await visit.findings()).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
@@ -245,10 +245,12 @@ test("an analyst looks at everything and finds nothing to change", async () => {
   for (const tab of ["costs", "accounts", "pulls", "upload"]) {
     const { page } = await open(tab, { as });
     await page.locator(".table-frame, .drop-zone").last().waitFor();
-    expect(await page.getByRole("button", { name: /^(?:New|Edit|Remove|Pull|Stop)/ }).count(), tab).toBe(0);
+    await expect
+      .poll(() => page.getByRole("button", { name: /^(?:New|Edit|Remove|Pull|Stop)/ }).count(), { message: tab })
+      .toBe(0);
   }
   const { page } = await open("upload", { as });
   await page.locator("input[type=file]").setInputFiles(csvFile(`${TODAY},tencent,7788,c-1,7,2,11.5`));
   await page.getByText("Only an admin can take it in.").waitFor();
-  expect(await page.getByRole("button", { name: /^Take in/ }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: /^Take in/ }).count()).toBe(0);
 });

@@ -83,11 +83,11 @@ test("what was set aside is shown as text, page by page, and taken in again by a
   await table.getByText("Entry 52 is not understood.").waitFor();
   await table.getByRole("button", { name: "Show" }).first().click();
   await page.getByRole("dialog").getByText("不是 an entry <script>alert(1)</script>").waitFor();
-  expect(await page.getByText(/The first|Only the beginning/).count(), "it is whole").toBe(0);
+  await expect.poll(() => page.getByText(/The first|Only the beginning/).count(), { message: "it is whole" }).toBe(0);
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByRole("button", { name: "Older" }).click();
   await table.getByText("Entry 2 is not understood.").waitFor();
-  expect(await table.locator("tbody tr").count()).toBe(2);
+  await expect.poll(() => table.locator("tbody tr").count()).toBe(2);
   await page.getByRole("button", { name: "Newest" }).click();
   await page.getByRole("button", { name: "Take in all again" }).click();
   await page.getByText("52 entries are being taken in again.").waitFor();
@@ -103,7 +103,7 @@ test("an analyst looks, and takes nothing in again", async () => {
   await setAside(1);
   const { page } = await open({ as: await site.analyst() });
   await page.getByRole("region", { name: "Set aside" }).getByRole("button", { name: "Show" }).first().waitFor();
-  expect(await page.getByRole("button", { name: /Take in/ }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: /Take in/ }).count()).toBe(0);
 });
 
 test("the page is readable in both themes and languages, and fits a phone", async () => {
@@ -116,7 +116,7 @@ test("the page is readable in both themes and languages, and fits a phone", asyn
   const phone = await open({ size: "phone" });
   await phone.page.locator(".chart canvas").first().waitFor();
   await phone.page.screenshot({ path: "test-output/health-phone.png", fullPage: true });
-  expect(await phone.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
 });
 
 test("apply that is stuck is told with its reason, in both languages, until it goes on", async () => {

@@ -33,7 +33,7 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
     const visit = await open(path);
     await visit.inspect(list, isShown);
     const phone = await open(path, { size: "phone" });
-    expect(await phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
     expect(await phone.findings()).toEqual([]);
     expect(phone.complaints).toEqual([]);
   });
@@ -231,7 +231,7 @@ describe("filters", () => {
     await visit.page.getByRole("alert").getByText("create_date_list").waitFor();
     await visit.open(`/users?app=${stage.appId}&filters=%7Bnonsense&sort=&page=minus&size=x`);
     await isShown(visit.page);
-    expect(await visit.page.locator(".chips").count()).toBe(0);
+    await expect.poll(() => visit.page.locator(".chips").count()).toBe(0);
   });
 });
 
@@ -275,7 +275,7 @@ test("an app without users says what to do next", async () => {
   ]) {
     await visit.open(`${path}?app=${app.appId}`);
     await visit.page.getByRole("heading", { name: title! }).waitFor();
-    expect(await visit.page.getByRole("button", { name: "CSV" }).isDisabled()).toBe(true);
+    await expect.poll(() => visit.page.getByRole("button", { name: "CSV" }).isDisabled()).toBe(true);
   }
   expect(visit.complaints).toEqual([]);
 });

@@ -35,7 +35,7 @@ describe("the live page", () => {
     await row.getByText("boss_killed").waitFor();
     await row.locator("summary").click();
     await row.getByText("is not declared in this app's metadata").waitFor();
-    expect(await row.locator("pre").textContent()).toContain('"level": 3');
+    await expect.poll(() => row.locator("pre").textContent()).toContain('"level": 3');
     await collect("stranger", [track("$MPShow")]);
     await visit.page.getByText("refused 2000").waitFor();
     await site.server.post("event/collect/", app, '{"client_id":');
@@ -56,7 +56,7 @@ describe("the live page", () => {
     await page.getByText("Nothing has arrived yet").waitFor();
     await page.getByRole("button", { name: "Resume (1 new)" }).click();
     await newest(visit).getByText("$MPShow").waitFor();
-    expect(await callsOf(visit).count()).toBe(1);
+    await expect.poll(() => callsOf(visit).count()).toBe(1);
   });
 
   test("shows one client, one event or debug mode, and the filter is in the address", async () => {
@@ -75,7 +75,7 @@ describe("the live page", () => {
     await collect("player-1", [track("$MPShare")]);
     await collect("player-1", [track("$MPLogin")], DEBUG);
     await newest(ofDebug).getByText("$MPLogin").waitFor();
-    expect(await callsOf(ofDebug).count()).toBe(1);
+    await expect.poll(() => callsOf(ofDebug).count()).toBe(1);
   });
 
   test("says what to do where nothing is to be seen", async () => {
@@ -120,7 +120,7 @@ describe("the doctor", () => {
     await collect("player-1", [track("other_boss")], DEBUG);
     const visit = await open("", { as: await site.analyst() });
     await visit.page.getByText("Events nobody has declared").waitFor();
-    expect(await visit.page.getByRole("button", { name: /^Declare/ }).count()).toBe(0);
+    await expect.poll(() => visit.page.getByRole("button", { name: /^Declare/ }).count()).toBe(0);
   });
 });
 
@@ -138,7 +138,7 @@ describe("the page is readable", () => {
     const visit = await open("", { size: "phone" });
     await visit.page.locator(".finding").first().waitFor();
     await visit.page.screenshot({ path: "test-output/live-phone.png", fullPage: true });
-    expect(await visit.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
     expect(visit.complaints).toEqual([]);
   });
 });

@@ -63,7 +63,7 @@ describe("the outbox", () => {
     const phone = await open("outbox", { size: "phone" });
     await phone.page.getByText("order-player-3").first().waitFor();
     expect(await phone.findings()).toEqual([]);
-    expect(await phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   });
 
   test("is narrowed down, by the tiles too, and the address says how", async () => {
@@ -77,7 +77,7 @@ describe("the outbox", () => {
     await expect.poll(() => rows(visit).count()).toBe(1);
     await page.reload();
     await expect.poll(() => rows(visit).count()).toBe(1);
-    expect(await rows(visit).first().textContent()).toMatch(/early-1.*Payment.*Order order-early-1/);
+    await expect.poll(() => rows(visit).first().textContent()).toMatch(/early-1.*Payment.*Order order-early-1/);
     await page.getByLabel("Client id").fill("nobody");
     await page.getByText("No postback is like that").waitFor();
     expect(visit.complaints).toEqual([]);
@@ -148,16 +148,16 @@ describe("rules", () => {
     await page.getByText("The rule is saved.").waitFor();
     const table = page.getByRole("region", { name: "Rules" }).locator("tbody tr");
     const own = table.filter({ hasText: "Event level_up" });
-    expect(await own.textContent()).toMatch(
-      /told as Key action.*campaign campaign-0000001.*within 30 days.*50% of them.*as it is.*On/,
-    );
+    await expect
+      .poll(() => own.textContent())
+      .toMatch(/told as Key action.*campaign campaign-0000001.*within 30 days.*50% of them.*as it is.*On/);
     const before = await table.count();
     await page.getByRole("button", { name: "Move up: Event level_up" }).click();
     await expect.poll(() => table.nth(before - 2).textContent()).toContain("Event level_up");
     await own.getByRole("button", { name: "Switch off" }).click();
     await own.getByText("Off", { exact: true }).waitFor();
     await own.getByRole("button", { name: "Edit" }).click();
-    expect(await dialog.getByLabel("Name of the event").inputValue()).toBe("level_up");
+    await expect.poll(() => dialog.getByLabel("Name of the event").inputValue()).toBe("level_up");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await own.getByRole("button", { name: "Remove" }).click();
     await dialog.getByRole("button", { name: "Remove" }).click();
@@ -206,7 +206,7 @@ describe("queue and callbacks", () => {
     const visit = await open("queue");
     await visit.inspect("postback-queue", (page) => page.locator("tbody tr").nth(1).waitFor());
     const huawei = visit.page.locator("tbody tr").filter({ hasText: "Huawei" });
-    expect(await huawei.textContent()).toMatch(/Down.*7 calls in a row failed; tried again at \d{4}-.*10/);
+    await expect.poll(() => huawei.textContent()).toMatch(/Down.*7 calls in a row failed; tried again at \d{4}-.*10/);
   });
 
   test("callbacks are set up with a secret that is shown once, changed and removed", async () => {
@@ -222,7 +222,7 @@ describe("queue and callbacks", () => {
     await dialog.getByLabel("Address").fill("https://example.com/events");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("It is shown only now.").waitFor();
-    expect(await dialog.locator("pre").textContent()).toMatch(/^[\w-]{32}$/);
+    await expect.poll(() => dialog.locator("pre").textContent()).toMatch(/^[\w-]{32}$/);
     await dialog.getByRole("button", { name: "Close" }).click();
     await card.getByText("level_up, $PayEvent").waitFor();
     await visit.inspect("postback-callbacks", (shown) => shown.getByText("https://example.com/events").waitFor());
@@ -239,8 +239,8 @@ test("an analyst looks at everything, tries rules, and finds nothing to change",
   for (const tab of ["outbox", "rules", "queue", "callbacks"]) {
     const { page } = await open(tab, { as });
     await page.locator("table, .card").first().waitFor();
-    expect(await page.getByRole("button", { name: changing }).count(), tab).toBe(0);
-    expect(await page.getByRole("checkbox").count(), tab).toBe(0);
-    if (tab === "rules") expect(await page.getByRole("button", { name: "Try" }).count()).toBeGreaterThan(3);
+    await expect.poll(() => page.getByRole("button", { name: changing }).count(), { message: tab }).toBe(0);
+    await expect.poll(() => page.getByRole("checkbox").count(), { message: tab }).toBe(0);
+    if (tab === "rules") await expect.poll(() => page.getByRole("button", { name: "Try" }).count()).toBeGreaterThan(3);
   }
 });

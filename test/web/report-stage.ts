@@ -72,5 +72,5 @@ export async function isSettled(page: Page): Promise<void> {
 /** Nothing sticks out of the page. */
 export async function noSideways({ page }: Visit): Promise<void> {
   const wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-  expect(await page.evaluate(wide)).toBe(0);
+  await expect.poll(() => page.evaluate(wide)).toBe(0);
 }

@@ -82,7 +82,7 @@ describe("the overview", () => {
     const other = await stage.site.visit();
     await other.page.goto(page.url());
     await isSettled(other.page);
-    expect(await tile(other.page, "Ad cost").locator(".value").textContent()).toBe(expected);
+    await expect.poll(() => tile(other.page, "Ad cost").locator(".value").textContent()).toBe(expected);
     await other.page.getByRole("button", { name: "Clear filters" }).click();
     await expect.poll(() => tile(other.page, "Ad cost").locator(".value").textContent()).not.toBe(expected);
   });
@@ -179,8 +179,8 @@ describe("the ad report", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Channel").check();
     await expect.poll(() => dialog.getByLabel("Campaign").isDisabled()).toBe(true);
-    expect(await dialog.getByText("Cannot be combined with Channel.").count()).toBe(4);
-    expect(await dialog.getByLabel("Plan", { exact: true }).isDisabled()).toBe(false);
+    await expect.poll(() => dialog.getByText("Cannot be combined with Channel.").count()).toBe(4);
+    await expect.poll(() => dialog.getByLabel("Plan", { exact: true }).isDisabled()).toBe(false);
     await dialog.getByRole("button", { name: "Apply" }).click();
     await expect.poll(async () => (await heads(page)).slice(0, 2)).toEqual(["Date", "Channel"]);
     await visit.open(`/report?${stage.query({ dims: "csite,gid" })}`);
@@ -191,7 +191,7 @@ describe("the ad report", () => {
     const { page } = await open({ metrics: "AdCost" });
     await page.getByRole("button", { name: "Choose metrics" }).click();
     const dialog = page.getByRole("dialog");
-    expect(await dialog.getByRole("checkbox").count()).toBe(71);
+    await expect.poll(() => dialog.getByRole("checkbox").count()).toBe(71);
     await dialog.getByLabel("Search by name or definition").fill("divided by clicks");
     await expect.poll(() => dialog.getByRole("checkbox").count()).toBe(1);
     await dialog.getByLabel("Cost per click").check();
@@ -221,14 +221,14 @@ describe("the ad report", () => {
     const { page } = await open({ dims: "ad_platform", metrics });
     const row = table(page).locator("tbody tr", { hasText: "Ocean Engine" });
     for (const buttons of [row.getByRole("button"), table(page).locator("tfoot").getByRole("button")]) {
-      expect(await buttons.count()).toBe(5);
+      await expect.poll(() => buttons.count()).toBe(5);
       for (const button of await buttons.all()) {
         const shown = await button.textContent();
         await button.click();
         const dialog = page.getByRole("dialog");
         await dialog.getByText("It adds up: what is listed below makes exactly this number.").waitFor();
-        expect(await dialog.locator(".figure-value").textContent()).toBe(shown);
-        expect(await dialog.getByText("≠").count()).toBe(0);
+        await expect.poll(() => dialog.locator(".figure-value").textContent()).toBe(shown);
+        await expect.poll(() => dialog.getByText("≠").count()).toBe(0);
         await dialog.getByRole("button", { name: "Close" }).click();
       }
     }
@@ -286,7 +286,7 @@ describe("the ad report", () => {
     await page.getByRole("button", { name: "Shown: Ad cost" }).click();
     await page.getByRole("checkbox", { name: "ROI" }).check();
     await page.getByRole("img", { name: "Chart: Ad cost, ROI" }).waitFor();
-    expect(await page.getByRole("checkbox", { name: "Active users" }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("checkbox", { name: "Active users" }).isDisabled()).toBe(true);
     await page.keyboard.press("Escape");
     await page.getByLabel("Over").selectOption({ label: "Ad platform" });
     await page.getByLabel("Chart", { exact: true }).selectOption({ label: "Bars" });
@@ -319,7 +319,7 @@ describe("the ad report", () => {
       ...[stage.days.from, stage.days.to, "behavior_occurred_time"],
     ]);
     await analyst.page.getByRole("button", { name: "View: Platforms" }).click();
-    expect(await analyst.page.getByRole("button", { name: "Save changes to" }).count()).toBe(0);
+    await expect.poll(() => analyst.page.getByRole("button", { name: "Save changes to" }).count()).toBe(0);
 
     await page.getByRole("button", { name: "View: Platforms" }).click();
     await page.getByRole("button", { name: "Manage views …" }).click();
@@ -341,7 +341,7 @@ describe("the ad report", () => {
     const analyst = await open({}, await stage.site.analyst());
     await analyst.page.getByRole("button", { name: "Copy as API call" }).click();
     await expect.poll(() => analyst.page.getByRole("dialog").locator("pre").textContent()).toContain("<SIGN>");
-    expect(await analyst.page.getByLabel("Signed by").count()).toBe(0);
+    await expect.poll(() => analyst.page.getByLabel("Signed by").count()).toBe(0);
   });
 
   test("a link shows the same to somebody else", async () => {
@@ -353,7 +353,7 @@ describe("the ad report", () => {
     const other = await stage.site.visit({ as: await stage.site.analyst() });
     await other.page.goto(page.url());
     await isSettled(other.page);
-    expect(await table(other.page).locator("tbody").textContent()).toBe(rows);
+    await expect.poll(() => table(other.page).locator("tbody").textContent()).toBe(rows);
     expect(await heads(other.page)).toEqual(["Device type", "Date", "ROI", "Ad cost"]);
   });
 

@@ -44,7 +44,7 @@ describe("metadata", () => {
       .waitFor();
     await page.getByLabel("Name contains").fill("");
     await visit.inspect("metadata", () => page.getByRole("table").waitFor());
-    expect(await page.getByRole("row").nth(1).textContent()).toContain("event_000");
+    await expect.poll(() => page.getByRole("row").nth(1).textContent()).toContain("event_000");
     await button(visit, "Declare all 120 observed").click();
     await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
     await page.getByText("120 events are declared.").waitFor();
@@ -90,7 +90,7 @@ describe("metadata", () => {
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(`/metadata?app=${bare.appId}`);
     await visit.page.getByText("Nothing was sent or declared yet").waitFor();
-    expect(await visit.page.getByRole("button", { name: /Declare|Change to/ }).count()).toBe(0);
+    await expect.poll(() => visit.page.getByRole("button", { name: /Declare|Change to/ }).count()).toBe(0);
   });
 });
 
@@ -101,26 +101,30 @@ describe("attribution rules", () => {
     await visit.open(inApp("/rules"));
     await page.getByLabel("Click window").fill("soon");
     await page.getByText("A number and s, m, h or d").waitFor();
-    expect(await button(visit, "Save").isDisabled()).toBe(true);
+    await expect.poll(() => button(visit, "Save").isDisabled()).toBe(true);
     await page.getByLabel("Click window").fill("24h");
     await page.getByLabel("Flood from one device").fill("5");
     await button(visit, "Try it").click();
     await page.getByText("Not part of the trial: Flood from one device.").waitFor();
     await rowOf(visit, /vivo/).waitFor();
     const moved = page.locator(".tile", { hasText: "Would move" });
-    expect(await moved.textContent()).toMatch(/1$/);
-    expect(await page.locator(".tile", { hasText: "revenue" }).textContent()).toContain("12.50");
+    await expect.poll(() => moved.textContent()).toMatch(/1$/);
+    await expect.poll(() => page.locator(".tile", { hasText: "revenue" }).textContent()).toContain("12.50");
     await page.screenshot({ path: "test-output/rules-what-if.png", fullPage: true });
     await page.getByLabel("Click window").fill("3d");
     await page.getByText("The rules above have changed since").waitFor();
     await page.getByLabel("Click window").fill("24h");
     await button(visit, "Save").click();
     await page.getByText("The rules are saved.").waitFor();
-    expect(await page.getByLabel("Click window").inputValue(), "as the server writes it").toBe("1d");
+    await expect
+      .poll(() => page.getByLabel("Click window").inputValue(), { message: "as the server writes it" })
+      .toBe("1d");
 
     await page.getByLabel("Rules of").selectOption("vivo");
     await rowOf(visit, /click_window.*1d.*from the app/s).waitFor();
-    expect(await page.getByText("Users who return can be").count(), "only for the whole app").toBe(0);
+    await expect
+      .poll(() => page.getByText("Users who return can be").count(), { message: "only for the whole app" })
+      .toBe(0);
     await page.getByLabel("Impressions count").selectOption("on");
     await button(visit, "Save").click();
     await page.getByText("vivo · has rules of its own").waitFor({ state: "attached" });
@@ -157,8 +161,8 @@ describe("attribution rules", () => {
     await visit.open(inApp("/rules"));
     await button(visit, "Try it").click();
     await visit.page.getByText("Registrations", { exact: true }).waitFor();
-    expect(await button(visit, "Save").count()).toBe(0);
-    expect(await visit.page.getByLabel("Click window").isDisabled()).toBe(true);
+    await expect.poll(() => button(visit, "Save").count()).toBe(0);
+    await expect.poll(() => visit.page.getByLabel("Click window").isDisabled()).toBe(true);
   });
 });
 
@@ -172,7 +176,7 @@ describe("developer applications", () => {
     await page.getByLabel("Name").fill("BI dashboard");
     await page.getByLabel("Purpose").fill("Daily figures");
     await page.getByLabel("All apps").uncheck();
-    expect(await button(visit, "Send the request").isDisabled()).toBe(true);
+    await expect.poll(() => button(visit, "Send the request").isDisabled()).toBe(true);
     await page.getByLabel(/Star Miner/).check();
     expect(await visit.findings()).toEqual([]);
     await button(visit, "Send the request").click();
@@ -188,7 +192,7 @@ describe("developer applications", () => {
     await page.screenshot({ path: "test-output/developers-key.png" });
     await button(visit, "I have copied it").click();
     await row.getByText("approved").waitFor();
-    expect(await page.getByText(first!).count()).toBe(0);
+    await expect.poll(() => page.getByText(first!).count()).toBe(0);
     await row.getByRole("button", { name: "Change" }).click();
     await page.getByLabel("Calls").fill("60");
     await page.getByLabel("in so many seconds").fill("60");
@@ -196,7 +200,7 @@ describe("developer applications", () => {
     await row.getByText("60 per 60 s").waitFor();
     await row.getByRole("button", { name: "New key" }).click();
     await button(visit, "Make a new key").click();
-    expect(await key.textContent()).not.toBe(first);
+    await expect.poll(() => key.textContent()).not.toBe(first);
     await button(visit, "I have copied it").click();
     await row.getByRole("button", { name: "Disable" }).click();
     await page.getByLabel("Reason").fill("moved away");
@@ -229,7 +233,7 @@ describe("people and what they did", () => {
     await visit.inspect("people", () => page.getByRole("table").waitFor());
     await row.getByRole("button", { name: "New link" }).click();
     await button(visit, "Make the link").click();
-    expect(await page.getByRole("dialog").locator("pre").textContent()).not.toBe(link);
+    await expect.poll(() => page.getByRole("dialog").locator("pre").textContent()).not.toBe(link);
     await button(visit, "Done").click();
     await row.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
@@ -253,13 +257,13 @@ describe("people and what they did", () => {
     await pool.end();
     await visit.open("/audit");
     await page.getByText("campaigns/create").first().waitFor();
-    expect(await page.getByText("console-users/remove").count()).toBe(0);
+    await expect.poll(() => page.getByText("console-users/remove").count()).toBe(0);
     await button(visit, "Older ones").click();
     await page.getByText("console-users/remove").first().waitFor();
     await page.getByText("This is the beginning of the log.").waitFor();
     await page.getByRole("main").getByLabel("App").selectOption(String(app.appId));
     await page.getByText("apps/edit").first().waitFor();
-    expect(await page.getByText("console-users/remove").count()).toBe(0);
+    await expect.poll(() => page.getByText("console-users/remove").count()).toBe(0);
     await visit.inspect("audit", () => page.getByRole("table").waitFor());
   });
 

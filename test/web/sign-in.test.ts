@@ -25,7 +25,7 @@ describe("signing in", () => {
     await visit.open("/");
     await visit.inspect("sign-in", (page) => page.locator("form").waitFor());
     await visit.look({ theme: "light", language: "zh" });
-    expect(await visit.page.locator("html").getAttribute("lang")).toBe("zh-CN");
+    await expect.poll(() => visit.page.locator("html").getAttribute("lang")).toBe("zh-CN");
   });
 
   test("a wrong password is refused in words, the right one leads in, and signing out leads out", async () => {

@@ -78,7 +78,7 @@ describe("a new app", () => {
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(`/start?app=${app_id}`);
     await visit.page.getByText("An admin can make one").waitFor();
-    expect(await button(visit, "Make a test campaign").count()).toBe(0);
+    await expect.poll(() => button(visit, "Make a test campaign").count()).toBe(0);
   });
 
   test("is readable on a phone", async () => {
@@ -132,7 +132,7 @@ describe("apps and tokens", () => {
       .getByRole("row", { name: /Busy Farm/ })
       .getByRole("button", { name: "Secrets" })
       .click();
-    expect(await page.getByText("hidden").count()).toBe(2);
+    await expect.poll(() => page.getByText("hidden").count()).toBe(2);
     await button(visit, "Show app key and AES key").click();
     const { data: keys } = await site.api("apps/keys", { app_id: before.app_id });
     await page.getByText(keys.app_key).waitFor();
@@ -169,7 +169,7 @@ describe("apps and tokens", () => {
     );
     await page.getByRole("dialog").getByRole("button", { name: "Copy" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
-    expect(await page.evaluate("globalThis.copied")).toBe(access_token);
+    await expect.poll(() => page.evaluate("globalThis.copied")).toBe(access_token);
   });
 
   test("are disabled and enabled; what the server refuses is said in its words", async () => {

@@ -104,7 +104,9 @@ describe("the page of a user", () => {
       const { page, complaints } = await open("star", { tab }, { size: "phone" });
       await page.getByRole("heading", { name: "star" }).waitFor();
       await page.getByRole("tab", { selected: true }).waitFor();
-      expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), tab).toBe(true);
+      await expect
+        .poll(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth"), { message: tab })
+        .toBe(true);
       expect(complaints).toEqual([]);
     }
   });
@@ -143,7 +145,7 @@ describe("the timeline", () => {
   test("is loaded page by page to its very beginning", async () => {
     const { page, complaints } = await open("star");
     await hasTimeline(page);
-    expect(await entries(page).count()).toBe(50);
+    await expect.poll(() => entries(page).count()).toBe(50);
     const more = page.getByRole("button", { name: "Load more" });
     for (const shown of [100, 150]) {
       await more.click();
@@ -151,7 +153,7 @@ describe("the timeline", () => {
     }
     await page.getByText("That is where it begins.").waitFor();
     // Events, ad, profile; two payments and their events; the registration, five touches, and some postbacks.
-    expect(await entries(page).count()).toBeGreaterThanOrEqual(EVENTS + 2 + 4 + 6);
+    await expect.poll(() => entries(page).count()).toBeGreaterThanOrEqual(EVENTS + 2 + 4 + 6);
     await entries(page).last().getByText("Click · OPPO").waitFor();
     expect(complaints).toEqual([]);
   });
@@ -231,7 +233,7 @@ describe("erasing a user", () => {
     const { page } = await open("bare", {}, { as: await site.analyst() });
     await page.getByRole("heading", { name: "bare" }).waitFor();
     await hasTimeline(page);
-    expect(await page.getByRole("button", { name: "Erase" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("button", { name: "Erase" }).count()).toBe(0);
   });
 
   test("asks for the id to be typed, and then nothing is left", async () => {
@@ -244,13 +246,13 @@ describe("erasing a user", () => {
     expect(await visit.findings()).toEqual([]);
     const button = dialog.getByRole("button", { name: "Erase for ever" });
     await dialog.getByLabel("Type the client id").fill("gon");
-    expect(await button.isDisabled()).toBe(true);
+    await expect.poll(() => button.isDisabled()).toBe(true);
     await dialog.getByLabel("Type the client id").fill("gone");
     await button.click();
     await page.getByText("gone is erased.").waitFor();
     await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
     await page.getByRole("link", { name: "star", exact: true }).waitFor();
-    expect(await page.getByRole("link", { name: "gone" }).count()).toBe(0);
+    await expect.poll(() => page.getByRole("link", { name: "gone" }).count()).toBe(0);
     expect(visit.complaints).toEqual([]);
   });
 });
