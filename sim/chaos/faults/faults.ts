@@ -1,4 +1,5 @@
 import type { Fault } from "../fault.ts";
+import { ALTERED_FAULTS } from "./altered.ts";
 import { APP_FAULTS } from "./apps.ts";
 import { CLIENT_FAULTS } from "./clients.ts";
 import { CLOCK_FAULTS } from "./clock.ts";
@@ -15,6 +16,7 @@ export const FAULTS: readonly Fault[] = [
   ...KILLS,
   ...WORKER_FAULTS,
   ...DATABASE_FAULTS,
+  ...ALTERED_FAULTS,
   ...DISK_FAULTS,
   ...JOURNAL_FAULTS,
   ...CLOCK_FAULTS,

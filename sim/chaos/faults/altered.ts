@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Fault, Trouble } from "../fault.ts";
+import type { Place } from "../place.ts";
+import { until } from "../until.ts";
+
+const EVENTS = 60;
+const STUCK_MS = { short: 1_000, long: 10_000 };
+const PATIENCE_MS = 240_000;
+
+/** Does something to the database. Apply says that it is stuck, nothing is set aside, and collection goes on. */
+async function getsStuck({ place, findings, form }: Trouble, alter: () => Promise<unknown>): Promise<void> {
+  const before = await setAside(place);
+  await alter();
+  const isStuck = async () => (await place.figures()).get("touchpoint_apply_stuck") === 1;
+  await until("apply says that it is stuck", isStuck, { waitMs: PATIENCE_MS });
+  await Promise.all([sleep(STUCK_MS[form]), place.flows(EVENTS)]);
+  findings.equal(7, "entries set aside though only the database was at fault", {
+    ...{ is: await setAside(place), should: before },
+  });
+}
+
+async function setAside({ pool }: Place): Promise<number> {
+  return (await pool.query("select count(*)::int as count from set_aside")).rows[0].count;
+}
+
+async function goesOn({ place }: Trouble): Promise<void> {
+  const { durable } = await place.progress();
+  const isApplied = async () => (await place.progress()).applied >= durable;
+  await until("apply goes on by itself", isApplied, { waitMs: PATIENCE_MS });
+}
+
+const TABLE = "orders";
+
+const gone: Fault = {
+  name: "table_gone",
+  what: "a table that apply writes is renamed while events go on coming in, and gets its name back",
+  ...{ kind: "other", at: "external" },
+  inflict: (trouble) =>
+    getsStuck(trouble, () => trouble.place.pool.query(`alter table ${TABLE} rename to ${TABLE}_away`)),
+  async mend(trouble) {
+    await trouble.place.pool.query(`alter table ${TABLE}_away rename to ${TABLE}`);
+    await goesOn(trouble);
+  },
+};
+
+const readOnly: Fault = {
+  name: "read_only",
+  what: "the database turns read-only, as a standby is or a cluster that runs out of transaction ids, and writable again",
+  ...{ kind: "other", at: "external" },
+  inflict: (trouble) => getsStuck(trouble, () => setReadOnly(trouble.place, "on")),
+  async mend(trouble) {
+    await setReadOnly(trouble.place, "off");
+    await goesOn(trouble);
+  },
+};
+
+/** A setting of the database counts for new connections: those that are open are ended. */
+async function setReadOnly({ pool }: Place, value: "on" | "off"): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query("set default_transaction_read_only = off");
+    const { rows } = await client.query("select current_database() as name");
+    await client.query(`alter database ${rows[0].name} set default_transaction_read_only = ${value}`);
+    await client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'touchpoint %'",
+    );
+  } finally {
+    // Its own setting goes with it.
+    client.release(true);
+  }
+}
+
+export const ALTERED_FAULTS: readonly Fault[] = [gone, readOnly];
