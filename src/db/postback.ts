@@ -120,6 +120,14 @@ export type OrderOfPostback = UserKey & { traceId: string };
  */
 export async function showPostbacksInOrders(tx: Executor, orders: readonly OrderOfPostback[]): Promise<void> {
   if (orders.length === 0) return;
+  // Locked before the postbacks are read: two senders that end two postbacks of one order would each see the other's still
+  // waiting, and the order would say so for ever.
+  await query(
+    tx,
+    sql`select 1 from orders join (select distinct * from ${ordersOf(orders)}) wanted
+        on orders.app_id = wanted.app_id and orders.client_id = wanted.client_id collate "C" and orders.trace_id = wanted.trace_id collate "C"
+      order by orders.app_id, orders.client_id, orders.trace_id for update of orders`,
+  );
   await execute(
     tx,
     sql`update orders set postback_status = shown.status, back_cents = shown.back_cents, pass_status = shown.pass_status,
@@ -130,14 +138,17 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
           coalesce(max(p.back_cents), 0) as back_cents, coalesce(max(p.is_passed::int), 0) as pass_status,
           coalesce(sum(p.resent), 0)::int as resent,
           max(p.changed_at_ms) filter (where p.changed_at_ms > p.created_at_ms) as changed_at_ms
-        from (select distinct * from unnest(${orders.map((order) => order.appId)}::int[],
-            ${orders.map((order) => order.clientId)}::text[], ${orders.map((order) => order.traceId)}::text[])
-          as wanted (app_id, client_id, trace_id)) wanted
+        from (select distinct * from ${ordersOf(orders)}) wanted
         left join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
           and p.trace_id = wanted.trace_id collate "C" and (p.ad_platform <> '' or p.status = 3)
         group by wanted.app_id, wanted.client_id, wanted.trace_id) shown
       where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"`,
   );
+}
+
+function ordersOf(orders: readonly OrderOfPostback[]) {
+  return sql`unnest(${orders.map((order) => order.appId)}::int[], ${orders.map((order) => order.clientId)}::text[],
+    ${orders.map((order) => order.traceId)}::text[]) as named (app_id, client_id, trace_id)`;
 }
 
 export type Rename = UserKey & { newClientId: string; renamedAtMs: number };
