@@ -219,6 +219,8 @@ export type Config = Readonly<{
   postbackDeadlineMs: number;
   callbackPrivateNetworks: boolean;
   platformPrivateNetworks: boolean;
+  demoApp: boolean;
+  printSecrets: "terminal" | "always";
 }>;
 
 type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
@@ -322,6 +324,16 @@ export const SETTINGS = {
     read: oneOf(["refuse", "allow"] as const),
     hint: "whether addresses in platform accounts may be of private networks, as stand-ins are: refuse, allow",
   },
+  DEMO_APP: {
+    fallback: "on",
+    read: oneOf(["on", "off"] as const),
+    hint: "whether the first start makes an app to try things with: on, off",
+  },
+  PRINT_SECRETS: {
+    fallback: "terminal",
+    read: oneOf(["terminal", "always"] as const),
+    hint: "where a start prints the first admin's link and the demo app's keys: terminal (only there), always",
+  },
 } satisfies Record<string, Setting<unknown>>;
 
 /** Reads all settings at once, so that one error names every bad variable. */
@@ -365,6 +377,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     postbackDeadlineMs: value("POSTBACK_DEADLINE_S"),
     callbackPrivateNetworks: value("CALLBACK_PRIVATE_NETWORKS") === "allow",
     platformPrivateNetworks: value("PLATFORM_PRIVATE_NETWORKS") === "allow",
+    demoApp: value("DEMO_APP") === "on",
+    printSecrets: value("PRINT_SECRETS"),
   };
   if (config.journalPendingBytesMax < 2 * config.bodyUnpackedBytesMax) {
     problems.push(

@@ -3,6 +3,7 @@ import { configFromEnvironment } from "./config.ts";
 import { countAdmins, createSetupLink } from "./db/admin-user.ts";
 import { type App, createApp, loadApps } from "./db/app.ts";
 import { messageOf, UsageError } from "./errors.ts";
+import { greeting, outerAddressesOf, type Started } from "./greeting.ts";
 import { createLog } from "./log.ts";
 import { type Running, serve } from "./serve.ts";
 
@@ -30,15 +31,13 @@ try {
   process.on("SIGINT", stop);
   const running = await starting;
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A failure was not handled."));
-  const demo = isStopping ? undefined : await makeDemoApp(running);
-  const setupLink = isStopping ? undefined : await makeSetupLink(running);
   const { address } = running;
-  const lines = [
-    `Touchpoint is ready at ${address} (console: ${address}/console/, API: ${address}/docs)`,
-    ...(setupLink ? [`\nSet the admin password of the console (one use, within a day):\n  ${setupLink}`] : []),
-    ...(demo ? [greeting(demo, address)] : []),
-  ];
-  console.log(lines.join("\n"));
+  // What is not a terminal may be a file that is kept, or a collector of logs.
+  const showsSecrets = config.printSecrets === "always" || process.stdout.isTTY;
+  const demo = isStopping || !config.demoApp ? undefined : await makeDemoApp(running);
+  const admin = isStopping ? ({ kind: "there" } as const) : await adminOf(running, showsSecrets);
+  const reachedAt = config.roles.has("http") ? outerAddressesOf(config.host, address) : [];
+  console.log(greeting({ address, admin, demo, showsSecrets, reachedAt }));
 } catch (error) {
   console.error(error instanceof UsageError ? error.message : `The server could not start: ${messageOf(error)}`);
   if (!(error instanceof UsageError)) console.error(error);
@@ -57,25 +56,9 @@ async function makeDemoApp({ database, vault }: Running): Promise<App | undefine
 }
 
 /** As long as nobody can sign in, every start offers the way in. */
-async function makeSetupLink({ database, address }: Running): Promise<string | undefined> {
-  if ((await countAdmins(database.pool)) > 0) return undefined;
-  return `${address}/console/setup#${await createSetupLink(database.pool, { userId: null, nowMs: systemClock() })}`;
-}
-
-function greeting(app: App, address: string): string {
-  const base = `${address}/event_center/api/v1`;
-  const registration = `{"client_id":"player-1","name":"Player One","channel":"demo","version":1}`;
-  const event = `{"client_id":"player-1","event_list":[{"type":"track","event":"$PayEvent","time":'$(date +%s000)',"properties":{"$pay_amount":600,"$pay_type":"CNY","$order_id":"order-1"}}]}`;
-  return `
-A demo app is ready:
-  app_id        ${app.appId}
-  access_token  ${app.accessToken}
-  app_key       ${app.appKey}
-  aes_key       ${app.aesKey}
-
-Register a player, send a payment, look the player up:
-  curl '${base}/user/register/?access_token=${app.accessToken}' -d '${registration}'
-  curl '${base}/event/collect/?access_token=${app.accessToken}' -d '${event}'
-  curl '${base}/user/get/?access_token=${app.accessToken}&client_id=player-1'
-`;
+async function adminOf({ database, address }: Running, showsSecrets: boolean): Promise<Started["admin"]> {
+  if ((await countAdmins(database.pool)) > 0) return { kind: "there" };
+  if (!showsSecrets) return { kind: "missing", setupLink: undefined };
+  const token = await createSetupLink(database.pool, { userId: null, nowMs: systemClock() });
+  return { kind: "missing", setupLink: `${address}/console/setup#${token}` };
 }

@@ -77,6 +77,8 @@ async function serveUntilStopped(
       ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: counterparts.appleUrl },
       // The stand-ins for the ad platforms are on this machine.
       PLATFORM_PRIVATE_NETWORKS: "allow",
+      // To this process, which passes on what there is to see.
+      PRINT_SECRETS: "always",
     },
     stdio: ["ignore", "pipe", "inherit"],
     // Ctrl-C reaches only this process, which stops the server in its own time.

@@ -47,6 +47,13 @@ export function isPublicAddress(address: string): boolean {
   return isIP(plain) !== 0 && !NOT_PUBLIC.has(plain) && !(isIP(plain) === 6 && /^::ffff:/i.test(plain));
 }
 
+const LOOPBACK = new Networks(["127.0.0.0/8", "::1"]);
+
+/** Whether what listens on a host is reached from this machine alone. */
+export function isLoopbackHost(host: string): boolean {
+  return host.toLowerCase() === "localhost" || LOOPBACK.has(host);
+}
+
 /**
  * Whether the host of an address, as the URL parser writes it, is known to be inside a private network before it is
  * looked up. What a name leads to is judged when it is called.

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countedAddress, isPublicAddress } from "../../src/domain/network.ts";
+import { countedAddress, isLoopbackHost, isPublicAddress } from "../../src/domain/network.ts";
 
 test.each([
   ...["0.0.0.0", "10.1.2.3", "100.64.0.1", "127.9.9.9", "169.254.169.254", "172.16.0.1", "172.31.255.255"],
@@ -33,4 +33,17 @@ test.each([
   ["", ""],
 ])("the address %j counts as %j", (address, counted) => {
   expect(countedAddress(address)).toBe(counted);
+});
+
+test.each([
+  ["127.0.0.1", true],
+  ["127.9.9.9", true],
+  ["::1", true],
+  ["LocalHost", true],
+  ["0.0.0.0", false],
+  ["::", false],
+  ["192.168.0.1", false],
+  ["localhost.example", false],
+])("what listens on %s is reached from this machine alone: %s", (host, isLoopback) => {
+  expect(isLoopbackHost(host)).toBe(isLoopback);
 });

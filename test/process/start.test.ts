@@ -5,6 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { clusterOf, postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { loadApps } from "../../src/db/app.ts";
+import { openVault } from "../../src/vault.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
@@ -75,7 +77,7 @@ test("after kill -9 the lock is not in the way, and of several that start togeth
 
 test("the first start prints a demo app and commands that work as they are; the second start makes no other", async () => {
   const dataDir = makeDataDir();
-  let attempt = attemptStart({ DATA_DIR: dataDir });
+  let attempt = attemptStart({ DATA_DIR: dataDir, PRINT_SECRETS: "always" });
   try {
     const printed = await attempt.prints(/access_token {2}(\w+)[\s\S]+client_id=player-1'\n/);
     expect(attempt.stdout).toMatch(
@@ -100,7 +102,7 @@ test("the first start prints a demo app and commands that work as they are; the 
     expect(orders.rows).toEqual([{ trace_id: "order-1", cents: 600 }]);
     expect(await attempt.end("SIGTERM")).toBe(0);
 
-    attempt = attemptStart({ DATA_DIR: dataDir });
+    attempt = attemptStart({ DATA_DIR: dataDir, PRINT_SECRETS: "always" });
     const url = (await attempt.prints(/ready at (http:\/\/\S+)/))![1]!;
     const again = new Touchpoint({ url, dataDir });
     expect((await again.register({ accessToken: printed![1]! } as never, "player-2")).code).toBe(0);
@@ -109,6 +111,39 @@ test("the first start prints a demo app and commands that work as they are; the 
     await apps.end();
     expect(rows).toEqual([{ name: "Demo", access_token: printed![1] }]);
     expect(attempt.stdout).not.toMatch(/demo app/i);
+  } finally {
+    await attempt.end("SIGTERM");
+    await cleanUp(dataDir);
+  }
+});
+
+test("what is printed elsewhere than to a terminal holds no secret, and says how to get them", async () => {
+  const dataDir = prepareDataDir();
+  const attempt = attemptStart({ DATA_DIR: dataDir, HOST: "0.0.0.0" });
+  try {
+    const [, url] = (await attempt.prints(/ready at (http:\/\/127\.0\.0\.1:\d+)[\s\S]+DEMO_APP=off/))!;
+    const pool = new Touchpoint({ url: url!, dataDir }).database();
+    const [app] = await loadApps(pool, openVault({ dataDir, secretKey: "" }));
+    expect((await pool.query("select from setup_link")).rowCount).toBe(0);
+    await pool.end();
+    for (const secret of [app!.accessToken, app!.appKey, app!.aesKey]) expect(attempt.stdout).not.toContain(secret);
+    expect(attempt.stdout).toContain("`npm run -s cli -- admin link` prints the way in");
+    expect(attempt.stdout).toMatch(/Other machines reach it at http:\/\/[\d.]+:\d+/);
+  } finally {
+    await attempt.end("SIGTERM");
+    await cleanUp(dataDir);
+  }
+});
+
+test("DEMO_APP=off makes no app, and what only this machine reaches is open to nobody", async () => {
+  const dataDir = prepareDataDir();
+  const attempt = attemptStart({ DATA_DIR: dataDir, DEMO_APP: "off", PRINT_SECRETS: "always" });
+  try {
+    const [, url] = (await attempt.prints(/ready at (http:\/\/\S+)[\s\S]+\/console\/setup#/))!;
+    const pool = new Touchpoint({ url: url!, dataDir }).database();
+    expect((await pool.query("select from app")).rowCount).toBe(0);
+    await pool.end();
+    expect(attempt.stdout).not.toMatch(/demo app|Other machines/i);
   } finally {
     await attempt.end("SIGTERM");
     await cleanUp(dataDir);

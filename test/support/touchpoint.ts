@@ -143,6 +143,8 @@ export class TouchpointProcess extends Touchpoint {
         APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
         // The stand-ins for the ad platforms are on this machine.
         PLATFORM_PRIVATE_NETWORKS: "allow",
+        // A test reads them where a person would.
+        PRINT_SECRETS: "always",
         ...options.env,
       },
       stdio: ["ignore", "pipe", "pipe"],

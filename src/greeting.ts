@@ -1,0 +1,86 @@
+import { networkInterfaces } from "node:os";
+import type { App } from "./db/app.ts";
+import { isLoopbackHost } from "./domain/network.ts";
+
+/** What a start says of itself. */
+export type Started = {
+  address: string;
+  /** Where other machines reach it; empty: nowhere. */
+  reachedAt: readonly string[];
+  /** Whether somebody can sign in to the console; where nobody can, the one-time link, if secrets may be shown. */
+  admin: { kind: "there" } | { kind: "missing"; setupLink: string | undefined };
+  /** Made just now. */
+  demo: App | undefined;
+  showsSecrets: boolean;
+};
+
+const CLI = "npm run -s cli --";
+
+export function greeting(started: Started): string {
+  const { address, admin, demo, showsSecrets, reachedAt } = started;
+  return [
+    `Touchpoint is ready at ${address} (console: ${address}/console/, API: ${address}/docs)`,
+    ...(admin.kind === "missing" ? [wayIn(admin.setupLink)] : []),
+    // Said once, to whoever sets it up.
+    ...(admin.kind === "missing" && reachedAt.length > 0 ? [whatIsOpen(reachedAt)] : []),
+    ...(demo ? [showsSecrets ? demoLines(demo, address) : demoNote(demo)] : []),
+  ].join("\n");
+}
+
+function wayIn(setupLink: string | undefined): string {
+  return setupLink === undefined
+    ? `\nNobody can sign in yet. Secrets are printed to a terminal only: \`${CLI} admin link\` prints the way in.`
+    : `\nSet the admin password of the console (one use, within a day):\n  ${setupLink}`;
+}
+
+function whatIsOpen(reachedAt: readonly string[]): string {
+  return `
+Other machines reach it at ${reachedAt.join(", ")}:
+  open to everybody     monitoring links, /docs, /openapi.json, /metrics, /progress, /healthz, /readyz
+  by an access token    collection
+  by a key and a sign   reports
+  by a password         /console/ and, with the admin token too, /admin/api/v1
+HOST=127.0.0.1 keeps it to this machine. It speaks plain HTTP: before it goes on the internet, see "Put it on the internet" in the README.`;
+}
+
+function demoNote({ appId }: App): string {
+  return `\nA demo app is ready: ${appId}. \`${CLI} app list --keys\` shows its keys; DEMO_APP=off makes none.`;
+}
+
+function demoLines(app: App, address: string): string {
+  const base = `${address}/event_center/api/v1`;
+  const registration = `{"client_id":"player-1","name":"Player One","channel":"demo","version":1}`;
+  const event = `{"client_id":"player-1","event_list":[{"type":"track","event":"$PayEvent","time":'$(date +%s000)',"properties":{"$pay_amount":600,"$pay_type":"CNY","$order_id":"order-1"}}]}`;
+  return `
+A demo app is ready:
+  app_id        ${app.appId}
+  access_token  ${app.accessToken}
+  app_key       ${app.appKey}
+  aes_key       ${app.aesKey}
+
+Register a player, send a payment, look the player up:
+  curl '${base}/user/register/?access_token=${app.accessToken}' -d '${registration}'
+  curl '${base}/event/collect/?access_token=${app.accessToken}' -d '${event}'
+  curl '${base}/user/get/?access_token=${app.accessToken}&client_id=player-1'
+`;
+}
+
+const EVERY_ADDRESS = ["0.0.0.0", "::"];
+const ADDRESSES_SHOWN = 3;
+
+/** Where other machines reach what listens on `host`. */
+export function outerAddressesOf(host: string, address: string): string[] {
+  if (isLoopbackHost(host)) return [];
+  const { port } = new URL(address);
+  const own = EVERY_ADDRESS.includes(host) ? machineAddresses() : [host];
+  return own.slice(0, ADDRESSES_SHOWN).map((one) => `http://${one.includes(":") ? `[${one}]` : one}:${port || 80}`);
+}
+
+/** Without any, one that nobody knows may still come: a network that is not up yet. */
+function machineAddresses(): string[] {
+  const outer = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .filter(({ internal, family }) => !internal && family === "IPv4")
+    .map(({ address }) => address);
+  return outer.length > 0 ? outer : ["0.0.0.0"];
+}

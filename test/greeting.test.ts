@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { greeting, outerAddressesOf, type Started } from "../src/greeting.ts";
+
+const READY: Started = {
+  ...{
+    address: "http://127.0.0.1:8080",
+    reachedAt: [],
+    admin: { kind: "there" },
+    demo: undefined,
+    showsSecrets: false,
+  },
+};
+
+test("an installation that is set up says where it is, and nothing else", () => {
+  expect(greeting({ ...READY, reachedAt: ["http://10.0.0.5:8080"] }).split("\n")).toHaveLength(1);
+});
+
+test("the first start says what other machines reach, and how to keep it to this one", () => {
+  const said = greeting({
+    ...READY,
+    admin: { kind: "missing", setupLink: "http://127.0.0.1:8080/console/setup#secret" },
+    reachedAt: ["http://10.0.0.5:8080"],
+  });
+  for (const words of [
+    "setup#secret",
+    "http://10.0.0.5:8080",
+    ...["monitoring links", "/docs", "/metrics", "collection", "reports", "/console/", "/admin/api/v1"],
+    ...["HOST=127.0.0.1", "Put it on the internet"],
+  ]) {
+    expect(said).toContain(words);
+  }
+});
+
+test.each([
+  ["127.0.0.1", []],
+  ["localhost", []],
+  ["::1", []],
+  ["10.0.0.5", ["http://10.0.0.5:8080"]],
+  ["2001:db8::5", ["http://[2001:db8::5]:8080"]],
+])("what listens on %s is reached by other machines at %j", (host, reached) => {
+  expect(outerAddressesOf(host, "http://127.0.0.1:8080")).toEqual(reached);
+});
+
+test("what listens everywhere is reached at the machine's own addresses", () => {
+  const reached = outerAddressesOf("0.0.0.0", "http://127.0.0.1:8080");
+  expect(reached.length).toBeGreaterThan(0);
+  for (const address of reached) expect(address).toMatch(/^http:\/\/(?!127\.)[\d.]+:8080$/);
+});
