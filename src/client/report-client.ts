@@ -1,3 +1,4 @@
+import { systemClock } from "../clock.ts";
 import type { OrderList, UserList } from "../contract/list-record.ts";
 import { signedRequest } from "../domain/report-sign.ts";
 import type { AdReport } from "../report/ad-report.ts";
@@ -34,10 +35,13 @@ const TIMEOUT_MS = 120_000;
 export class ReportClient {
   readonly #baseUrl: string;
   readonly #appKey: string;
+  readonly #tokenLifeS: number | undefined;
 
-  constructor(options: { baseUrl: string; appKey: string }) {
+  /** With `tokenLifeS`, whoever records a call cannot send it again after so many seconds; the clocks must then agree. */
+  constructor(options: { baseUrl: string; appKey: string; tokenLifeS?: number }) {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, "");
     this.#appKey = options.appKey;
+    this.#tokenLifeS = options.tokenLifeS;
   }
 
   adReport(body: AdReportBody): Promise<AdReport> {
@@ -57,7 +61,10 @@ export class ReportClient {
   }
 
   async #call<T>(path: string, body: object): Promise<T> {
-    const request = signedRequest(body, this.#appKey);
+    const lifeS = this.#tokenLifeS;
+    const request = signedRequest(body, this.#appKey, {
+      ...(lifeS !== undefined && { expiresAtMs: systemClock() + lifeS * 1000 }),
+    });
     const response = await fetch(`${this.#baseUrl}/openapi/api/v1/report/${path}/`, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: request.authorization },

@@ -23,16 +23,21 @@ export function signReport(body: string, appKey: string): string {
   return signAs(parseRawJson(body), appKey, SPELLINGS[0]!);
 }
 
-/** The body with its sign, and the token that goes with it. */
-export function signedRequest(body: object, appKey: string): { body: string; authorization: string } {
+/** The body with its sign, and the token that goes with it; `expiresAtMs`: until when the token counts. */
+export function signedRequest(
+  body: object,
+  appKey: string,
+  { expiresAtMs }: { expiresAtMs?: number } = {},
+): { body: string; authorization: string } {
   const sign = signReport(JSON.stringify(body), appKey);
-  return { body: JSON.stringify({ ...body, sign }), authorization: tokenOf(appKey, sign) };
+  const claims = { app_key: appKey, ...(expiresAtMs !== undefined && { exp: Math.floor(expiresAtMs / 1000) }) };
+  return { body: JSON.stringify({ ...body, sign }), authorization: tokenOf(claims, sign) };
 }
 
 /** A JWT whose key is the sign, so it fits no other body. */
-function tokenOf(appKey: string, sign: string): string {
+function tokenOf(claims: object, sign: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-  const text = `${part({ alg: "HS256", typ: "JWT" })}.${part({ app_key: appKey })}`;
+  const text = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
   return `${text}.${createHmac("sha256", sign).update(text).digest("base64url")}`;
 }
 

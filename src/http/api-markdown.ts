@@ -1,6 +1,7 @@
 import { LIMITS } from "../config.ts";
 import { CODES, REJECTIONS } from "../errors.ts";
 import { type OpenApi, sectionsOf } from "./docs-page.ts";
+import { CLOCK_S_MAX } from "./report-access.ts";
 
 /** docs/API.md, whole: made from the schemas that validate and the lists that answer, so it cannot go out of date. */
 export function apiMarkdown(openApi: OpenApi): string {
@@ -30,6 +31,7 @@ export function apiMarkdown(openApi: OpenApi): string {
     INTRODUCTION,
     ["| Code | HTTP status | Meaning |", "|---|---|---|", ...codes].join("\n"),
     EVENT_RULES,
+    SIGN_RULES,
     ...sections,
   ].join("\n\n")}\n`;
 }
@@ -50,3 +52,11 @@ at most 50 characters, \`$\` only for presets. A text has at most ${LIMITS.prope
 point. \`time\` lies between 10 days before and 1 hour after server time unless \`time_free\` is true. \`client_id\` has 1 to
 ${LIMITS.clientIdLength} characters; a number is taken as its digits. An event is stored once however often it is sent; an order is stored
 once per \`$order_id\` (else \`$trace_id\`), whoever reports it. Amounts are whole cents, \`$ecpm\` is major units per thousand.`;
+
+const SIGN_RULES = `A report's \`sign\`: each top-level field of the body but \`sign\` becomes \`name=\` and its value as compact JSON with sorted keys;
+these texts are sorted, joined by \`&\`, the developer application's \`app_key\` is put behind them, every quote and blank is taken
+out, and the MD5 of that in lower hex is the sign. \`Authorization\` is a JSON Web Token, HS256, whose key is the sign's text and whose
+claim \`app_key\` names the key. This is what the interface asks for, and it does not protect everything. The token holds the
+\`app_key\` in clear text: without TLS, whoever listens can sign reports too. Whoever has recorded a call can send it again, within
+the rate: a claim \`exp\` (seconds since 1970) ends that, and \`nbf\` says from when on; both are honoured with ${CLOCK_S_MAX} s of grace. The
+client \`touchpoint/client\` sets \`exp\` when it is given \`tokenLifeS\`, and its \`signedRequest\` makes both texts.`;

@@ -29,6 +29,7 @@ export async function namedDeveloper(context: HttpContext, request: FastifyReque
  * key of the token. Before anything else of the body is looked at.
  */
 export async function requireSigned(
+  { clock }: HttpContext,
   request: FastifyRequest,
   developer: DeveloperApp | undefined,
 ): Promise<DeveloperApp> {
@@ -36,8 +37,8 @@ export async function requireSigned(
   if (!developer || typeof sign !== "string") throw new ApiError("badSign", NOT_VERIFIED);
   assertShallow(request.body as JsonValue, "The body");
   const isSigned = isReportSigned(request.plainBody.toString("utf8"), sign, developer.appKey);
-  if (!isSigned || !(await isTokenOf(tokenOf(request), sign.toLowerCase(), sign)))
-    throw new ApiError("badSign", NOT_VERIFIED);
+  const signs = new Set([sign.toLowerCase(), sign]);
+  if (!isSigned || !(await isTokenOf(tokenOf(request), signs, clock()))) throw new ApiError("badSign", NOT_VERIFIED);
   requireApproved(developer);
   return developer;
 }
@@ -60,10 +61,17 @@ function keyNamedBy(token: string): string | undefined {
   }
 }
 
-/** Only HS256, whatever the token says of itself. The sign may have been sent in capitals. */
-async function isTokenOf(token: string, ...signs: string[]): Promise<boolean> {
-  for (const sign of new Set(signs)) {
-    const isValid = await jwtVerify(token, Buffer.from(sign), { algorithms: ["HS256"] }).then(
+/** Clocks of callers may be off by as much as `current_time` may. */
+export const CLOCK_S_MAX = 10;
+
+/**
+ * Only HS256, whatever the token says of itself. The sign may have been sent in capitals. A token may say until when it
+ * counts (`exp`), and from when on (`nbf`): whoever has recorded the call cannot send it again after that.
+ */
+async function isTokenOf(token: string, signs: ReadonlySet<string>, nowMs: number): Promise<boolean> {
+  const rules = { algorithms: ["HS256"], currentDate: new Date(nowMs), clockTolerance: CLOCK_S_MAX };
+  for (const sign of signs) {
+    const isValid = await jwtVerify(token, Buffer.from(sign), rules).then(
       () => true,
       () => false,
     );

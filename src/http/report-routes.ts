@@ -31,7 +31,7 @@ export function reportRoutes(server: FastifyInstance, context: HttpContext): voi
       request.named = await namedDeveloper(context, request);
     });
     routes.addHook("preValidation", async (request) => {
-      request.developer = await requireSigned(request, request.named);
+      request.developer = await requireSigned(context, request, request.named);
     });
 
     reportRoute(routes, context, {

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type AdReportBody, ReportClient, ReportError, signedRequest } from "../../src/client/report-client.ts";
 import type { App } from "../../src/db/app.ts";
@@ -22,6 +23,13 @@ test("the published example gets the published sign and token", () => {
   );
 });
 
+test("a token that says until when it counts says so in whole seconds, and signs that too", () => {
+  const { authorization } = signedRequest(BODY, KEY, { expiresAtMs: 1_800_000_000_999 });
+  const [head, claims, signature] = authorization.split(".");
+  expect(JSON.parse(Buffer.from(claims!, "base64url").toString())).toEqual({ app_key: KEY, exp: 1_800_000_000 });
+  expect(signature).toBe(createHmac("sha256", SIGN).update(`${head}.${claims}`).digest("base64url"));
+});
+
 describe("the client", () => {
   let app: App;
   let client: ReportClient;
@@ -36,6 +44,13 @@ describe("the client", () => {
     await server.register(app, "用户 1", { channel: "<a> & b" });
     await server.collect(app, "用户 1", [track("$PayEvent", { $pay_amount: 600, $order_id: "o-1" })]);
     await server.settle();
+  });
+
+  test("can have its calls end: a token whose time is over is refused", async () => {
+    const { appKey } = await reports.developer();
+    const living = (tokenLifeS: number) => new ReportClient({ baseUrl: server.url, appKey, tokenLifeS });
+    expect(await living(3_600).metrics()).toHaveLength(METRICS.length);
+    expect((await refusal(living(-3_600).metrics())).code).toBe(2002);
   });
 
   const report = (): AdReportBody => ({

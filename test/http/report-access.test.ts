@@ -63,6 +63,19 @@ describe("a signed call", () => {
     }
   });
 
+  test("may say until when it counts, and from when on", async () => {
+    const { body } = signedRequest(listOf(app), developer.appKey);
+    const { sign } = JSON.parse(body) as { sign: string };
+    const nowS = Math.floor(Date.now() / 1000);
+    const codeWith = async (claims: object) => {
+      const authorization = tokenOf({ app_key: developer.appKey, ...claims }, sign);
+      return (await reports.send("order/list", body, { authorization })).code;
+    };
+    expect(await codeWith({ exp: nowS + 3_600, nbf: nowS - 3_600 })).toBe(0);
+    expect(await codeWith({ exp: nowS - 3_600 })).toBe(2002);
+    expect(await codeWith({ nbf: nowS + 3_600 })).toBe(2002);
+  });
+
   test.each(NAMES)("of %s is for no page of another site", async (path, { body }) => {
     const { body: text, authorization } = signedRequest(body(app), developer.appKey);
     const origin = "https://elsewhere.example";
