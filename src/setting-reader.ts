@@ -1,8 +1,5 @@
 import { isNetwork } from "./domain/network.ts";
-
-export const KIB = 1024;
-export const MIB = 1024 * KIB;
-export const GIB = 1024 * MIB;
+import { GIB, KIB, MIB } from "./limits.ts";
 
 /** Each reads the text of one setting, and throws what is wrong with it. */
 export function integer(min: number, max: number) {

@@ -1,5 +1,6 @@
-import { configFromEnvironment, LIMITS } from "../../src/config.ts";
+import { configFromEnvironment } from "../../src/config.ts";
 import { openPool } from "../../src/db/pool.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { createLog } from "../../src/log.ts";
 import { PostbackWorker } from "../../src/postback/worker.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";

@@ -1,6 +1,6 @@
-import { LIMITS } from "../config.ts";
 import type { AdCampaign } from "../db/ad-campaign.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import { LIMITS } from "../limits.ts";
 import type { FreshTouch } from "./touches.ts";
 
 /** Which plans and ads belong to which campaigns, as the touches and users of a batch tell it. Each pair once. */

@@ -1,7 +1,6 @@
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { loadAppRules } from "../db/app.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ErasureDigest } from "../db/erased-user.ts";
@@ -18,6 +17,7 @@ import { EventParts, type WantedDay } from "../domain/event-part.ts";
 import { messageOf } from "../errors.ts";
 import { IntakePace } from "../intake-pace.ts";
 import { JournalReader } from "../journal/reader.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type DecodedEntry, decodeItem } from "./decode.ts";
 import { isErasure } from "./erasure.ts";

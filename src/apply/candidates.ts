@@ -1,11 +1,11 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import type { KeyLookup } from "../db/touch.ts";
 import type { FoundTouch, Subject, TouchMethod } from "../domain/attribution.ts";
 import type { RuleBook } from "../domain/attribution-rules.ts";
 import { flagsOf, type TouchCounts } from "../domain/fraud.ts";
 import type { Touch } from "../domain/touch.ts";
 import { addressKey, type Key, touchDeviceKeys } from "../domain/touch-key.ts";
+import { LIMITS } from "../limits.ts";
 import { TouchIndex } from "./touch-index.ts";
 import { LOOK_BACK_MS_MIN } from "./touches.ts";
 

@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import { eventRow } from "../db/event.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { EventParts } from "../domain/event-part.ts";
@@ -10,6 +9,7 @@ import type { PostbackBook } from "../domain/postback-book.ts";
 import { adViewMoment, eventMoment, orderMoments } from "../domain/postback-moment.ts";
 import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
 import { addAdView, addPayment } from "../domain/user-figures.ts";
+import { LIMITS } from "../limits.ts";
 import { countPayment, countTrackEvent, numberOf } from "./day-counters.ts";
 import { type DecodedEntry, type SentEvent, textOf } from "./decode.ts";
 import { type AppContext, type Facts, newUser } from "./facts.ts";

@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import type { ObservedName } from "../db/metadata.ts";
+import { LIMITS } from "../limits.ts";
 
 type Kind = ObservedName["kind"];
 

@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { Rules } from "../domain/attribution-rules.ts";
 import { DAY_MS } from "../domain/calendar.ts";
@@ -9,6 +8,7 @@ import { isObject, type JsonObject } from "../domain/json.ts";
 import { placeOf } from "../domain/place.ts";
 import { registrationMoments } from "../domain/postback-moment.ts";
 import type { EntryHead } from "../journal/entry.ts";
+import { LIMITS } from "../limits.ts";
 import { keysAtHand } from "./attribution.ts";
 import { textOf } from "./decode.ts";
 import { type Facts, newUser, userKey } from "./facts.ts";

@@ -1,11 +1,11 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import { loadTrackEvents } from "../db/event.ts";
 import { loadEventParts } from "../db/event-day.ts";
 import { loadPayments } from "../db/orders.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { addUserDays, deleteUserDays, type UserDay } from "../db/user-day.ts";
 import { spanOf } from "../domain/calendar.ts";
+import { LIMITS } from "../limits.ts";
 import { countPayment, countTrackEvent, numberOf } from "./day-counters.ts";
 import { type Facts, newUserDay, userKey } from "./facts.ts";
 

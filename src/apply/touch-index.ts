@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import {
   countInWeek,
   findByKeys,
@@ -11,6 +10,7 @@ import {
 } from "../db/touch.ts";
 import { weekOf } from "../domain/calendar.ts";
 import type { Touch } from "../domain/touch.ts";
+import { LIMITS } from "../limits.ts";
 
 /** The stored touches, as a batch looks into them: everything under its keys is read once, unless that is a flood. */
 export class TouchIndex {

@@ -1,10 +1,10 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import { findTouchIds, insertTouches, type TouchRow, touchKeyText } from "../db/touch.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
 import type { UserKey } from "../db/user-account.ts";
 import { findUsersByKeys } from "../db/user-key.ts";
 import { DAY_MS, weekOf } from "../domain/calendar.ts";
+import { LIMITS } from "../limits.ts";
 import type { ReadTouch } from "../platform/link.ts";
 import type { DecodedEntry } from "./decode.ts";
 

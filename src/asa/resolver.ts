@@ -1,8 +1,8 @@
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { type AsaToken, claimAsaTokens, postponeAsaToken } from "../db/asa-token.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
+import { LIMITS } from "../limits.ts";
 
 /** What became of a token. `unanswered`: to be asked again. */
 export type AsaAnswer =

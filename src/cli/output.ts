@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from "commander";
-import { LIMITS } from "../config.ts";
 import { isDay } from "../domain/calendar.ts";
+import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 
 /** How every command prints: a table for people, JSON for programs. */

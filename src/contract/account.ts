@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import { CALLBACK_KINDS, type CallbackKind } from "../domain/callback.ts";
+import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { choice, TABLE_INTEGER_MAX, table } from "./fields.ts";
 

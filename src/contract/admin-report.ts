@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { adReportBody, orderListBody, rateDecimalPoint, userListBody } from "./report.ts";
 
 const {

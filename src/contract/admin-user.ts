@@ -1,9 +1,9 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import { METHODS, OUTCOMES } from "../domain/attribution.ts";
 import { FLAGS } from "../domain/fraud.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { TOUCH_KINDS } from "../domain/touch.ts";
+import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { userRecord } from "./list-record.ts";
 

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import { REJECTIONS } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { emptyData, envelopeSchema } from "./envelope.ts";
 import { accessToken, clientId, optionalText } from "./fields.ts";
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import { CALIBERS, type Caliber } from "../domain/cube.ts";
+import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { TABLE_INTEGER_MAX } from "./fields.ts";
 import { pageInfo } from "./list-record.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { pageInfo } from "./list-record.ts";
 import { pageFields } from "./paging.ts";

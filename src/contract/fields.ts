@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 
 /** Pieces from which the schemas of the operations are made. */
 type Words = { description: string };

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import { HEALTH_PROBLEMS, type HealthProblem, type HealthState } from "../domain/health.ts";
 import { LEDGER_STEPS, type LedgerStep } from "../domain/ledger.ts";
+import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { choice } from "./fields.ts";
 

@@ -1,5 +1,4 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import {
   META_STATES,
   METADATA_MODES,
@@ -11,6 +10,7 @@ import {
   type PropertyScope,
   type PropertyType,
 } from "../domain/metadata.ts";
+import { LIMITS } from "../limits.ts";
 import { choice } from "./fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { accessToken, optionalText } from "./fields.ts";
 
 export const CONSUMER_EVENT_TYPES = [

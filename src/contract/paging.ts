@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 
 /** Of a list that is asked for with GET, where everything is a text. */
 export const pageFields = {

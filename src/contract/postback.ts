@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import type { ResendRefusal } from "../domain/postback-request.ts";
 import type { PRESET_MOMENTS } from "../domain/postback-rule.ts";
 import { POSTBACK_RULE_FIELDS } from "../domain/postback-rule-fields.ts";
+import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { clientId, TABLE_INTEGER_MAX } from "./fields.ts";
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { emptyData, envelopeSchema } from "./envelope.ts";
 import { TABLE_INTEGER_MAX } from "./fields.ts";
 

@@ -1,5 +1,5 @@
 import { Type } from "typebox";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { accessToken, clientId, nonEmptyText, optionalNumber, optionalStruct, optionalText, text } from "./fields.ts";
 

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse";
-import { LIMITS } from "../config.ts";
 import { messageOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 
 /** What is wrong with a line of a file; of the file as a whole, line 0. */
 export type Problem = { line: number; problem: string };

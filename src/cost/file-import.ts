@@ -1,6 +1,5 @@
 import type { Readable } from "node:stream";
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import {
   AD_LEVELS,
   type AdLevel,
@@ -12,6 +11,7 @@ import {
 import { type Cost, storeCosts } from "../db/cost.ts";
 import { inTransaction } from "../db/pool.ts";
 import { isDay } from "../domain/calendar.ts";
+import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { type CsvShape, readCsv } from "./csv-file.ts";
 

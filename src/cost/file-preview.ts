@@ -1,10 +1,10 @@
 import type { Readable } from "node:stream";
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import { type AdObject, type Advertiser, findAdObjects, findAdvertisers } from "../db/ad-names.ts";
 import { type Cost, findCosts } from "../db/cost.ts";
 import { inTransaction, preferIndexes } from "../db/pool.ts";
 import type { Executor } from "../db/sql.ts";
+import { LIMITS } from "../limits.ts";
 import { type CsvShape, FileError, type LinedRow, type Problem, walkCsv } from "./csv-file.ts";
 import {
   AD_OBJECT_COLUMNS,

@@ -1,7 +1,7 @@
-import { LIMITS } from "../config.ts";
 import type { CostAccount, PulledDay } from "../db/cost-pull.ts";
 import { calendarOf, daysBetween } from "../domain/calendar.ts";
 import { isSettled, newestSettledDay } from "../domain/cost-schedule.ts";
+import { LIMITS } from "../limits.ts";
 import type { AccountPull, PullPlan } from "./account-pull.ts";
 import type { AskedPull } from "./pull-desk.ts";
 

@@ -1,12 +1,12 @@
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { loadCostAccounts } from "../db/cost-pull.ts";
 import type { AccountKey } from "../db/platform-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { dueDays, firstScheduledDay } from "../domain/cost-schedule.ts";
 import { callable } from "../domain/network.ts";
 import { messageOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { Sender } from "../outbound/sender.ts";

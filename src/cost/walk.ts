@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LIMITS } from "../config.ts";
 import type { PlatformAccount } from "../db/platform-account.ts";
 import type { DayRange } from "../domain/cost-schedule.ts";
 import { messageOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { newNonce, refreshToken, settingsOfAccount, type TokenDeps } from "../outbound/account-token.ts";
 import type { Sent } from "../outbound/sender.ts";
 import type { CallContext } from "../platform/connector.ts";

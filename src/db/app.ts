@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { LIMITS } from "../config.ts";
 import type { AppSecret } from "../domain/app-secret.ts";
 import type { MetadataMode } from "../domain/metadata.ts";
 import type { Rates } from "../domain/money.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { Vault } from "../vault.ts";
 import { createDefaultRules } from "./postback-rule.ts";
 import { sealFor } from "./sealed.ts";

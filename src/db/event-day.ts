@@ -1,7 +1,7 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import { addDays } from "../domain/calendar.ts";
 import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event-part.ts";
+import { LIMITS } from "../limits.ts";
 import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./partition.ts";
 import { inTransaction, isLockRefused } from "./pool.ts";
 import { type Executor, execute, identifier, query, sql } from "./sql.ts";

@@ -1,7 +1,7 @@
 import { setPriority } from "node:os";
 import pg from "pg";
-import { LIMITS } from "../config.ts";
 import { messageOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Executor } from "./sql.ts";
 

@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
+import { LIMITS } from "../limits.ts";
 import { markSlices } from "./dirty-day.ts";
 import { emptyLane, endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
 import { preferIndexes } from "./pool.ts";

@@ -1,4 +1,4 @@
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** A stretch of the journal that could not be understood. The bytes are kept, so that a later version can replay them. */

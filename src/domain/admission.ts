@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import type { Rejection } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { cutToBytes, deeperThan, isObject, type JsonObject, type JsonValue } from "./json.ts";
 import {
   type AppMetadata,

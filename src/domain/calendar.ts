@@ -1,4 +1,4 @@
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 
 /** Days and clock texts in an app's own time zone. A day is written YYYY-MM-DD. */
 const SECOND_MS = 1_000;

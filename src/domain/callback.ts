@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { NAME } from "./metadata.ts";
 import { isPrivateHost } from "./network.ts";
 

@@ -1,4 +1,4 @@
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { cutToBytes } from "./json.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import { addDays, DAY_MS } from "./calendar.ts";
 
 /** A partition of the events: the days from `from` until `until`. "dropped": it is gone, and its days take no more. */

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 /** Deeper than admission lets pass: what is cut here is left out of the stored event anyway. */

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 
 /** NUL and lone surrogates have become U+FFFD while parsing; in an id they would make two ids one. */
 const UNSTORABLE = /[\u0000-\u001f\ufffd]/;

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export type JsonObject = { [key: string]: JsonValue };

@@ -1,4 +1,4 @@
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 /** What an app accepts: its own declarations over the presets that every client SDK sends. */
 export const PROPERTY_TYPES = ["string", "number", "bool", "datetime", "list", "object"] as const;
 export type PropertyType = (typeof PROPERTY_TYPES)[number];

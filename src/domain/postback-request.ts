@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { isDay } from "./calendar.ts";
 import { storable } from "./json.ts";
 import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS, POSTBACK_STATUS_TEXTS, type PostbackStatus } from "./postback.ts";

@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { DAY_MS } from "./calendar.ts";
 import { parseDuration } from "./duration.ts";
 import { assertShallow, type JsonValue, parseJson } from "./json.ts";

@@ -1,4 +1,4 @@
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
 
 export const PROFILE_OPERATIONS = [

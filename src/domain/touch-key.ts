@@ -1,5 +1,5 @@
 import { isIP, isIPv6 } from "node:net";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import type { TouchMethod } from "./attribution.ts";
 import type { Device } from "./device.ts";
 import { cleanId, md5 } from "./identity.ts";

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { appIdQuery } from "../contract/admin.ts";
 import {
   type CostDays,
@@ -24,6 +23,7 @@ import { loadCostAccounts, loadPulledDays, type PulledDay } from "../db/cost-pul
 import { calendarOf, daysBetween, isDay } from "../domain/calendar.ts";
 import { firstScheduledDay } from "../domain/cost-schedule.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { type CostRange, listCostDays, listCostRows } from "../report/cost-list.ts";
 import { PAGE_SIZE, type Page, readPage } from "../report/list-request.ts";

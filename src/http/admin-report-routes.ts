@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { LIMITS } from "../config.ts";
 import { cellBody, exportBody } from "../contract/admin-report.ts";
 import { explainedAnswer } from "../contract/console-report.ts";
 import { success } from "../contract/envelope.ts";
 import type { App } from "../db/app.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { readDates } from "../report/ad-report-request.ts";
 import { type CellBody, readCell } from "../report/cell-request.ts";
 import { explainCell } from "../report/explain.ts";

@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import { CODES, REJECTIONS } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { type OpenApi, sectionsOf } from "./docs-page.ts";
 import { CLOCK_S_MAX } from "./report-access.ts";
 

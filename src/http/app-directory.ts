@@ -1,11 +1,11 @@
 import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { type App, listenForSettings, loadApps } from "../db/app.ts";
 import { loadEventMeta, loadPropertyMeta, type PropertyMeta } from "../db/metadata.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
 import type { AppMetadata, PropertyType } from "../domain/metadata.ts";
 import { ApiError, messageOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import type { Vault } from "../vault.ts";

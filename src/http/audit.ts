@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { LIMITS } from "../config.ts";
 import { addAudit, removeAudit } from "../db/audit-log.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
+import { LIMITS } from "../limits.ts";
 import { accessOf } from "./admin.ts";
 import { callerOf, type HttpContext } from "./context.ts";
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { LIMITS } from "../config.ts";
 import { type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { assertWithin } from "../domain/json-bounds.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyOwner, bodyOwner } from "../intake/body-room.ts";
+import { LIMITS } from "../limits.ts";
 import { type BodyHeaders, isPacked, isPlain, unpackBody } from "./body.ts";
 import { callerOf, type HttpContext } from "./context.ts";
 import { type Receiver, receiveBody } from "./receive.ts";

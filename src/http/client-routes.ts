@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { LIMITS } from "../config.ts";
 import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
 import { appAndClientQuery, deviceInfo, deviceInfoBody, resetClientIdBody, updateDataBody } from "../contract/user.ts";
 import { deviceOf, readDeviceData } from "../domain/device.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
+import { LIMITS } from "../limits.ts";
 import { acceptSent, bodyOf, type HttpContext, headOf, readClientId, requireRegistered } from "./context.ts";
 import { messageOfInvalid } from "./validation.ts";
 

@@ -1,10 +1,10 @@
-import { LIMITS } from "../config.ts";
 import { EMPTY_SUCCESS, success } from "../contract/envelope.ts";
 import { admitEvents, type EventError } from "../domain/admission.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead } from "../journal/entry.ts";
 import { journaledBody } from "../journal/packed-body.ts";
+import { LIMITS } from "../limits.ts";
 import type { ServedApp } from "./app-directory.ts";
 import { type HttpContext, readClientId, requireRegistered } from "./context.ts";
 

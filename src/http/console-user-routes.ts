@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
 import {
   type AuditPage,
@@ -29,6 +28,7 @@ import { loadAudit } from "../db/audit-log.ts";
 import { inTransaction } from "../db/pool.ts";
 import type { Executor } from "../db/sql.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1/console-users";

@@ -2,7 +2,6 @@ import { Readable } from "node:stream";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { TSchema } from "typebox";
-import { LIMITS } from "../config.ts";
 import {
   type CostPreview,
   costPreviewAnswer,
@@ -18,6 +17,7 @@ import { FileError } from "../cost/csv-file.ts";
 import { importAdObjects, importAdvertisers, importCosts } from "../cost/file-import.ts";
 import { previewAdObjects, previewAdvertisers, previewCosts } from "../cost/file-preview.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1";

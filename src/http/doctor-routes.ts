@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { type DoctorAnswer, doctorEnvelope, doctorQuery } from "../contract/doctor.ts";
 import { success } from "../contract/envelope.ts";
 import { loadCampaigns } from "../db/campaign.ts";
@@ -7,6 +6,7 @@ import { isDatabaseAway } from "../db/pool.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { diagnose } from "../domain/doctor.ts";
 import type { Finding } from "../domain/finding.ts";
+import { LIMITS } from "../limits.ts";
 import { loadRecentPayments, loadStoredFacts } from "../report/doctor-facts.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { elapsedMs } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import type { ApiError } from "../errors.ts";
 import { type BodyOwner, bodyOwner } from "../intake/body-room.ts";
+import { LIMITS } from "../limits.ts";
 import { answerOfError, type FailedAnswer, JSON_TYPE } from "./answer.ts";
 import type { HttpContext } from "./context.ts";
 import { mustCloseUnread, receiveBody } from "./receive.ts";

@@ -1,9 +1,9 @@
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { addAudit, changeAudit } from "../db/audit-log.ts";
 import { countedAddress } from "../domain/network.ts";
 import { messageOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 
 /** What somebody tried to get in with. */

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { success } from "../contract/envelope.ts";
 import {
   healthEnvelope,
@@ -17,6 +16,7 @@ import { countSetAside, type ListedSetAside, pageSetAside, requestReplay } from 
 import type { LedgerStep } from "../domain/ledger.ts";
 import { decodeEntry } from "../journal/entry.ts";
 import { beginningOf } from "../journal/packed-body.ts";
+import { LIMITS } from "../limits.ts";
 import { type LedgerWish, sumLedger } from "../report/ledger.ts";
 import type { HttpContext } from "./context.ts";
 import { healthOf } from "./health.ts";

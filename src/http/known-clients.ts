@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import { findRegistered, type UserKey } from "../db/user-account.ts";
+import { LIMITS } from "../limits.ts";
 
 export type Registered = "yes" | "no" | "unknown";
 

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import type { LinkQuery } from "../platform/link-query.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { CollectCall, Collected } from "./collect.ts";

@@ -1,10 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { LIMITS } from "../config.ts";
 import { type LiveCall, liveQuery } from "../contract/live.ts";
 import { isObject } from "../domain/json.ts";
 import { ApiError, CODES } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { isStillSignedIn } from "./admin.ts";
 import type { HttpContext } from "./context.ts";
 import type { Watched } from "./live.ts";

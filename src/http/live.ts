@@ -1,6 +1,6 @@
-import { LIMITS } from "../config.ts";
 import type { LiveCall } from "../contract/live.ts";
 import { isObject } from "../domain/json.ts";
+import { LIMITS } from "../limits.ts";
 
 /** A call that was answered a moment ago. What it holds is only looked at where somebody is going to see it. */
 export type AnsweredCall = Omit<LiveCall, "id" | "body"> & {

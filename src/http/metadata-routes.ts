@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { appIdQuery } from "../contract/admin.ts";
 import { envelopeSchema, success } from "../contract/envelope.ts";
 import {
@@ -12,6 +11,7 @@ import {
 } from "../contract/metadata.ts";
 import { declareEvents, declareProperties, type EventMeta, loadAppMeta, type PropertyMeta } from "../db/metadata.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1/metadata";

@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 
 /** `known`: somebody has proved before to belong here, by a session, a one-time link or a device that was signed in. */
 export type Standing = "known" | "stranger";

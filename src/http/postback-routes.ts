@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { success } from "../contract/envelope.ts";
 import {
   type PostbackList,
@@ -17,6 +16,7 @@ import {
 } from "../contract/postback.ts";
 import { type GivenTexts, type ResendWish, readList, readResend } from "../domain/postback-request.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { showPostbacks, showRecent, showState } from "../postback/outbox-view.ts";
 import { resendPostbacks } from "../postback/resend.ts";

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { appIdQuery } from "../contract/admin.ts";
 import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
 import {
@@ -18,6 +17,7 @@ import {
 import { readDays } from "../domain/postback-request.ts";
 import type { GivenRule } from "../domain/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { dryRun } from "../postback/dry-run.ts";
 import { addRule, changeRule, dropRule, listRules, orderRules, shownRule, triedRule } from "../postback/rules.ts";
 import type { HttpContext } from "./context.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 
 export type Receiver = {
   /** The largest body that is taken. */

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { LIMITS } from "../config.ts";
 import { success } from "../contract/envelope.ts";
 import {
   appAndClientQuery,
@@ -13,6 +12,7 @@ import { assertShallow, isObject, type JsonObject } from "../domain/json.ts";
 import { makeUserToken } from "../domain/user-token.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryKind } from "../journal/entry.ts";
+import { LIMITS } from "../limits.ts";
 import { PLATFORM_NAMES, platformNamed } from "../platform/registry.ts";
 import { acceptSent, bodyOf, type HttpContext, headOf, readClientId } from "./context.ts";
 import { findUserRecords } from "./user-record.ts";

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { decodeJwt, jwtVerify } from "jose";
-import { LIMITS } from "../config.ts";
 import { type DeveloperApp, findDeveloperApp } from "../db/developer-app.ts";
 import { giveCallBack, takeCall } from "../db/report-call.ts";
 import { assertShallow, isObject, type JsonValue } from "../domain/json.ts";
 import { isReportSigned } from "../domain/report-sign.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { LIMITS } from "../config.ts";
 import { appIdQuery } from "../contract/admin.ts";
 import { success } from "../contract/envelope.ts";
 import {
@@ -26,6 +25,7 @@ import {
   type Stored,
 } from "../db/report-view.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { Actor } from "./admin.ts";
 import { noteChange } from "./audit.ts";
 import type { HttpContext } from "./context.ts";

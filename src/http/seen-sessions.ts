@@ -1,4 +1,4 @@
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import type { Actor } from "./admin.ts";
 
 /** So long after a session was last looked up, its holder is still believed. */

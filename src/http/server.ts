@@ -15,9 +15,9 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import { LIMITS } from "../config.ts";
 import { refusal } from "../contract/envelope.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
 import { hideContentType, readBodies } from "./body-reader.ts";

@@ -1,5 +1,5 @@
-import { LIMITS } from "../config.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 
 const WAIT_MS_MIN = 15_000;
 const WAIT_MS_MAX = 900_000;

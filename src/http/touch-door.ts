@@ -1,6 +1,6 @@
-import { LIMITS } from "../config.ts";
 import type { TouchKind } from "../domain/touch.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { HttpContext } from "./context.ts";
 import { DoorCall, type Handler } from "./door.ts";
 import { acceptTouch, type TouchCall } from "./touch.ts";

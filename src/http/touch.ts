@@ -1,7 +1,7 @@
-import { LIMITS } from "../config.ts";
 import { SUCCESS_TEXT } from "../contract/envelope.ts";
 import type { TouchKind } from "../domain/touch.ts";
 import { ApiError, CODES, type CodeName } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { LinkQuery } from "../platform/link-query.ts";
 import type { Platform } from "../platform/platform.ts";
 import { platformOfLink } from "../platform/registry.ts";

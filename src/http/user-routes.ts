@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { LIMITS } from "../config.ts";
 import { eraseBody } from "../contract/admin.ts";
 import {
   type Erased,
@@ -15,6 +14,7 @@ import { success } from "../contract/envelope.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead } from "../journal/entry.ts";
+import { LIMITS } from "../limits.ts";
 import { PLATFORM_NAMES } from "../platform/registry.ts";
 import { readTimeline, readTimelineWish } from "../report/timeline.ts";
 import { searchUsers } from "../report/user-search.ts";

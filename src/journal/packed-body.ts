@@ -1,5 +1,5 @@
 import { constants, createGunzip, gunzipSync } from "node:zlib";
-import { LIMITS } from "../config.ts";
+import { LIMITS } from "../limits.ts";
 import type { Entry } from "./entry.ts";
 
 /** A body as the journal keeps it: as it was sent where that is shorter, so that little sent never becomes much kept. */

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { type AccountKey, loadAccount, type PlatformAccount, storeAccount } from "../db/platform-account.ts";
 import { allowIdle, inTransaction } from "../db/pool.ts";
+import { LIMITS } from "../limits.ts";
 import { type AccountField, type AccountSettings, settingsOf, type TokenFlow } from "../platform/connector.ts";
 import type { Vault } from "../vault.ts";
 import type { Sender } from "./sender.ts";

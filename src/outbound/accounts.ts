@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import {
   type AccountKey,
   loadAccount,
@@ -14,6 +13,7 @@ import type { Executor } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { laneOf } from "../domain/postback-book.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import {
   type AccountChange,
   accountFieldsOf,

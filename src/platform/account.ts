@@ -1,9 +1,9 @@
-import { LIMITS } from "../config.ts";
 import { isObject } from "../domain/json.ts";
 import { isPrivateHost } from "../domain/network.ts";
 import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
 import { readSwitch } from "../domain/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { AccountField } from "./connector.ts";
 import { COST_PLATFORMS, costConnectorOf } from "./cost/registry.ts";
 import { CALLBACK_HOSTS, hostsOf } from "./postback/callback.ts";

@@ -1,6 +1,6 @@
-import { LIMITS } from "../config.ts";
 import { cleanValue } from "../domain/identity.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
+import { LIMITS } from "../limits.ts";
 
 /** Keys that hold more of a Douyin launch query, as an object or as JSON text, which may be percent-encoded. */
 const CONTAINERS = ["ad_params", "log_extra"];

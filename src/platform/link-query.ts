@@ -1,6 +1,6 @@
-import { LIMITS } from "../config.ts";
 import { cleanValue } from "../domain/identity.ts";
 import { cutToBytes, storableText } from "../domain/json.ts";
+import { LIMITS } from "../limits.ts";
 
 /**
  * The parameters of a link call. The door, the check of the signature and apply all read them here, from the same bytes,

@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import { cleanId } from "../domain/identity.ts";
 import { type Touch, type TouchKind, touchIdOf } from "../domain/touch.ts";
 import {
@@ -10,6 +9,7 @@ import {
   openIdKeys,
   touchDeviceKeys,
 } from "../domain/touch-key.ts";
+import { LIMITS } from "../limits.ts";
 import type { LinkQuery } from "./link-query.ts";
 import type { Platform } from "./platform.ts";
 import { platformOfLink } from "./registry.ts";

@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import type { AppRules } from "../db/app.ts";
 import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
 import { inTransaction, preferIndexes } from "../db/pool.ts";
@@ -17,6 +16,7 @@ import {
   retentionDaysOf,
 } from "../domain/postback-rule.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { postbackConnectorOf } from "../platform/postback/registry.ts";
 
 /** What one platform would have been told. Money in cents. */

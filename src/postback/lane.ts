@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { endPause, notePause } from "../db/lane-pause.ts";
 import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
 import { inTransaction } from "../db/pool.ts";
@@ -13,6 +12,7 @@ import { loadUsers } from "../db/user-account.ts";
 import { md5 } from "../domain/identity.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import { messageOf } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { Breaker, Pace } from "./breaker.ts";
 import type { Delivery, Parcel, Way } from "./way.ts";

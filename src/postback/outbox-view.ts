@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import { type AppRules, loadAppRules } from "../db/app.ts";
 import { loadPauses } from "../db/lane-pause.ts";
 import { sumOutbox } from "../db/outbox.ts";
@@ -8,6 +7,7 @@ import type { Executor } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback.ts";
 import { type ListWish, placeText } from "../domain/postback-request.ts";
+import { LIMITS } from "../limits.ts";
 import { type ShownAccount, shownAccount } from "../outbound/accounts.ts";
 import type { Vault } from "../vault.ts";
 

@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import type { AppRules } from "../db/app.ts";
 import { loadOrders } from "../db/orders.ts";
 import { insertOutbox } from "../db/outbox.ts";
@@ -22,6 +21,7 @@ import { PostbackBook } from "../domain/postback-book.ts";
 import type { ResendRefusal, ResendWish } from "../domain/postback-request.ts";
 import { toldAmount } from "../domain/postback-rule.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { postbackConnectorOf } from "../platform/postback/registry.ts";
 
 export type Resent = {

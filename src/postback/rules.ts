@@ -1,5 +1,4 @@
 import type pg from "pg";
-import { LIMITS } from "../config.ts";
 import { loadCampaign } from "../db/campaign.ts";
 import { inTransaction } from "../db/pool.ts";
 import {
@@ -20,6 +19,7 @@ import {
   readPostbackRule,
 } from "../domain/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { POSTBACK_PLATFORMS } from "../platform/postback/registry.ts";
 import { platformNamed } from "../platform/registry.ts";
 

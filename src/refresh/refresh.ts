@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
-import { LIMITS } from "../config.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed } from "../db/dirty-day.ts";
 import { inTransaction, preferHashes, preferIndexes } from "../db/pool.ts";
+import { LIMITS } from "../limits.ts";
 
 /**
  * Counts the slices of the cube that are out of date, the newest day first. A slice is always counted as a whole, from

@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import { costRows } from "../db/cost.ts";
 import { cubeRows, distinctUsers } from "../db/cube.ts";
 import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/sql.ts";
@@ -11,6 +10,7 @@ import {
   type Sums,
   type UserMeasure,
 } from "../domain/cube.ts";
+import { LIMITS } from "../limits.ts";
 import type { AdReportRequest, ReportFilter } from "./ad-report-request.ts";
 import { type Dimension, isCubeDimension } from "./dimension.ts";
 

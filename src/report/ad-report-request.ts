@@ -1,7 +1,7 @@
-import { LIMITS } from "../config.ts";
 import { addDays, DAY_MS, isDay } from "../domain/calendar.ts";
 import { type Caliber, CUBE_DIMENSIONS } from "../domain/cube.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { type Metric, metricNamed, type Reading } from "./catalogue.ts";
 import {
   ASSOCIATED,

@@ -1,9 +1,9 @@
-import { LIMITS } from "../config.ts";
 import { type AdName, loadAdObjectNames, loadAdvertiserNames } from "../db/ad-names.ts";
 import type { Executor } from "../db/sql.ts";
 import { addDays } from "../domain/calendar.ts";
 import { DISTINCT_MEASURES, type DistinctMeasure, type Measure, type Sums } from "../domain/cube.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { queryDistinct, querySums, type ReportRow } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 import type { Formula, Metric, Reading } from "./catalogue.ts";

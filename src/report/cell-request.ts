@@ -1,6 +1,6 @@
-import { LIMITS } from "../config.ts";
 import { isDay } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { type AdReportBody, readAdReport } from "./ad-report-request.ts";
 import { type Dimension, dimensionNamed } from "./dimension.ts";
 import type { Cell } from "./explain.ts";

@@ -1,9 +1,9 @@
-import { LIMITS } from "../config.ts";
 import { sumOrdersWithoutRate } from "../db/orders.ts";
 import { type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { addDays, calendarOf, weekOf } from "../domain/calendar.ts";
 import type { SharedValue, StoredFacts } from "../domain/doctor-stored.ts";
 import type { SeenPayment } from "../domain/seen-call.ts";
+import { LIMITS } from "../limits.ts";
 import { sumLedger } from "./ledger.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
-import { LIMITS } from "../config.ts";
 import type { FraudReport } from "../contract/fraud.ts";
 import { type Executor, query, sql } from "../db/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 import type { PatternFlag } from "../domain/fraud.ts";
 import { deviceKeys } from "../domain/touch-key.ts";
+import { LIMITS } from "../limits.ts";
 
 /** What shows only when many users are looked at together. Found when somebody asks, so it is never out of date. */
 export type Pattern = { flag: PatternFlag; reason: string };

@@ -1,9 +1,9 @@
-import { LIMITS } from "../config.ts";
 import type { Ledger } from "../db/ledger-minute.ts";
 import { type Executor, identifier, query, sql } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { addOutcome, addsUp, type LedgerStep, ledgerEdges, noOutcomes, type Outcomes } from "../domain/ledger.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 
 /** What is asked for: the last minutes, or from one local day or second to another, both included. */
 export type LedgerWish = {

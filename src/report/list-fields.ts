@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import type { ListFields, ListName } from "../contract/admin-list.ts";
 import {
   type Filter,
@@ -12,6 +11,7 @@ import { type Columns, DEVICE_COLUMNS, ORDER_COLUMNS, RETURN_COLUMNS, USER_COLUM
 import type { PropertyMeta } from "../db/metadata.ts";
 import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
 import { PROPERTY_OPERATORS } from "../domain/property-test.ts";
+import { LIMITS } from "../limits.ts";
 import { ORDER_SORTS } from "./order-list.ts";
 import { USER_SORTS } from "./user-list.ts";
 

@@ -1,6 +1,6 @@
-import { LIMITS } from "../config.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 
 /** `between`: two ends, both included. `inner`: one of these. */
 export type QueryItem = { operator: "between" | "inner"; values: readonly number[] };

@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import { loadDecisions } from "../db/attribution-decision.ts";
 import type { Executor } from "../db/sql.ts";
 import { findNewest, loadTouches } from "../db/touch.ts";
@@ -8,6 +7,7 @@ import { calendarOf } from "../domain/calendar.ts";
 import type { Flag } from "../domain/fraud.ts";
 import type { Touch } from "../domain/touch.ts";
 import { deviceKeys, openIdKeys } from "../domain/touch-key.ts";
+import { LIMITS } from "../limits.ts";
 import type { Entry, Page } from "./timeline.ts";
 import { pageOf } from "./timeline-arrival.ts";
 

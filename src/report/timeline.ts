@@ -1,9 +1,9 @@
-import { LIMITS } from "../config.ts";
 import { TIMELINE_KINDS, type Timeline, type TimelineItem, type TimelineKind } from "../contract/admin-user.ts";
 import type { AppRules } from "../db/app.ts";
 import type { Executor } from "../db/sql.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { ApiError } from "../errors.ts";
+import { LIMITS } from "../limits.ts";
 import { readArrivals } from "./timeline-arrival.ts";
 import { readEvents } from "./timeline-event.ts";
 import { readOrders, readPostbacks } from "./timeline-money.ts";

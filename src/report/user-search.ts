@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import type { UserSearch } from "../contract/admin-user.ts";
 import type { AppRules } from "../db/app.ts";
 import { type Executor, query, sql } from "../db/sql.ts";
@@ -8,6 +7,7 @@ import { ORGANIC } from "../domain/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { deviceOf } from "../domain/device.ts";
 import { clickKeys, deviceKeys, type Key, openIdKeys, touchDeviceKeys } from "../domain/touch-key.ts";
+import { LIMITS } from "../limits.ts";
 
 /** A client, and which of its ids was asked for. */
 type Found = { clientId: string; by: string };

@@ -1,4 +1,3 @@
-import { LIMITS } from "../config.ts";
 import type { AppRules } from "../db/app.ts";
 import { pageDecisions, type StoredDecision } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
@@ -7,6 +6,7 @@ import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { decide, ORGANIC } from "../domain/attribution.ts";
 import { RuleBook, type RuleSettings, type Rules } from "../domain/attribution-rules.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
+import { LIMITS } from "../limits.ts";
 
 /** What one platform and campaign would gain or lose under other rules. Money in cents. */
 export type WhatIfRow = {

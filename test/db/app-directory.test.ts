@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { type App, changeApp, rotateSecret } from "../../src/db/app.ts";
 import { declareEvents } from "../../src/db/metadata.ts";
 import { AppDirectory } from "../../src/http/app-directory.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { createLog } from "../../src/log.ts";
 import { makeApp, migratedDatabase, type TempDatabase, vault } from "./temp-database.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { loadAudit } from "../../src/db/audit-log.ts";
 import { FailedSignIns } from "../../src/http/failed-sign-ins.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { log, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { countSetAside, listSetAside, markReplayed, requestReplay, setAside } from "../../src/db/set-aside.ts";
 import { segmentPath } from "../../src/journal/segment.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { ApplyStage, NOW_MS, pay, track } from "./apply-stage.ts";
 
 let stage: ApplyStage;

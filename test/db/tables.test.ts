@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
 import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
@@ -17,6 +16,7 @@ import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db
 import { inTransaction, isDatabaseAway, isFaultOfData } from "../../src/db/pool.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/app-secret.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 
 let database: TempDatabase;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { admitEvents, cutValue, fitOf } from "../../src/domain/admission.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import type { AppMetadata, PropertyType } from "../../src/domain/metadata.ts";
 import { PROFILE_OPERATIONS } from "../../src/domain/profile.ts";
 import { REJECTIONS } from "../../src/errors.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 const NOW_MS = Date.UTC(2024, 5, 15, 12);
 const DAY_MS = 86_400_000;

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import {
   assertShallow,
   deeperThan,
@@ -9,6 +8,7 @@ import {
   parseJsonWithIds,
   storableText,
 } from "../../src/domain/json.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 const bytes = (text: string) => Buffer.from(text);
 

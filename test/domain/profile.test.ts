@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import { applyProfileOperation, PROFILE_OPERATIONS, type ProfileOperation } from "../../src/domain/profile.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 test.each<[ProfileOperation, JsonObject, JsonObject, JsonObject]>([
   ["profile_set", { a: 1 }, { a: 2, b: "x" }, { a: 2, b: "x" }],

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import type { App } from "../../src/db/app.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { ADMIN, AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Answer, answerOf } from "../support/touchpoint.ts";

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "csv-parse/sync";
 import { beforeAll, describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import {
   catalogueAnswer,
   consoleReportAnswer,
@@ -15,6 +14,7 @@ import {
 } from "../../src/contract/console-report.ts";
 import type { App } from "../../src/db/app.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { cliJson } from "../cli/run.ts";
 import { ADMIN, type ConsoleUser, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";

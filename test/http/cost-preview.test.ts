@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { costPreviewAnswer, filePreviewAnswer } from "../../src/contract/cost.ts";
 import type { App } from "../../src/db/app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { ADMIN, AdminCaller, dataOf } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { answerOf } from "../support/touchpoint.ts";

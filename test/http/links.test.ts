@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import type { App } from "../../src/db/app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { cliJson } from "../cli/run.ts";
 import { ApplyStage } from "../db/apply-stage.ts";
 import { sharedServer } from "../support/shared-server.ts";

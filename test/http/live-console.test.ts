@@ -1,9 +1,9 @@
 import { get, type IncomingMessage } from "node:http";
 import { Value } from "typebox/value";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { type LiveCall, liveCall } from "../../src/contract/live.ts";
 import type { App } from "../../src/db/app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { ADMIN, ConsoleUser } from "../support/admin-caller.ts";
 import { eventually } from "../support/patience.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";

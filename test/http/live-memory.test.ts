@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, test, vi } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import type { LiveCall } from "../../src/contract/live.ts";
 import { type AnsweredCall, Live, type Watched } from "../../src/http/live.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 const APP = 10_000_001;
 const NOW = 1_800_000_000_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { appMetadata } from "../../src/contract/metadata.ts";
 import type { App } from "../../src/db/app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { cliJson } from "../cli/run.ts";
 import { AdminCaller, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";

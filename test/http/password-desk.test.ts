@@ -1,7 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { PasswordDesk, type Standing } from "../../src/http/password-desk.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 test("one password is hashed at a time, those of known people first, and the queues are short", async () => {
   const desk = new PasswordDesk();

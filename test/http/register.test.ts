@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import type { App } from "../../src/db/app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { registration } from "./endpoints.ts";

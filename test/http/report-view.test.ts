@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { savedViewAnswer, savedViewsAnswer, viewRemovedAnswer } from "../../src/contract/report-view.ts";
 import type { App } from "../../src/db/app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { ConsoleUser, consoleUser, dataOf, refused } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Row, Tables } from "./fixture.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import type { Actor } from "../../src/http/admin.ts";
 import { SeenSessions } from "../../src/http/seen-sessions.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 const actorOf = (session: string): Actor => ({ name: "ann", role: "admin", session });
 const MINUTE = 60_000;

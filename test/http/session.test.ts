@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { auditPage, consoleUserList, invitedUser, signedIn } from "../../src/contract/session.ts";
 import { createSetupLink } from "../../src/db/admin-user.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { ADMIN, adminTokenOf, dataOf } from "../support/admin-caller.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
 

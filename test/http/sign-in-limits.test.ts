@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { type Counted, SignInLimits } from "../../src/http/sign-in-limits.ts";
+import { LIMITS } from "../../src/limits.ts";
 
 const MINUTE_MS = 60_000;
 const OWN: Counted = { key: "own", free: 3, onSuccess: "forget" };

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { type Disk, poolDisk } from "../../src/journal/disk.ts";
 import type { JournalOptions } from "../../src/journal/journal.ts";
 import { listSegments } from "../../src/journal/segment.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { bodiesOf, entryOf, FaultyDisk, newFolder, openJournal, readAll, removeFolders } from "./temp-journal.ts";
 
 afterAll(removeFolders);

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import type { Entry } from "../../src/journal/entry.ts";
 import { beginningOf, journaledBody, plainBody } from "../../src/journal/packed-body.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { entryOf } from "./temp-journal.ts";
 
 const packedEntry = (body: Buffer, gzip: number): Entry => {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { cleanId } from "../../src/domain/identity.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { withAdParams } from "../../src/platform/ad-params.ts";
 import { HOST_APPS } from "../../src/platform/bytedance.ts";
 import { LAUNCH_RULES, ruleOfLaunch } from "../../src/platform/launch-rules.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { cleanValue } from "../../src/domain/identity.ts";
 import { storableText } from "../../src/domain/json.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { readTouch } from "../../src/platform/link.ts";
 import { LinkQuery } from "../../src/platform/link-query.ts";
 import { PLATFORM_NAMES } from "../../src/platform/registry.ts";

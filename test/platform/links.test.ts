@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { LIMITS } from "../../src/config.ts";
 import { NO_AD_IDS, TOUCH_KINDS, type TouchKind } from "../../src/domain/touch.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { type LinkOptions, linkOf, readTouch } from "../../src/platform/link.ts";
 import { LinkQuery } from "../../src/platform/link-query.ts";
 import { PLATFORM_NAMES, platformNamed, platformOfLink } from "../../src/platform/registry.ts";

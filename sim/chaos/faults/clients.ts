@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../../../src/clock.ts";
-import { LIMITS } from "../../../src/config.ts";
+import { LIMITS } from "../../../src/limits.ts";
 import type { Random } from "../../market/random.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { CONNECTIONS_MAX, REQUEST_TIMEOUT_S } from "../place.ts";

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { systemClock } from "../../../src/clock.ts";
-import { LIMITS, readConfig } from "../../../src/config.ts";
+import { readConfig } from "../../../src/config.ts";
+import { LIMITS } from "../../../src/limits.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { type Answer, Guest } from "../guest.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LIMITS } from "../../../src/config.ts";
+import { LIMITS } from "../../../src/limits.ts";
 import type { Failure } from "../../platforms/stand-in.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { LEASE_MS, type Place } from "../place.ts";

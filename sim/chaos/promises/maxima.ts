@@ -1,5 +1,6 @@
 import { readdirSync } from "node:fs";
-import { LIMITS, SETTINGS } from "../../../src/config.ts";
+import { SETTINGS } from "../../../src/config.ts";
+import { LIMITS } from "../../../src/limits.ts";
 import { figuresOf } from "../place.ts";
 import type { Audit } from "./audit.ts";
 
