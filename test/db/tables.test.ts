@@ -189,7 +189,12 @@ test("a cursor that is locked makes everybody else wait until the transaction en
   });
   await expect
     .poll(
-      async () => (await database.pool.query("select 1 from pg_stat_activity where wait_event_type = 'Lock'")).rowCount,
+      async () =>
+        (
+          await database.pool.query(
+            "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+          )
+        ).rowCount,
     )
     .toBeGreaterThan(0);
   expect(seen).toBeUndefined();
