@@ -11,6 +11,7 @@ import { KnownClients } from "./http/known-clients.ts";
 import { Metrics } from "./http/metrics.ts";
 import { Progress } from "./http/progress.ts";
 import { BodyRoom } from "./intake/body-room.ts";
+import { LargeBodies } from "./intake/large-bodies.ts";
 import { Refusals } from "./intake/refusals.ts";
 import { JournalDepth } from "./journal/depth.ts";
 import { DiskThread } from "./journal/disk-thread.ts";
@@ -32,6 +33,7 @@ export class Flow {
   readonly depth: JournalDepth;
   readonly refusals: Refusals;
   readonly bodies: BodyRoom;
+  readonly largeBodies: LargeBodies;
   readonly #config: Config;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -55,6 +57,7 @@ export class Flow {
     this.journal = journal;
     this.refusals = new Refusals(clock);
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals: this.refusals });
+    this.largeBodies = new LargeBodies({ refusals: this.refusals, log });
     this.progress = new Progress(applied);
     this.depth = new JournalDepth({ applied, recovered });
     this.#behindSinceMs = applied < recovered ? clock() : 0;
@@ -77,6 +80,8 @@ export class Flow {
       isApplyStuck: () => this.applyObstacle() !== undefined,
       diskFreeBytes: () => this.intake.diskFreeBytes,
       bodiesBytes: () => this.bodies.bytes,
+      largeBodies: () => this.largeBodies.bodies,
+      largeBodiesTotal: () => this.largeBodies.handedOver,
       refusals: () => this.refusals.list(),
     });
   }
@@ -106,6 +111,7 @@ export class Flow {
 
   /** In the order of the flow: what is acknowledged becomes durable, then apply finishes its batch. */
   async stop(): Promise<void> {
+    await this.largeBodies.stop();
     await this.journal.close();
     await this.#pruning?.stop();
     await this.#thread?.stop();

@@ -37,7 +37,7 @@ export const LIMITS = {
   /** Remembered, of each app and of all together. */
   liveCalls: 1_000,
   liveBytes: 16 * MIB,
-  liveCallBytes: 256 * KIB,
+  liveCallBytes: 128 * KIB,
   /** Not of debug mode, to each who watches. */
   liveCallsPerS: 50,
   liveWaitingBytes: 4 * MIB,
@@ -83,7 +83,19 @@ export const LIMITS = {
   bodyBytesAtOnce: 128 * KIB,
   /** Of a larger one that is parsed there all the same. */
   bodyValuesAtOnce: 20_000,
-  bodyDepth: 64,
+  bodyDepthAtOnce: 64,
+  /** Of larger ones, which a thread of their own parses, and so many of them at the same time. */
+  bodyValues: 250_000,
+  bodyDepth: 128 * KIB,
+  largeBodiesWaiting: 64,
+  largeBodyHeapMb: 256,
+  /** Apps whose metadata that thread keeps. */
+  largeBodyApps: 100,
+  /** Packed bodies up to this size may be unpacked where they are received. */
+  packedBytesAtOnce: 16 * KIB,
+  /** What admission may find wrong with the events of one call. */
+  verdictBytes: 1 * MIB,
+  formParts: 20,
   /** However large the settings let a body become; what is in a journal stays readable when they change. */
   bodyUnpackedBytes: 32 * MIB,
   reportRows: 100_000,

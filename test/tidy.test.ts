@@ -22,7 +22,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
   postback: ["db", "domain", "outbound", "platform"],
   cost: ["db", "domain", "outbound", "platform"],
   refresh: ["db", "domain"],
-  intake: ["domain", "journal"],
+  intake: ["contract", "domain"],
   http: ["contract", "cost", "intake", "journal", "db", "domain", "outbound", "platform", "postback", "report"],
   client: ["contract", "domain", "report"],
   cli: "everything",

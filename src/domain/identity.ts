@@ -1,5 +1,7 @@
 import { hash } from "node:crypto";
+import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
+import type { JsonValue } from "./json.ts";
 
 /** NUL and lone surrogates have become U+FFFD while parsing; in an id they would make two ids one. */
 const UNSTORABLE = /[\u0000-\u001f\ufffd]/;
@@ -11,6 +13,17 @@ export function isClientId(id: string): boolean {
 
 export function isTooLongForId(id: string): boolean {
   return id.length > LIMITS.clientIdLength && [...id].length > LIMITS.clientIdLength;
+}
+
+/** An id as text: a number is taken as its digits. `name` is how the caller knows the field. */
+export function readClientId(value: JsonValue | undefined, name = "client_id"): string {
+  const id = typeof value === "number" ? String(value) : value;
+  if (typeof id !== "string" || id === "") throw new ApiError("badParameter", `${name} is missing.`);
+  if (isTooLongForId(id)) {
+    throw new ApiError("badParameter", `${name} is longer than ${LIMITS.clientIdLength} characters.`);
+  }
+  if (!isClientId(id)) throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);
+  return id;
 }
 
 /**

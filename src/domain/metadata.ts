@@ -21,6 +21,21 @@ export type AppMetadata = {
   properties: Readonly<Record<PropertyScope, ReadonlyMap<string, PropertyType>>>;
 };
 
+/** Whether two say the same, so that whoever has the one need not be told of the other. */
+export function isSameMetadata(one: AppMetadata, other: AppMetadata): boolean {
+  return (
+    one.mode === other.mode &&
+    isSameMap(one.events, other.events) &&
+    PROPERTY_SCOPES.every((scope) => isSameMap(one.properties[scope], other.properties[scope]))
+  );
+}
+
+function isSameMap<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<string, Value>): boolean {
+  if (one.size !== other.size) return false;
+  for (const [name, value] of one) if (other.get(name) !== value) return false;
+  return true;
+}
+
 export const NAME = /^[A-Za-z$][A-Za-z0-9_]{0,49}$/;
 /** A name that an app can declare: those with a `$` are presets. */
 export const OWN_NAME = /^[A-Za-z][A-Za-z0-9_]{0,49}$/;

@@ -1,8 +1,8 @@
 import { refusal } from "../contract/envelope.ts";
+import { sentenceOf } from "../contract/validation.ts";
 import { isDatabaseAway } from "../db/pool.ts";
 import { ApiError, CODES, type CodeName } from "../errors.ts";
 import type { HttpContext } from "./context.ts";
-import { sentenceOf } from "./validation.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 

@@ -3,7 +3,7 @@ import { elapsedMs } from "../clock.ts";
 import { type App, listenForSettings, loadApps } from "../db/app.ts";
 import { loadEventMeta, loadPropertyMeta, type PropertyMeta } from "../db/metadata.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
-import type { AppMetadata, PropertyType } from "../domain/metadata.ts";
+import { type AppMetadata, isSameMetadata, type PropertyType } from "../domain/metadata.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
@@ -169,15 +169,20 @@ export class AppDirectory {
       loadEventMeta(this.#pool, appIds).then(byApp),
       loadPropertyMeta(this.#pool, appIds).then(byApp),
     ]);
-    return apps.map((app) => ({
-      ...app,
-      metadata: {
+    return apps.map((app) => {
+      const metadata: AppMetadata = {
         mode: app.metadataMode,
         events: new Map((events.get(app.appId) ?? []).map(({ name, state }) => [name, state])),
         properties: declaredOf(properties.get(app.appId) ?? []),
-      },
-      secrets: secrets.get(app.appId) ?? new Map<string, string>(),
-    }));
+      };
+      const before = this.#byId.get(app.appId)?.metadata;
+      return {
+        ...app,
+        // The same object as long as nothing has changed: whoever keeps a copy sees by it whether that is still right.
+        metadata: before && isSameMetadata(before, metadata) ? before : metadata,
+        secrets: secrets.get(app.appId) ?? new Map<string, string>(),
+      };
+    });
   }
 
   async #listen(): Promise<void> {

@@ -4,8 +4,8 @@ import { type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "..
 import { assertWithin } from "../domain/json-bounds.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyOwner, bodyOwner } from "../intake/body-room.ts";
+import { type BodyHeaders, isPacked, isPlain, unpackBody } from "../intake/sent-body.ts";
 import { LIMITS } from "../limits.ts";
-import { type BodyHeaders, isPacked, isPlain, unpackBody } from "./body.ts";
 import { callerOf, type HttpContext } from "./context.ts";
 import { type Receiver, receiveBody } from "./receive.ts";
 
@@ -41,19 +41,12 @@ export function readBodies(server: FastifyInstance, context: HttpContext): void 
   server.addContentTypeParser("*", (request: FastifyRequest, _payload, done) => {
     const { bodyLimit: bytesMax, config } = request.routeOptions;
     const headers = bodyHeadersOf(request);
-    const read = (plain: Buffer) => {
-      request.plainBody = plain;
+    const read = (bytes: Buffer) => {
       try {
-        done(null, parse(request, plain));
+        done(null, config.keepsBytes ? bytes : parsed(request, headers, bytes));
       } catch (error) {
         done(error as Error);
       }
-    };
-    const unpack = (bytes: Buffer) => {
-      if (isPacked(headers)) request.packedBody = bytes;
-      if (isPlain(headers)) read(bytes);
-      else if (config.collection) unpackBody(bytes, headers, config.unpackedBytesMax ?? bytesMax).then(read, done);
-      else done(new ApiError("badJson", "The body must be plain JSON here, not gzip or a form."));
     };
     const keepFile = (csv: Buffer) => {
       request.csv = csv;
@@ -61,7 +54,7 @@ export function readBodies(server: FastifyInstance, context: HttpContext): void 
     };
     if (config.takesCsv && headers.contentType.startsWith("text/csv") && isPlain(headers))
       receiveBody(request.raw, { ...holder(request), bytesMax: LIMITS.fileBytes, done: keepFile, refuse: done });
-    else receiveBody(request.raw, { ...holder(request), bytesMax, done: unpack, refuse: done });
+    else receiveBody(request.raw, { ...holder(request), bytesMax, done: read, refuse: done });
   });
 }
 
@@ -97,14 +90,21 @@ function fileBodyOf(request: FastifyRequest): JsonObject {
   return { csv: "", ...(app_id !== undefined && { app_id: Number(app_id) }) };
 }
 
-function parse(request: FastifyRequest, plain: Buffer): JsonValue {
-  if (plain.length > LIMITS.bodyBytesAtOnce) {
-    assertWithin(plain, { values: LIMITS.bodyValuesAtOnce, depth: LIMITS.bodyDepth });
+function parsed(request: FastifyRequest, headers: BodyHeaders, bytes: Buffer): JsonValue {
+  const { bodyLimit, config } = request.routeOptions;
+  if (!isPlain(headers) && !config.collection) {
+    throw new ApiError("badJson", "The body must be plain JSON here, not gzip or a form.");
   }
-  return request.routeOptions.config.numbersAreIds ? parseJsonWithIds(plain) : parseJson(plain);
+  if (isPacked(headers)) request.packedBody = bytes;
+  const plain = unpackBody(bytes, headers, bodyLimit);
+  request.plainBody = plain;
+  if (plain.length > LIMITS.bodyBytesAtOnce) {
+    assertWithin(plain, { values: LIMITS.bodyValuesAtOnce, depth: LIMITS.bodyDepthAtOnce });
+  }
+  return config.numbersAreIds ? parseJsonWithIds(plain) : parseJson(plain);
 }
 
-function bodyHeadersOf(request: FastifyRequest): BodyHeaders {
+export function bodyHeadersOf(request: FastifyRequest): BodyHeaders {
   return {
     contentType: (request.raw as unknown as RawRequest)[RAW_CONTENT_TYPE] ?? "",
     contentEncoding: String(request.headers["content-encoding"] ?? ""),

@@ -1,13 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
 import { appAndClientQuery, deviceInfo, deviceInfoBody, resetClientIdBody, updateDataBody } from "../contract/user.ts";
+import { messageOfInvalid } from "../contract/validation.ts";
 import { deviceOf, readDeviceData } from "../domain/device.ts";
+import { readClientId } from "../domain/identity.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import { LIMITS } from "../limits.ts";
-import { acceptSent, bodyOf, type HttpContext, headOf, readClientId, requireRegistered } from "./context.ts";
-import { messageOfInvalid } from "./validation.ts";
+import { acceptSent, bodyOf, type HttpContext, headOf, requireRegistered } from "./context.ts";
 
 const BASE = "/event_center/api/v1";
 const emptyAnswer = envelopeSchema(emptyData);

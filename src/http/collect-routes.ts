@@ -1,26 +1,31 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { collectAnswer, collectBody, collectQuery, collectV2Body } from "../contract/collect.ts";
+import { routeValidatorOf } from "../contract/validation.ts";
 import { JSON_TYPE } from "./answer.ts";
+import { bodyHeadersOf } from "./body-reader.ts";
 import { collect } from "./collect.ts";
-import { bodyOf, callerOf, type HttpContext, userAgentOf } from "./context.ts";
+import { callerOf, type HttpContext, userAgentOf } from "./context.ts";
+
+/** The body is still bytes when the framework has it; `collect` reads and checks it. */
+const validatorCompiler = ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
+  httpPart === "body" ? () => true : routeValidatorOf(schema);
 
 const BASE = "/event_center/api/v1";
 
 /** The description of event collect, and its way through the framework for what the short way leaves over. */
 export function collectRoutes(server: FastifyInstance, context: HttpContext): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    request.opened = null;
     request.collected = await collect(context, {
-      app: request.app,
-      body: bodyOf(request),
-      plainBody: request.plainBody,
-      packed: request.packedBody,
-      ip: callerOf(context, request),
-      ua: userAgentOf(request),
+      ...{ endpoint: request.routeOptions.config.endpoint!, app: request.app, plain: undefined },
+      ...{ bytes: request.body as Buffer, headers: bodyHeadersOf(request) },
+      ...{ ip: callerOf(context, request), ua: userAgentOf(request) },
       isDebug: request.headers["turbo-debug-mode"] === "1",
     });
+    request.opened = request.collected.body;
     return reply.type(JSON_TYPE).send(request.collected.answer);
   };
-  const { bodyBytesMax: bodyLimit, bodyUnpackedBytesMax: unpackedBytesMax } = context.config;
+  const route = { bodyLimit: context.config.bodyBytesMax, validatorCompiler, handler };
   server.post(`${BASE}/event/collect`, {
     schema: {
       summary: "Event collect",
@@ -30,9 +35,8 @@ export function collectRoutes(server: FastifyInstance, context: HttpContext): vo
       body: collectBody,
       response: { 200: collectAnswer },
     },
-    bodyLimit,
-    config: { collection: true, endpoint: "event/collect", unpackedBytesMax },
-    handler,
+    config: { collection: true, endpoint: "event/collect", keepsBytes: true },
+    ...route,
   });
   server.post(`${BASE}/eventv2/collect`, {
     schema: {
@@ -43,8 +47,7 @@ export function collectRoutes(server: FastifyInstance, context: HttpContext): vo
       body: collectV2Body,
       response: { 200: collectAnswer },
     },
-    bodyLimit,
-    config: { collection: true, endpoint: "eventv2/collect", unpackedBytesMax },
-    handler,
+    config: { collection: true, endpoint: "eventv2/collect", keepsBytes: true },
+    ...route,
   });
 }

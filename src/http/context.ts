@@ -4,10 +4,10 @@ import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { CostPuller } from "../cost/puller.ts";
 import type { DeveloperApp } from "../db/developer-app.ts";
-import { isClientId, isTooLongForId } from "../domain/identity.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { BodyRoom } from "../intake/body-room.ts";
+import type { LargeBodies } from "../intake/large-bodies.ts";
 import type { Refusals } from "../intake/refusals.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import { journaledBody } from "../journal/packed-body.ts";
@@ -44,6 +44,7 @@ export type HttpContext = {
   metrics: Metrics;
   /** Bodies that are being received or answered. */
   bodies: BodyRoom;
+  largeBodies: LargeBodies;
   refusals: Refusals;
   live: Live;
   costs: CostPuller;
@@ -98,8 +99,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Long whole numbers in the body are ids and keep their digits. */
     numbersAreIds?: boolean;
-    /** The largest body once it is unpacked; without it, as on the wire. */
-    unpackedBytesMax?: number;
+    /** The handler reads the body itself. */
+    keepsBytes?: boolean;
     /** A file may be sent as itself, `text/csv`, in place of JSON. */
     takesCsv?: boolean;
     /** Called by SDKs: needs an access token, answers browsers of any origin. */
@@ -121,17 +122,6 @@ declare module "fastify" {
 
 export function bodyOf(request: FastifyRequest): JsonObject {
   return request.body as JsonObject;
-}
-
-/** An id as text: a number is taken as its digits. `name` is how the caller knows the field. */
-export function readClientId(value: JsonValue | undefined, name = "client_id"): string {
-  const id = typeof value === "number" ? String(value) : value;
-  if (typeof id !== "string" || id === "") throw new ApiError("badParameter", `${name} is missing.`);
-  if (isTooLongForId(id)) {
-    throw new ApiError("badParameter", `${name} is longer than ${LIMITS.clientIdLength} characters.`);
-  }
-  if (!isClientId(id)) throw new ApiError("badParameter", `${name} holds characters that are not allowed in an id.`);
-  return id;
 }
 
 export function headOf(

@@ -62,10 +62,10 @@ export class Intake {
   }
 
   /** Resolves with the position after the entry once it is durable. */
-  accept(head: EntryHead, body: Buffer): Promise<number> {
+  accept(head: EntryHead, body: Buffer, verdicts?: string): Promise<number> {
     const obstacle = this.obstacle();
     if (obstacle) return Promise.reject(new ApiError("overloaded", obstacle, { retryAfterS: 10 }));
-    return this.#options.journal.append({ head, body });
+    return this.#options.journal.append({ head, body, verdicts });
   }
 
   async #measureDisk(): Promise<void> {

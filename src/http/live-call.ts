@@ -13,33 +13,23 @@ export type Outcome = { code: number; message: string };
 const TAKEN_IN: Outcome = { code: 0, message: "" };
 
 /** A collect call that was taken in. This runs for every one of them, nearly always as far as the first line. */
-export function showCollected(context: HttpContext, endpoint: string, call: CollectCall, collected: Collected): void {
-  const { clientId, receivedAtMs, errors } = collected;
+export function showCollected(context: HttpContext, call: CollectCall, collected: Collected): void {
+  const { clientId, receivedAtMs, errors, body, bytes } = collected;
   if (!call.isDebug && errors.length === 0 && context.live.isQuiet(call.app.appId, receivedAtMs)) return;
   context.live.publish({
-    ...{ appId: call.app.appId, endpoint, at_ms: receivedAtMs, client_id: clientId, debug: call.isDebug },
-    ...{ ip: call.ip, ua: call.ua, errors: errors.slice(0, LIMITS.errorsListed) },
-    ...outcomeFields(TAKEN_IN),
-    ...{ body: () => call.body, bytes: call.plainBody.length },
+    ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: receivedAtMs, client_id: clientId },
+    ...{ debug: call.isDebug, ip: call.ip, ua: call.ua, errors: errors.slice(0, LIMITS.errorsListed) },
+    ...{ ...outcomeFields(TAKEN_IN), body: () => body, bytes },
   });
 }
 
-export type RefusedCall = {
-  app: ServedApp;
-  endpoint: string;
-  /** As far as it could be unpacked. */
-  plainBody: Buffer;
-  ip: string;
-  ua: string;
-  isDebug: boolean;
-};
-
 /** A collect call that was refused as a whole, although its app is known. */
-export function showRefused(context: HttpContext, call: RefusedCall, outcome: Outcome): void {
+export function showRefused(context: HttpContext, call: CollectCall, outcome: Outcome): void {
+  const text = call.plain ?? call.bytes;
   context.live.publish({
     ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: context.clock(), client_id: "", debug: call.isDebug },
     ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
-    ...{ body: () => bodyOfText(call.plainBody), bytes: call.plainBody.length },
+    ...{ body: () => (text.length === 0 ? null : bodyOfText(text)), bytes: text.length },
   });
 }
 

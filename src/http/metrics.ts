@@ -8,6 +8,8 @@ type LiveFigures = {
   isApplyStuck(): boolean;
   diskFreeBytes(): number;
   bodiesBytes(): number;
+  largeBodies(): number;
+  largeBodiesTotal(): number;
   refusals(): readonly Counted[];
 };
 
@@ -73,6 +75,12 @@ export class Metrics {
     );
     this.#gauge("touchpoint_apply_stuck", "1 while nothing reaches the tables; /readyz says why.", () =>
       live.isApplyStuck() ? 1 : 0,
+    );
+    this.#gauge("touchpoint_large_bodies", "Large bodies that wait for their thread or are judged by it.", () =>
+      live.largeBodies(),
+    );
+    this.#gauge("touchpoint_large_bodies_total", "Large bodies that were given to their thread.", () =>
+      live.largeBodiesTotal(),
     );
     this.#gauge("touchpoint_disk_free_bytes", "Free space where the journal is.", () => live.diskFreeBytes());
     this.#gauge("touchpoint_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());

@@ -2,11 +2,12 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { emptyData, envelopeSchema, success } from "../contract/envelope.ts";
 import { consumerEventBody, consumerEventQuery, handleEventBody, postbackInfoQuery } from "../contract/order-events.ts";
 import { appAndClientQuery } from "../contract/user.ts";
+import { readClientId } from "../domain/identity.ts";
 import { assertShallow, type JsonObject } from "../domain/json.ts";
 import { readUserToken } from "../domain/user-token.ts";
 import { ApiError } from "../errors.ts";
 import { acceptAboutClient } from "./client-routes.ts";
-import { bodyOf, type HttpContext, readClientId } from "./context.ts";
+import { bodyOf, type HttpContext } from "./context.ts";
 
 const BASE = "/event_center/api/v1";
 const emptyAnswer = envelopeSchema(emptyData);

@@ -14,13 +14,14 @@ import {
   resendBody,
   resentAnswer,
 } from "../contract/postback.ts";
+import { readClientId } from "../domain/identity.ts";
 import { type GivenTexts, type ResendWish, readList, readResend } from "../domain/postback-request.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { showPostbacks, showRecent, showState } from "../postback/outbox-view.ts";
 import { resendPostbacks } from "../postback/resend.ts";
-import { type HttpContext, readClientId } from "./context.ts";
+import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1";
 

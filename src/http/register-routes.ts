@@ -8,13 +8,14 @@ import {
   registerBody,
   tokenAnswer,
 } from "../contract/user.ts";
+import { readClientId } from "../domain/identity.ts";
 import { assertShallow, isObject, type JsonObject } from "../domain/json.ts";
 import { makeUserToken } from "../domain/user-token.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryKind } from "../journal/entry.ts";
 import { LIMITS } from "../limits.ts";
 import { PLATFORM_NAMES, platformNamed } from "../platform/registry.ts";
-import { acceptSent, bodyOf, type HttpContext, headOf, readClientId } from "./context.ts";
+import { acceptSent, bodyOf, type HttpContext, headOf } from "./context.ts";
 import { findUserRecords } from "./user-record.ts";
 
 const BASE = "/event_center/api/v1";

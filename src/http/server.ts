@@ -16,6 +16,7 @@ import Fastify, {
   LogController,
 } from "fastify";
 import { refusal } from "../contract/envelope.ts";
+import { routeValidatorOf } from "../contract/validation.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { adminRoutes } from "./admin-routes.ts";
@@ -37,7 +38,6 @@ import { registerRoutes } from "./register-routes.ts";
 import { reportRoutes } from "./report-routes.ts";
 import { touchDoor } from "./touch-door.ts";
 import { touchRoutes } from "./touch-routes.ts";
-import { routeValidatorOf } from "./validation.ts";
 
 /** What the SDKs put on a cross-origin request. */
 const CORS_HEADERS = [

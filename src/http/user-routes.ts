@@ -12,6 +12,7 @@ import {
 } from "../contract/admin-user.ts";
 import { success } from "../contract/envelope.ts";
 import { loadUsers } from "../db/user-account.ts";
+import { readClientId } from "../domain/identity.ts";
 import { ApiError } from "../errors.ts";
 import type { EntryHead } from "../journal/entry.ts";
 import { LIMITS } from "../limits.ts";
@@ -19,7 +20,7 @@ import { PLATFORM_NAMES } from "../platform/registry.ts";
 import { readTimeline, readTimelineWish } from "../report/timeline.ts";
 import { searchUsers } from "../report/user-search.ts";
 import { viewUser } from "../report/user-view.ts";
-import { type HttpContext, readClientId } from "./context.ts";
+import type { HttpContext } from "./context.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;

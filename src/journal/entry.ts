@@ -48,9 +48,12 @@ export type EntryHead = Verdicts & {
 /** `body` is the JSON text that was received, after multipart or AES were undone; what it is packed in, the head says. */
 export type Entry = { head: EntryHead; body: Buffer };
 
+/** An entry that is to be written. Verdicts may come as text, members of the head with a comma before each. */
+export type NewEntry = Entry & { verdicts?: string | undefined };
+
 /** Encodes an entry into a record whose header is still open: payload = head length u32, head JSON, body. */
-export function encodeEntry(entry: Entry): Buffer {
-  const head = headText(entry.head);
+export function encodeEntry(entry: NewEntry): Buffer {
+  const head = headText(entry.head, entry.verdicts ?? "");
   const headBytes = Buffer.byteLength(head);
   const record = allocateRecord(4 + headBytes + entry.body.length);
   record.writeUInt32LE(headBytes, RECORD_HEADER_BYTES);
@@ -60,11 +63,11 @@ export function encodeEntry(entry: Entry): Buffer {
 }
 
 /** JSON, put together by hand for the ordinary entry: this runs once for every request. */
-function headText(head: EntryHead): string {
+function headText(head: EntryHead, verdicts: string): string {
   if (head.rejected || head.omitted || head.cut) return JSON.stringify(head);
   const { kind, app, client, at, ip, ua, registered, gzip } = head;
   const packed = gzip === undefined ? "" : `,"gzip":${gzip}`;
-  return `{"kind":"${kind}","app":${app},"client":${JSON.stringify(client)},"at":${at},"ip":${JSON.stringify(ip)},"ua":${JSON.stringify(ua)},"registered":"${registered}"${packed}}`;
+  return `{"kind":"${kind}","app":${app},"client":${JSON.stringify(client)},"at":${at},"ip":${JSON.stringify(ip)},"ua":${JSON.stringify(ua)},"registered":"${registered}"${packed}${verdicts}}`;
 }
 
 export function decodeEntry(payload: Buffer): Entry {

@@ -7,7 +7,7 @@ import { ApiError, messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Disk, O_DSYNC } from "./disk.ts";
-import { type Entry, encodeEntry } from "./entry.ts";
+import { encodeEntry, type NewEntry } from "./entry.ts";
 import { sealRecord } from "./record.ts";
 import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from "./segment.ts";
 
@@ -80,7 +80,7 @@ export class Journal {
   }
 
   /** Resolves with the position after the entry, once it is durable. */
-  append(entry: Entry): Promise<number> {
+  append(entry: NewEntry): Promise<number> {
     if (this.#closed) return Promise.reject(overloaded("The server is stopping."));
     const record = encodeEntry(entry);
     if (record.length > LIMITS.segmentBytes)

@@ -91,7 +91,7 @@ test("a packed registration is measured by what is inside", async () => {
 
 test.each<[string, string, number, RegExp]>([
   ["values", `[${"{},".repeat(LIMITS.bodyValuesAtOnce)}1]`, 1413, /more than \d+ values/],
-  ["levels", "[".repeat(LIMITS.bodyDepth + 1), 1004, /nested deeper than \d+ levels/],
+  ["levels", "[".repeat(LIMITS.bodyDepthAtOnce + 1), 1004, /nested deeper than \d+ levels/],
 ])("a large report body of too many %s is refused before it is parsed", async (_, text, code, msg) => {
   const body = text.padEnd(LIMITS.bodyBytesAtOnce + 1);
   const answer = await post(`${REPORT_BASE}/combo_sql/`, body, named());

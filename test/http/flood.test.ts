@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { answersIn } from "../security/socket.ts";
@@ -108,5 +109,72 @@ describe("bodies that are being received", () => {
     await server.post("user/get/", app, { user_list: ["a"] });
     await server.post("user/get/", app, "no JSON");
     await eventually(async () => expect(await bodiesHeld()).toBe(0));
+  });
+});
+
+describe("a large body", () => {
+  const handedOver = () => figure("touchpoint_large_bodies_total");
+  const events = [track("good", { n: 1 }), track("old", {}, 1), track("cut", { text: "x".repeat(3_000) })];
+  const bodyOf = (bytes: number) => JSON.stringify({ client_id: "a", event_list: events, noise: "x".repeat(bytes) });
+  const gzip = { headers: { "gravity-content-compress": "gzip" } };
+  const beacon = (text: string) => {
+    const part = `--x\r\ncontent-disposition: form-data; name="data"\r\n\r\n`;
+    return `${part}${Buffer.from(text).toString("base64")}\r\n--x--\r\n`;
+  };
+  const form = { headers: { "content-type": "multipart/form-data; boundary=x" } };
+  /** Told of the two that are not stored as they were sent. */
+  const told = {
+    errors: [
+      { index: 1, reason: "bad_time" },
+      { index: 2, reason: "bad_property" },
+    ],
+  };
+
+  test("is judged on a thread of its own, and stored and answered like a small one", async () => {
+    const whose = await server.appWith(["a"]);
+    const pool = server.database();
+    const before = await handedOver();
+    const path = "event/collect/";
+    const spelledOut = "event/c%6fllect/";
+    for (const [count, send] of [
+      () => server.post(path, whose, bodyOf(0)),
+      () => server.post(path, whose, gzipSync(bodyOf(0)), gzip),
+      () => server.post(path, whose, bodyOf(200 * KIB)),
+      () => server.post(path, whose, gzipSync(bodyOf(200 * KIB)), gzip),
+      () => server.post(path, whose, beacon(bodyOf(150 * KIB)), form),
+      () => server.post(spelledOut, whose, bodyOf(200 * KIB)),
+    ].entries()) {
+      expect(await send()).toMatchObject({ status: 200, code: 0, extra: told });
+      expect(await handedOver()).toBe(before + Math.max(0, count - 1));
+    }
+    await server.settle();
+    const { rows } = await pool.query("select event, properties from event where app_id = $1 order by event", [
+      whose.appId,
+    ]);
+    await pool.end();
+    expect(rows).toMatchObject([
+      { event: "cut", properties: { text: "x".repeat(2_048) } },
+      { event: "good", properties: { n: 1 } },
+    ]);
+  });
+
+  test.each<[string, string, number, RegExp]>([
+    ["values", `{"client_id":"a","event_list":[${"{},".repeat(1_000_000)}{}]}`, 1413, /more than \d+ values/],
+    ["levels", "[".repeat(3_000_000), 1004, /nested deeper than \d+ levels/],
+    ["bytes", " ".repeat(17 * KIB * KIB), 1413, /larger than \d+ bytes/],
+  ])("of too many %s is refused by that thread", async (_, text, code, msg) => {
+    const before = await handedOver();
+    const bomb = gzipSync(text);
+    expect(bomb.length).toBeLessThan(20 * KIB);
+    expect(await server.post("event/collect/", app, bomb, gzip)).toMatchObject({
+      code,
+      msg: expect.stringMatching(msg),
+    });
+    expect(await handedOver()).toBe(before + 1);
+  });
+
+  test("of a client that is not registered is refused with 2000", async () => {
+    const body = bodyOf(200 * KIB).replace('"client_id":"a"', '"client_id":"nobody"');
+    expect(await server.post("event/collect/", app, body)).toMatchObject({ status: 200, code: 2000 });
   });
 });

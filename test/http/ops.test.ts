@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { routeValidatorOf } from "../../src/contract/validation.ts";
 import { CODES } from "../../src/errors.ts";
-import { routeValidatorOf } from "../../src/http/validation.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { ENDPOINTS } from "./endpoints.ts";
 import { BASE, DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "./fixture.ts";

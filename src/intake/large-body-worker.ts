@@ -1,0 +1,40 @@
+import { setPriority } from "node:os";
+import { parentPort } from "node:worker_threads";
+import type { AppMetadata } from "../domain/metadata.ts";
+import { ApiError, type CodeName } from "../errors.ts";
+import { type JudgedLarge, judgeLarge, type SentLarge } from "./judge.ts";
+import { transferable } from "./transferable.ts";
+
+/** A body to be judged. Metadata come when they are new: `forget` says that all others are to be thrown away first. */
+export type JudgeRequest = Omit<SentLarge, "bytes"> & {
+  bytes: Uint8Array<ArrayBuffer>;
+  appId: number;
+  metadata: AppMetadata | undefined;
+  forget: boolean;
+};
+
+export type JudgeReply =
+  | { kind: "judged"; judged: Omit<JudgedLarge, "body"> & { body: Uint8Array<ArrayBuffer> } }
+  | { kind: "refused"; reason: CodeName; message: string };
+
+const PRIORITY = 5;
+
+// Where a priority is a thread's own, the many small bodies come before the few large ones.
+if (process.platform === "linux") setPriority(PRIORITY);
+
+const port = parentPort!;
+const metadataOf = new Map<number, AppMetadata>();
+
+port.on("message", ({ bytes, appId, metadata, forget, ...sent }: JudgeRequest) => {
+  if (forget) metadataOf.clear();
+  if (metadata) metadataOf.set(appId, metadata);
+  try {
+    const judged = judgeLarge({ ...sent, bytes: Buffer.from(bytes.buffer) }, metadataOf.get(appId)!);
+    const body = transferable(judged.body);
+    port.postMessage({ kind: "judged", judged: { ...judged, body } } satisfies JudgeReply, [body.buffer]);
+  } catch (error) {
+    // Anything else ends the thread, and whoever watches over it answers the call.
+    if (!(error instanceof ApiError)) throw error;
+    port.postMessage({ kind: "refused", reason: error.reason, message: error.message } satisfies JudgeReply);
+  }
+});
