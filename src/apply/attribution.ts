@@ -7,20 +7,23 @@ import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attri
 import { DAY_MS } from "../domain/calendar.ts";
 import type { Key } from "../domain/touch-key.ts";
 import { findCandidates, type Question } from "./candidates.ts";
-import type { Facts } from "./facts.ts";
+import type { GainedKey } from "./concerns.ts";
+import { type Facts, userKey } from "./facts.ts";
 import { type Arrival, keysOf, registrationOf, type Source, sourceOf, subjectOf } from "./source.ts";
 
 /** A registration or a return, on its way to a decision. */
-type Case = Question & { user: UserAccount; arrival: Arrival; keys: Key[]; isReturn: boolean };
+type Arrived = Omit<Question, "seenUntil"> & { user: UserAccount; arrival: Arrival; keys: Key[]; isReturn: boolean };
+type Case = Arrived & Question;
 
 /**
- * Decides, for every user of whom the batch brought something new, where they came from. A decision is always made from
- * everything that is known by then, so it does not matter what of it arrived first, or in how many batches.
+ * Decides where every user came from of whom the batch brought something new. A decision counts the touches up to the
+ * last journal entry that concerns the user (an entry of the user's own, or a touch that shares a key with the user) and
+ * none behind it. So the result does not depend on how the journal is cut into batches.
  */
 export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Decided> {
   await loadCampaigns(tx, facts);
-  const cases = facts.usersToDecide().flatMap((user) => casesOfUser(facts, user));
-  const found = await findCandidates(tx, cases, isOpen);
+  const cases = casesOf(facts);
+  const found = await findCandidates(tx, { questions: cases, fresh: facts.fresh }, isOpen);
   const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
   const decisions: StoredDecision[] = [];
   cases.forEach((one, index) => {
@@ -51,15 +54,35 @@ async function loadCampaigns(tx: pg.PoolClient, facts: Facts): Promise<void> {
  * The keys that a user has at the moment. An entry that may change them is preceded by this where the batch has brought
  * something of the user already: in a batch of its own, what came before would have left these keys in the table.
  */
-export function keysAtHand(facts: Facts, user: UserAccount): KeyOfUser[] {
-  return casesOfUser(facts, user).flatMap(keysOfCase);
+export function keysAtHand(facts: Facts, user: UserAccount): GainedKey[] {
+  const gainedAt = facts.heardAt.get(userKey(user));
+  return gainedAt === undefined ? [] : casesOfUser(facts, user).flatMap((one) => gainedKeys(one, gainedAt));
+}
+
+function gainedKeys(one: Arrived, gainedAt: number): GainedKey[] {
+  return keysOfCase(one).map((key) => ({ ...key, gainedAt }));
+}
+
+/** The decisions to make, each with the journal position up to which it counts touches. */
+function casesOf(facts: Facts): Case[] {
+  const cases = facts.usersToDecide().flatMap((user) => casesOfUser(facts, user));
+  const gained = cases.flatMap((one) => {
+    const heardAt = facts.heardAt.get(userKey(one.user));
+    return heardAt === undefined ? [] : gainedKeys(one, heardAt);
+  });
+  const touchedAt = facts.concerns.positions([...facts.pastKeys, ...gained], userKey);
+  return cases.flatMap((one) => {
+    const key = userKey(one.user);
+    const seenUntil = Math.max(facts.heardAt.get(key) ?? -1, touchedAt.get(key) ?? -1);
+    return seenUntil < 0 ? [] : [{ ...one, seenUntil }];
+  });
 }
 
 /** What is to be written, and the users whose touch has changed. */
 export type Decided = { decisions: StoredDecision[]; keys: KeyOfUser[]; moved: UserAccount[] };
 
 /** The registration before the return: the return is judged against what the registration came to. */
-function casesOfUser(facts: Facts, user: UserAccount): Case[] {
+function casesOfUser(facts: Facts, user: UserAccount): Arrived[] {
   const { rules } = facts.app(user.appId);
   const arrivals = [{ arrival: registrationOf(user), isReturn: false }];
   if (user.returned && rules.app.reattribution) arrivals.push({ arrival: user.returned, isReturn: true });
@@ -132,7 +155,7 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
   };
 }
 
-function keysOfCase({ user, arrival, keys }: Case): KeyOfUser[] {
+function keysOfCase({ user, arrival, keys }: Arrived): KeyOfUser[] {
   const { appId, clientId } = user;
   return keys.map(({ value, method }) => ({ appId, clientId, key: value, method, atMs: arrival.atMs }));
 }

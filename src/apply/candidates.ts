@@ -1,16 +1,17 @@
 import type pg from "pg";
-import type { KeyLookup } from "../db/touch.ts";
+import type { RangeLookup } from "../db/touch.ts";
 import type { FoundTouch, Subject, TouchMethod } from "../domain/attribution.ts";
 import type { RuleBook } from "../domain/attribution-rules.ts";
 import { flagsOf, type TouchCounts } from "../domain/fraud.ts";
 import type { Touch } from "../domain/touch.ts";
 import { addressKey, type Key, touchDeviceKeys } from "../domain/touch-key.ts";
 import { LIMITS } from "../limits.ts";
+import type { FreshTouches } from "./fresh-touches.ts";
 import { TouchIndex } from "./touch-index.ts";
 import { LOOK_BACK_MS_MIN } from "./touches.ts";
 
-/** One question put to the stored touches: who shares a key with this subject? */
-export type Question = { appId: number; subject: Subject; keys: readonly Key[]; rules: RuleBook };
+/** One question put to the touches: which of those up to `seenUntil` in the journal share a key with this subject? */
+export type Question = { appId: number; subject: Subject; keys: readonly Key[]; rules: RuleBook; seenUntil: number };
 
 const HALF_HOUR_MS = 1_800_000;
 
@@ -20,7 +21,7 @@ const HALF_HOUR_MS = 1_800_000;
  */
 export async function findCandidates(
   tx: pg.PoolClient,
-  questions: readonly Question[],
+  { questions, fresh }: { questions: readonly Question[]; fresh: FreshTouches },
   isOpen: (question: Question, found: readonly FoundTouch[]) => boolean,
 ): Promise<FoundTouch[][]> {
   const gathered = questions.map(() => new Map<string, { touch: Touch; by: Map<TouchMethod, Set<string>> }>());
@@ -28,8 +29,11 @@ export async function findCandidates(
   let wanted = questions.flatMap((one, question) =>
     one.keys.map((key) => ({ question, key, lookup: lookupOf(one, key) })),
   );
-  const index = new TouchIndex(tx);
-  await index.prepare(wanted.map(({ lookup }) => lookup));
+  const index = new TouchIndex(tx, fresh);
+  await index.prepare(
+    wanted.map(({ lookup }) => lookup),
+    HALF_HOUR_MS,
+  );
   for (let page = 0; page < LIMITS.touchPages && wanted.length > 0; page += 1) {
     const counts = new Map<number, { touches: number; oldestMs: number }>();
     for (const { lookup, touch } of await index.page(wanted.map((one) => one.lookup))) {
@@ -57,9 +61,9 @@ export async function findCandidates(
   return results;
 }
 
-function lookupOf({ appId, subject, rules }: Question, key: Key): KeyLookup {
+function lookupOf({ appId, subject, rules, seenUntil }: Question, key: Key): RangeLookup {
   const fromMs = subject.atMs - Math.max(LOOK_BACK_MS_MIN, rules.longestWindowMs);
-  return { appId, key: key.value, fromMs, untilMs: subject.atMs };
+  return { appId, key: key.value, fromMs, untilMs: subject.atMs, seenUntil };
 }
 
 /** Puts the flags to what was found, for the questions that have something new. */
@@ -87,17 +91,17 @@ async function judge(
 
 async function countAround(
   index: TouchIndex,
-  touches: readonly { appId: number; rules: RuleBook; subject: Subject; touch: Touch }[],
+  touches: readonly (Pick<Question, "appId" | "rules" | "subject" | "seenUntil"> & { touch: Touch })[],
 ): Promise<TouchCounts[]> {
   const counts = touches.map(() => ({ ofAddress: 0, ofDevice: 0 }));
   let max = 0;
-  const wanted = touches.flatMap(({ appId, rules, subject, touch }, place) => {
+  const wanted = touches.flatMap(({ appId, rules, subject, seenUntil, touch }, place) => {
     const { floodPerAddress, floodPerDevice } = rules.of(touch.platform);
     max = Math.max(max, floodPerAddress + 1, floodPerDevice + 1);
     const address = addressKey(touch.ip);
-    // What came after the registration does not count: the decision does not depend on when it is made.
+    // What was touched after the registration does not count.
     const untilMs = Math.min(touch.touchedAtMs + HALF_HOUR_MS, subject.atMs + 1);
-    const hour = { appId, fromMs: touch.touchedAtMs - HALF_HOUR_MS, untilMs };
+    const hour = { appId, fromMs: touch.touchedAtMs - HALF_HOUR_MS, untilMs, seenUntil };
     const devices = floodPerDevice > 0 ? touchDeviceKeys((name) => touch.details[name] ?? "") : [];
     const unsure = devices.filter(({ value }) => index.mayHoldMoreThan(floodPerDevice, { appId, key: value }));
     return [

@@ -7,7 +7,6 @@ import type { Order } from "../db/orders.ts";
 import type { UserMoment } from "../db/past-moments.ts";
 import type { UserAccount, UserKey } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
-import type { KeyOfUser } from "../db/user-key.ts";
 import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
 import { type Calendar, calendarOf, daysBetween, spanOf } from "../domain/calendar.ts";
 import type { PostbackBook } from "../domain/postback-book.ts";
@@ -15,10 +14,11 @@ import { retentionMoment } from "../domain/postback-moment.ts";
 import type { Occurrence } from "../domain/postback-rule.ts";
 import { addActivity } from "../domain/user-figures.ts";
 import type { EntryHead } from "../journal/entry.ts";
+import { Concerns, type GainedKey } from "./concerns.ts";
 import { addCounters } from "./day-counters.ts";
 import type { SentEvent } from "./decode.ts";
 import { standingOf } from "./dirty-slices.ts";
-import type { FreshTouch } from "./touches.ts";
+import { FreshTouches } from "./fresh-touches.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -58,20 +58,22 @@ export class Facts {
   readonly observed: ObservedName[] = [];
   readonly asaTokens: AsaTokenChange[] = [];
   /** Keys that users had for a while in the course of the batch. */
-  readonly pastKeys: KeyOfUser[] = [];
+  readonly pastKeys: GainedKey[] = [];
   /** What happened of which somebody may have to be told. */
   readonly moments: UserMoment[] = [];
   readonly ownEvents: OwnEvent[] = [];
-  /** When the entry at hand was received. */
+  /** When the entry at hand was received, and where it stands in the journal. */
   receivedAtMs = 0;
-  /** Touches that were not stored before. */
-  freshTouches: readonly FreshTouch[] = [];
+  position = 0;
   /** Erasures of users of whom the batch brings something. */
   erasures: Erasures | undefined;
   /** The platforms of the campaigns that registrations of the batch name, by app and campaign. */
   readonly campaignPlatforms = new Map<string, string>();
-  /** Users whose attribution has to be decided, or decided again, with what this batch brings. */
-  readonly toDecide = new Set<string>();
+  /** Touches that were not stored before, and whom they concern. */
+  fresh = new FreshTouches([]);
+  concerns = Concerns.NONE;
+  /** Users of whom the batch brings something by which they have to be decided: the position of the last such entry. */
+  readonly heardAt = new Map<string, number>();
   readonly #users: Map<string, UserAccount>;
   /** Who was in the tables before this batch, and where in the cube. Users are changed in place. */
   readonly #stored: Map<string, Before>;
@@ -147,9 +149,15 @@ export class Facts {
     return byDigest.get(digest.of(user)) ?? [];
   }
 
-  /** Only who is registered has a source. */
+  /** The entry at hand says something of where the user came from. */
+  hear(user: UserKey): void {
+    this.heardAt.set(userKey(user), this.position);
+  }
+
+  /** Who may have to be decided. Only who is registered has a source. */
   usersToDecide(): UserAccount[] {
-    return [...this.toDecide].flatMap((key) => {
+    const keys = new Set([...this.heardAt.keys(), ...this.concerns.storedUsers().map(userKey)]);
+    return [...keys].flatMap((key) => {
       const user = this.#users.get(key);
       return user?.isRegistered ? [user] : [];
     });

@@ -11,13 +11,13 @@ import type { EntryHead } from "../journal/entry.ts";
 import { LIMITS } from "../limits.ts";
 import { keysAtHand } from "./attribution.ts";
 import { textOf } from "./decode.ts";
-import { type Facts, newUser, userKey } from "./facts.ts";
+import { type Facts, newUser } from "./facts.ts";
 import { launchOf } from "./source.ts";
 
 /** register, initialize, attributed, device_info and update_data: everything that is about the user itself. */
 export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject): void {
   const known = facts.user({ appId: head.app, clientId: head.client });
-  if (known?.isRegistered && facts.toDecide.has(userKey(known))) facts.pastKeys.push(...keysAtHand(facts, known));
+  if (known?.isRegistered) facts.pastKeys.push(...keysAtHand(facts, known));
   switch (head.kind) {
     case "register":
     case "initialize":
@@ -25,17 +25,17 @@ export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject):
       facts.putUser(
         known?.isRegistered ? registeredAgain(facts, known, head, body) : registered(facts, head, body, known),
       );
-      facts.toDecide.add(userKey({ appId: head.app, clientId: head.client }));
+      facts.hear({ appId: head.app, clientId: head.client });
       return;
     case "device_info":
       if (!known) return;
       facts.putUser(withDevice(known, isObject(body.data) ? body.data : {}));
-      facts.toDecide.add(userKey(known));
+      facts.hear(known);
       return;
     case "update_data":
       if (!known) return;
       facts.putUser(withClickId(withIds(known, body), body));
-      facts.toDecide.add(userKey(known));
+      facts.hear(known);
       return;
     case "apple_attribution":
       if (!known) return;
@@ -43,7 +43,7 @@ export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject):
       if (!isObject(body.attribution)) return;
       known.launch = { ...known.launch, apple: body.attribution };
       facts.putUser(known);
-      facts.toDecide.add(userKey(known));
+      facts.hear(known);
       return;
     case "click":
     case "impression":

@@ -3,9 +3,9 @@ import { isAdKey } from "./ad-campaigns.ts";
 import type { Facts } from "./facts.ts";
 
 /** What the new touches of a batch add to the days of their campaigns. */
-export function touchDaysOf(facts: Pick<Facts, "freshTouches" | "app">): TouchDay[] {
+export function touchDaysOf(facts: Pick<Facts, "fresh" | "app">): TouchDay[] {
   const days = new Map<string, TouchDay>();
-  for (const { appId, touch } of facts.freshTouches) {
+  for (const { appId, touch } of facts.fresh.list) {
     const { campaignId: turboPromotedObjectId, kind, touchedAtMs } = touch;
     if (!isAdKey(turboPromotedObjectId)) continue;
     const day = facts.app(appId).calendar.dayOf(touchedAtMs);

@@ -3,71 +3,85 @@ import {
   countInWeek,
   findByKeys,
   findNewest,
-  type KeyLookup,
   type KeyRow,
   loadTouches,
+  type RangeLookup,
   touchKeyText,
 } from "../db/touch.ts";
 import { weekOf } from "../domain/calendar.ts";
 import type { Touch } from "../domain/touch.ts";
 import { LIMITS } from "../limits.ts";
+import type { FreshTouches } from "./fresh-touches.ts";
 
-/** The stored touches, as a batch looks into them: everything under its keys is read once, unless that is a flood. */
+/**
+ * The touches that a batch's decisions look into: the stored ones (everything under the batch's keys is read once, unless
+ * that is a flood) and the batch's own, up to the position of each decision.
+ */
 export class TouchIndex {
   readonly #tx: pg.PoolClient;
+  readonly #fresh: FreshTouches;
   /** By app and key, newest first; undefined for an app whose keys hold more than is read at once. */
   readonly #rows = new Map<number, Map<string, KeyRow[]> | undefined>();
   readonly #prepared = new Set<string>();
   readonly #touches = new Map<string, Touch>();
 
-  constructor(tx: pg.PoolClient) {
+  constructor(tx: pg.PoolClient, fresh: FreshTouches) {
     this.#tx = tx;
+    this.#fresh = fresh;
+    for (const { appId, touch } of fresh.list) this.#touches.set(touchKeyText(appId, touch.touchId), touch);
   }
 
-  async prepare(lookups: readonly KeyLookup[]): Promise<void> {
+  /** `earlierMs`: how long before a look-up begins its keys may be counted. */
+  async prepare(lookups: readonly RangeLookup[], earlierMs: number): Promise<void> {
     for (const { appId, key } of lookups) this.#prepared.add(`${appId} ${key}`);
     for (const appId of new Set(lookups.map((lookup) => lookup.appId))) {
       const own = lookups.filter((lookup) => lookup.appId === appId);
       const keys = [...new Set(own.map(({ key }) => key))];
-      const fromMs = own.reduce((least, lookup) => Math.min(least, lookup.fromMs), Number.POSITIVE_INFINITY);
+      const fromMs = own.reduce((least, one) => Math.min(least, one.fromMs), Number.POSITIVE_INFINITY) - earlierMs;
       const untilMs = own.reduce((most, lookup) => Math.max(most, lookup.untilMs), 0);
       const limit = Math.max(LIMITS.touchesAtOnceMin, keys.length * LIMITS.touchesAtOncePerKey);
-      const rows = await findByKeys(this.#tx, { appId, keys, fromMs, untilMs, fromWeek: weekOf(fromMs) }, limit);
+      const rows = await findByKeys(this.#tx, { appId, keys, fromMs, untilMs }, limit);
       this.#rows.set(appId, rows && byKey(rows));
     }
   }
 
   /** False only where the key was looked for, everything under it was read, and that is no more than `touches`. */
-  mayHoldMoreThan(touches: number, { appId, key }: { appId: number; key: string }): boolean {
-    const rows = this.#rows.get(appId);
-    const isKnown = rows !== undefined && this.#prepared.has(`${appId} ${key}`);
-    return !isKnown || (rows.get(key)?.length ?? 0) > touches;
+  mayHoldMoreThan(touches: number, place: { appId: number; key: string }): boolean {
+    const rows = this.#rows.get(place.appId);
+    const isKnown = rows !== undefined && this.#prepared.has(`${place.appId} ${place.key}`);
+    return !isKnown || (rows.get(place.key)?.length ?? 0) + this.#fresh.under(place).length > touches;
   }
 
   /** The newest of each look-up, as many as a page holds. */
-  async page(lookups: readonly KeyLookup[]): Promise<{ lookup: number; touch: Touch }[]> {
-    const found: { lookup: number; row: KeyRow }[] = [];
-    const unread: number[] = [];
-    lookups.forEach(({ appId, key, fromMs, untilMs }, lookup) => {
-      const rows = this.#rows.get(appId);
-      if (!rows) {
-        unread.push(lookup);
-        return;
-      }
-      const inRange = (rows.get(key) ?? []).filter((row) => row.touchedAtMs >= fromMs && row.touchedAtMs <= untilMs);
-      for (const row of inRange.slice(0, LIMITS.touchesPerKey)) found.push({ lookup, row });
+  async page(lookups: readonly RangeLookup[]): Promise<{ lookup: number; touch: Touch }[]> {
+    const stored = await this.#newest(lookups);
+    const found = lookups.flatMap((lookup, number) => {
+      const fresh = this.#fresh.rowsUnder(lookup).filter((row) => isInRange(row, lookup));
+      const rows = fresh.length === 0 ? stored[number]! : [...stored[number]!, ...fresh].sort(newestFirst);
+      return rows.slice(0, LIMITS.touchesPerKey).map((row) => ({ lookup: number, row }));
     });
-    const rest = await findNewest(
-      this.#tx,
-      unread.map((lookup) => lookups[lookup]!),
-      LIMITS.touchesPerKey,
-    );
-    for (const { lookup, ...row } of rest) found.push({ lookup: unread[lookup]!, row });
     await this.#load(found.map(({ row }) => row));
     return found.map(({ lookup, row }) => ({
       lookup,
       touch: this.#touches.get(touchKeyText(row.appId, row.touchId))!,
     }));
+  }
+
+  /** The newest stored touches of each look-up. */
+  async #newest(lookups: readonly RangeLookup[]): Promise<KeyRow[][]> {
+    const unread: number[] = [];
+    const found = lookups.map((lookup, number): KeyRow[] => {
+      const rows = this.#rows.get(lookup.appId);
+      if (!rows) unread.push(number);
+      return (rows?.get(lookup.key) ?? []).filter((row) => isInRange(row, lookup)).slice(0, LIMITS.touchesPerKey);
+    });
+    const rest = await findNewest(
+      this.#tx,
+      unread.map((number) => lookups[number]!),
+      LIMITS.touchesPerKey,
+    );
+    for (const { lookup, ...row } of rest) found[unread[lookup]!]!.push(row);
+    return found;
   }
 
   async #load(rows: readonly KeyRow[]): Promise<void> {
@@ -78,11 +92,16 @@ export class TouchIndex {
   }
 
   /** How many touches each key has in [from, until), counted no further than `max`. */
-  async count(lookups: readonly KeyLookup[], max: number): Promise<number[]> {
+  async count(lookups: readonly RangeLookup[], max: number): Promise<number[]> {
     const counts = lookups.map(() => 0);
     const byWeek = new Map<string, number[]>();
-    lookups.forEach(({ fromMs, untilMs }, lookup) => {
-      for (const week of new Set([weekOf(fromMs), weekOf(untilMs - 1)])) {
+    lookups.forEach((one, lookup) => {
+      const { fromMs, untilMs } = one;
+      const weeks = new Set([weekOf(fromMs), weekOf(untilMs - 1)]);
+      counts[lookup] = this.#fresh
+        .rowsUnder(one)
+        .filter((row) => row.touchedAtMs >= fromMs && row.touchedAtMs < untilMs && weeks.has(row.week)).length;
+      for (const week of weeks) {
         const numbers = byWeek.get(week);
         if (numbers) numbers.push(lookup);
         else byWeek.set(week, [lookup]);
@@ -103,6 +122,15 @@ export class TouchIndex {
   }
 }
 
+/** Compares the partition's week, too: a touch with an impossible instant lies in another week than its own. */
+function isInRange(row: KeyRow, { fromMs, untilMs }: RangeLookup): boolean {
+  return row.touchedAtMs >= fromMs && row.touchedAtMs <= untilMs && row.week >= weekOf(fromMs);
+}
+
+function newestFirst(left: KeyRow, right: KeyRow): number {
+  return right.touchedAtMs - left.touchedAtMs || (left.touchId > right.touchId ? -1 : 1);
+}
+
 function byKey(rows: readonly KeyRow[]): Map<string, KeyRow[]> {
   const lists = new Map<string, KeyRow[]>();
   for (const row of rows) {
@@ -110,8 +138,6 @@ function byKey(rows: readonly KeyRow[]): Map<string, KeyRow[]> {
     if (list) list.push(row);
     else lists.set(row.key, [row]);
   }
-  const newestFirst = (left: KeyRow, right: KeyRow) =>
-    right.touchedAtMs - left.touchedAtMs || (left.touchId > right.touchId ? -1 : 1);
   for (const list of lists.values()) list.sort(newestFirst);
   return lists;
 }

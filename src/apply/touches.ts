@@ -1,12 +1,9 @@
 import type pg from "pg";
-import { findTouchIds, insertTouches, type TouchRow, touchKeyText } from "../db/touch.ts";
+import { findTouchIds, insertTouches, touchKeyText } from "../db/touch.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
-import type { UserKey } from "../db/user-account.ts";
-import { findUsersByKeys } from "../db/user-key.ts";
 import { DAY_MS, weekOf } from "../domain/calendar.ts";
-import { LIMITS } from "../limits.ts";
-import type { ReadTouch } from "../platform/link.ts";
 import type { DecodedEntry } from "./decode.ts";
+import { type FreshTouch, storedKeysOf } from "./fresh-touches.ts";
 
 export type TouchEntry = Extract<DecodedEntry, { kind: "touch" }>;
 
@@ -23,35 +20,32 @@ export function weekOfTouch({ touchedAtMs, receivedAtMs }: { touchedAtMs: number
   return weekOf(Math.min(Math.max(touchedAtMs, receivedAtMs - LATE_MS_MAX), receivedAtMs + AHEAD_MS_MAX));
 }
 
-export type StoredTouches = { outcomes: { entry: TouchEntry; outcome: TouchOutcome }[]; fresh: FreshTouch[] };
-export type FreshTouch = ReadTouch & { appId: number };
+export type SortedTouches = { outcomes: { entry: TouchEntry; outcome: TouchOutcome }[]; fresh: FreshTouch[] };
 
-/** Stores the touches of a batch that are new. */
-export async function storeTouches(
+/** Tells the touches of a batch that are new from those that are not taken in. */
+export async function sortTouches(
   tx: pg.PoolClient,
   entries: readonly DecodedEntry[],
   weeks: ReadonlyMap<string, TouchWeekState>,
-): Promise<StoredTouches> {
-  const outcomes: StoredTouches["outcomes"] = [];
-  const chosen = new Map<string, { entry: TouchEntry; read: ReadTouch; row: TouchRow }>();
+): Promise<SortedTouches> {
+  const outcomes: SortedTouches["outcomes"] = [];
+  const fresh = new Map<string, FreshTouch>();
   const known = await alreadyStored(tx, entries);
   for (const entry of entries) {
     if (entry.kind !== "touch") continue;
     const { read } = entry;
     const appId = entry.head.app;
     const id = read && touchKeyText(appId, read.touch.touchId);
-    if (!read || !id) outcomes.push({ entry, outcome: "no_platform" });
-    else if (chosen.has(id) || known.has(id)) outcomes.push({ entry, outcome: "duplicate" });
-    else if (weeks.get(weekOfTouch(read.touch)) !== "open") outcomes.push({ entry, outcome: "too_old" });
-    else chosen.set(id, { entry, read, row: rowOf(appId, read) });
+    const week = read && weekOfTouch(read.touch);
+    if (!read || !id || !week) outcomes.push({ entry, outcome: "no_platform" });
+    else if (fresh.has(id) || known.has(id)) outcomes.push({ entry, outcome: "duplicate" });
+    else if (weeks.get(week) !== "open") outcomes.push({ entry, outcome: "too_old" });
+    else {
+      fresh.set(id, { ...read, appId, week, position: entry.from });
+      outcomes.push({ entry, outcome: "stored" });
+    }
   }
-  const fresh = [...chosen.values()];
-  await insertTouches(
-    tx,
-    fresh.map(({ row }) => row),
-  );
-  for (const { entry } of fresh) outcomes.push({ entry, outcome: "stored" });
-  return { outcomes, fresh: fresh.map(({ entry, read }) => ({ ...read, appId: entry.head.app })) };
+  return { outcomes, fresh: [...fresh.values()] };
 }
 
 /** In whatever week: a touch that is reported twice may carry another time the second time, or none. */
@@ -62,25 +56,9 @@ async function alreadyStored(tx: pg.PoolClient, entries: readonly DecodedEntry[]
   return findTouchIds(tx, ids);
 }
 
-function rowOf(appId: number, read: ReadTouch): TouchRow {
-  const keys = read.keys.map((key) => key.value);
-  if (read.addressKey) keys.push(read.addressKey);
-  return { appId, week: weekOfTouch(read.touch), touch: read.touch, keys };
-}
-
-/** Users who were there before their touch was: it may be what brought them. */
-export async function findLateUsers(
-  tx: pg.PoolClient,
-  fresh: readonly FreshTouch[],
-  windowMs: (appId: number) => number,
-): Promise<UserKey[]> {
-  const lookups = fresh.flatMap(({ appId, touch, keys }) =>
-    keys.map(({ value }) => ({
-      appId,
-      key: value,
-      fromMs: touch.touchedAtMs,
-      untilMs: touch.touchedAtMs + windowMs(appId),
-    })),
+export async function storeTouches(tx: pg.PoolClient, fresh: readonly FreshTouch[]): Promise<void> {
+  await insertTouches(
+    tx,
+    fresh.map((one) => ({ appId: one.appId, week: one.week, touch: one.touch, keys: storedKeysOf(one) })),
   );
-  return findUsersByKeys(tx, lookups, LIMITS.usersPerLateTouch);
 }

@@ -23,17 +23,19 @@ import { isClientId } from "../domain/identity.ts";
 import { adCampaignsOf } from "./ad-campaigns.ts";
 import { type Decided, decideUsers } from "./attribution.ts";
 import { applyEventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
+import { Concerns } from "./concerns.ts";
 import { type DecodedEntry, textOf } from "./decode.ts";
 import { markDirty } from "./dirty-slices.ts";
 import { applyErasure, isErasure } from "./erasure.ts";
 import { type Erasures, Facts, userKey } from "./facts.ts";
+import { FreshTouches } from "./fresh-touches.ts";
 import type { ObservedNames } from "./observed-names.ts";
 import { judgeMoments, loadBooks, writePostbacks } from "./postbacks.ts";
 import { applyUserEntry } from "./registration.ts";
 import { allKeysOf } from "./source.ts";
 import { recountDays } from "./spans.ts";
 import { touchDaysOf } from "./touch-days.ts";
-import { findLateUsers, LOOK_BACK_MS_MIN, storeTouches, weekOfTouch } from "./touches.ts";
+import { LOOK_BACK_MS_MIN, sortTouches, storeTouches, weekOfTouch } from "./touches.ts";
 
 /** A stretch of the journal that takes effect as a whole. */
 export type Batch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
@@ -105,7 +107,7 @@ async function applyEntries(
   const rows = judgeMoments(facts, decided);
   await writeFacts(tx, facts, decided);
   await writePostbacks(tx, facts, { rows, placed });
-  await noteAdCampaigns(tx, adCampaignsOf(facts.freshTouches, placed));
+  await noteAdCampaigns(tx, adCampaignsOf(facts.fresh.list, placed));
   await addTouchDays(tx, touchDaysOf(facts));
   await recountDays(
     tx,
@@ -162,6 +164,7 @@ async function gatherFacts(
   try {
     for (const entry of entries) {
       facts.receivedAtMs = entry.head?.at ?? facts.receivedAtMs;
+      facts.position = entry.from;
       if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
       else if (isAboutUser(entry) && !facts.isErased(entry)) applyUserEntry(facts, entry.head, entry.body);
       // The database stores the first events while the facts of the others are still being gathered.
@@ -174,7 +177,7 @@ async function gatherFacts(
   return facts;
 }
 
-/** The touches come first: a registration of the same batch finds them in the tables, whichever of the two was earlier. */
+/** What the tables know of those whom the batch is about: its users, and those whom one of its touches may have brought. */
 async function startFacts(
   tx: pg.PoolClient,
   entries: readonly DecodedEntry[],
@@ -183,19 +186,20 @@ async function startFacts(
   const appIds = appsOf(entries);
   const apps = await loadAppRules(tx, appIds);
   const rulings = { settings: await loadRuleSettings(tx, appIds), books: await loadBooks(tx, appIds) };
-  const touches = await storeTouches(tx, entries, context.weeks);
+  const touches = await sortTouches(tx, entries, context.weeks);
+  const fresh = new FreshTouches(touches.fresh);
   const empty = new Facts(apps, [], rulings);
-  const late = await findLateUsers(tx, touches.fresh, (appId) =>
+  const concerns = await Concerns.load(tx, fresh, (appId) =>
     Math.max(LOOK_BACK_MS_MIN, empty.app(appId).rules.longestWindowMs),
   );
-  const keys = new Map([...usersOf(entries), ...late].map((key) => [userKey(key), key]));
+  const keys = new Map([...usersOf(entries), ...concerns.storedUsers()].map((key) => [userKey(key), key]));
   const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), rulings);
-  facts.freshTouches = touches.fresh;
+  facts.fresh = fresh;
+  facts.concerns = concerns;
   facts.erasures = await findErasures(tx, entries, {
     users: [...keys.values()].filter((key) => !facts.isStored(key)),
     ...context,
   });
-  for (const key of late) facts.toDecide.add(userKey(key));
   for (const { entry, outcome } of touches.outcomes) {
     facts.countTouch(entry.head.app, entry.head.at, outcome);
   }
@@ -223,6 +227,7 @@ async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Pr
   const isStored = (row: UserKey) => facts.isStored(row);
   const isNew = (row: UserKey) => !facts.isStored(row);
   const users = facts.changedUsers();
+  await storeTouches(tx, facts.fresh.list);
   await insertUsers(tx, users.filter(isNew));
   await insertDecisions(tx, decided.decisions.filter(isNew));
   await insertUserKeys(tx, decided.keys.filter(isNew));

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { weekOf } from "../domain/calendar.ts";
 import type { Touch } from "../domain/touch.ts";
 import { copyJson, copyRows, copyText } from "./copy.ts";
 import { type Executor, query, sql } from "./sql.ts";
@@ -67,6 +68,9 @@ export async function findTouchIds(
 /** A key under which touches are looked for: those touched in [from, until]. */
 export type KeyLookup = { appId: number; key: string; fromMs: number; untilMs: number };
 
+/** `seenUntil`: the last journal position whose touches count. */
+export type RangeLookup = KeyLookup & { seenUntil: number };
+
 /** One touch under one key. */
 export type KeyRow = { appId: number; key: string; touchedAtMs: number; touchId: string; week: string };
 
@@ -79,14 +83,14 @@ const KEY_COLUMNS = sql`k.app_id as "appId", replace(k.key_value::text, '-', '')
  */
 export async function findByKeys(
   executor: Executor,
-  wanted: { appId: number; keys: readonly string[]; fromMs: number; untilMs: number; fromWeek: string },
+  wanted: { appId: number; keys: readonly string[]; fromMs: number; untilMs: number },
   limit: number,
 ): Promise<KeyRow[] | undefined> {
   const rows = await query<KeyRow>(
     executor,
     sql`select ${KEY_COLUMNS} from touch_key k
       where k.app_id = ${wanted.appId} and k.key_value = any(${[...wanted.keys].sort()}::uuid[])
-        and k.touched_at_ms >= ${wanted.fromMs} and k.touched_at_ms <= ${wanted.untilMs} and k.week >= ${wanted.fromWeek}::date
+        and k.touched_at_ms >= ${wanted.fromMs} and k.touched_at_ms <= ${wanted.untilMs} and k.week >= ${weekOf(wanted.fromMs)}::date
       limit ${limit + 1}`,
   );
   return rows.length > limit ? undefined : rows;
@@ -106,7 +110,7 @@ export async function findNewest(
       cross join lateral (
         select * from touch_key t
         where t.app_id = wanted.app_id and t.key_value = wanted.key_value
-          and t.touched_at_ms >= wanted.from_ms and t.touched_at_ms <= wanted.until_ms
+          and t.touched_at_ms >= wanted.from_ms and t.touched_at_ms <= wanted.until_ms and t.week >= wanted.from_week
         order by t.touched_at_ms desc, t.touch_id desc limit ${limit}
       ) k`,
   );
@@ -115,8 +119,9 @@ export async function findNewest(
 
 function unnested(lookups: readonly KeyLookup[]) {
   return sql`unnest(${lookups.map((one) => one.appId)}::int[], ${lookups.map((one) => one.key)}::uuid[],
-      ${lookups.map((one) => one.fromMs)}::bigint[], ${lookups.map((one) => one.untilMs)}::bigint[])
-    with ordinality as wanted (app_id, key_value, from_ms, until_ms, lookup)`;
+      ${lookups.map((one) => one.fromMs)}::bigint[], ${lookups.map((one) => one.untilMs)}::bigint[],
+      ${lookups.map((one) => weekOf(one.fromMs))}::date[])
+    with ordinality as wanted (app_id, key_value, from_ms, until_ms, from_week, lookup)`;
 }
 
 /** How many touches each key has in [from, until), all of it in one week, counted no further than `max`. */

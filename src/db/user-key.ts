@@ -24,21 +24,24 @@ export async function addUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[])
   await tx.query(`insert into user_key (${COLUMNS}) select ${COLUMNS} from stage_user_key on conflict do nothing`);
 }
 
-/** Users who share a key with a touch and registered, or returned, in [from, until): the touch may be theirs. */
+/** Who registered, or returned, at an instant under the key of a look-up. */
+export type FoundHolder = { lookup: number; clientId: string; atMs: number };
+
+/** The first `limit` under each key who registered, or returned, in [from, until). */
 export async function findUsersByKeys(
   executor: Executor,
   keys: readonly { appId: number; key: string; fromMs: number; untilMs: number }[],
   limit: number,
-): Promise<UserKey[]> {
+): Promise<FoundHolder[]> {
   if (keys.length === 0) return [];
-  return query<UserKey>(
+  return query<FoundHolder>(
     executor,
-    sql`select distinct wanted.app_id as "appId", found.client_id as "clientId"
+    sql`select (wanted.lookup - 1)::int as lookup, found.client_id as "clientId", found.at_ms as "atMs"
       from unnest(${keys.map((one) => one.appId)}::int[], ${keys.map((one) => one.key)}::uuid[],
           ${keys.map((one) => one.fromMs)}::bigint[], ${keys.map((one) => one.untilMs)}::bigint[])
-        as wanted (app_id, key_value, from_ms, until_ms)
+        with ordinality as wanted (app_id, key_value, from_ms, until_ms, lookup)
       cross join lateral (
-        select u.client_id from user_key u
+        select u.client_id, u.at_ms from user_key u
         where u.app_id = wanted.app_id and u.key_value = wanted.key_value
           and u.at_ms >= wanted.from_ms and u.at_ms < wanted.until_ms
         order by u.at_ms, u.client_id limit ${limit}

@@ -17,7 +17,11 @@ beforeAll(async () => {
   await changeApp(stage.pool, stage.app.appId, { rates: { USD: "7.1234" } });
   // Where everything can happen: impressions win, and a user who comes back is attributed anew.
   const rules = { impressions: true, flaggedMayWin: false, reattribution: true, reclickDays: 0, refluxDays: 1 };
-  await storeRuleSettings(stage.pool, { appId: otherApp, platform: "", rules, changedAtMs: NOW_MS });
+  // Two touches of an address or a device are a flood, so that there are some.
+  const floods = { floodPerAddress: 1, floodPerDevice: 1 };
+  const setting = { platform: "", changedAtMs: NOW_MS };
+  await storeRuleSettings(stage.pool, { ...setting, appId: otherApp, rules: { ...rules, ...floods } });
+  await storeRuleSettings(stage.pool, { ...setting, appId: stage.app.appId, rules: floods });
 });
 afterAll(() => stage.close());
 
@@ -102,10 +106,21 @@ const bodies: fc.Arbitrary<[EntryKind, object | string]> = fc.oneof(
         ageMs: fc.constantFrom(-30 * HOUR_MS, 0, HOUR_MS, DAY_MS, 8 * DAY_MS),
         id: fc.constantFrom("x", "y", "k"),
         key: fc.constantFrom("", "&wx_openid=open", `&idfa_md5=${md5("AEBE52E7-03EE-455A-B3C4-E57283966239")}`),
+        crowd: fc.constantFrom("", "&ip=203.0.113.1", "&ip=203.0.113.1&oaid=crowd", "&oaid=crowd"),
       })
-      .map(({ kind, company, ageMs, id, key }): [EntryKind, string] => [
+      .map(({ kind, company, ageMs, id, key, crowd }): [EntryKind, string] => [
         kind,
-        `company=${company}&click_id=${id}&impression_id=${id}&ts=${NOW_MS - ageMs}&aid=${id}&track_id=${id}${key}`,
+        `company=${company}&click_id=${id}&impression_id=${id}&ts=${NOW_MS - ageMs}&aid=${id}&track_id=${id}${key}${crowd}`,
+      ]),
+  },
+  {
+    // They share an address and a device with the touches above, and no key with any user: only flags tell of them.
+    weight: 3,
+    arbitrary: fc
+      .record({ id: fc.nat(3), ageMs: fc.constantFrom(0, HOUR_MS, DAY_MS), ip: fc.constantFrom("203.0.113.1", "") })
+      .map(({ id, ageMs, ip }): [EntryKind, string] => [
+        "click",
+        `company=vivo&click_id=flood${id}&ts=${NOW_MS - ageMs + id}&ip=${ip}&oaid=crowd`,
       ]),
   },
   { weight: 2, arbitrary: clients.map((to): [EntryKind, object] => ["reset_client_id", { new_client_id: to }]) },

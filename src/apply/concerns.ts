@@ -1,0 +1,93 @@
+import type pg from "pg";
+import type { UserKey } from "../db/user-account.ts";
+import { findUsersByKeys, type KeyOfUser } from "../db/user-key.ts";
+import { LIMITS } from "../limits.ts";
+import type { FreshTouch, FreshTouches } from "./fresh-touches.ts";
+
+/** One key of a new touch, and the range of arrival instants that the touch can explain. */
+type TouchedKey = { appId: number; key: string; fromMs: number; untilMs: number; touch: FreshTouch };
+/** Somebody who arrived at an instant under a key. */
+type Holder = UserKey & { atMs: number };
+
+/** A key of a user, and the position of the entry that gave it. */
+export type GainedKey = KeyOfUser & { gainedAt: number };
+
+/**
+ * Which users the new touches of a batch concern: those who share a key with a touch and stand before it in the journal,
+ * stored or in the same batch. The touch may be what brought them, so they are decided again. Each key names only the
+ * first few users in the order of their arrival: a key that thousands share identifies nobody.
+ */
+export class Concerns {
+  readonly #keys: readonly TouchedKey[];
+  /** Those who were stored before the batch, by the number of the key. */
+  readonly #stored = new Map<number, Holder[]>();
+
+  static readonly NONE = new Concerns([]);
+
+  private constructor(keys: readonly TouchedKey[]) {
+    this.#keys = keys;
+  }
+
+  /** `windowMs`: how long after a touch of the app a user may arrive whom it has brought. */
+  static async load(tx: pg.PoolClient, fresh: FreshTouches, windowMs: (appId: number) => number): Promise<Concerns> {
+    const keys = fresh.list.flatMap((touch) => {
+      const { appId } = touch;
+      const fromMs = touch.touch.touchedAtMs;
+      return touch.keys.map(({ value }) => ({ appId, key: value, fromMs, untilMs: fromMs + windowMs(appId), touch }));
+    });
+    const concerns = new Concerns(keys);
+    for (const { lookup, clientId, atMs } of await findUsersByKeys(tx, keys, LIMITS.usersPerLateTouch)) {
+      pushTo(concerns.#stored, lookup, { appId: keys[lookup]!.appId, clientId, atMs });
+    }
+    return concerns;
+  }
+
+  /** Users who were stored before the batch and whom a touch of it may concern. */
+  storedUsers(): UserKey[] {
+    return [...this.#stored.values()].flat().map(({ appId, clientId }) => ({ appId, clientId }));
+  }
+
+  /** The position of the last touch that concerns each user, given the keys that users got in the batch. */
+  positions(gained: readonly GainedKey[], nameOf: (user: UserKey) => string): Map<string, number> {
+    const byKey = new Map<string, GainedKey[]>();
+    for (const one of gained) pushTo(byKey, `${one.appId} ${one.key}`, one);
+    for (const list of byKey.values()) list.sort(byArrival);
+    const positions = new Map<string, number>();
+    this.#keys.forEach((touched, number) => {
+      const stored = this.#stored.get(number) ?? [];
+      const own = byKey.get(`${touched.appId} ${touched.key}`);
+      for (const holder of own ? firstOf([...stored, ...gainedBefore(touched, own)]) : stored) {
+        const name = nameOf(holder);
+        positions.set(name, Math.max(touched.touch.position, positions.get(name) ?? 0));
+      }
+    });
+    return positions;
+  }
+}
+
+/** Users who got the key before the touch in the journal, at most as many as count. */
+function gainedBefore({ touch, fromMs, untilMs }: TouchedKey, gained: readonly GainedKey[]): Holder[] {
+  const found: Holder[] = [];
+  for (const one of gained) {
+    if (one.atMs >= fromMs && one.atMs < untilMs && one.gainedAt < touch.position) found.push(one);
+    if (found.length === LIMITS.usersPerLateTouch) break;
+  }
+  return found;
+}
+
+/** Each holder once: a stored user may have got the same key again in the batch. */
+function firstOf(holders: readonly Holder[]): Holder[] {
+  const unique = [...new Map(holders.map((holder) => [`${holder.atMs} ${holder.clientId}`, holder])).values()];
+  return unique.length <= LIMITS.usersPerLateTouch ? unique : unique.sort(byArrival).slice(0, LIMITS.usersPerLateTouch);
+}
+
+/** In the order of the table: ids by their bytes. */
+function byArrival(left: Holder, right: Holder): number {
+  return left.atMs - right.atMs || Buffer.compare(Buffer.from(left.clientId), Buffer.from(right.clientId));
+}
+
+function pushTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
+  const known = lists.get(key);
+  if (known) known.push(value);
+  else lists.set(key, [value]);
+}
