@@ -1,5 +1,6 @@
 import type pg from "pg";
-import { embeddedConnection, startEmbeddedPostgres } from "../src/db/embedded.ts";
+import { startEmbeddedPostgres } from "../src/db/embedded.ts";
+import { embeddedConnection } from "../src/db/embedded-role.ts";
 import { openPool } from "../src/db/pool.ts";
 import { createLog } from "../src/log.ts";
 

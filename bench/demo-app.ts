@@ -1,5 +1,5 @@
 import { type App, loadApps } from "../src/db/app.ts";
-import { embeddedConnection } from "../src/db/embedded.ts";
+import { embeddedConnection } from "../src/db/embedded-role.ts";
 import { openPool } from "../src/db/pool.ts";
 import { createLog } from "../src/log.ts";
 import { openVault } from "../src/vault.ts";

@@ -4,7 +4,7 @@ import type pg from "pg";
 import { newUser } from "../src/apply/facts.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
 import type { App } from "../src/db/app.ts";
-import { embeddedConnection } from "../src/db/embedded.ts";
+import { embeddedConnection } from "../src/db/embedded-role.ts";
 import { insertOrders } from "../src/db/orders.ts";
 import { insertOutbox } from "../src/db/outbox.ts";
 import { removeAccount, storeAccount } from "../src/db/platform-account.ts";

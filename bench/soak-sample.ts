@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type pg from "pg";
-import { embeddedConnection } from "../src/db/embedded.ts";
+import { embeddedConnection } from "../src/db/embedded-role.ts";
 import { openPool } from "../src/db/pool.ts";
 import { createLog } from "../src/log.ts";
 import { type Child, residentMb } from "./children.ts";

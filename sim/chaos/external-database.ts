@@ -4,6 +4,7 @@ import pg from "pg";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/db/embedded.ts";
 import { createLog } from "../../src/log.ts";
 import { type MarketPlace, temporaryPlace } from "../market/place.ts";
+import { allowDatabases } from "./superuser.ts";
 
 /** A PostgreSQL that is not the server's own: reached by DATABASE_URL, stopped and started by whoever made it. */
 export class ExternalDatabase {
@@ -35,6 +36,7 @@ export class ExternalDatabase {
     const dir = join(place.dataDir, "x".repeat(100));
     mkdirSync(dir, { recursive: true, mode: 0o711 });
     const running = await startEmbeddedPostgres({ dataDir: dir, log: createLog("silent") });
+    await allowDatabases(dir);
     return new ExternalDatabase({ place, dir }, running);
   }
 

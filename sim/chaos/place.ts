@@ -5,7 +5,7 @@ import { settle } from "../../src/cli/settle-command.ts";
 import { ReportClient } from "../../src/client/report-client.ts";
 import { systemClock } from "../../src/clock.ts";
 import { createApp } from "../../src/db/app.ts";
-import { embeddedConnection } from "../../src/db/embedded.ts";
+import { embeddedConnection } from "../../src/db/embedded-role.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { adminToken } from "../../src/http/admin-token.ts";
@@ -26,6 +26,7 @@ import { stopPostmaster } from "./postmaster.ts";
 import { quietPort } from "./quiet-port.ts";
 import { ServerChild } from "./server-child.ts";
 import { canMount, SmallDisk } from "./small-disk.ts";
+import { allowDatabases } from "./superuser.ts";
 import { until, WAIT_MS_MAX } from "./until.ts";
 
 /** With a PostgreSQL of its own, or with one behind a line that can be cut, and the journal on a small disk. */
@@ -265,6 +266,8 @@ export class Place {
 
   async #settle({ seed, peoplePerS }: PlaceOptions): Promise<void> {
     await this.startServer();
+    // The replay makes a database beside the server's own.
+    if (!this.database) await allowDatabases(this.dataDir);
     this.pool = this.openPool();
     const { timeZone, pool, url, dataDir } = this;
     const vault = openVault({ dataDir, secretKey: "" });

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../../src/clock.ts";
-import { embeddedConnection } from "../../src/db/embedded.ts";
+import { embeddedConnection } from "../../src/db/embedded-role.ts";
 import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
 import { openPool } from "../../src/db/pool.ts";
 import { createLog } from "../../src/log.ts";

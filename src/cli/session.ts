@@ -8,7 +8,7 @@ import { type Config, configFromEnvironment } from "../config.ts";
 import { type Holder, holderOf, lockDataDir } from "../data-lock.ts";
 import { type App, loadApps } from "../db/app.ts";
 import { openDatabase } from "../db/database.ts";
-import { embeddedConnection } from "../db/embedded.ts";
+import { embeddedConnection } from "../db/embedded-role.ts";
 import { canAnswer, openPool } from "../db/pool.ts";
 import { UsageError } from "../errors.ts";
 import { type Keys, openKeys, type Start } from "../installation.ts";

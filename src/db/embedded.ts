@@ -21,11 +21,17 @@ import { elapsedMs } from "../clock.ts";
 import { messageOf, UsageError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { type Binaries, binariesFor, clusterFolder, type Runner, runnerOf } from "./embedded-place.ts";
+import {
+  type LocalConnection,
+  SUPERUSER,
+  serverConnection,
+  storeSuperuser,
+  superuserConnection,
+} from "./embedded-role.ts";
 import type { Connection } from "./pool.ts";
 
 const run = promisify(execFile);
 
-const USER = "touchpoint";
 const DATABASE_PRIORITY = 5;
 const SPAWN_AGAIN_MS = 300;
 const READY_MS_MAX = 60_000;
@@ -53,6 +59,12 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   checkpoint_completion_target: "0.9",
   jit: "off",
   log_min_messages: "warning",
+  // Never what was sent: neither the statement that failed, nor its parameters, nor the row (see also embedded-role.ts).
+  log_min_error_statement: "panic",
+  log_statement: "none",
+  log_parameter_max_length: "0",
+  log_parameter_max_length_on_error: "0",
+  log_error_verbosity: "terse",
   timezone: "UTC",
 };
 
@@ -78,36 +90,44 @@ export async function startEmbeddedPostgres(options: { dataDir: string; log: Log
     runner,
     folder,
     logFile: join(options.dataDir, "postgres.log"),
-    connection: await connectionFor(options.dataDir, folder),
+    connection: await superuserFor(options.dataDir, folder),
     log: options.log,
   });
   await cluster.start();
-  return { connection: cluster.connection, stop: () => cluster.stop() };
+  try {
+    const connection = await serverConnection(options, cluster.connection);
+    return { connection, stop: () => cluster.stop() };
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
 }
 
-/** How to reach a cluster that another process runs: the same on every start, once made. */
-export function embeddedConnection(dataDir: string): Connection | undefined {
-  const file = connectionFile(dataDir);
-  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as Connection) : undefined;
+/** How the superuser reaches the cluster. It stays the same, unless the folder has moved. */
+async function superuserFor(dataDir: string, folder: string): Promise<LocalConnection> {
+  const known = superuserConnection(dataDir);
+  if (!known && existsSync(clusterOf(folder))) {
+    throw new UsageError(`${dataDir} lacks postgres-superuser.json, by which its database is reached: put it back.`);
+  }
+  const isThere = known !== undefined && (known.host === folder || !known.host.startsWith("/"));
+  const superuser = isThere ? known : await newPlace(folder, known?.password ?? randomBytes(24).toString("hex"));
+  storeSuperuser(dataDir, superuser);
+  return superuser;
 }
 
-const connectionFile = (dataDir: string) => join(dataDir, "postgres-connection.json");
+const clusterOf = (folder: string) => join(folder, "cluster");
 
-async function connectionFor(dataDir: string, folder: string): Promise<Connection & { kind: "local" }> {
-  const known = embeddedConnection(dataDir);
-  if (known?.kind === "local" && (known.host === folder || !known.host.startsWith("/"))) return known;
+async function newPlace(folder: string, password: string): Promise<LocalConnection> {
   const bySocket =
     process.platform !== "win32" && Buffer.byteLength(`${folder}/.s.PGSQL.5432`) <= SOCKET_PATH_BYTES_MAX;
-  const connection = {
-    kind: "local" as const,
+  return {
+    kind: "local",
     host: bySocket ? folder : "127.0.0.1",
     port: bySocket ? 5432 : await freePort(),
-    user: USER,
-    password: known?.kind === "local" ? known.password : randomBytes(24).toString("hex"),
+    user: SUPERUSER,
+    password,
     database: "postgres",
   };
-  writeFileSync(connectionFile(dataDir), JSON.stringify(connection), { mode: 0o600 });
-  return connection;
 }
 
 type ClusterOptions = {
@@ -115,12 +135,12 @@ type ClusterOptions = {
   runner: Runner;
   folder: string;
   logFile: string;
-  connection: Connection & { kind: "local" };
+  connection: LocalConnection;
   log: Log;
 };
 
 class Cluster {
-  readonly connection: Connection & { kind: "local" };
+  readonly connection: LocalConnection;
   readonly #options: ClusterOptions;
   readonly #data: string;
   #child: ChildProcess | undefined;
@@ -129,7 +149,7 @@ class Cluster {
   constructor(options: ClusterOptions) {
     this.#options = options;
     this.connection = options.connection;
-    this.#data = join(options.folder, "cluster");
+    this.#data = clusterOf(options.folder);
   }
 
   async start(): Promise<void> {
@@ -159,7 +179,7 @@ class Cluster {
     const passwordFile = join(folder, "password");
     writeFileSync(passwordFile, this.connection.password, { mode: 0o600 });
     if (runner) chownSync(passwordFile, runner.uid, runner.gid);
-    const args = ["-D", unfinished, "-U", USER, "--pwfile", passwordFile, "--auth=scram-sha-256"];
+    const args = ["-D", unfinished, "-U", SUPERUSER, "--pwfile", passwordFile, "--auth=scram-sha-256"];
     try {
       await run(binaries.initdb, [...args, "--encoding=UTF8", "--locale=C"], {
         ...runner,

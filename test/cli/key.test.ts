@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { createDatabase, rowsOf, type TempDatabase } from "../db/temp-database.ts";
 import { attemptStart, makeDataDir } from "../process/launch.ts";
+import { databaseUrl } from "../support/shared-server.ts";
 import { TouchpointProcess } from "../support/touchpoint.ts";
 import { cli, expectFailure, expectWrongArguments } from "./run.ts";
 
@@ -19,7 +20,7 @@ afterAll(async () => {
 });
 
 test("whoever has not the key of an external database is refused, and the server starts as before", async () => {
-  const env = { DATABASE_URL: database.url };
+  const env = { DATABASE_URL: databaseUrl(database.name) };
   const first = await TouchpointProcess.start({ dataDir: folder, env });
   const create = ["app", "create", "--name", "Stranger"];
   for (const args of [create, ["app", "list"]]) {
@@ -41,7 +42,7 @@ test("whoever has not the key of an external database is refused, and the server
 });
 
 test("secret rotate needs the server stopped; afterwards it starts, and tokens of users are what they were", async () => {
-  const env = { DATABASE_URL: database.url };
+  const env = { DATABASE_URL: databaseUrl(database.name) };
   const before = await TouchpointProcess.start({ dataDir: folder, env });
   const [app] = JSON.parse((await cli(folder, ["app", "list", "--keys", "--json"], env)).stdout);
   const of = { accessToken: app.access_token } as App;

@@ -13,6 +13,8 @@ test("apply that lacks a privilege is stuck, says so, and goes on with everythin
   const { pool, name } = database;
   const role = `${name}_role`;
   await pool.query(`create role ${role} login password 'secret'`);
+  // What it makes must be within our reach, too.
+  await pool.query(`grant ${role} to current_user with inherit true`);
   await pool.query(`revoke temporary on database ${name} from public`);
   await pool.query(`grant all on schema public to ${role}`);
   const dataDir = makeDataDir();

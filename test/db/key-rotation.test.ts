@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { loadApps } from "../../src/db/app.ts";
 import { loadCallbacks, storeCallback } from "../../src/db/callback.ts";
 import { createDeveloperApp, loadDeveloperApps } from "../../src/db/developer-app.ts";
-import { embeddedConnection } from "../../src/db/embedded.ts";
+import { embeddedConnection } from "../../src/db/embedded-role.ts";
 import { loadMediaTokens, storeMediaToken } from "../../src/db/media-token.ts";
 import { loadAccounts, storeAccount } from "../../src/db/platform-account.ts";
 import { loadPlatformSecrets, storePlatformSecret } from "../../src/db/platform-secret.ts";

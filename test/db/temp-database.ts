@@ -1,18 +1,16 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { type App, createApp } from "../../src/db/app.ts";
-import { embeddedConnection } from "../../src/db/embedded.ts";
 import type { Executor } from "../../src/db/sql.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import { MIGRATED, sharedServer, TEST_KEY } from "../support/shared-server.ts";
-import type { Touchpoint } from "../support/touchpoint.ts";
 
 /**
  * Once dropped, nobody is connected to it any more. It goes with its cluster: to remove a single database, PostgreSQL
  * first writes everything to the disk that it has in memory, of all of them.
  */
-export type TempDatabase = { name: string; url: string; pool: pg.Pool; drop(): Promise<void> };
+export type TempDatabase = { name: string; pool: pg.Pool; drop(): Promise<void> };
 
 export const log = createLog("silent");
 export const vault = openVault(TEST_KEY);
@@ -37,15 +35,7 @@ async function copyOf(template: string): Promise<TempDatabase> {
     await cluster.end();
   }
   const pool = server.database(name);
-  return { name, url: urlOf(server, name), pool, drop: () => pool.end() };
-}
-
-/** As a server reaches it by DATABASE_URL. */
-function urlOf({ dataDir }: Touchpoint, name: string): string {
-  const connection = embeddedConnection(dataDir);
-  if (connection?.kind !== "local") throw new Error("The server has no database of its own.");
-  const { user, password, host, port } = connection;
-  return `postgres://${user}:${password}@/${name}?host=${encodeURIComponent(host)}&port=${port}`;
+  return { name, pool, drop: () => pool.end() };
 }
 
 export function makeApp(executor: Executor, timeZone = "Asia/Shanghai"): Promise<App> {

@@ -1,7 +1,8 @@
 import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
+import { allowDatabases } from "../../sim/chaos/superuser.ts";
 import { systemClock } from "../../src/clock.ts";
-import { embeddedConnection } from "../../src/db/embedded.ts";
+import { embeddedConnection } from "../../src/db/embedded-role.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { openKeys } from "../../src/installation.ts";
 import { createLog } from "../../src/log.ts";
@@ -19,6 +20,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const template = await makeTemplate();
   project.provide("template", template);
   const server = await TouchpointProcess.start({ dataDir: prepareDataDir(template) });
+  await allowDatabases(server.dataDir);
   await makeMigrated(new Touchpoint(server));
   project.provide("sharedServer", { url: server.url, dataDir: server.dataDir });
   return async () => {

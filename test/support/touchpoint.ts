@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { clusterOf, stopPostmaster } from "../../sim/chaos/postmaster.ts";
 import { type App, createApp } from "../../src/db/app.ts";
-import { embeddedConnection } from "../../src/db/embedded.ts";
+import { embeddedConnection } from "../../src/db/embedded-role.ts";
 import { openPool } from "../../src/db/pool.ts";
 import type { MetadataMode } from "../../src/domain/metadata.ts";
 import { createLog } from "../../src/log.ts";

@@ -1,0 +1,102 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import type { Log } from "../log.ts";
+import type { Connection } from "./pool.ts";
+import { query, sql } from "./sql.ts";
+
+export type LocalConnection = Connection & { kind: "local" };
+
+/** Who makes the cluster and everything in it that only a superuser can. Nothing is ever served by it. */
+export const SUPERUSER = "touchpoint";
+/** Who serves: owns the database and its tables, and nothing else. A statement can reach neither files nor programs. */
+const SERVER = "touchpoint_server";
+
+const superuserFile = (dataDir: string) => join(dataDir, "postgres-superuser.json");
+const connectionFile = (dataDir: string) => join(dataDir, "postgres-connection.json");
+
+/** How to reach a cluster that another process runs: the same on every start, once made. */
+export function embeddedConnection(dataDir: string): Connection | undefined {
+  return readConnection(connectionFile(dataDir));
+}
+
+/** For whoever has to do what only a superuser may: the operator, by hand. */
+export function superuserConnection(dataDir: string): LocalConnection | undefined {
+  // In the first versions the superuser served, and its connection was the only one.
+  const known = readConnection(superuserFile(dataDir)) ?? readConnection(connectionFile(dataDir));
+  return known?.user === SUPERUSER ? known : undefined;
+}
+
+export function storeSuperuser(dataDir: string, connection: LocalConnection): void {
+  if (JSON.stringify(readConnection(superuserFile(dataDir))) === JSON.stringify(connection)) return;
+  const isOld = !existsSync(superuserFile(dataDir)) && existsSync(connectionFile(dataDir));
+  // What earlier versions have logged may hold values of properties, which nobody could erase there.
+  if (isOld) for (const end of ["", ".1"]) rmSync(join(dataDir, `postgres.log${end}`), { force: true });
+  writeConnection(superuserFile(dataDir), connection);
+}
+
+/**
+ * The connection by which is served. Its role is made, and given everything that earlier versions made as the superuser,
+ * before the file names it: after a crash, that begins again.
+ */
+export async function serverConnection(
+  options: { dataDir: string; log: Log },
+  superuser: LocalConnection,
+): Promise<LocalConnection> {
+  const file = connectionFile(options.dataDir);
+  const known = readConnection(file);
+  const isMade = known?.user === SERVER;
+  const password = isMade ? known.password : randomBytes(24).toString("hex");
+  const connection = { ...superuser, user: SERVER, password };
+  if (!isMade) await asSuperuser(superuser, (client) => makeServerRole(client, password, options.log));
+  if (JSON.stringify(known) !== JSON.stringify(connection)) writeConnection(file, connection);
+  return connection;
+}
+
+async function asSuperuser(superuser: LocalConnection, work: (client: pg.Client) => Promise<void>): Promise<void> {
+  const { kind: _, ...local } = superuser;
+  const client = new pg.Client(local);
+  await client.connect();
+  try {
+    await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/**
+ * What goes wrong in the role's sessions is told to them and not written into PostgreSQL's log: nearly every message of a
+ * failed statement can quote a value. What goes wrong in the background is still logged.
+ */
+async function makeServerRole(client: pg.Client, password: string, log: Log): Promise<void> {
+  const known = await query(client, sql`select 1 from pg_roles where rolname = ${SERVER}`);
+  if (known.length === 0) await client.query(`create role ${SERVER}`);
+  await client.query(
+    `alter role ${SERVER} login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password '${password}'`,
+  );
+  await client.query(`alter role ${SERVER} set log_min_messages = 'log'`);
+  await client.query(`alter database postgres owner to ${SERVER}`);
+  // Sequences of columns go with their tables. One statement at a time: all at once would need more locks than there are.
+  const moves = await query<{ statement: string }>(
+    client,
+    sql`select format('alter table %s owner to %I', c.oid::regclass, ${SERVER}::text) as statement from pg_class c
+      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S')
+        and c.relowner <> ${SERVER}::regrole and not exists (
+          select 1 from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'i')
+            and c.relkind = 'S')
+      order by c.oid`,
+  );
+  for (const { statement } of moves) await client.query(statement);
+  if (moves.length > 0) log.info({ tables: moves.length }, "The tables were given to a role that is no superuser.");
+}
+
+function readConnection(file: string): LocalConnection | undefined {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as LocalConnection) : undefined;
+}
+
+/** Written whole under another name: a crash leaves the old one or the new one. */
+function writeConnection(file: string, connection: LocalConnection): void {
+  writeFileSync(`${file}.draft`, JSON.stringify(connection), { mode: 0o600, flush: true });
+  renameSync(`${file}.draft`, file);
+}
