@@ -3,9 +3,10 @@ const FORMULA = /^[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 
 /**
  * A formula within a text, behind whatever separates cells in some locale. Many locales separate by semicolons, and two of
- * these signs are Arabic. Our quotes do not help there: a quote in the middle of a cell means nothing.
+ * these signs are Arabic. Our quotes do not help there: a quote in the middle of a cell means nothing. Looks back from the
+ * formula's sign, so that each run of blanks is read once, however long.
  */
-const INNER_FORMULA = /[;\t|\r\n\u061b\u060c][\s"]*(?=[=+\-@\uff1d\uff0b\uff0d\uff20])/g;
+const INNER_FORMULA = /[=+\-@\uff1d\uff0b\uff0d\uff20](?<=[;\t|\r\n\u061b\u060c][\s"]*.)/g;
 const NEEDS_QUOTES = /[",;\t|\r\n\u061b\u060c]/;
 
 /**
@@ -20,7 +21,7 @@ function cellOf(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
-  const inert = text.replaceAll(INNER_FORMULA, "$&'");
+  const inert = text.replaceAll(INNER_FORMULA, "'$&");
   const safe = FORMULA.test(inert) && inert !== "-" ? `'${inert}` : inert;
   return NEEDS_QUOTES.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
