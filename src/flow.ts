@@ -3,6 +3,7 @@ import type { Applied } from "./apply/applier.ts";
 import { type ApplyThread, startApplyThread } from "./apply/apply-thread.ts";
 import type { Clock } from "./clock.ts";
 import type { Config } from "./config.ts";
+import type { ApplyLock } from "./db/apply-lock.ts";
 import type { Database } from "./db/database.ts";
 import { confirmCursor, readCursor } from "./db/journal-cursor.ts";
 import { DAY_MS } from "./domain/calendar.ts";
@@ -39,7 +40,10 @@ export class Flow {
   readonly #clock: Clock;
   readonly #database: Database;
   readonly #erasureKey: Uint8Array;
+  /** Of a process that takes in or applies; others leave the tables to those. */
+  readonly #lock: ApplyLock | undefined;
   #thread: ApplyThread | undefined;
+  #lockWatch: Loop | undefined;
   #pruning: Loop | undefined;
   /** Since when acknowledged data waits for apply; 0: none does. */
   #behindSinceMs: number;
@@ -54,6 +58,7 @@ export class Flow {
     this.#clock = clock;
     this.#database = database;
     this.#erasureKey = parts.erasureKey;
+    this.#lock = parts.lock;
     this.journal = journal;
     this.refusals = new Refusals(clock);
     this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals: this.refusals });
@@ -105,7 +110,9 @@ export class Flow {
 
   async start(): Promise<void> {
     await this.intake.start();
-    if (this.#config.roles.has("apply")) this.#startApply();
+    const term = await this.#lock?.claim();
+    if (this.#config.roles.has("apply")) this.#startApply(term);
+    this.#lockWatch = this.#lock?.watch((next) => this.#thread?.hold(next));
     this.#pruning = startLoop({ name: "prune", log: this.#log, idleMs: PRUNE_MS, turn: () => this.#prune() });
   }
 
@@ -115,11 +122,13 @@ export class Flow {
     await this.journal.close();
     await this.#pruning?.stop();
     await this.#thread?.stop();
+    await this.#lockWatch?.stop();
     await this.intake.stop();
   }
 
-  #startApply(): void {
+  #startApply(term: string | undefined): void {
     this.#thread = startApplyThread({
+      term,
       connection: this.#database.connection,
       journal: { id: this.journal.id, dir: this.journal.dir },
       logLevel: this.#config.logLevel,
@@ -162,7 +171,8 @@ export class Flow {
   applyObstacle(): string | undefined {
     const { roles } = this.#config;
     if (!roles.has("apply")) return roles.has("http") || this.intake.backlogBytes > 0 ? NOBODY_APPLIES : undefined;
-    return this.#stuckBecause === "" ? undefined : `Apply is stuck because ${this.#stuckBecause}`;
+    const reason = this.#lock?.obstacle ?? this.#stuckBecause;
+    return reason === "" ? undefined : `Apply is stuck because ${reason}`;
   }
 
   /** Segments that are applied and old enough go, but only behind a cursor that is known to be on the disk. */
@@ -180,6 +190,7 @@ type FlowParts = {
   log: Log;
   clock: Clock;
   database: Database;
+  lock: ApplyLock | undefined;
   erasureKey: Uint8Array;
   journal: Journal;
   applied: number;

@@ -1,4 +1,5 @@
 import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import type pg from "pg";
 import { type ResolverDeps, resolveTokens } from "./asa/resolver.ts";
@@ -6,6 +7,7 @@ import { type Clock, elapsedMs, systemClock } from "./clock.ts";
 import type { Config } from "./config.ts";
 import { CostPuller } from "./cost/puller.ts";
 import { lockDataDir } from "./data-lock.ts";
+import { ApplyLock } from "./db/apply-lock.ts";
 import { type Database, openDatabase } from "./db/database.ts";
 import { openPool } from "./db/pool.ts";
 import { Flow } from "./flow.ts";
@@ -18,6 +20,7 @@ import { SeenSessions } from "./http/seen-sessions.ts";
 import { createServer } from "./http/server.ts";
 import { openKeys } from "./installation.ts";
 import { IntakePace } from "./intake-pace.ts";
+import { readOrMakeId } from "./journal/journal.ts";
 import { LIMITS } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
@@ -39,15 +42,17 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
   try {
     // Others may pass through (the embedded database's own user), only we may read.
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
-    const lock = lockDataDir(config.dataDir);
-    stops.push(async () => lock.release());
-    const database = await openDatabase(config, { log, clock });
+    const folder = lockDataDir(config.dataDir);
+    stops.push(async () => folder.release());
+    const lock = await applyLockFor(config, { log, clock });
+    stops.push(async () => lock?.release());
+    const database = await openDatabase(config, { log, clock, beforeMigrate: (connection) => lock?.take(connection) });
     stops.push(() => database.stop());
     const { vault, userTokenKey, erasureKey } = await openKeys(database.pool, config, "first");
     const apps = new AppDirectory({ pool: database.pool, vault, log });
     await apps.start();
     stops.push(() => apps.stop());
-    const flow = await Flow.open({ config, log, clock, database, erasureKey });
+    const flow = await Flow.open({ config, log, clock, database, lock, erasureKey });
     await flow.start();
     stops.push(() => flow.stop());
 
@@ -84,12 +89,18 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
       await close(server);
       await failedSignIns.written();
     });
-    lock.publish(address);
+    folder.publish(address);
     return { address, database, vault, stop };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** Only who fills a journal, or empties one, has to be alone with the database. */
+async function applyLockFor({ roles, dataDir }: Config, deps: { log: Log; clock: Clock }) {
+  if (!roles.has("http") && !roles.has("apply")) return undefined;
+  return new ApplyLock({ journalId: await readOrMakeId(join(dataDir, "journal")), ...deps });
 }
 
 type LoopOptions = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow };

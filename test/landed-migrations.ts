@@ -16,5 +16,6 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0011-orders-without-rate.sql": "9be5d77b4fd822f35309539da2c198549d74267db4cc2a709981117bc52a8f4d",
   "0012-promotion.sql": "26d9226082c3162ffd0f421a322be4dc1567355ced7723ae9f40422a8ad3b4b3",
   "0013-event-parts.sql": "c980cd25a9918c422752ed80e8249dedcd6fe102fd5e8378c6fdd35dd5a7c9c2",
+  "0014-apply-holder.sql": "177e883eb2cee311f32834a24cc3272e2baf81e90567b41baa8a7a029e728c7d",
   "0015-installation.sql": "66749f266b812985791ad75789762f62496887cd264176fa72401f77e9b5b061",
 };

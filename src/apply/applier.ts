@@ -51,6 +51,8 @@ export type ApplierOptions = {
   /** The last durable byte of the journal, asked anew before each read. */
   durable: () => number;
   onApplied: (applied: Applied) => void;
+  /** The term for which this process may apply (see db/apply-lock.ts); undefined while it may not. */
+  term: () => string | undefined;
   /** Makes the digests of erased users; see installation.ts. */
   erasureKey: Uint8Array;
 };
@@ -76,6 +78,7 @@ export class Applier {
   #ahead: Batch[] = [];
   #reading: Promise<void> | undefined;
   #names: ObservedNames | undefined;
+  #term = "";
   #parts = new EventParts([]);
   /** Days that go on sharing a part, because somebody was reading when it was to be taken apart. */
   readonly #sharing = new Set<string>();
@@ -90,6 +93,7 @@ export class Applier {
   /** Applies one batch. "idle": everything durable has been applied. */
   async turn(): Promise<"busy" | "idle"> {
     try {
+      if (!(await this.#mayApply())) return "idle";
       if (this.#ahead.length === 0) await this.#reading;
       const batch = this.#ahead.shift() ?? (await this.#read());
       if (!batch) return (await this.#hasFallenBack()) ? "busy" : "idle";
@@ -157,7 +161,7 @@ export class Applier {
   /** Takes in one entry that was set aside and that somebody has asked for. False: there is none. */
   async replayOne(): Promise<boolean> {
     const { pool, log } = this.#options;
-    const row = await nextRequested(pool);
+    const row = (await this.#mayApply()) ? await nextRequested(pool) : undefined;
     if (!row) return false;
     await this.#loadContext();
     const entry = decodeItem({ kind: "record", from: row.from, until: row.until, payload: row.payload });
@@ -170,6 +174,15 @@ export class Applier {
       this.#names = undefined;
       await keepAside(pool, row.setAsideId, messageOf(error));
     }
+    return true;
+  }
+
+  async #mayApply(): Promise<boolean> {
+    const term = this.#options.term();
+    if (term === undefined) return false;
+    // Another process may have applied in between: nothing in memory is certain to be true still.
+    if (term !== this.#term) await this.#forget();
+    this.#term = term;
     return true;
   }
 
@@ -223,14 +236,14 @@ export class Applier {
       if (error instanceof Interruption || !isFaultOfData(error)) throw error;
       this.#names = undefined;
       await this.#loadContext();
-      // Another journal's batch has stored the same client meanwhile: now it is there to be read.
+      // Somebody else has stored the same key meanwhile: now it is there to be read.
       if (isConflict(error) && tries < LIMITS.applyTries) return this.#applyOrHalve(batch, tries + 1);
       if (batch.entries.length > 1) {
         for (const half of halves(batch)) await this.#applyOrHalve(half);
         return;
       }
       this.#options.log.error({ position: batch.from, reason: messageOf(error) }, "An entry was set aside.");
-      await setAsideEntry(this.#options.pool, batch, messageOf(error));
+      await setAsideEntry(this.#options.pool, batch, { reason: messageOf(error), term: this.#term });
       const receivedAtMs = receivedAtOf(batch);
       this.#options.onApplied({ position: batch.until, receivedAtMs, outcomes: {}, touches: {}, setAside: 1 });
     }
@@ -242,7 +255,8 @@ export class Applier {
   }
 
   #context() {
-    return { parts: this.#parts, weeks: this.#weeks, names: this.#names!, erasureDigest: this.#erasureDigest };
+    const [parts, weeks, names, term] = [this.#parts, this.#weeks, this.#names!, this.#term];
+    return { parts, weeks, names, term, erasureDigest: this.#erasureDigest };
   }
 
   async #loadContext(): Promise<void> {

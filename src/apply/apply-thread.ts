@@ -2,11 +2,13 @@ import { Worker } from "node:worker_threads";
 import { messageOf } from "../errors.ts";
 import type { Log } from "../log.ts";
 import type { Applied } from "./applier.ts";
-import type { WorkerMessage, WorkerSettings } from "./worker.ts";
+import type { ThreadMessage, WorkerMessage, WorkerSettings } from "./worker.ts";
 
 export type ApplyThread = {
   /** The journal has become longer. */
   wake(durable: number): void;
+  /** The term for which this process may apply from now on; undefined: it may not. */
+  hold(term: string | undefined): void;
   /** Finishes the batch at hand, then ends. */
   stop(): Promise<void>;
 };
@@ -20,6 +22,7 @@ export type ApplyEvents = {
 /** Starts the worker thread and keeps it: if it ever ends by itself, it is started again. */
 export function startApplyThread(options: Omit<WorkerSettings, "durable"> & ApplyEvents & { log: Log }): ApplyThread {
   const { log, onApplied, onStuck, ...settings } = options;
+  let { term } = options;
   const shared = new SharedArrayBuffer(8);
   const durable = new BigInt64Array(shared);
   let stopping = false;
@@ -27,7 +30,7 @@ export function startApplyThread(options: Omit<WorkerSettings, "durable"> & Appl
 
   function start(): Worker {
     const thread = new Worker(new URL("./worker.js", import.meta.url), {
-      workerData: { ...settings, durable: shared } satisfies WorkerSettings,
+      workerData: { ...settings, term, durable: shared } satisfies WorkerSettings,
       // A batch lives for as long as its transaction: with room for it in the young generation, collecting it is cheap.
       resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
@@ -54,11 +57,15 @@ export function startApplyThread(options: Omit<WorkerSettings, "durable"> & Appl
       Atomics.store(durable, 0, BigInt(position));
       Atomics.notify(durable, 0);
     },
+    hold(next) {
+      term = next;
+      worker.postMessage({ kind: "term", term } satisfies ThreadMessage);
+    },
     async stop() {
       stopping = true;
       const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()));
       const gone = worker.threadId === -1;
-      worker.postMessage("stop");
+      worker.postMessage({ kind: "stop" } satisfies ThreadMessage);
       if (!gone) await ended;
     },
   };

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { noteAdCampaigns } from "../db/ad-campaign.ts";
 import { loadAppRules } from "../db/app.ts";
+import { assertApplies } from "../db/apply-holder.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
 import { insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
@@ -49,6 +50,8 @@ type Context = {
   parts: EventParts;
   weeks: ReadonlyMap<string, TouchWeekState>;
   names: ObservedNames;
+  /** Of the process that may apply. */
+  term: string;
   erasureDigest: ErasureDigest;
 };
 
@@ -64,6 +67,7 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
   return inTransaction(
     pool,
     async (tx) => {
+      await assertApplies(tx, context.term);
       const position = await lockCursor(tx, batch.journalId);
       if (position >= batch.until) return { kind: "already_applied", position };
       if (position !== batch.from) return { kind: "elsewhere", position };
@@ -89,6 +93,7 @@ export async function applySetAside(
   context: Context,
 ): Promise<void> {
   await inTransaction(pool, async (tx) => {
+    await assertApplies(tx, context.term);
     if (!(await markReplayed(tx, setAsideId))) return;
     if (entry.kind === "unreadable") throw new Error(entry.reason);
     await applyEntries(tx, [entry], context);
@@ -127,8 +132,13 @@ async function applyEntries(
 }
 
 /** An entry that made the transaction fail: kept with the reason, and passed over. */
-export async function setAsideEntry(pool: pg.Pool, batch: Batch, reason: string): Promise<void> {
+export async function setAsideEntry(
+  pool: pg.Pool,
+  batch: Batch,
+  { reason, term }: { reason: string; term: string },
+): Promise<void> {
   await inTransaction(pool, async (tx) => {
+    await assertApplies(tx, term);
     const position = await lockCursor(tx, batch.journalId);
     if (position !== batch.from) return;
     await setAside(

@@ -17,9 +17,14 @@ export type WorkerSettings = {
   logLevel: LogLevel;
   eventRetentionDays: number;
   erasureKey: Uint8Array;
+  /** The term for which this process may apply, until a message brings another. */
+  term: string | undefined;
   /** One 64-bit cell: the last durable byte of the journal, written by the HTTP side. */
   durable: SharedArrayBuffer;
 };
+
+/** What the thread is told. */
+export type ThreadMessage = { kind: "term"; term: string | undefined } | { kind: "stop" };
 
 export type WorkerMessage =
   | { kind: "applied"; applied: Applied }
@@ -41,12 +46,14 @@ const log = createLog(settings.logLevel).child({ role: "apply" });
 const durable = new BigInt64Array(settings.durable);
 // Two connections: the transaction, and the look-ups for the batch after it.
 const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "apply" });
+let { term } = settings;
 const applier = new Applier({
   pool,
   journal: settings.journal,
   erasureKey: settings.erasureKey,
   log,
   durable: () => Number(Atomics.load(durable, 0)),
+  term: () => term,
   onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
 });
 
@@ -61,29 +68,41 @@ const loop = startLoop({
   idleMs: 0,
   failureMsMax: 2_000,
   onTrouble: tellTrouble,
-  async turn() {
+  async turn(signal) {
+    // Without a term nothing is done here, so there is neither good nor bad news.
+    while (term === undefined && !signal.aborted) await sleepUntilWoken(Atomics.load(durable, 0));
+    if (signal.aborted) return "idle";
     const seen = Atomics.load(durable, 0);
     await dropOldDays();
     const outcome = await applier.turn();
     if (!hasWorked) tellWorking();
     // After the journal's own batch, so that an entry that cannot be taken in again never holds up the others.
     await replayRequested();
-    if (outcome === "busy") return "busy";
-    // Sleeps until the journal grows; woken by the HTTP side.
-    const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
-    if (waiting.async) await waiting.value;
+    if (outcome === "idle") await sleepUntilWoken(seen);
     return "busy";
   },
 });
 
-port.once("message", async () => {
+port.on("message", async (message: ThreadMessage) => {
+  if (message.kind === "term") {
+    term = message.term;
+    Atomics.notify(durable, 0);
+    return;
+  }
   const stopped = loop.stop();
   Atomics.notify(durable, 0);
   await stopped;
   await applier.close();
   await pool.end();
   port.postMessage({ kind: "stopped" } satisfies WorkerMessage);
+  port.close();
 });
+
+/** Until the journal grows beyond what was `seen` of it, or somebody else has something to say. */
+async function sleepUntilWoken(seen: bigint): Promise<void> {
+  const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
+  if (waiting.async) await waiting.value;
+}
 
 /** Told when it begins, when its reason changes and when it ends. */
 function tellTrouble(trouble: Trouble): void {

@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { Applier } from "../apply/applier.ts";
-import { elapsedMs } from "../clock.ts";
+import { elapsedMs, systemClock } from "../clock.ts";
 import { type Config, configFromEnvironment } from "../config.ts";
 import { holderOf } from "../data-lock.ts";
+import { ApplyLock } from "../db/apply-lock.ts";
 import { emptyFacts } from "../db/facts.ts";
 import { readCursor } from "../db/journal-cursor.ts";
 import { countRequested, countSetAside, listSetAside, requestReplay } from "../db/set-aside.ts";
@@ -20,7 +21,7 @@ import { listSegments } from "../journal/segment.ts";
 import { LIMITS } from "../limits.ts";
 import { createLog } from "../log.ts";
 import { ProgressBar, parseInteger, print, tableOf } from "./output.ts";
-import { withDatabase, withOwnDatabase, withServer } from "./session.ts";
+import { assertBegun, type DatabaseSession, withDatabase, withOwnDatabase, withServer } from "./session.ts";
 
 type Json = { json?: boolean };
 const REPLAY_MS_MAX = 600_000;
@@ -158,8 +159,10 @@ async function replayAll(options: Json): Promise<void> {
   const config = configFromEnvironment();
   const holder = holderOf(config.dataDir);
   if (holder) throw new UsageError(`Stop the server first: process ${holder.pid} is applying the journal.`);
-  await withOwnDatabase(config, async ({ pool, erasureKey }) => {
-    const { dir, id } = await journalOf(config);
+  assertBegun(config);
+  const { dir, id } = await journalOf(config);
+  const lock = new ApplyLock({ journalId: id, log: createLog("error"), clock: systemClock });
+  const rebuild = async ({ pool, erasureKey }: DatabaseSession) => {
     const [first] = await listSegments(dir);
     if (first?.from !== 0) {
       throw new UsageError(
@@ -167,7 +170,8 @@ async function replayAll(options: Json): Promise<void> {
       );
     }
     const durable = await recoveredEnd(dir, config);
-    await emptyFacts(pool, id);
+    const term = await lock.claim();
+    await emptyFacts(pool, term);
     const bar = new ProgressBar("Replaying");
     const applier = new Applier({
       pool,
@@ -175,6 +179,7 @@ async function replayAll(options: Json): Promise<void> {
       erasureKey,
       log: createLog("error"),
       durable: () => durable,
+      term: () => term,
       onApplied: ({ position }) => bar.show(position, durable),
     });
     while ((await applier.turn()) === "busy");
@@ -185,5 +190,6 @@ async function replayAll(options: Json): Promise<void> {
       options,
       () => `${durable} bytes of journal applied, ${setAside} entries set aside.`,
     );
-  });
+  };
+  await withOwnDatabase(config, rebuild, { lock });
 }

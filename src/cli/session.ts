@@ -7,7 +7,8 @@ import { elapsedMs, systemClock } from "../clock.ts";
 import { type Config, configFromEnvironment } from "../config.ts";
 import { type Holder, holderOf, lockDataDir } from "../data-lock.ts";
 import { type App, loadApps } from "../db/app.ts";
-import { openDatabase } from "../db/database.ts";
+import type { ApplyLock } from "../db/apply-lock.ts";
+import { type OpenOptions, openDatabase } from "../db/database.ts";
 import { embeddedConnection } from "../db/embedded-role.ts";
 import { canAnswer, openPool } from "../db/pool.ts";
 import { UsageError } from "../errors.ts";
@@ -37,22 +38,23 @@ export async function withDatabase<T>(
       await pool.end();
     }
   }
-  return withOwnDatabase(config, work, start);
+  return withOwnDatabase(config, work, { start });
 }
 
-/** Nobody else may use DATA_DIR meanwhile. */
+/** Nobody else may use DATA_DIR meanwhile; with `lock`, nor apply into the database. */
 export async function withOwnDatabase<T>(
   config: Config,
   work: (session: DatabaseSession) => Promise<T>,
-  start: Start = "existing",
+  { start = "existing", lock }: { start?: Start; lock?: ApplyLock } = {},
 ): Promise<T> {
   const isEmbedded = config.databaseUrl === "";
   if (isEmbedded && start === "existing") assertBegun(config);
   if (isEmbedded) mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
   // Beside an external database there may be no folder: then there is nothing in it to lock.
-  const lock = existsSync(config.dataDir) ? lockDataDir(config.dataDir) : undefined;
+  const folder = existsSync(config.dataDir) ? lockDataDir(config.dataDir) : undefined;
   try {
-    const database = await openDatabase(config, { log, clock: systemClock });
+    const beforeMigrate: OpenOptions["beforeMigrate"] = (connection) => lock?.take(connection);
+    const database = await openDatabase(config, { log, clock: systemClock, beforeMigrate });
     try {
       const keys = await openKeys(database.pool, config, start);
       return await work({ config, pool: database.pool, ...keys });
@@ -60,12 +62,13 @@ export async function withOwnDatabase<T>(
       await database.stop();
     }
   } finally {
-    lock?.release();
+    await lock?.release();
+    folder?.release();
   }
 }
 
 /** Refuses a folder in which no server and no command has begun anything yet. */
-function assertBegun({ dataDir, databaseUrl }: Config): void {
+export function assertBegun({ dataDir, databaseUrl }: Config): void {
   if (databaseUrl === "" ? embeddedConnection(dataDir) : existsSync(dataDir)) return;
   throw new UsageError(
     `There is nothing in ${dataDir} yet: set DATA_DIR, start the server, or make the first app with \`app create\`.`,

@@ -27,9 +27,16 @@ export type Database = {
  */
 export type ReportPools = { quiet: pg.Pool; busy: pg.Pool };
 
+export type OpenOptions = {
+  log: Log;
+  clock: Clock;
+  /** The last chance to refuse the database as it is: nothing in it has been changed yet. */
+  beforeMigrate?: (connection: Connection) => Promise<void> | undefined;
+};
+
 export async function openDatabase(
   config: { dataDir: string; databaseUrl: string; databaseConnectionsMax: number },
-  options: { log: Log; clock: Clock },
+  options: OpenOptions,
 ): Promise<Database> {
   const { log } = options;
   const embedded =
@@ -50,6 +57,7 @@ export async function openDatabase(
   };
   try {
     if (!embedded) await untilThere(pool, log);
+    await options.beforeMigrate?.(connection);
     await migrate(pool, options);
   } catch (error) {
     await stop();
@@ -68,7 +76,9 @@ export async function describeDatabase(executor: Executor): Promise<{ version: s
 }
 
 /** How the pools of a server and of its command line are named; one of them is always connected. */
-const OWN_POOLS = ["http", "apply", "postback", "cost", "report", "cli"].map((name) => `touchpoint ${name}`);
+const OWN_POOLS = ["http", "apply", "apply lock", "postback", "cost", "report", "cli"].map(
+  (name) => `touchpoint ${name}`,
+);
 
 /** Connections of other processes to the same database, as far as the role may see them. */
 export async function countOtherProcesses(executor: Executor): Promise<number> {

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { assertApplies } from "./apply-holder.ts";
 import { dropEventDays } from "./event-day.ts";
 import { inTransaction } from "./pool.ts";
 import { unrenamePostbacks } from "./postback.ts";
@@ -16,11 +17,13 @@ export const FACT_TABLES = [
 const COUNTED_TABLES = ["cube", "dirty_day"] as const;
 
 /**
- * Empties every fact and puts the cursor back to the beginning, so that the journal can be applied from there. What
- * others were told, or are still to be told, stays: nobody is told twice of what the journal says again.
+ * Empties every fact and puts the cursors of all journals back to the beginning, so that each can be applied from there.
+ * What others were told, or are still to be told, stays: nobody is told twice of what a journal says again. `term` is that
+ * of the process that applies.
  */
-export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void> {
+export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
   await inTransaction(pool, async (tx) => {
+    await assertApplies(tx, term);
     await dropEventDays(tx);
     await dropTouchWeeks(tx);
     const filled = await filledOf(tx, [...FACT_TABLES, ...COUNTED_TABLES]);
@@ -30,7 +33,7 @@ export async function emptyFacts(pool: pg.Pool, journalId: string): Promise<void
     await unrenamePostbacks(tx);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
     await execute(tx, sql`delete from property_meta where state = 'observed'`);
-    await execute(tx, sql`delete from journal_cursor where journal_id = ${journalId}`);
+    await execute(tx, sql`delete from journal_cursor`);
   });
 }
 

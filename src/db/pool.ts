@@ -34,10 +34,16 @@ const READ_ONLY = "-c default_transaction_read_only=on -c work_mem=64MB -c jit=o
 const ON_CORES = { all: "", one: " -c max_parallel_workers_per_gather=0" } as const;
 const GIVES_WAY_PRIORITY = 19;
 
-export function openPool(connection: Connection, options: PoolOptions): pg.Pool {
+/** The database's address, as the driver wants it. */
+export function serverOf(connection: Connection): pg.ClientConfig {
+  if (connection.kind === "url") return { connectionString: connection.url };
   const { kind: _, ...local } = connection;
+  return local;
+}
+
+export function openPool(connection: Connection, options: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    ...(connection.kind === "url" ? { connectionString: connection.url } : local),
+    ...serverOf(connection),
     max: options.connectionsMax,
     application_name: `touchpoint ${options.name}`,
     connectionTimeoutMillis: options.waitMs ?? WAIT_MS,

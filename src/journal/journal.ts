@@ -42,7 +42,6 @@ export class Journal {
   }
 
   static async open(dir: string, options: JournalOptions): Promise<Journal> {
-    await mkdir(dir, { recursive: true, mode: 0o700 });
     const journal = new Journal(dir, await readOrMakeId(dir), options);
     const segments = await listSegments(dir);
     for (const hole of holesOf(segments)) options.log.error(hole, "The journal has a hole; what it held is lost.");
@@ -214,7 +213,8 @@ function overloaded(message: string): ApiError {
 }
 
 /** Each journal has a name of its own, so that a cursor can never be used on another journal's positions. */
-async function readOrMakeId(dir: string): Promise<string> {
+export async function readOrMakeId(dir: string): Promise<string> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, "id");
   const known = await readFile(path, "utf8").catch(() => "");
   if (known.trim() !== "") return known.trim();

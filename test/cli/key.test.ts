@@ -29,12 +29,12 @@ test("whoever has not the key of an external database is refused, and the server
     expectFailure(await cli(nowhere, args, wrong), /^SECRET_KEY is wrong/);
   }
   expect(existsSync(nowhere)).toBe(false);
+  await first.stop();
   const stranger = attemptStart({ ...env, DATA_DIR: other });
   expect(await stranger.ended()).toBe(1);
   expect(stranger.stderr).toMatch(/^There is no key in /m);
   expect(existsSync(join(other, "secret.key"))).toBe(false);
   expect(await rowsOf(database.pool, "app"), "the demo app alone").toHaveLength(1);
-  await first.stop();
   const again = await TouchpointProcess.start({ dataDir: folder, env });
   expect(await again.get("/readyz")).toMatchObject({ code: 0 });
   expect(await cli(folder, create, env)).toMatchObject({ code: 0 });

@@ -62,6 +62,8 @@ test("a journal that nobody applies is refused with 503 once it is full, and wha
   const app = await server.createApp();
   const load = new Load(app);
   try {
+    const { status, data: ready } = await server.get("/readyz");
+    expect([status, ready.status, ready.apply]).toEqual([200, "ready", expect.stringMatching(/^Nobody applies this/)]);
     load.begin(server.url);
     await expect.poll(() => load.counts.refused).toBeGreaterThan(20);
     await load.pause();

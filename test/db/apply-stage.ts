@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import type pg from "pg";
 import { type Applied, Applier } from "../../src/apply/applier.ts";
 import type { App } from "../../src/db/app.ts";
+import { claimApply } from "../../src/db/apply-holder.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { readCursor } from "../../src/db/journal-cursor.ts";
 import { listSetAside, type SetAsideRow } from "../../src/db/set-aside.ts";
@@ -21,23 +22,27 @@ export class ApplyStage {
   readonly app: App;
   journal: Journal;
   applied: Applied[] = [];
+  /** For which it may apply. */
+  term: string;
   #applier: Applier | undefined;
 
-  private constructor(database: TempDatabase, app: App, journal: Journal) {
+  private constructor(database: TempDatabase, app: App, journal: Journal, term: string) {
     this.database = database;
     this.app = app;
     this.journal = journal;
+    this.term = term;
   }
 
   static async open(): Promise<ApplyStage> {
     const database = await migratedDatabase();
-    return new ApplyStage(database, await makeApp(database.pool), await openJournal(newFolder()));
+    const [app, journal] = [await makeApp(database.pool), await openJournal(newFolder())];
+    return new ApplyStage(database, app, journal, await claim(database.pool));
   }
 
   /** An empty journal and empty tables for the next test. */
   async begin(): Promise<void> {
     await this.#end();
-    await emptyFacts(this.pool, this.journal.id);
+    await emptyFacts(this.pool, this.term);
     this.journal = await openJournal(newFolder());
     this.applied = [];
   }
@@ -55,7 +60,7 @@ export class ApplyStage {
   newApplier(durable: () => number = () => this.journal.durable): Applier {
     const { pool, journal } = this;
     const onApplied = (applied: Applied) => this.applied.push(applied);
-    return new Applier({ pool, journal, log, durable, onApplied, erasureKey: ERASURE_KEY });
+    return new Applier({ pool, journal, log, durable, onApplied, erasureKey: ERASURE_KEY, term: () => this.term });
   }
 
   async restart(): Promise<void> {
@@ -88,7 +93,7 @@ export class ApplyStage {
   /** Applies the journal from the beginning, in batches that end at these positions. */
   async applyInSteps(ends: readonly number[]): Promise<void> {
     await this.restart();
-    await emptyFacts(this.pool, this.journal.id);
+    await emptyFacts(this.pool, this.term);
     let durable = 0;
     const applier = this.newApplier(() => durable);
     for (const end of [...ends, this.journal.durable]) {
@@ -130,6 +135,11 @@ export class ApplyStage {
     await this.journal.close();
     await rm(this.journal.dir, { recursive: true });
   }
+}
+
+/** What a process does that takes over: whoever applied before no longer can. */
+export function claim(pool: pg.Pool): Promise<string> {
+  return claimApply(pool, { journalId: "test", host: "here", processId: process.pid, sinceMs: NOW_MS });
 }
 
 export const track = (event: string, properties: object = {}, time = NOW_MS) => ({

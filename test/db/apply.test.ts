@@ -34,6 +34,7 @@ async function wholeBatch(): Promise<Batch> {
 const context = async () => ({
   ...{ parts: await loadEventParts(stage.pool), weeks: new Map(), names: new ObservedNames() },
   erasureDigest: new ErasureDigest(ERASURE_KEY),
+  term: stage.term,
 });
 
 test("a registration and its events become a user, its day, its events, its order and its ledger", async () => {

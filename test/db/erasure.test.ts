@@ -160,7 +160,7 @@ describe("a replay of the journal", () => {
     const users = await rowsOf(stage.pool, "user_account");
     await stage.pool.query("truncate outbox");
     await stage.restart();
-    await emptyFacts(stage.pool, stage.journal.id);
+    await emptyFacts(stage.pool, stage.term);
     const halfway = stage.newApplier(() => beforeErasure);
     while ((await halfway.turn()) === "busy");
     await halfway.close();
@@ -182,7 +182,7 @@ describe("a replay of the journal", () => {
     const before = await rowsOf(stage.pool, "user_account");
     expect(before).toMatchObject([{ client_id: "zelda", name: "a second one", pay_count: 0 }]);
     await stage.restart();
-    await emptyFacts(stage.pool, stage.journal.id);
+    await emptyFacts(stage.pool, stage.term);
     await stage.applyAll();
     expect(await rowsOf(stage.pool, "user_account")).toEqual(before);
     expect(await tablesWith("order-zelda")).toEqual([]);
@@ -197,7 +197,7 @@ describe("a replay of the journal", () => {
     const before = await rowsOf(stage.pool, "user_account");
     expect(before).toMatchObject([{ client_id: "kept", pay_count: 1 }]);
     await stage.restart();
-    await emptyFacts(stage.pool, stage.journal.id);
+    await emptyFacts(stage.pool, stage.term);
     await stage.applyAll();
     expect(await rowsOf(stage.pool, "user_account")).toEqual(before);
   });
@@ -225,6 +225,7 @@ describe("after an erasure", () => {
       log,
       durable: () => other.durable,
       onApplied() {},
+      term: () => stage.term,
       erasureKey: ERASURE_KEY,
     });
     while ((await applier.turn()) === "busy");

@@ -215,7 +215,7 @@ test("applied anew without any account, the journal still gives orders and the r
   );
   await stage.pool.query("update platform_account set postbacks = false");
   await stage.restart();
-  await emptyFacts(stage.pool, stage.journal.id);
+  await emptyFacts(stage.pool, stage.term);
   await stage.applyAll();
   await stage.pool.query("update platform_account set postbacks = true");
   const { rows } = await stage.pool.query("select postback_status, back_cents from orders");

@@ -295,7 +295,7 @@ test("facts that are emptied and applied again give the same cube", async () => 
   await refreshAll();
   const cube = await rowsOf(stage.pool, "cube");
   await stage.restart();
-  await emptyFacts(stage.pool, stage.journal.id);
+  await emptyFacts(stage.pool, stage.term);
   expect(await stage.count("cube")).toBe(0);
   await stage.applyAll();
   await refreshAll();

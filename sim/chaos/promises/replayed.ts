@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type pg from "pg";
 import { Applier } from "../../../src/apply/applier.ts";
 import { systemClock } from "../../../src/clock.ts";
+import { claimApply } from "../../../src/db/apply-holder.ts";
 import { FACT_TABLES } from "../../../src/db/facts.ts";
 import { migrate } from "../../../src/db/migrate.ts";
 import { openKeys } from "../../../src/installation.ts";
@@ -36,9 +37,11 @@ export async function replayed(place: Place, findings: Findings): Promise<void> 
   try {
     const dir = join(place.dataDir, "journal");
     const keys = await openKeys(place.pool, { dataDir: place.dataDir, secretKey: "" }, "existing");
+    const journal = { id: readFileSync(join(dir, "id"), "utf8").trim(), dir };
+    const holder = { journalId: journal.id, host: "chaos", processId: process.pid, sinceMs: systemClock() };
+    const term = await claimApply(copy.pool, holder);
     const applier = new Applier({
-      erasureKey: keys.erasureKey,
-      ...{ pool: copy.pool, journal: { id: readFileSync(join(dir, "id"), "utf8").trim(), dir } },
+      ...{ pool: copy.pool, journal, erasureKey: keys.erasureKey, term: () => term },
       ...{ log: createLog("silent"), durable: () => durable, onApplied: () => {} },
     });
     while ((await applier.turn()) === "busy");

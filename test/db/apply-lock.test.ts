@@ -1,0 +1,171 @@
+import pg from "pg";
+import { pino } from "pino";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ApplyLock } from "../../src/db/apply-lock.ts";
+import { embeddedConnection } from "../../src/db/embedded-role.ts";
+import { emptyFacts } from "../../src/db/facts.ts";
+import { lockCursor } from "../../src/db/journal-cursor.ts";
+import { type Connection, serverOf } from "../../src/db/pool.ts";
+import { requestReplay } from "../../src/db/set-aside.ts";
+import { sharedServer } from "../support/shared-server.ts";
+import { ApplyStage, claim, NOW_MS, pay } from "./apply-stage.ts";
+
+let stage: ApplyStage;
+beforeAll(async () => {
+  stage = await ApplyStage.open();
+});
+beforeEach(async () => {
+  stage.term = await claim(stage.pool);
+  await stage.begin();
+});
+afterAll(() => stage.close());
+
+const TAKEN = { code: "APPLY_TAKEN" };
+
+test("a process that another one has replaced commits nothing, and goes on once it may again", async () => {
+  await stage.register("u");
+  await stage.collect("u", [pay("o1", 100)]);
+  await claim(stage.pool);
+  await expect(stage.applier.turn()).rejects.toMatchObject(TAKEN);
+  expect([await stage.count("user_account"), await stage.count("journal_cursor"), await stage.setAside()]).toEqual([
+    0,
+    0,
+    [],
+  ]);
+  stage.term = await claim(stage.pool);
+  await stage.applyAll();
+  expect([await stage.count("orders"), await stage.ledger()]).toEqual([1, { received: 1, stored: 1 }]);
+});
+
+test("nor does it take in again what was set aside", async () => {
+  await stage.append("register", "u", "{");
+  await stage.applyAll();
+  await requestReplay(stage.pool);
+  await claim(stage.pool);
+  await expect(stage.applier.replayOne()).rejects.toMatchObject(TAKEN);
+  expect(await stage.setAside()).toMatchObject([{ state: "requested" }]);
+});
+
+test("nor does it empty the tables", async () => {
+  await stage.register("u");
+  await stage.applyAll();
+  await claim(stage.pool);
+  await expect(emptyFacts(stage.pool, stage.term)).rejects.toMatchObject(TAKEN);
+  expect(await stage.count("user_account")).toBe(1);
+});
+
+test("whoever takes over waits for the transaction that is under way, and goes on behind it", async () => {
+  await stage.register("u");
+  const inTheWay = await stage.pool.connect();
+  await inTheWay.query("begin");
+  await lockCursor(inTheWay, stage.journal.id);
+  const turn = stage.applier.turn();
+  await expect.poll(waiting).toBe(1);
+  const events: string[] = [];
+  const claiming = claim(stage.pool).then(() => events.push("claimed"));
+  await expect.poll(waiting).toBe(2);
+  await inTheWay.query("rollback");
+  inTheWay.release();
+  await turn.then(() => events.push("applied"));
+  await claiming;
+  expect([await stage.count("user_account"), events.sort()]).toEqual([1, ["applied", "claimed"]]);
+  await stage.register("v");
+  await expect(stage.applier.turn()).rejects.toMatchObject(TAKEN);
+  expect(await stage.count("user_account")).toBe(1);
+});
+
+test("while nobody may apply here, a turn is idle; what another one applied meanwhile is read anew", async () => {
+  await stage.register("u");
+  await stage.applyAll();
+  const { term } = stage;
+  stage.term = undefined as never;
+  await stage.register("v");
+  expect([await stage.applier.turn(), await stage.applier.replayOne()]).toEqual(["idle", false]);
+  stage.term = term;
+  await stage.applyAll();
+  expect(await stage.count("user_account")).toBe(2);
+});
+
+describe("the lock", () => {
+  let connection: Connection;
+  /** A session of another process. */
+  let other: pg.Client;
+  let lock: ApplyLock;
+  const said: string[] = [];
+
+  beforeEach(async () => {
+    connection = { ...embeddedConnection(sharedServer().dataDir), database: stage.database.name } as Connection;
+    other = new pg.Client(serverOf(connection));
+    await other.connect();
+    said.length = 0;
+    const log = pino({ level: "warn" }, { write: (line: string) => said.push(line) });
+    lock = new ApplyLock({ journalId: "mine", log, clock: () => NOW_MS });
+    return async () => {
+      await lock.release();
+      await other.end();
+    };
+  });
+
+  const takenByOther = () => other.query("select pg_advisory_lock(7226390), pg_backend_pid() as id");
+
+  test("is waited for, and says so, while its holder gives no sign of life: the database may not have noticed its end", async () => {
+    await takenByOther();
+    const taking = lock.take(connection);
+    await expect.poll(() => said).toEqual([expect.stringMatching(/database session \d+.*waiting for its end/)]);
+    await other.query("select pg_advisory_unlock(7226390)");
+    await taking;
+    await lock.claim();
+    expect(await holder()).toMatchObject({ journal_id: "mine" });
+  });
+
+  test("is refused in a sentence when such a holder stays", async () => {
+    const { id } = (await takenByOther()).rows[0];
+    await expect(lock.take(connection, 1)).rejects.toThrow(
+      `Another process applies into this database already: database session ${id}. Only one can at a time`,
+    );
+  });
+
+  test("is taken again by a claim, if the database closed its connection since", async () => {
+    await lock.take(connection);
+    await stage.pool.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'touchpoint apply lock' and datname = current_database()",
+    );
+    const term = await lock.claim();
+    expect(await holder()).toMatchObject({ journal_id: "mine", term });
+  });
+
+  test("once lost, stops apply until it is taken again, and says who has it meanwhile", async () => {
+    const terms: (string | undefined)[] = [];
+    await lock.take(connection);
+    const first = await lock.claim();
+    const watch = lock.watch((term) => terms.push(term));
+    try {
+      // It stands in line, so that it has the lock at the instant at which the first one loses it.
+      const taken = takenByOther();
+      await expect.poll(waiting).toBe(1);
+      await stage.pool.query("select pg_terminate_backend($1)", [(await holder()).backend_id]);
+      const { id } = (await taken).rows[0];
+      const obstacle = new RegExp(`^another process applies into this database: .*database session ${id}\\.$`);
+      await expect.poll(() => lock.obstacle).toMatch(obstacle);
+      expect(terms).toEqual([undefined]);
+      await other.query("select pg_advisory_unlock(7226390)");
+      await expect.poll(() => terms).toEqual([undefined, expect.any(String)]);
+      await expect.poll(() => lock.obstacle).toBeUndefined();
+      expect(terms[1]).not.toBe(first);
+    } finally {
+      await watch.stop();
+    }
+  });
+});
+
+async function holder() {
+  return (await stage.pool.query("select * from apply_holder")).rows[0];
+}
+
+/** How many sessions of this database wait for somebody's lock. */
+async function waiting(): Promise<number> {
+  const { rows } = await stage.pool.query(
+    "select count(*) as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+  );
+  return rows[0].count;
+}

@@ -1,0 +1,98 @@
+import { cpSync, rmSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { App } from "../../src/db/app.ts";
+import { cliProcess, expectFailure } from "../cli/run.ts";
+import { createExternalApp } from "../crash/external-app.ts";
+import { createDatabase, type TempDatabase } from "../db/temp-database.ts";
+import { databaseUrl } from "../support/shared-server.ts";
+import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { attemptStart, makeDataDir } from "./launch.ts";
+
+/** One after the other: the first server, a second one that is refused beside it, and takes over after a crash. */
+const [firstDir, secondDir, copiedDir] = [makeDataDir(), makeDataDir(), makeDataDir()];
+let database: TempDatabase;
+let env: Record<string, string>;
+let app: App;
+let first: TouchpointProcess;
+let second: TouchpointProcess | undefined;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  env = { DATABASE_URL: databaseUrl(database.name), SECRET_KEY: "d4".repeat(32) };
+  first = await TouchpointProcess.start({ dataDir: firstDir, env });
+  app = await createExternalApp(database, firstDir, env.SECRET_KEY);
+  await play(first, "u1", 2);
+  await first.settle();
+});
+
+afterAll(async () => {
+  await first.kill();
+  await second?.kill();
+  await database.drop();
+  for (const dataDir of [firstDir, secondDir, copiedDir]) await cleanUp(dataDir);
+});
+
+async function play(server: TouchpointProcess, client: string, events: number): Promise<void> {
+  expect((await server.register(app, client)).code).toBe(0);
+  for (let marker = 0; marker < events; marker += 1) {
+    const event = { type: "track", event: "e", time: Date.now(), properties: { marker } };
+    expect((await server.collect(app, client, [event])).code).toBe(0);
+  }
+}
+
+async function stored(): Promise<number> {
+  return (await database.pool.query("select count(*) as count from event")).rows[0].count;
+}
+
+test("a second server on the same database is refused in one sentence that names the first, and changes nothing", async () => {
+  const attempt = attemptStart({ DATA_DIR: secondDir, ...env });
+  expect(await attempt.ended()).toBe(1);
+  expect(attempt.stderr).toMatch(
+    new RegExp(
+      `^Another process applies into this database already: process ${first.child.pid} on ${hostname()} since`,
+    ),
+  );
+  expect(attempt.stderr).toMatch(/ with the journal [-0-9a-f]{36}, .*stop that one first, or set another DATABASE_URL/);
+  expect(attempt.stderr.trimEnd().split("\n")).toHaveLength(1);
+  expect(attempt.stdout).not.toContain("ready");
+});
+
+test("so is one with a copy of its DATA_DIR, and a command that would apply", async () => {
+  cpSync(firstDir, copiedDir, { recursive: true });
+  rmSync(join(copiedDir, "lock.json"));
+  const attempt = attemptStart({ DATA_DIR: copiedDir, ...env });
+  expect(await attempt.ended()).toBe(1);
+  expect(attempt.stderr).toMatch(/^Another process applies .*one DATA_DIR is a copy of the other/);
+  expectFailure(await cliProcess(copiedDir, ["settle"], env), /^Another process applies into this database already/);
+});
+
+test("one that only sends, refreshes and pulls costs works beside it", async () => {
+  const worker = await TouchpointProcess.start({
+    dataDir: secondDir,
+    env: { ...env, ROLES: "refresh,postback,cost" },
+  });
+  expect((await worker.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
+  expect(await worker.stop()).toBe(0);
+});
+
+test("a server whose lock connection breaks takes the lock again, and goes on", async () => {
+  await database.pool.query("select pg_terminate_backend(backend_id) from apply_holder");
+  await play(first, "u2", 1);
+  await first.settle();
+  expect([await stored(), (await first.get("/readyz")).data]).toEqual([3, { status: "ready", database: "there" }]);
+});
+
+test("after kill -9 of the first the second starts, and a replay by the first is refused while it runs", async () => {
+  await first.kill();
+  second = await TouchpointProcess.start({ dataDir: secondDir, env });
+  await play(second, "u3", 4);
+  await second.settle();
+  expect(await stored()).toBe(7);
+  expectFailure(
+    await cliProcess(firstDir, ["journal", "replay", "--all"], env),
+    new RegExp(`^Another process applies into this database already: process ${second.child.pid} `),
+  );
+  expect(await stored()).toBe(7);
+});
