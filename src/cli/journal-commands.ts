@@ -21,6 +21,7 @@ import { listSegments } from "../journal/segment.ts";
 import { LIMITS } from "../limits.ts";
 import { createLog } from "../log.ts";
 import { ProgressBar, parseInteger, print, tableOf } from "./output.ts";
+import { replayLosses } from "./replay-losses.ts";
 import { assertBegun, type DatabaseSession, withDatabase, withOwnDatabase, withServer } from "./session.ts";
 
 type Json = { json?: boolean };
@@ -43,8 +44,11 @@ export function journalCommands(program: Command): void {
     .command("replay")
     .description("Take in again what was set aside; with --all, rebuild every table from the journal")
     .option("--all", "empty the tables and apply the whole journal (the server must be stopped)")
+    .option("--yes", "with --all: also where the journal does not hold everything that is in the tables")
     .option("--json", "print JSON")
-    .action((options: { all?: boolean } & Json) => (options.all ? replayAll(options) : replaySetAside(options)));
+    .action((options: { all?: boolean; yes?: boolean } & Json) =>
+      options.all ? replayAll(options) : replaySetAside(options),
+    );
 }
 
 async function inspect(options: { entries: number; from: number } & Json): Promise<void> {
@@ -155,7 +159,7 @@ async function recoveredEnd(dir: string, config: Config): Promise<number> {
   return journal.durable;
 }
 
-async function replayAll(options: Json): Promise<void> {
+async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
   const config = configFromEnvironment();
   const holder = holderOf(config.dataDir);
   if (holder) throw new UsageError(`Stop the server first: process ${holder.pid} is applying the journal.`);
@@ -163,13 +167,10 @@ async function replayAll(options: Json): Promise<void> {
   const { dir, id } = await journalOf(config);
   const lock = new ApplyLock({ journalId: id, log: createLog("error"), clock: systemClock });
   const rebuild = async ({ pool, erasureKey }: DatabaseSession) => {
-    const [first] = await listSegments(dir);
-    if (first?.from !== 0) {
-      throw new UsageError(
-        "The journal no longer reaches back to its beginning (see JOURNAL_KEEP_DAYS): the tables cannot be rebuilt from it.",
-      );
-    }
     const durable = await recoveredEnd(dir, config);
+    const losses = options.yes ? [] : await replayLosses(pool, { id, dir, durable });
+    if (losses.length > 0)
+      throw new UsageError(`Nothing was changed, because data would be lost. ${losses.join(" ")} To go on, add --yes.`);
     const term = await lock.claim();
     await emptyFacts(pool, term);
     const bar = new ProgressBar("Replaying");

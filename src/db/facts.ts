@@ -37,6 +37,15 @@ export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
   });
 }
 
+export async function countFacts(executor: Executor): Promise<{ events: number; users: number; orders: number }> {
+  const [counts] = await query<{ events: number; users: number; orders: number }>(
+    executor,
+    sql`select (select count(*) from event) as events, (select count(*) from user_account) as users,
+      (select count(*) from orders) as orders`,
+  );
+  return counts!;
+}
+
 /** Emptying a table makes all its files anew, also when there is nothing in it. */
 async function filledOf(tx: Executor, tables: readonly string[]): Promise<string[]> {
   const filled = tables.map(

@@ -8,6 +8,18 @@ export async function readCursor(executor: Executor, journalId: string): Promise
   return row?.position ?? 0;
 }
 
+/** The other journals of which something was applied. */
+export async function loadOtherCursors(
+  executor: Executor,
+  journalId: string,
+): Promise<{ journalId: string; position: number }[]> {
+  return query(
+    executor,
+    sql`select journal_id as "journalId", position from journal_cursor
+      where journal_id <> ${journalId} and position > 0 order by journal_id`,
+  );
+}
+
 /** Holds the cursor for the rest of the transaction: whoever else applies this journal waits here. */
 export async function lockCursor(executor: Executor, journalId: string): Promise<number> {
   const lock = sql`select position from journal_cursor where journal_id = ${journalId} for update`;

@@ -62,6 +62,19 @@ export async function pageSetAside(
   );
 }
 
+/** Whether exactly this stretch of a journal was set aside. */
+export async function isSetAside(
+  executor: Executor,
+  { journalId, from, until }: { journalId: string; from: number; until: number },
+): Promise<boolean> {
+  const rows = await query(
+    executor,
+    sql`select 1 from set_aside
+      where journal_id = ${journalId} and from_position = ${from} and until_position = ${until} limit 1`,
+  );
+  return rows.length > 0;
+}
+
 export async function countSetAside(executor: Executor): Promise<number> {
   const [row] = await query<{ count: number }>(
     executor,

@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
-import { cliProcess, expectFailure } from "../cli/run.ts";
+import { cliProcess, cliProcessJson, expectFailure } from "../cli/run.ts";
 import { createExternalApp } from "../crash/external-app.ts";
 import { createDatabase, type TempDatabase } from "../db/temp-database.ts";
 import { databaseUrl } from "../support/shared-server.ts";
@@ -95,4 +95,25 @@ test("after kill -9 of the first the second starts, and a replay by the first is
     new RegExp(`^Another process applies into this database already: process ${second.child.pid} `),
   );
   expect(await stored()).toBe(7);
+});
+
+test("a rebuild from one of two journals is refused with what would be lost, unless --yes is given", async () => {
+  expect(await second!.stop()).toBe(0);
+  const refused = await cliProcess(firstDir, ["journal", "replay", "--all"], env);
+  expectFailure(
+    refused,
+    /^Nothing was changed, because data would be lost\. Other journals have filled these tables as well \([-0-9a-f]{36}: \d+ bytes/,
+  );
+  expect(refused.stderr).toMatch(/The tables hold 7 events, 3 users and 0 orders; this journal holds 3 events\./);
+  expect(refused.stderr).toMatch(/To go on, add --yes\.$/m);
+  expect(await stored()).toBe(7);
+  expect(await cliProcessJson(firstDir, ["journal", "replay", "--all", "--yes"], env)).toMatchObject({ set_aside: 0 });
+  expect(await stored()).toBe(3);
+});
+
+test("the other journal is applied again when its server is back", async () => {
+  second = await TouchpointProcess.start({ dataDir: secondDir, env });
+  await second.settle();
+  expect(await stored()).toBe(7);
+  expect(await second.stop()).toBe(0);
 });

@@ -1,0 +1,71 @@
+import { closeSync, openSync, rmSync, writeSync } from "node:fs";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { replayLosses } from "../../src/cli/replay-losses.ts";
+import { emptyFacts } from "../../src/db/facts.ts";
+import { segmentPath } from "../../src/journal/segment.ts";
+import { openJournal } from "../journal/temp-journal.ts";
+import { ApplyStage, pay } from "./apply-stage.ts";
+
+let stage: ApplyStage;
+beforeAll(async () => {
+  stage = await ApplyStage.open();
+});
+beforeEach(async () => {
+  await stage.begin();
+  await stage.register("u");
+  await stage.collect("u", [pay("o1", 100), pay("o2", 100)]);
+  await stage.applyAll();
+});
+afterAll(() => stage.close());
+
+test("a rebuild from the only journal, which is whole, loses nothing", async () => {
+  await stage.pool.query("insert into journal_cursor values ('of a process that only sends', 0)");
+  expect(await replayLosses(stage.pool, stage.journal)).toEqual([]);
+});
+
+test("a rebuild from a journal whose beginning is gone loses what stood there", async () => {
+  const { dir, durable } = stage.journal;
+  await stage.journal.close();
+  rmSync(segmentPath(dir, 0));
+  stage.journal = await openJournal(dir);
+  await stage.journal.skipTo(durable);
+  await stage.collect("u", [pay("o3", 100)]);
+  await stage.applyAll();
+  expect(await replayLosses(stage.pool, stage.journal)).toEqual([
+    `${durable} bytes of this journal were applied and are gone (see JOURNAL_KEEP_DAYS) or damaged.`,
+    "The tables hold 3 events, 1 users and 3 orders; this journal holds 1 events.",
+  ]);
+});
+
+test("so does one from a journal that ends before what was applied of it", async () => {
+  const { id, dir, durable } = stage.journal;
+  await stage.pool.query("update journal_cursor set position = position + 50");
+  expect(await replayLosses(stage.pool, { id, dir, durable })).toEqual([
+    expect.stringMatching(/^50 bytes of this journal/),
+    expect.stringMatching(/^The tables hold/),
+  ]);
+});
+
+test("so does one from a journal that was damaged after it was applied; but what was damaged before was never in the tables", async () => {
+  const { dir, durable } = stage.journal;
+  await stage.collect("u", [pay("o3", 100)]);
+  await stage.collect("u", [pay("o4", 100)]);
+  await stage.applyAll();
+  await stage.journal.close();
+  overwrite(segmentPath(dir, 0), durable + 20);
+  stage.journal = await openJournal(dir);
+  expect(await replayLosses(stage.pool, stage.journal)).toEqual([
+    expect.stringMatching(/^\d+ bytes of this journal were applied and are gone .* or damaged\.$/),
+    "The tables hold 4 events, 1 users and 4 orders; this journal holds 3 events.",
+  ]);
+  await stage.restart();
+  await emptyFacts(stage.pool, stage.term);
+  await stage.applyAll();
+  expect([await stage.count("orders"), await replayLosses(stage.pool, stage.journal)]).toEqual([3, []]);
+});
+
+function overwrite(path: string, at: number): void {
+  const file = openSync(path, "r+");
+  writeSync(file, "x", at);
+  closeSync(file);
+}
