@@ -151,7 +151,7 @@ export class Flow {
     this.#thread?.wake(flush.durable);
   }
 
-  #applied({ position, receivedAtMs, outcomes, touches, setAside }: Applied): void {
+  #applied({ position, receivedAtMs, outcomes, touches, setAside, leftOut }: Applied): void {
     this.progress.advance(position, receivedAtMs);
     this.known.applied(position);
     this.depth.applied(position);
@@ -159,6 +159,7 @@ export class Flow {
     for (const [outcome, events] of Object.entries(outcomes)) this.metrics.events.inc({ outcome }, events);
     for (const [outcome, count] of Object.entries(touches)) this.metrics.touches.inc({ outcome }, count);
     this.metrics.setAside.inc(setAside);
+    this.metrics.leftOut.inc(leftOut);
   }
 
   /** How far the tables are behind what was acknowledged. */

@@ -10,7 +10,10 @@ export const LIMITS = {
   traceIdLength: 128,
   propertyTextBytes: 2_048,
   propertyListLength: 500,
-  propertyObjectBytes: 16 * KIB,
+  /** Of one value of any type, and of all that is kept of a user, as JSON. */
+  propertyBytes: 16 * KIB,
+  profileBytes: 256 * KIB,
+  profileProperties: 1_000,
   propertyNumber: Number("9999999999999.999"),
   nestingDepth: 16,
   adDataBytes: 64 * KIB,
@@ -30,7 +33,6 @@ export const LIMITS = {
   appsLookedFor: 1_000,
   /** What people call an app, or a developer application. */
   nameLength: 200,
-  userProperties: 1_000,
   /** In one transaction, and how long others are waited for when one has to be taken apart. */
   partitionsOpenedAtOnce: 50,
   partitionLockMs: 2_000,

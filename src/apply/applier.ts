@@ -42,6 +42,8 @@ export type Applied = {
   outcomes: Record<string, number>;
   touches: Record<string, number>;
   setAside: number;
+  /** Properties that had no room in the profiles of their users. */
+  leftOut: number;
 };
 
 export type ApplierOptions = {
@@ -245,13 +247,22 @@ export class Applier {
       this.#options.log.error({ position: batch.from, reason: messageOf(error) }, "An entry was set aside.");
       await setAsideEntry(this.#options.pool, batch, { reason: messageOf(error), term: this.#term });
       const receivedAtMs = receivedAtOf(batch);
-      this.#options.onApplied({ position: batch.until, receivedAtMs, outcomes: {}, touches: {}, setAside: 1 });
+      this.#options.onApplied({
+        position: batch.until,
+        receivedAtMs,
+        outcomes: {},
+        touches: {},
+        setAside: 1,
+        leftOut: 0,
+      });
     }
   }
 
   #tell(batch: Batch, facts: Facts, setAside: number): void {
     const [outcomes, touches] = [sumsOf(facts.ledger()), sumsOf(facts.touchLedger())];
-    this.#options.onApplied({ position: batch.until, receivedAtMs: receivedAtOf(batch), outcomes, touches, setAside });
+    const { leftOut } = facts;
+    const receivedAtMs = receivedAtOf(batch);
+    this.#options.onApplied({ position: batch.until, receivedAtMs, outcomes, touches, setAside, leftOut });
   }
 
   #context() {

@@ -2,12 +2,13 @@ import { eventRow } from "../db/event.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { EventParts } from "../domain/event-part.ts";
 import { md5 } from "../domain/identity.ts";
+import type { JsonObject } from "../domain/json.ts";
 import { isPresetProperty, PRESET_EVENTS } from "../domain/metadata.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import type { PostbackBook } from "../domain/postback-book.ts";
 import { adViewMoment, eventMoment, orderMoments } from "../domain/postback-moment.ts";
-import { applyProfileOperation, type ProfileOperation } from "../domain/profile.ts";
+import { changeProfile, type ProfileOperation } from "../domain/profile.ts";
 import { addAdView, addPayment } from "../domain/user-figures.ts";
 import { LIMITS } from "../limits.ts";
 import { countPayment, countTrackEvent, numberOf } from "./day-counters.ts";
@@ -104,7 +105,7 @@ function applyEvent(
   if (user.osPlatform === "unknown" && event.properties.$os !== undefined)
     user.osPlatform = osOf(textOf(event.properties.$os));
   if (event.type === "profile") {
-    user.properties = applyProfileOperation(user.properties, event.event as ProfileOperation, event.properties);
+    applyOperation(facts, user, event.event as ProfileOperation, event.properties);
     facts.putUser(user);
     return;
   }
@@ -120,7 +121,7 @@ function applyEvent(
     };
     addAdView(user, view, user.registeredAtMs);
   } else if (event.event === "$BindThirdPlatform") {
-    bindThirdPlatform(user, event);
+    bindThirdPlatform(facts, user, event);
   }
   if (app.book) noteEvent(facts, user, app.book, { event, day: day.day });
   const payment = paymentOf(event, entry);
@@ -144,13 +145,19 @@ function noteEvent(
 }
 
 /** The user's ids at an analytics service, shown as user$ta_…. */
-function bindThirdPlatform(user: UserAccount, event: SentEvent): void {
+function bindThirdPlatform(facts: Facts, user: UserAccount, event: SentEvent): void {
   const { $ta_account_id, $ta_distinct_id } = event.properties;
-  user.properties = {
-    ...user.properties,
+  applyOperation(facts, user, "profile_set", {
     ...($ta_account_id === undefined ? {} : { $ta_account_id }),
     ...($ta_distinct_id === undefined ? {} : { $ta_distinct_id }),
-  };
+  });
+}
+
+/** A profile is read and written whole with every event of its user, so it must stay small whatever was admitted. */
+function applyOperation(facts: Facts, user: UserAccount, operation: ProfileOperation, properties: JsonObject): void {
+  const { profile, leftOut } = changeProfile(user.properties, operation, properties);
+  user.properties = profile;
+  facts.leftOut += leftOut;
 }
 
 export type SentPayment = {

@@ -62,6 +62,8 @@ export class Facts {
   /** What happened of which somebody may have to be told. */
   readonly moments: UserMoment[] = [];
   readonly ownEvents: OwnEvent[] = [];
+  /** Properties that had no room in the profiles of their users. */
+  leftOut = 0;
   /** When the entry at hand was received, and where it stands in the journal. */
   receivedAtMs = 0;
   position = 0;
@@ -293,7 +295,7 @@ function beforeOf(user: UserAccount): Before {
 }
 
 /** A client that has sent events without a registration, or the empty start of one that registers. */
-export function newUser(key: UserKey, registeredAtMs: number, app: AppContext): UserAccount {
+export function newUser(key: UserKey, registeredAtMs: number, app: Pick<AppContext, "calendar">): UserAccount {
   // Written out, without a spread: of an object this large, a spread costs more than all the rest of a registration.
   return {
     appId: key.appId,

@@ -25,11 +25,12 @@ export async function migrate(pool: pg.Pool, options: { log: Log; clock: Clock }
     assertSame(migrations, done);
     for (const { name, text, checksum } of migrations.filter((migration) => !done.has(migration.name))) {
       await client.query("begin");
-      for (const statement of statementsOf(text)) await client.query(statement);
+      // Before its statements: they read there when they run, and never ask the database for the time.
       await execute(
         client,
         sql`insert into migration (name, applied_at_ms, checksum) values (${name}, ${options.clock()}, ${checksum})`,
       );
+      for (const statement of statementsOf(text)) await client.query(statement);
       await client.query("commit");
       options.log.info({ migration: name }, "The database was migrated.");
     }

@@ -1,5 +1,5 @@
 import type { Rejection } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
+import { KIB, LIMITS } from "../limits.ts";
 import { cutToBytes, deeperThan, isObject, type JsonObject, type JsonValue } from "./json.ts";
 import {
   type AppMetadata,
@@ -9,7 +9,8 @@ import {
   type PropertyScope,
   propertyTypes,
 } from "./metadata.ts";
-import { isProfileOperation } from "./profile.ts";
+import { entryBytes, isProfileOperation } from "./profile.ts";
+import { cutList, isTooLarge } from "./property-size.ts";
 
 export type EventError = { index: number; event: string; reason: Rejection | "bad_property"; message: string };
 
@@ -134,10 +135,12 @@ function admitProperties(
   const scope: PropertyScope = type === "profile" ? "user" : "event";
   const properties = propertiesOf(event);
   const typeOf = propertyTypes(metadata, scope);
+  const room = scope === "user" && name !== "profile_unset" ? roomFor(properties) : undefined;
   for (const key in properties) {
     const declared = typeOf(key);
-    const fit =
+    let fit =
       declared === undefined ? "unknown" : name === "profile_unset" ? "fits" : fitOf(properties[key]!, declared);
+    if (room && (fit === "fits" || fit === "too_long") && !room.takes(key, properties[key]!)) fit = "no_room";
     if (fit === "fits") continue;
     if (fit === "too_long") admission.cut.push([index, key]);
     else admission.omitted.push([index, key]);
@@ -145,7 +148,28 @@ function admitProperties(
   }
 }
 
-type Misfit = "unknown" | "wrong_type" | "out_of_range" | "too_long" | "too_large";
+type Room = { takes: (name: string, value: JsonValue) => boolean };
+
+/** As many properties as exceed no profile, however large each of them is. */
+const FEW_PROPERTIES = Math.floor(LIMITS.profileBytes / LIMITS.propertyBytes) - 1;
+
+/** What one event can bring into a profile, were it empty: the rest is told at once. Undefined where all of it has room. */
+function roomFor(properties: JsonObject): Room | undefined {
+  if (Object.keys(properties).length <= FEW_PROPERTIES) return undefined;
+  let count = 0;
+  let bytes = 0;
+  return {
+    takes(name, value) {
+      const more = entryBytes(name, cutValue(value));
+      if (count >= LIMITS.profileProperties || bytes + more >= LIMITS.profileBytes) return false;
+      count += 1;
+      bytes += more;
+      return true;
+    },
+  };
+}
+
+type Misfit = "unknown" | "wrong_type" | "out_of_range" | "too_long" | "too_large" | "no_room";
 
 export function fitOf(value: JsonValue, declared: ExpectedType): "fits" | Misfit {
   switch (typeof value) {
@@ -169,13 +193,14 @@ function fitOfList(list: JsonValue[], declared: ExpectedType): "fits" | Misfit {
   if (declared !== "any" && declared !== "list")
     return list.length === 0 && declared === "object" ? "fits" : "wrong_type";
   for (const item of list) if (typeof item !== "string") return "wrong_type";
-  return list.length > LIMITS.propertyListLength || (list as string[]).some(isTooLong) ? "too_long" : "fits";
+  const isLong = list.length > LIMITS.propertyListLength || (list as string[]).some(isTooLong) || isTooLarge(list);
+  return isLong ? "too_long" : "fits";
 }
 
 function fitOfObject(object: JsonObject, declared: ExpectedType): "fits" | Misfit {
   if (declared !== "any" && declared !== "object") return "wrong_type";
   if (deeperThan(object, LIMITS.nestingDepth)) return "too_large";
-  return Buffer.byteLength(JSON.stringify(object)) <= LIMITS.propertyObjectBytes ? "fits" : "too_large";
+  return isTooLarge(object) ? "too_large" : "fits";
 }
 
 const DATE_TIME = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
@@ -188,7 +213,7 @@ function isTooLong(text: string): boolean {
 
 /** As much of a value as is allowed. */
 export function cutValue(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.slice(0, LIMITS.propertyListLength).map(cutValue);
+  if (Array.isArray(value)) return cutList(value.slice(0, LIMITS.propertyListLength).map(cutValue));
   return typeof value === "string" ? cutToBytes(value, LIMITS.propertyTextBytes) : value;
 }
 
@@ -204,6 +229,8 @@ function messageOfMisfit(key: string, fit: Misfit, declared: ExpectedType | unde
       return `${quote(key)} is too long; it was cut.`;
     case "too_large":
       return `${quote(key)} is too large or nested too deep; it was left out.`;
+    case "no_room":
+      return `${quote(key)} has no room in a profile of ${LIMITS.profileProperties} properties and ${LIMITS.profileBytes / KIB} KiB; it was left out.`;
   }
 }
 

@@ -233,7 +233,7 @@ function readProperties(given: readonly unknown[]): PropertyTest[] | undefined {
   if (tests.length > LIMITS.propertyTestsPerRule) {
     throw bad(`properties must be at most ${LIMITS.propertyTestsPerRule} tests.`);
   }
-  if (Buffer.byteLength(JSON.stringify(tests)) > LIMITS.propertyObjectBytes) throw bad("properties are too long.");
+  if (Buffer.byteLength(JSON.stringify(tests)) > LIMITS.propertyBytes) throw bad("properties are too long.");
   return tests.length === 0 ? undefined : tests;
 }
 

@@ -1,5 +1,6 @@
 import { LIMITS } from "../limits.ts";
 import type { JsonObject, JsonValue } from "./json.ts";
+import { cutList, isTooLarge, jsonBytes } from "./property-size.ts";
 
 export const PROFILE_OPERATIONS = [
   "profile_set",
@@ -20,31 +21,66 @@ export function isProfileOperation(event: string): event is ProfileOperation {
   return OPERATIONS.has(event);
 }
 
+/** `leftOut`: how many properties did not get their new value, or not all of it, for lack of room. */
+export type ChangedProfile = { profile: JsonObject; leftOut: number };
+
 /**
  * The profile after one operation. Never throws: a value that does not fit its operation is passed over, because SDKs
- * put texts such as `$lib` beside an increment. A full profile takes no new names.
+ * put texts such as `$lib` beside an increment. A full profile takes nothing that would make it larger.
  */
-export function applyProfileOperation(
+export function changeProfile(
   profile: JsonObject,
   operation: ProfileOperation,
   properties: JsonObject,
-): JsonObject {
-  if (operation === "profile_delete") return {};
+): ChangedProfile {
+  if (operation === "profile_delete") return { profile: {}, leftOut: 0 };
   const changed = { ...profile };
-  let room = LIMITS.userProperties - Object.keys(profile).length;
+  let { count, bytes } = sizeOf(profile);
+  let leftOut = 0;
   for (const [name, value] of Object.entries(properties)) {
     // Assigning to this one key would set the prototype; as a property name it never passes admission.
     if (name === "__proto__") continue;
-    const isNew = !Object.hasOwn(changed, name);
-    const next = changeOf(operation, isNew ? undefined : changed[name], value);
-    if (next === undefined) {
-      delete changed[name];
-    } else if (!isNew || room > 0) {
-      changed[name] = next;
-      room -= isNew ? 1 : 0;
+    const old = Object.hasOwn(changed, name) ? changed[name] : undefined;
+    const wanted = changeOf(operation, old, value);
+    if (Object.is(wanted, old)) continue;
+    const next = Array.isArray(wanted) ? cutList(wanted) : wanted;
+    const oldBytes = old === undefined ? 0 : entryBytes(name, old);
+    const addedCount = (next === undefined ? 0 : 1) - (old === undefined ? 0 : 1);
+    const addedBytes = (next === undefined ? 0 : entryBytes(name, next)) - oldBytes;
+    const isFull =
+      (addedCount > 0 && count >= LIMITS.profileProperties) ||
+      (addedBytes > 0 && bytes + addedBytes > LIMITS.profileBytes);
+    if (isFull || (next !== undefined && isTooLarge(next))) {
+      leftOut += 1;
+      continue;
     }
+    if (Array.isArray(wanted) && Array.isArray(next) && next.length < wanted.length) leftOut += 1;
+    if (next === undefined) delete changed[name];
+    else changed[name] = next;
+    count += addedCount;
+    bytes += addedBytes;
   }
-  return changed;
+  sizes.set(changed, { count, bytes });
+  return { profile: changed, leftOut };
+}
+
+/**
+ * Profiles are never changed in place, so each is measured once. Otherwise a thousand small operations on a full profile
+ * would write it out a thousand times.
+ */
+const sizes = new WeakMap<JsonObject, { count: number; bytes: number }>();
+
+function sizeOf(profile: JsonObject): { count: number; bytes: number } {
+  const known = sizes.get(profile);
+  if (known) return known;
+  const entries = Object.entries(profile);
+  // Two braces, and a comma too many.
+  return { count: entries.length, bytes: entries.reduce((sum, [name, value]) => sum + entryBytes(name, value), 1) };
+}
+
+/** What a property adds to its profile: name, colon, value and comma. */
+export function entryBytes(name: string, value: JsonValue): number {
+  return jsonBytes(name) + jsonBytes(value) + 2;
 }
 
 /** The new value of one property; undefined takes it away. */
@@ -67,9 +103,9 @@ function changeOf(
     case "profile_number_min":
       return typeof value === "number" ? Math.min(numberOr(old, value), value) : old;
     case "profile_append":
-      return listValues(value) ? bounded([...asList(old), ...listValues(value)!]) : old;
+      return listValues(value) ? [...asList(old), ...listValues(value)!] : old;
     case "profile_uniq_append":
-      return listValues(value) ? bounded([...new Set([...asList(old), ...listValues(value)!])]) : old;
+      return listValues(value) ? [...new Set([...asList(old), ...listValues(value)!])] : old;
   }
 }
 
@@ -97,9 +133,4 @@ function listValues(value: JsonValue): JsonValue[] | undefined {
 function asList(old: JsonValue | undefined): JsonValue[] {
   if (old === undefined || old === null) return [];
   return Array.isArray(old) ? old : [old];
-}
-
-/** A list keeps its first elements when it is full, as a list that is sent too long does. */
-function bounded(list: JsonValue[]): JsonValue[] {
-  return list.slice(0, LIMITS.propertyListLength);
 }

@@ -1,5 +1,5 @@
 import { CODES, REJECTIONS } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
+import { KIB, LIMITS } from "../limits.ts";
 import { type OpenApi, sectionsOf } from "./docs-page.ts";
 import { CLOCK_S_MAX } from "./report-access.ts";
 
@@ -49,7 +49,9 @@ const EVENT_RULES = `Each event of event/collect is judged by itself. What is no
 with its \`index\`, \`event\`, \`reason\` and a \`message\`, while \`code\` stays 0. Reasons: ${REJECTIONS.map((reason) => `\`${reason}\``).join(", ")};
 and \`bad_property\`, when the event was stored without that property or with its text cut. Names: letters, digits and \`_\`,
 at most 50 characters, \`$\` only for presets. A text has at most ${LIMITS.propertyTextBytes} bytes, a list ${LIMITS.propertyListLength} texts, a number 13 digits before the
-point. \`time\` lies between 10 days before and 1 hour after server time unless \`time_free\` is true. \`client_id\` has 1 to
+point, a value of any type ${LIMITS.propertyBytes / KIB} KiB as JSON, a user's whole profile ${LIMITS.profileProperties} properties and ${LIMITS.profileBytes / KIB} KiB. What one event brings
+beyond that is told; what a profile has no room for after many events is left out later, and counted in
+\`touchpoint_profile_left_out_total\`. \`time\` lies between 10 days before and 1 hour after server time unless \`time_free\` is true. \`client_id\` has 1 to
 ${LIMITS.clientIdLength} characters; a number is taken as its digits. An event is stored once however often it is sent; an order is stored
 once per \`$order_id\` (else \`$trace_id\`), whoever reports it. Amounts are whole cents, \`$ecpm\` is major units per thousand.`;
 

@@ -40,6 +40,12 @@ export class Metrics {
     registers: [this.registry],
   });
 
+  readonly leftOut = new Counter({
+    name: "touchpoint_profile_left_out_total",
+    help: "Properties that apply left out or cut because a value or the profile of its user was full.",
+    registers: [this.registry],
+  });
+
   readonly fsyncSeconds = new Histogram({
     name: "touchpoint_journal_fsync_seconds",
     help: "Time of one write and fdatasync of the journal.",

@@ -259,3 +259,24 @@ test("what admission has judged at the door is followed: rejected, left out, cut
   const events = await rowsOf(stage.pool, "event");
   expect(events.map((row: any) => row.properties)).toEqual([{ n: 1 }, { t: "x".repeat(2_048) }]);
 });
+
+test("a profile stays small whatever the journal brings, and what had no room is counted", async () => {
+  await stage.begin();
+  await stage.register("a");
+  // As entries were admitted that know of no size of a list.
+  const lists = Object.fromEntries(
+    Array.from({ length: 40 }, (_, index) => [`l${index}`, Array(20).fill("x".repeat(1_000))]),
+  );
+  await stage.collect("a", [profile("profile_set", lists), profile("profile_set", { n: 1 })]);
+  await stage.append("handle_event", "a", {
+    event_type: "$BindThirdPlatform",
+    properties: { $ta_account_id: "x".repeat(20_000), $ta_distinct_id: "d" },
+  });
+  await stage.applyAll();
+  const { rows } = await stage.pool.query("select properties from user_account");
+  const { properties } = rows[0];
+  expect(Buffer.byteLength(JSON.stringify(properties))).toBeLessThanOrEqual(LIMITS.profileBytes);
+  expect(properties).toMatchObject({ l0: Array(16).fill("x".repeat(1_000)), n: 1, $ta_distinct_id: "d" });
+  expect(properties).not.toHaveProperty("$ta_account_id");
+  expect(stage.applied.reduce((sum, { leftOut }) => sum + leftOut, 0)).toBe(41);
+});

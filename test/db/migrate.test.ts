@@ -1,9 +1,14 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
+import { newUser } from "../../src/apply/facts.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { checksumOf, migrate } from "../../src/db/migrate.ts";
+import { inTransaction } from "../../src/db/pool.ts";
+import { insertUsers } from "../../src/db/user-account.ts";
+import { calendarOf } from "../../src/domain/calendar.ts";
 import { UsageError } from "../../src/errors.ts";
-import { createDatabase, log, rowsOf, type TempDatabase } from "./temp-database.ts";
+import { LIMITS } from "../../src/limits.ts";
+import { createDatabase, log, makeApp, migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;
 afterEach(() => database.drop());
@@ -116,4 +121,44 @@ test("days that have partitions from an earlier version keep them, and far days 
   ]);
   expect(await dropEventDaysBefore(pool, "2024-07-01")).toBe(3);
   expect((await loadEventParts(pool)).stateOf("2024-06-30")).toBe("dropped");
+});
+
+test("profiles that grew over 256 KiB are cut once, and the audit log says so", async () => {
+  database = await migratedDatabase();
+  const { pool } = database;
+  const names = Array.from({ length: 600 }, (_, index) => `l${index}`);
+  const list = Array.from({ length: 500 }, (_, index) => `${index} ${"x".repeat(500)}`);
+  const profiles = {
+    large: {
+      ...Object.fromEntries(names.slice(0, 40).map((name) => [name, list])),
+      n: 1,
+      o: { t: "x".repeat(20_000) },
+    },
+    repetitive: Object.fromEntries(names.map((name) => [name, "x".repeat(2_000)])),
+    small: { n: 1, l: list.slice(0, 3) },
+  };
+  const app = await makeApp(pool);
+  const calendar = calendarOf("Asia/Shanghai");
+  const users = Object.entries(profiles).map(([clientId, properties]) => ({
+    ...newUser({ appId: app.appId, clientId }, 0, { calendar }),
+    properties,
+  }));
+  await inTransaction(pool, (tx) => insertUsers(tx, users));
+  await pool.query("delete from migration where name = '0016-profile-size.sql'");
+  await migrate(pool, options);
+  const { rows } = await pool.query("select client_id, properties from user_account order by 1");
+  const [large, repetitive, small] = rows.map((row) => row.properties);
+  expect(small).toEqual(profiles.small);
+  for (const cut of [large, repetitive]) {
+    const bytes = Buffer.byteLength(JSON.stringify(cut));
+    expect([bytes <= LIMITS.profileBytes, bytes > LIMITS.profileBytes - 20_000]).toEqual([true, true]);
+  }
+  expect(large).toMatchObject({ n: 1, l0: list.slice(0, large.l0.length) });
+  expect(large).not.toHaveProperty("o");
+  expect(Buffer.byteLength(JSON.stringify(large.l0))).toBeLessThanOrEqual(LIMITS.propertyBytes);
+  expect(large.l0.length).toBeGreaterThan(25);
+  const { rows: notes } = await pool.query("select at_ms, actor, action, app_id, details from audit_log");
+  expect(notes).toEqual([
+    { at_ms: options.clock(), actor: "migration", action: "profile.cut", app_id: app.appId, details: { users: 2 } },
+  ]);
 });

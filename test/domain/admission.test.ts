@@ -118,6 +118,7 @@ test.each<[string, JsonObject, "omitted" | "cut", string]>([
   ["a text of 2,049 bytes", { t: "x".repeat(2_049) }, "cut", "t"],
   ["683 characters of 3 bytes each", { t: "字".repeat(683) }, "cut", "t"],
   ["a list of 501 texts", { l: Array(501).fill("x") }, "cut", "l"],
+  ["a list over 16 KiB", { l: Array(17).fill("x".repeat(1_000)) }, "cut", "l"],
   ["a list with one text too long", { l: ["x", "y".repeat(2_049)] }, "cut", "l"],
   ["an object over 16 KiB", { o: { t: "x".repeat(17_000) } }, "omitted", "o"],
   ["an object nested too deep", { o: nested(LIMITS.nestingDepth + 1) }, "omitted", "o"],
@@ -125,6 +126,17 @@ test.each<[string, JsonObject, "omitted" | "cut", string]>([
   const admission = admit([event({ properties: { ...properties, fine: "yes" } })]);
   expect(admission).toMatchObject({ ...NOTHING, [kind]: [[0, name]], errors: [{ index: 0, reason: "bad_property" }] });
   expect(admission.errors).toHaveLength(1);
+});
+
+test("what one event brings beyond the largest profile is told as bad_property", () => {
+  const profile = (properties: JsonObject) => event({ type: "profile", event: "profile_set", properties });
+  const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`p${index}`, 1]));
+  expect(admit([profile(many)])).toMatchObject({ omitted: [[0, "p1000"]], errors: [{ reason: "bad_property" }] });
+  const large = Object.fromEntries(
+    Array.from({ length: 17 }, (_, index) => [`l${index}`, Array(16).fill("x".repeat(1_000))]),
+  );
+  expect(admit([profile(large)])).toMatchObject({ omitted: [[0, "l16"]], errors: [{ reason: "bad_property" }] });
+  expect(admit([event({ properties: many })])).toEqual(NOTHING);
 });
 
 function nested(depth: number): JsonObject {
@@ -171,7 +183,10 @@ test("a value that is cut fits afterwards, is the beginning of what was sent, an
     }),
     { numRuns: 200 },
   );
-  expect(cutValue(Array(600).fill("y".repeat(3_000)))).toEqual(Array(500).fill("y".repeat(2_048)));
+  expect(cutValue(Array(600).fill("y"))).toEqual(Array(500).fill("y"));
+  const cut = cutValue(Array(600).fill("y".repeat(3_000)));
+  expect(cut).toEqual(Array(7).fill("y".repeat(2_048)));
+  expect(fitOf(cut, "list")).toBe("fits");
 });
 
 const anything = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;

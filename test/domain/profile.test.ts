@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
-import { applyProfileOperation, PROFILE_OPERATIONS, type ProfileOperation } from "../../src/domain/profile.ts";
+import { changeProfile, PROFILE_OPERATIONS, type ProfileOperation } from "../../src/domain/profile.ts";
 import { LIMITS } from "../../src/limits.ts";
+
+const changed = (...args: Parameters<typeof changeProfile>) => changeProfile(...args).profile;
 
 test.each<[ProfileOperation, JsonObject, JsonObject, JsonObject]>([
   ["profile_set", { a: 1 }, { a: 2, b: "x" }, { a: 2, b: "x" }],
@@ -31,31 +33,66 @@ test.each<[ProfileOperation, JsonObject, JsonObject, JsonObject]>([
   ["profile_delete", { a: 1, b: 2 }, { a: 1 }, {}],
   ["profile_delete", {}, {}, {}],
 ])("%s on %j with %j gives %j", (operation, profile, properties, expected) => {
-  expect(applyProfileOperation(profile, operation, properties)).toEqual(expected);
+  expect(changed(profile, operation, properties)).toEqual(expected);
 });
 
 test.each(["constructor", "toString", "valueOf", "hasOwnProperty"])(
   "a property that happens to be called %s is a property like any other",
   (name) => {
-    expect(applyProfileOperation({}, "profile_set_once", { [name]: "mine" })).toEqual({ [name]: "mine" });
-    expect(applyProfileOperation({}, "profile_append", { [name]: ["mine"] })).toEqual({ [name]: ["mine"] });
-    expect(applyProfileOperation({}, "profile_set", { [name]: null })).toEqual({});
+    expect(changed({}, "profile_set_once", { [name]: "mine" })).toEqual({ [name]: "mine" });
+    expect(changed({}, "profile_append", { [name]: ["mine"] })).toEqual({ [name]: ["mine"] });
+    expect(changed({}, "profile_set", { [name]: null })).toEqual({});
   },
 );
 
 test("a list stops growing at its maximum and keeps what came first", () => {
   const full = Array.from({ length: LIMITS.propertyListLength }, (_, index) => `t${index}`);
-  expect(applyProfileOperation({ l: full }, "profile_append", { l: ["late"] })).toEqual({ l: full });
-  expect(applyProfileOperation({ l: full.slice(1) }, "profile_uniq_append", { l: ["x", "y"] }).l).toEqual([
-    ...full.slice(1),
-    "x",
-  ]);
+  expect(changed({ l: full }, "profile_append", { l: ["late"] })).toEqual({ l: full });
+  expect(changed({ l: full.slice(1) }, "profile_uniq_append", { l: ["x", "y"] }).l).toEqual([...full.slice(1), "x"]);
+});
+
+test("a value over 16 KiB is left out, and a list is cut to what fits; both are counted", () => {
+  const item = "x".repeat(1_000);
+  const fitting = Array(16).fill(item);
+  const object = { t: "x".repeat(LIMITS.propertyBytes) };
+  expect(changeProfile({ o: 1 }, "profile_set", { o: object })).toEqual({ profile: { o: 1 }, leftOut: 1 });
+  expect(changeProfile({}, "profile_set", { l: Array(17).fill(item) })).toEqual({
+    profile: { l: fitting },
+    leftOut: 1,
+  });
+  expect(changeProfile({ l: fitting }, "profile_append", { l: [item] })).toEqual({
+    profile: { l: fitting },
+    leftOut: 1,
+  });
+  expect(changeProfile({}, "profile_append", { l: fitting })).toEqual({ profile: { l: fitting }, leftOut: 0 });
+});
+
+test("a profile with 1,000 properties takes no other, and those it has can change", () => {
+  const full = Object.fromEntries(Array.from({ length: LIMITS.profileProperties }, (_, index) => [`p${index}`, 1]));
+  const { profile, leftOut } = changeProfile(full, "profile_set", { more: 1, p0: 2 });
+  expect([Object.keys(profile).length, profile.more, profile.p0, leftOut]).toEqual([1_000, undefined, 2, 1]);
+  expect(changed(changed(full, "profile_unset", { p0: null }), "profile_set", { more: 1 }).more).toBe(1);
+});
+
+test("a profile of 256 KiB takes nothing that makes it larger, and everything that makes it smaller", () => {
+  const large = { t: "x".repeat(LIMITS.propertyTextBytes) };
+  const names = Array.from({ length: LIMITS.profileProperties }, (_, index) => `p${index}`);
+  let full: JsonObject = {};
+  for (const name of names) full = changed(full, "profile_set", { [name]: large });
+  const bytes = Buffer.byteLength(JSON.stringify(full));
+  expect(bytes).toBeLessThanOrEqual(LIMITS.profileBytes);
+  expect(bytes).toBeGreaterThan(LIMITS.profileBytes - 3_000);
+  const more = { t: "x".repeat(LIMITS.propertyTextBytes * 2) };
+  expect(changeProfile(full, "profile_set", { p0: more })).toEqual({ profile: full, leftOut: 1 });
+  expect(changed(full, "profile_set", { p0: "small" }).p0).toBe("small");
+  // The same, also where the profile was read from a table and was never measured before.
+  expect(changeProfile(JSON.parse(JSON.stringify(full)), "profile_set", { p0: more }).leftOut).toBe(1);
 });
 
 test("a sum never leaves the range of a property", () => {
   const max = LIMITS.propertyNumber;
-  expect(applyProfileOperation({ n: max }, "profile_increment", { n: max })).toEqual({ n: max });
-  expect(applyProfileOperation({ n: -max }, "profile_increment", { n: -1 })).toEqual({ n: -max });
+  expect(changed({ n: max }, "profile_increment", { n: max })).toEqual({ n: max });
+  expect(changed({ n: -max }, "profile_increment", { n: -1 })).toEqual({ n: -max });
 });
 
 const anything = fc.json({ maxDepth: 3 }).map((text): JsonValue => JSON.parse(text));
@@ -67,7 +104,7 @@ test("no operation throws on whatever JSON is sent, none changes its arguments, 
   fc.assert(
     fc.property(object, operations, object, (profile, operation, properties) => {
       const before = JSON.stringify([profile, properties]);
-      const after = applyProfileOperation(profile, operation, properties);
+      const after = changed(profile, operation, properties);
       expect(JSON.stringify([profile, properties])).toBe(before);
       expect(JSON.parse(JSON.stringify(after))).toEqual(after);
       expect(Object.getPrototypeOf(after)).toBe(Object.prototype);
@@ -80,7 +117,7 @@ test("only the properties that are named change, unless the profile is deleted",
   fc.assert(
     fc.property(object, operations, object, (profile, operation, properties) => {
       fc.pre(operation !== "profile_delete");
-      const after = applyProfileOperation(profile, operation, properties);
+      const after = changed(profile, operation, properties);
       for (const name of Object.keys(profile))
         if (!Object.hasOwn(properties, name)) expect(after[name]).toEqual(profile[name]);
     }),
@@ -93,8 +130,7 @@ const thousandths = fc.integer({ min: -2_000_000_000_000_000, max: 2_000_000_000
 test("increments commute, and the sum is exact to the last of three decimals", () => {
   fc.assert(
     fc.property(thousandths, thousandths, (first, second) => {
-      const increment = (profile: JsonObject, by: number) =>
-        applyProfileOperation(profile, "profile_increment", { n: by / 1000 });
+      const increment = (profile: JsonObject, by: number) => changed(profile, "profile_increment", { n: by / 1000 });
       const sum = increment(increment({}, first), second);
       expect(increment(increment({}, second), first)).toEqual(sum);
       expect(sum.n).toBe((first + second) / 1000);
@@ -105,10 +141,9 @@ test("increments commute, and the sum is exact to the last of three decimals", (
 test("many small increments leave no binary rubbish behind", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -999_999, max: 999_999 }), { maxLength: 50 }), (steps) => {
-      const profile = steps.reduce<JsonObject>(
-        (sum, step) => applyProfileOperation(sum, "profile_increment", { n: step / 1000 }),
-        { n: 0 },
-      );
+      const profile = steps.reduce<JsonObject>((sum, step) => changed(sum, "profile_increment", { n: step / 1000 }), {
+        n: 0,
+      });
       expect(profile.n).toBe(steps.reduce((sum, step) => sum + step, 0) / 1000);
     }),
   );
@@ -121,7 +156,7 @@ test.each(["profile_number_max", "profile_number_min"] as const)(
     fc.assert(
       fc.property(number, fc.array(number, { minLength: 1, maxLength: 6 }), (old, values) => {
         const run = (list: readonly number[]) =>
-          list.reduce<JsonObject>((profile, n) => applyProfileOperation(profile, operation, { n }), { n: old });
+          list.reduce<JsonObject>((profile, n) => changed(profile, operation, { n }), { n: old });
         expect(run([...values, ...values])).toEqual(run(values));
         expect(run(values.toReversed())).toEqual(run(values));
       }),
@@ -133,8 +168,8 @@ test("uniq_append is idempotent, and keeps the order of first appearance", () =>
   const texts = fc.array(fc.string({ maxLength: 3 }), { maxLength: 20 });
   fc.assert(
     fc.property(texts, texts, (old, added) => {
-      const once = applyProfileOperation({ l: old }, "profile_uniq_append", { l: added });
-      expect(applyProfileOperation(once, "profile_uniq_append", { l: added })).toEqual(once);
+      const once = changed({ l: old }, "profile_uniq_append", { l: added });
+      expect(changed(once, "profile_uniq_append", { l: added })).toEqual(once);
       expect(once.l).toEqual([...new Set([...old, ...added])]);
     }),
   );
@@ -143,8 +178,8 @@ test("uniq_append is idempotent, and keeps the order of first appearance", () =>
 test("whatever came before, the order of set and delete decides what is left", () => {
   fc.assert(
     fc.property(object, (profile) => {
-      const set = (p: JsonObject) => applyProfileOperation(p, "profile_set", { a: "last" });
-      const drop = (p: JsonObject) => applyProfileOperation(p, "profile_delete", {});
+      const set = (p: JsonObject) => changed(p, "profile_set", { a: "last" });
+      const drop = (p: JsonObject) => changed(p, "profile_delete", {});
       expect(drop(set(profile))).toEqual({});
       expect(set(drop(profile))).toEqual({ a: "last" });
     }),

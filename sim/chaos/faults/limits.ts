@@ -68,7 +68,7 @@ const EDGES: readonly Edge[] = [
     send: (guest, size) => collect(guest, event({ list: Array.from({ length: size }, () => "x") })),
   },
   {
-    ...{ what: "bytes of an object", size: LIMITS.propertyObjectBytes, beyond: { reason: "bad_property" } },
+    ...{ what: "bytes of an object", size: LIMITS.propertyBytes, beyond: { reason: "bad_property" } },
     send: (guest, size) => collect(guest, event({ object: objectOf(size) })),
   },
   {
