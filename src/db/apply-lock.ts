@@ -10,7 +10,7 @@ import { claimApply, findApplyHolder, readApplyTerm } from "./apply-holder.ts";
 import { type Connection, canAnswer, isLockRefused, serverOf } from "./pool.ts";
 import { type Executor, query, sql } from "./sql.ts";
 
-const LOCK_KEY = 7226390;
+export const APPLY_LOCK_KEY = 7226390;
 const CHECK_MS = 1_000;
 const LOOK_MS = 250;
 /** How long a start waits for a holder that gives no sign of life: longer than the database needs to notice its end. */
@@ -192,7 +192,7 @@ class HeldElsewhere extends Error {
 }
 
 async function tryLock(client: pg.Client): Promise<boolean> {
-  const [row] = await query<{ taken: boolean }>(client, sql`select pg_try_advisory_lock(${LOCK_KEY}) as taken`);
+  const [row] = await query<{ taken: boolean }>(client, sql`select pg_try_advisory_lock(${APPLY_LOCK_KEY}) as taken`);
   return row!.taken;
 }
 
@@ -204,7 +204,7 @@ async function findSession(client: Executor): Promise<Session | undefined> {
     client,
     sql`select l.pid as id, host(a.client_addr) as address, a.query_start::text as "askedAt"
       from pg_locks l left join pg_stat_activity a using (pid)
-      where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = ${LOCK_KEY} and l.objsubid = 1
+      where l.locktype = 'advisory' and l.granted and l.classid = 0 and l.objid = ${APPLY_LOCK_KEY} and l.objsubid = 1
         and l.database = (select oid from pg_database where datname = current_database())`,
   );
   return session;

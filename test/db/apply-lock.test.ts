@@ -1,7 +1,7 @@
 import pg from "pg";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ApplyLock } from "../../src/db/apply-lock.ts";
+import { APPLY_LOCK_KEY, ApplyLock } from "../../src/db/apply-lock.ts";
 import { embeddedConnection } from "../../src/db/embedded-role.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
@@ -106,13 +106,13 @@ describe("the lock", () => {
     };
   });
 
-  const takenByOther = () => other.query("select pg_advisory_lock(7226390), pg_backend_pid() as id");
+  const takenByOther = () => other.query(`select pg_advisory_lock(${APPLY_LOCK_KEY}), pg_backend_pid() as id`);
 
   test("is waited for, and says so, while its holder gives no sign of life: the database may not have noticed its end", async () => {
     await takenByOther();
     const taking = lock.take(connection);
     await expect.poll(() => said).toEqual([expect.stringMatching(/database session \d+.*waiting for its end/)]);
-    await other.query("select pg_advisory_unlock(7226390)");
+    await other.query(`select pg_advisory_unlock(${APPLY_LOCK_KEY})`);
     await taking;
     await lock.claim();
     expect(await holder()).toMatchObject({ journal_id: "mine" });
@@ -148,7 +148,7 @@ describe("the lock", () => {
       const obstacle = new RegExp(`^another process applies into this database: .*database session ${id}\\.$`);
       await expect.poll(() => lock.obstacle).toMatch(obstacle);
       expect(terms).toEqual([undefined]);
-      await other.query("select pg_advisory_unlock(7226390)");
+      await other.query(`select pg_advisory_unlock(${APPLY_LOCK_KEY})`);
       await expect.poll(() => terms).toEqual([undefined, expect.any(String)]);
       await expect.poll(() => lock.obstacle).toBeUndefined();
       expect(terms[1]).not.toBe(first);

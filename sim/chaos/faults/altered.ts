@@ -8,7 +8,7 @@ const STUCK_MS = { short: 1_000, long: 10_000 };
 const PATIENCE_MS = 240_000;
 
 /** Does something to the database. Apply says that it is stuck, nothing is set aside, and collection goes on. */
-async function getsStuck({ place, findings, form }: Trouble, alter: () => Promise<unknown>): Promise<void> {
+export async function getsStuck({ place, findings, form }: Trouble, alter: () => Promise<unknown>): Promise<void> {
   const before = await setAside(place);
   await alter();
   const isStuck = async () => (await place.figures()).get("touchpoint_apply_stuck") === 1;
@@ -23,7 +23,7 @@ async function setAside({ pool }: Place): Promise<number> {
   return (await pool.query("select count(*)::int as count from set_aside")).rows[0].count;
 }
 
-async function goesOn({ place }: Trouble): Promise<void> {
+export async function goesOn({ place }: Trouble): Promise<void> {
   const { durable } = await place.progress();
   const isApplied = async () => (await place.progress()).applied >= durable;
   await until("apply goes on by itself", isApplied, { waitMs: PATIENCE_MS });

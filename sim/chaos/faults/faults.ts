@@ -9,6 +9,7 @@ import { FUZZ_FAULTS } from "./fuzz.ts";
 import { JOURNAL_FAULTS } from "./journal.ts";
 import { KILLS } from "./kills.ts";
 import { LIMIT_FAULTS } from "./limits.ts";
+import { SECOND_SERVER_FAULTS } from "./second-server.ts";
 import { WORKER_FAULTS } from "./worker.ts";
 
 /** Everything that is done to a server: a closed list. */
@@ -17,6 +18,7 @@ export const FAULTS: readonly Fault[] = [
   ...WORKER_FAULTS,
   ...DATABASE_FAULTS,
   ...ALTERED_FAULTS,
+  ...SECOND_SERVER_FAULTS,
   ...DISK_FAULTS,
   ...JOURNAL_FAULTS,
   ...CLOCK_FAULTS,

@@ -1,0 +1,84 @@
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
+import { cp } from "node:fs/promises";
+import { join } from "node:path";
+import pg from "pg";
+import { APPLY_LOCK_KEY } from "../../../src/db/apply-lock.ts";
+import type { Fault, Trouble } from "../fault.ts";
+import type { Place } from "../place.ts";
+import { ServerChild } from "../server-child.ts";
+import { until } from "../until.ts";
+import { getsStuck, goesOn } from "./altered.ts";
+
+const EVENTS = 60;
+const REFUSED = /Another process applies into this database already: process (\d+) /;
+
+/** Every way in which a second server comes to the same database: with a journal of its own, or with a copy of ours. */
+const secondServer: Fault = {
+  name: "second_server",
+  what: "a second server starts on the same database, and one on a copy of DATA_DIR: both are refused, and the first goes on",
+  kind: "other",
+  at: "external",
+  async inflict(trouble) {
+    await isRefused(trouble, "own", async () => {});
+    await isRefused(trouble, "copied", (dataDir) =>
+      cp(join(trouble.place.dataDir, "journal"), join(dataDir, "journal"), { recursive: true }),
+    );
+  },
+  mend: goesOn,
+};
+
+async function isRefused(
+  { place, findings }: Trouble,
+  journal: "own" | "copied",
+  fill: (dataDir: string) => Promise<void>,
+): Promise<void> {
+  const dataDir = join(place.dataDir, "..", "second-server");
+  mkdirSync(dataDir, { mode: 0o711 });
+  copyFileSync(join(place.dataDir, "secret.key"), join(dataDir, "secret.key"));
+  await fill(dataDir);
+  const second = ServerChild.launch({ env: { ...place.serverEnv(), PORT: "0", DATA_DIR: dataDir } });
+  try {
+    await place.flows(EVENTS);
+    await until("the second server has given up", () => !second.isRunning);
+    const [, holder] = REFUSED.exec(second.output) ?? [];
+    findings.equal(2, `who refuses a second server, whose journal is ${journal}`, {
+      is: Number(holder),
+      should: place.server.pid,
+    });
+  } finally {
+    await second.kill();
+    rmSync(dataDir, { recursive: true });
+  }
+}
+
+/** Sessions of somebody who has got hold of the lock. */
+const takers = new WeakMap<Place, pg.Client>();
+
+const lockTaken: Fault = {
+  name: "lock_taken",
+  what: "the database ends the connection that holds the lock of apply, and somebody else takes the lock for a while",
+  kind: "other",
+  at: "external",
+  inflict: (trouble) => getsStuck(trouble, () => takeLock(trouble.place)),
+  async mend(trouble) {
+    await takers.get(trouble.place)?.end();
+    await goesOn(trouble);
+  },
+};
+
+async function takeLock(place: Place): Promise<void> {
+  const taker = new pg.Client(place.pool.options);
+  takers.set(place, taker);
+  taker.on("error", () => {});
+  await taker.connect();
+  // It stands in line, and has the lock at the instant at which the server loses it.
+  const taken = taker.query("select pg_advisory_lock($1)", [APPLY_LOCK_KEY]);
+  await until("somebody waits for the lock", async () => {
+    const { rows } = await place.pool.query("select 1 from pg_locks where locktype = 'advisory' and not granted");
+    return rows.length > 0;
+  });
+  await place.pool.query("select pg_terminate_backend(backend_id) from apply_holder");
+  await taken;
+}
+
+export const SECOND_SERVER_FAULTS: readonly Fault[] = [secondServer, lockTaken];
