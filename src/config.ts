@@ -31,6 +31,10 @@ export type Config = Readonly<{
   bodyBytesMax: number;
   bodyUnpackedBytesMax: number;
   bodiesInFlightBytesMax: number;
+  appEntriesPerS: number;
+  appBytesPerS: number;
+  addressEntriesPerS: number;
+  addressBytesPerS: number;
   requestTimeoutS: number;
   connectionsMax: number;
   journalPendingBytesMax: number;
@@ -92,6 +96,22 @@ export const SETTINGS = {
     read: bytes(4 * KIB, 64 * GIB),
     hint: "bodies being received or answered, over all connections; above half of it, an address or app with more than an even share is refused",
   },
+  APP_ENTRIES_PER_S: {
+    fallback: "50000",
+    read: integer(1, 1_000_000_000),
+    hint: "calls with a token that an app may make a second in the long run",
+  },
+  APP_BYTES_PER_S: {
+    fallback: "64MiB",
+    read: bytes(1, 1_024 * GIB),
+    hint: "the same in bytes of their bodies, unpacked",
+  },
+  ADDRESS_ENTRIES_PER_S: {
+    fallback: "50000",
+    read: integer(1, 1_000_000_000),
+    hint: "link calls that an address may make a second in the long run",
+  },
+  ADDRESS_BYTES_PER_S: { fallback: "32MiB", read: bytes(1, 1_024 * GIB), hint: "the same in bytes" },
   REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time in which a request must have arrived" },
   CONNECTIONS_MAX: { fallback: "20000", read: integer(1, 1_000_000), hint: "open HTTP connections" },
   JOURNAL_PENDING_BYTES_MAX: {
@@ -189,6 +209,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     bodyBytesMax: value("BODY_BYTES_MAX"),
     bodyUnpackedBytesMax: value("BODY_UNPACKED_BYTES_MAX"),
     bodiesInFlightBytesMax: value("BODIES_IN_FLIGHT_BYTES_MAX"),
+    appEntriesPerS: value("APP_ENTRIES_PER_S"),
+    appBytesPerS: value("APP_BYTES_PER_S"),
+    addressEntriesPerS: value("ADDRESS_ENTRIES_PER_S"),
+    addressBytesPerS: value("ADDRESS_BYTES_PER_S"),
     requestTimeoutS: value("REQUEST_TIMEOUT_S"),
     connectionsMax: value("CONNECTIONS_MAX"),
     journalPendingBytesMax: value("JOURNAL_PENDING_BYTES_MAX"),
@@ -206,10 +230,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     demoApp: value("DEMO_APP") === "on",
     printSecrets: value("PRINT_SECRETS"),
   };
-  if (config.journalPendingBytesMax < 2 * config.bodyUnpackedBytesMax) {
-    problems.push(
-      "JOURNAL_PENDING_BYTES_MAX: must be at least twice BODY_UNPACKED_BYTES_MAX, or large bodies never fit.",
-    );
+  // Half is for whoever comes first, and a call may come with as much again of what was found wrong with it.
+  if (config.journalPendingBytesMax < 4 * config.bodyBytesMax) {
+    problems.push("JOURNAL_PENDING_BYTES_MAX: must be at least four times BODY_BYTES_MAX, or large bodies never fit.");
   }
   if (config.bodiesInFlightBytesMax < 4 * config.bodyBytesMax) {
     problems.push("BODIES_IN_FLIGHT_BYTES_MAX: must be at least four times BODY_BYTES_MAX.");

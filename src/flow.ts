@@ -11,12 +11,14 @@ import { Intake } from "./http/intake.ts";
 import { KnownClients } from "./http/known-clients.ts";
 import { Metrics } from "./http/metrics.ts";
 import { Progress } from "./http/progress.ts";
+import { AppBacklog } from "./intake/app-backlog.ts";
 import { BodyRoom } from "./intake/body-room.ts";
+import { IntakeBudgets } from "./intake/budgets.ts";
 import { LargeBodies } from "./intake/large-bodies.ts";
 import { Refusals } from "./intake/refusals.ts";
 import { JournalDepth } from "./journal/depth.ts";
 import { DiskThread } from "./journal/disk-thread.ts";
-import { Journal } from "./journal/journal.ts";
+import { type Flush, Journal } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
 
@@ -35,6 +37,8 @@ export class Flow {
   readonly refusals: Refusals;
   readonly bodies: BodyRoom;
   readonly largeBodies: LargeBodies;
+  readonly budgets: IntakeBudgets;
+  readonly backlog = new AppBacklog();
   readonly #config: Config;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -51,7 +55,7 @@ export class Flow {
   #stuckBecause = "";
 
   private constructor(parts: FlowParts) {
-    const { config, log, clock, database, journal, applied } = parts;
+    const { config, log, clock, database, journal, applied, refusals } = parts;
     const recovered = journal.durable;
     this.#config = config;
     this.#log = log;
@@ -60,15 +64,22 @@ export class Flow {
     this.#erasureKey = parts.erasureKey;
     this.#lock = parts.lock;
     this.journal = journal;
-    this.refusals = new Refusals(clock);
-    this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals: this.refusals });
-    this.largeBodies = new LargeBodies({ refusals: this.refusals, log });
+    this.refusals = refusals;
+    this.bodies = new BodyRoom({ bytesMax: config.bodiesInFlightBytesMax, refusals });
+    this.largeBodies = new LargeBodies({ refusals, log });
+    this.budgets = new IntakeBudgets({
+      app: { entriesPerS: config.appEntriesPerS, bytesPerS: config.appBytesPerS },
+      address: { entriesPerS: config.addressEntriesPerS, bytesPerS: config.addressBytesPerS },
+      refusals,
+    });
     this.progress = new Progress(applied);
     this.depth = new JournalDepth({ applied, recovered });
     this.#behindSinceMs = applied < recovered ? clock() : 0;
     this.intake = new Intake({
       journal,
       progress: this.progress,
+      backlog: this.backlog,
+      refusals,
       log,
       diskFreeBytesMin: config.diskFreeBytesMin,
       backlogBytesMax: config.journalBacklogBytesMax,
@@ -91,20 +102,22 @@ export class Flow {
     });
   }
 
-  static async open(options: Omit<FlowParts, "journal" | "applied">): Promise<Flow> {
+  static async open(options: Omit<FlowParts, "journal" | "applied" | "refusals">): Promise<Flow> {
     const { config, log, database } = options;
     let flow: Flow | undefined;
+    const refusals = new Refusals(options.clock);
     const journal = await Journal.open(join(config.dataDir, "journal"), {
       log,
       disk: new DiskThread(),
       pendingBytesMax: config.journalPendingBytesMax,
+      overShare: (appId) => refusals.refuse(appId, "memory"),
       onFlush: (flush) => {
         if (flow) flow.#flushed(flush);
       },
     });
     const applied = await readCursor(database.pool, journal.id);
     await journal.skipTo(applied);
-    flow = new Flow({ ...options, journal, applied });
+    flow = new Flow({ ...options, journal, applied, refusals });
     return flow;
   }
 
@@ -143,10 +156,11 @@ export class Flow {
     this.#thread.wake(this.journal.durable);
   }
 
-  #flushed(flush: { durable: number; records: number; tookMs: number }): void {
+  #flushed(flush: Flush): void {
     this.metrics.fsyncSeconds.observe(flush.tookMs / 1000);
     this.metrics.journalRecords.inc(flush.records);
     this.depth.written(flush.durable, flush.records);
+    this.backlog.written(flush.durable, flush.byApp, this.#clock());
     if (this.#behindSinceMs === 0) this.#behindSinceMs = this.#clock();
     this.#thread?.wake(flush.durable);
   }
@@ -155,6 +169,7 @@ export class Flow {
     this.progress.advance(position, receivedAtMs);
     this.known.applied(position);
     this.depth.applied(position);
+    this.backlog.applied(position);
     if (position >= this.journal.durable) this.#behindSinceMs = 0;
     for (const [outcome, events] of Object.entries(outcomes)) this.metrics.events.inc({ outcome }, events);
     for (const [outcome, count] of Object.entries(touches)) this.metrics.touches.inc({ outcome }, count);
@@ -195,4 +210,5 @@ type FlowParts = {
   erasureKey: Uint8Array;
   journal: Journal;
   applied: number;
+  refusals: Refusals;
 };

@@ -22,6 +22,16 @@ export const LIMITS = {
   adParamsDecodings: 2,
   adParamsDepth: 2,
   segmentBytes: 64 * MIB,
+  /** Of one write: to make up a longer one would keep the answers waiting. */
+  flushBytes: 8 * MIB,
+  /** What is not used of a budget is kept for so long. */
+  budgetBurstS: 30,
+  countedAddresses: 50_000,
+  /** Counts of bytes by flush and app. */
+  backlogCells: 65_536,
+  /** Below so many times the least free space, apps that write more than an even share are refused first. */
+  diskShortTimes: 1.25,
+  refusalsListed: 200,
   applyBatchBytes: 2 * MIB,
   observedNamesPerApp: 5_000,
   /** Of events, and of properties: observed and declared ones together. */

@@ -61,13 +61,14 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     stops.push(() => costs.stop());
 
     let isStopping = false;
-    const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, refusals } = flow;
+    const { journal, known, intake, progress, metrics, depth } = flow;
+    const { bodies, largeBodies, budgets, refusals } = flow;
     const pace = new IntakePace(() => journal.durable);
     const live = new Live(startedAtMs);
     const failedSignIns = new FailedSignIns({ pool: database.pool, clock, log });
     const server = await createServer({
       ...{ config, clock, log, vault, userTokenKey, apps, live, costs: costs.puller },
-      ...{ known, intake, progress, metrics, bodies, largeBodies, refusals },
+      ...{ known, intake, progress, metrics, bodies, largeBodies, budgets, refusals },
       pool: database.pool,
       reportPool: () => database.reportPools[pace.isBusy() ? "busy" : "quiet"],
       caller: new CallerAddress(config.trustedProxies),

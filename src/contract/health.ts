@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { HEALTH_PROBLEMS, type HealthProblem, type HealthState } from "../domain/health.ts";
 import { LEDGER_STEPS, type LedgerStep } from "../domain/ledger.ts";
+import { REFUSALS, type Refusal } from "../domain/refusal.ts";
 import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { choice } from "./fields.ts";
@@ -74,6 +75,13 @@ const orderWithoutRate = Type.Object({
   is_rate_set: Type.Boolean({ description: "There is a rate by now; it holds for later orders" }),
 });
 
+const refused = Type.Object({
+  app_id: Type.Integer({ description: "0: of no app" }),
+  reason: choice<Refusal>(REFUSALS, "What there was too much of"),
+  calls: count("Refused with 2003 since the start of this process"),
+  last_at_ms: Type.Integer(),
+});
+
 export const healthAnswer = Type.Object({
   state: choice(["good", "troubled", "refusing"] as const satisfies readonly HealthState[], "refusing: new data is"),
   problems: Type.Array(choice<HealthProblem>(HEALTH_PROBLEMS, "What to look at, the worst first")),
@@ -85,6 +93,7 @@ export const healthAnswer = Type.Object({
   live_watchers: count("Open live streams"),
   intake,
   disk,
+  refused: Type.Array(refused),
   database: orNull(database),
   lanes: Type.Array(lane),
   accounts: Type.Array(account),

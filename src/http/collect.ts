@@ -1,3 +1,4 @@
+import { elapsedMs } from "../clock.ts";
 import type { EventError } from "../domain/admission.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
@@ -43,7 +44,9 @@ export type Collected = {
 
 /** Judges the events and makes them durable. What could take long is done on the thread of large bodies. */
 export async function collect(context: HttpContext, call: CollectCall): Promise<Collected> {
-  const { bytes, headers } = call;
+  const { app, bytes, headers } = call;
+  const refusal = context.budgets.takeFromApp(app.appId, bytes.length, elapsedMs());
+  if (refusal) throw refusal;
   if (!isPlain(headers)) call.plain = unpackedAtOnce(bytes, headers, context.config.bodyUnpackedBytesMax);
   else if (bytes.length <= LIMITS.bodyBytesAtOnce) call.plain = bytes;
   return call.plain ? collectHere(context, call, call.plain) : collectElsewhere(context, call);
@@ -64,6 +67,7 @@ function unpackedAtOnce(bytes: Buffer, headers: BodyHeaders, unpackedBytesMax: n
 
 async function collectHere(context: HttpContext, call: CollectCall, plain: Buffer): Promise<Collected> {
   const { app } = call;
+  if (plain.length > call.bytes.length) context.budgets.chargeApp(app.appId, plain.length - call.bytes.length);
   const body = readCollectBody(COLLECT_ENDPOINTS[call.endpoint]!, plain);
   const nowMs = context.clock();
   const clientId = clientIdOf(body, plain);
@@ -85,9 +89,11 @@ async function collectHere(context: HttpContext, call: CollectCall, plain: Buffe
 async function collectElsewhere(context: HttpContext, call: CollectCall): Promise<Collected> {
   const { app, bytes, headers, endpoint } = call;
   const { bodyUnpackedBytesMax: unpackedBytesMax } = context.config;
+  const { length: sentBytes } = bytes;
   const nowMs = context.clock();
   const sent = { form: COLLECT_ENDPOINTS[endpoint]!, bytes, headers, unpackedBytesMax, nowMs };
   const { clientId, errors, answer, ...judged } = await context.largeBodies.judge(sent, app);
+  context.budgets.chargeApp(app.appId, Math.max(0, judged.plainBytes - sentBytes));
   const registered = await requireRegistered(context, app, clientId);
   const head = headOf(call, { clientId, registered, nowMs });
   if (judged.gzip !== undefined) head.gzip = judged.gzip;

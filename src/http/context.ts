@@ -7,6 +7,7 @@ import type { DeveloperApp } from "../db/developer-app.ts";
 import type { JsonObject, JsonValue } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { BodyRoom } from "../intake/body-room.ts";
+import type { IntakeBudgets } from "../intake/budgets.ts";
 import type { LargeBodies } from "../intake/large-bodies.ts";
 import type { Refusals } from "../intake/refusals.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
@@ -45,6 +46,7 @@ export type HttpContext = {
   /** Bodies that are being received or answered. */
   bodies: BodyRoom;
   largeBodies: LargeBodies;
+  budgets: IntakeBudgets;
   refusals: Refusals;
   live: Live;
   costs: CostPuller;

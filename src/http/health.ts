@@ -8,6 +8,7 @@ import { isDatabaseAway } from "../db/pool.ts";
 import { countSetAside } from "../db/set-aside.ts";
 import { firstScheduledDay } from "../domain/cost-schedule.ts";
 import { healthProblems, healthState } from "../domain/health.ts";
+import { LIMITS } from "../limits.ts";
 import { showState } from "../postback/outbox-view.ts";
 import { VERSION } from "../version.ts";
 import type { HttpContext } from "./context.ts";
@@ -43,6 +44,11 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
       apply_lag_ms: Math.max(0, context.applyLagMs()),
       apply_obstacle: context.applyObstacle() ?? "",
     },
+    refused: context.refusals
+      .list()
+      .map(({ appId, refusal, calls, lastAtMs }) => ({ app_id: appId, reason: refusal, calls, last_at_ms: lastAtMs }))
+      .sort((one, other) => other.last_at_ms - one.last_at_ms)
+      .slice(0, LIMITS.refusalsListed),
     disk: { free_bytes: intake.diskFreeBytes, free_bytes_min: config.diskFreeBytesMin },
   };
 }

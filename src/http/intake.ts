@@ -1,16 +1,24 @@
 import { statfs } from "node:fs/promises";
 import { ApiError } from "../errors.ts";
-import type { EntryHead } from "../journal/entry.ts";
+import type { AppBacklog } from "../intake/app-backlog.ts";
+import type { Refusals } from "../intake/refusals.ts";
+import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Journal } from "../journal/journal.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
+import { isOverShare } from "../shared-room.ts";
 import type { Progress } from "./progress.ts";
 
 const WATCH_MS = 1_000;
+const RETRY_AFTER_S = 10;
+const OWN_KINDS: ReadonlySet<EntryKind> = new Set(["erase", "apple_attribution"]);
 
 export type IntakeOptions = {
   journal: Journal;
   progress: Progress;
+  backlog: AppBacklog;
+  refusals: Refusals;
   log: Log;
   diskFreeBytesMin: number;
   backlogBytesMax: number;
@@ -64,8 +72,27 @@ export class Intake {
   /** Resolves with the position after the entry once it is durable. */
   accept(head: EntryHead, body: Buffer, verdicts?: string): Promise<number> {
     const obstacle = this.obstacle();
-    if (obstacle) return Promise.reject(new ApiError("overloaded", obstacle, { retryAfterS: 10 }));
+    if (obstacle) return Promise.reject(new ApiError("overloaded", obstacle, { retryAfterS: RETRY_AFTER_S }));
+    const overShare = this.#overShare(head);
+    if (overShare) return Promise.reject(this.#options.refusals.refuse(head.app, overShare, RETRY_AFTER_S));
     return this.#options.journal.append({ head, body, verdicts });
+  }
+
+  /** What an app has more than an even share of, when it begins to be short. What we write ourselves is never too much. */
+  #overShare({ kind, app }: EntryHead): "backlog" | "disk" | undefined {
+    const { diskFreeBytesMin, backlogBytesMax: max, backlog } = this.#options;
+    const { waiting, lately } = backlog;
+    // Whoever is the only one to write shares with nobody.
+    if (lately.count < 2 || OWN_KINDS.has(kind)) return undefined;
+    const used = Math.max(this.backlogBytes, waiting.all);
+    if (used > max / 2) {
+      const isOver = isOverShare({ used, max, held: waiting.of(app), holders: waiting.count });
+      if (isOver) return "backlog";
+    }
+    if (this.#diskFreeBytes < LIMITS.diskShortTimes * diskFreeBytesMin) {
+      if (lately.of(app) > lately.all / lately.count) return "disk";
+    }
+    return undefined;
   }
 
   async #measureDisk(): Promise<void> {

@@ -15,6 +15,7 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
+import { elapsedMs } from "../clock.ts";
 import { refusal } from "../contract/envelope.ts";
 import { routeValidatorOf } from "../contract/validation.ts";
 import { ApiError } from "../errors.ts";
@@ -181,6 +182,12 @@ function addHooks(server: FastifyInstance, context: HttpContext): void {
   });
 
   server.addHook("preValidation", (request, _reply, done) => {
+    const { collection, keepsBytes } = request.routeOptions.config ?? {};
+    if (collection && !keepsBytes) {
+      const bytes = request.plainBody?.length ?? 0;
+      const refusal = context.budgets.takeFromApp(request.app.appId, bytes, elapsedMs());
+      if (refusal) return done(refusal);
+    }
     const isMissing = request.body === undefined && request.routeOptions.schema?.body !== undefined;
     done(isMissing ? new ApiError("badJson", "The body is empty.") : undefined);
   });

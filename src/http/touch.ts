@@ -1,3 +1,4 @@
+import { elapsedMs } from "../clock.ts";
 import { SUCCESS_TEXT } from "../contract/envelope.ts";
 import type { TouchKind } from "../domain/touch.ts";
 import { ApiError, CODES, type CodeName } from "../errors.ts";
@@ -34,6 +35,10 @@ export async function acceptTouch(context: HttpContext, call: TouchCall): Promis
   const id = link.get("app_id");
   const way = wayOf(link.get("company"));
   const known = context.apps.byId(Number(id));
+  const { ip: address } = call;
+  const caller = { address, appId: known?.appId ?? 0, bytes: bytes.length };
+  const refusal = context.budgets.takeFromAddress(caller, elapsedMs());
+  if (refusal) throw refusal;
   if (way === undefined) {
     throw refused(context, known, read, "badParameter", "company is missing or not the name of an ad platform.");
   }

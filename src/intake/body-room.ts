@@ -1,7 +1,7 @@
 import { countedAddress } from "../domain/network.ts";
 import { ApiError } from "../errors.ts";
+import { SharedRoom } from "../shared-room.ts";
 import type { Refusals } from "./refusals.ts";
-import { SharedRoom } from "./shared-room.ts";
 
 /** Whose body it is: the address as it is counted, and the app; 0: of no app. */
 export type BodyOwner = { address: string; appId: number };

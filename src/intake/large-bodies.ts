@@ -3,11 +3,11 @@ import type { AppMetadata } from "../domain/metadata.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
+import { SharedRoom } from "../shared-room.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { JudgedLarge, SentLarge } from "./judge.ts";
 import type { JudgeReply, JudgeRequest } from "./large-body-worker.ts";
 import type { Refusals } from "./refusals.ts";
-import { SharedRoom } from "./shared-room.ts";
 import { transferable } from "./transferable.ts";
 
 type AppOfBody = { appId: number; metadata: AppMetadata };

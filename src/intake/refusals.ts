@@ -1,9 +1,6 @@
 import type { Clock } from "../clock.ts";
+import type { Refusal } from "../domain/refusal.ts";
 import { ApiError } from "../errors.ts";
-
-/** What an app, or a caller, has had too much of. Closed: counted by these, and shown in the console. */
-export const REFUSALS = ["entries", "bytes", "address", "bodies", "large_bodies", "memory", "backlog", "disk"] as const;
-export type Refusal = (typeof REFUSALS)[number];
 
 const SENTENCES: Record<Refusal, string> = {
   entries: "This app sends more calls than its budget allows.",

@@ -6,6 +6,7 @@ import { elapsedMs } from "../clock.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
+import { SharedRoom } from "../shared-room.ts";
 import { type Disk, O_DSYNC } from "./disk.ts";
 import { encodeEntry, type NewEntry } from "./entry.ts";
 import { sealRecord } from "./record.ts";
@@ -13,7 +14,13 @@ import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from
 
 const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
 
-type Waiting = { record: Buffer; resolve: (until: number) => void; reject: (error: Error) => void };
+type Waiting = {
+  record: Buffer;
+  app: number;
+  bytes: number;
+  resolve: (until: number) => void;
+  reject: (error: Error) => void;
+};
 
 /**
  * The append-only log. `append` resolves when the entry is on the disk. Callers that arrive together, or while a sync
@@ -30,7 +37,8 @@ export class Journal {
   #segmentFrom = 0;
   #durable = 0;
   #waiting: Waiting[] = [];
-  #waitingBytes = 0;
+  /** Bytes that wait for the disk, by app. */
+  readonly #room: SharedRoom<number>;
   #flushing: Promise<void> | undefined;
   #broken = false;
   #closed = false;
@@ -39,6 +47,7 @@ export class Journal {
     this.dir = dir;
     this.id = id;
     this.#options = options;
+    this.#room = new SharedRoom(options.pendingBytesMax);
   }
 
   static async open(dir: string, options: JournalOptions): Promise<Journal> {
@@ -64,7 +73,7 @@ export class Journal {
   }
 
   get waitingBytes(): number {
-    return this.#waitingBytes;
+    return this.#room.used;
   }
 
   /**
@@ -84,14 +93,19 @@ export class Journal {
     const record = encodeEntry(entry);
     if (record.length > LIMITS.segmentBytes)
       return Promise.reject(new ApiError("bodyTooLarge", "The body is too large."));
-    if (this.#waitingBytes + record.length > this.#options.pendingBytesMax) {
-      return Promise.reject(overloaded("The journal cannot keep up with what arrives."));
-    }
-    this.#waitingBytes += record.length;
+    const { app, gzip = 0 } = entry.head;
+    const room = this.#room.take(app, record.length);
+    if (room === "full") return Promise.reject(overloaded("The journal cannot keep up with what arrives."));
+    if (room === "over_share") return Promise.reject(this.#overShare(app));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ record, resolve, reject });
+      this.#waiting.push({ record, app, bytes: record.length + gzip, resolve, reject });
       this.#flushing ??= new Promise((done) => setImmediate(done)).then(() => this.#flushAll());
     });
+  }
+
+  #overShare(app: number): ApiError {
+    const { overShare = () => overloaded("More of this app waits for the disk than an even share.") } = this.#options;
+    return overShare(app);
   }
 
   async close(): Promise<void> {
@@ -121,7 +135,7 @@ export class Journal {
     while (this.#waiting.length > 0) {
       const group = this.#takeGroup();
       try {
-        await this.#flush(group.map((waiting) => waiting.record));
+        await this.#flush(group);
         let until = this.#durable - group.reduce((sum, { record }) => sum + record.length, 0);
         for (const { record, resolve } of group) {
           until += record.length;
@@ -140,16 +154,19 @@ export class Journal {
     let count = 0;
     let bytes = 0;
     for (const { record } of this.#waiting) {
-      if (count > 0 && bytes + record.length > LIMITS.segmentBytes) break;
+      if (count > 0 && bytes + record.length > LIMITS.flushBytes) break;
       bytes += record.length;
       count += 1;
     }
-    this.#waitingBytes -= bytes;
-    return this.#waiting.splice(0, count);
+    const group = this.#waiting.splice(0, count);
+    if (this.#waiting.length === 0) this.#room.giveAll();
+    else for (const { app, record } of group) this.#room.give(app, record.length);
+    return group;
   }
 
-  async #flush(records: Buffer[]): Promise<void> {
+  async #flush(group: readonly Waiting[]): Promise<void> {
     if (this.#broken) await this.#repair();
+    const records = group.map(({ record }) => record);
     const bytes = records.reduce((sum, record) => sum + record.length, 0);
     const segmentBytes = this.#durable - this.#segmentFrom;
     if (segmentBytes > 0 && segmentBytes + bytes > LIMITS.segmentBytes) await this.#startSegment();
@@ -163,7 +180,8 @@ export class Journal {
     await disk.write(this.#fd, joined(records, bytes), this.#durable - this.#segmentFrom);
     if (!disk.writesAreDurable) await disk.sync(this.#fd);
     this.#durable = position;
-    this.#options.onFlush?.({ durable: position, records: records.length, bytes, tookMs: elapsedMs() - startedMs });
+    const tookMs = elapsedMs() - startedMs;
+    this.#options.onFlush?.({ durable: position, records: records.length, byApp: bytesByApp(group), tookMs });
   }
 
   /**
@@ -197,7 +215,9 @@ export type JournalOptions = {
   log: Log;
   disk: Disk;
   pendingBytesMax: number;
-  onFlush?: (flush: { durable: number; records: number; bytes: number; tookMs: number }) => void;
+  /** Why an app is refused of which more than an even share waits for the disk. */
+  overShare?: (app: number) => ApiError;
+  onFlush?: (flush: Flush) => void;
 };
 
 /** In memory of its own, which can be handed to another thread without being copied. */
@@ -206,6 +226,15 @@ function joined(records: readonly Buffer[], bytes: number): Buffer {
   let at = 0;
   for (const record of records) at += record.copy(all, at);
   return all;
+}
+
+/** Bytes have become durable; by app, as many as they are once unpacked. */
+export type Flush = { durable: number; records: number; byApp: Map<number, number>; tookMs: number };
+
+function bytesByApp(group: readonly Waiting[]): Map<number, number> {
+  const byApp = new Map<number, number>();
+  for (const { app, bytes } of group) byApp.set(app, (byApp.get(app) ?? 0) + bytes);
+  return byApp;
 }
 
 function overloaded(message: string): ApiError {

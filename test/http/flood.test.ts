@@ -4,10 +4,12 @@ import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { answersIn } from "../security/socket.ts";
+import { AdminCaller } from "../support/admin-caller.ts";
 import { eventually } from "../support/patience.ts";
-import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
-import { BASE, track } from "./fixture.ts";
+import { type Answer, answerOf, cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
+import { BASE, type Row, track } from "./fixture.ts";
 
 const KIB = 1024;
 const BODIES_MAX = 1024 * KIB;
@@ -18,7 +20,10 @@ let app: App;
 let other: App;
 beforeAll(async () => {
   server = await TouchpointProcess.start({
-    env: { TRUSTED_PROXIES: "127.0.0.1", BODY_BYTES_MAX: "256KiB", BODIES_IN_FLIGHT_BYTES_MAX: `${BODIES_MAX}` },
+    env: {
+      ...{ TRUSTED_PROXIES: "127.0.0.1", BODY_BYTES_MAX: "256KiB", BODIES_IN_FLIGHT_BYTES_MAX: `${BODIES_MAX}` },
+      ...{ APP_ENTRIES_PER_S: "1", APP_BYTES_PER_S: "256KiB", ADDRESS_ENTRIES_PER_S: "1" },
+    },
   });
   [app, other] = [await server.appWith(["a"]), await server.appWith(["a"])];
 });
@@ -177,4 +182,73 @@ describe("a large body", () => {
     const body = bodyOf(200 * KIB).replace('"client_id":"a"', '"client_id":"nobody"');
     expect(await server.post("event/collect/", app, body)).toMatchObject({ status: 200, code: 2000 });
   });
+});
+
+describe("a budget", () => {
+  /** The first refusal of many calls at once: as many as fill the budget twice. */
+  async function flood(send: () => Promise<Answer>): Promise<Answer> {
+    for (;;) {
+      const answers = await Promise.all(Array.from({ length: 2 * LIMITS.budgetBurstS }, send));
+      const refusal = answers.find(({ status }) => status !== 200);
+      if (refusal) return refusal;
+    }
+  }
+  const refused = (msg: RegExp) => ({ status: 429, code: 2003, data: {}, msg: expect.stringMatching(msg) });
+  const refusalsOf = (whose: App, reason: string) =>
+    figure(`touchpoint_refused_total{app="${whose.appId}",reason="${reason}"}`);
+
+  test.each<[string, (whose: App) => Promise<Answer>]>([
+    ["collect", (whose) => collectOf(whose, "192.0.2.7")],
+    ["every other endpoint with a token", (whose) => server.post("user/get/", whose, { user_list: ["a"] })],
+  ])("of calls holds for %s, by app", async (_, send) => {
+    const [flooded, modest] = [await server.appWith(["a"]), await server.appWith(["a"])];
+    const answer = await flood(() => send(flooded));
+    expect(answer).toMatchObject(refused(/more calls/));
+    expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await refusalsOf(flooded, "entries")).toBeGreaterThan(0);
+    expect(await send(modest)).toMatchObject({ status: 200, code: 0 });
+    expect(await refusalsOf(modest, "entries")).toBe(0);
+  });
+
+  test("of bytes counts a packed body by what it unpacks to, and the console shows who is refused", async () => {
+    const whose = await server.appWith(["a"]);
+    const event = JSON.stringify({ client_id: "a", event_list: [track("padded")] });
+    const packed = gzipSync(event.padEnd(15 * KIB * KIB));
+    const send = () => server.post("event/collect/", whose, packed, { headers: { "content-encoding": "gzip" } });
+    expect(await send()).toMatchObject({ status: 200, code: 0 });
+    expect(await send()).toMatchObject(refused(/more bytes/));
+    const { data } = await new AdminCaller(server).get("health");
+    const mine = data.refused.filter(({ app_id }: Row) => app_id === whose.appId);
+    expect(mine).toEqual([{ app_id: whose.appId, reason: "bytes", calls: 1, last_at_ms: expect.any(Number) }]);
+  });
+
+  test("of link calls is an address's own", async () => {
+    const click = (address: string) =>
+      fetch(`${server.url}${BASE}/event/click/?app_id=${app.appId}&company=tencent&click_id=${Math.random()}`, {
+        headers: { "x-forwarded-for": address },
+      }).then(answerOf);
+    expect(await flood(() => click("2001:db8::1"))).toMatchObject(refused(/address/));
+    expect((await click("2001:db8::2")).status, "of the same network").toBe(429);
+    expect((await click("192.0.2.9")).status).toBe(200);
+    expect(await refusalsOf(app, "address")).toBeGreaterThan(0);
+  });
+});
+
+test("an app that fills the journal is refused before it takes the place of the others", async () => {
+  const env = { ROLES: "http", JOURNAL_BACKLOG_BYTES_MAX: "1MiB" };
+  const unapplied = await TouchpointProcess.start({ env });
+  try {
+    const [greedy, modest] = [await unapplied.createApp(), await unapplied.createApp()];
+    for (const whose of [greedy, modest]) await unapplied.register(whose, "a");
+    const send = (whose: App) => unapplied.collect(whose, "a", [track("e", { noise: "x".repeat(2_000) })]);
+    let calls = 0;
+    let answer = await send(greedy);
+    for (; answer.status === 200; calls += 1) answer = await send(greedy);
+    expect(answer).toMatchObject({ status: 429, code: 2003 });
+    expect(calls * 2_000).toBeLessThan(600 * KIB);
+    for (let count = 0; count < 20; count += 1) expect(await send(modest)).toMatchObject({ status: 200, code: 0 });
+  } finally {
+    await unapplied.stop();
+    await cleanUp(unapplied.dataDir);
+  }
 });

@@ -59,6 +59,9 @@ describe("/metrics", () => {
     "touchpoint_journal_depth_bytes",
     "touchpoint_journal_waiting_bytes",
     "touchpoint_apply_lag_ms",
+    "touchpoint_large_bodies",
+    "touchpoint_bodies_in_flight_bytes",
+    "touchpoint_refused_total",
     "touchpoint_disk_free_bytes",
     "touchpoint_resident_memory_bytes",
   ])("has %s with its help and type", async (name) => {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
+import { ApiError } from "../../src/errors.ts";
 import { type Disk, poolDisk } from "../../src/journal/disk.ts";
-import type { JournalOptions } from "../../src/journal/journal.ts";
+import type { Flush, JournalOptions } from "../../src/journal/journal.ts";
 import { listSegments } from "../../src/journal/segment.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { bodiesOf, entryOf, FaultyDisk, newFolder, openJournal, readAll, removeFolders } from "./temp-journal.ts";
@@ -90,14 +91,50 @@ test("beyond the bytes that may wait, appends are refused as overloaded, and tak
   const journal = await openJournal(newFolder(), { disk, pendingBytesMax: 10_000 });
   const first = journal.append(entryOf("in flight"));
   await disk.reached;
-  const waiting = [journal.append(entryOf("x".repeat(4_000))), journal.append(entryOf("x".repeat(4_000)))];
-  await expect(journal.append(entryOf("x".repeat(4_000)))).rejects.toEqual(OVERLOADED);
-  const small = journal.append(entryOf("small enough"));
+  const sized = (bytes: number, app: number) => journal.append(entryOf("x".repeat(bytes), { app }));
+  const waiting = [sized(4_000, 1), sized(2_000, 2), sized(1_200, 3), sized(800, 4), sized(500, 5)];
+  await expect(sized(4_000, 6)).rejects.toEqual(OVERLOADED);
+  const small = journal.append(entryOf("small enough", { app: 6 }));
   expect(journal.waitingBytes).toBeLessThanOrEqual(10_000);
   disk.open();
   await Promise.all([first, ...waiting, small]);
   expect(journal.waitingBytes).toBe(0);
-  await journal.append(entryOf("x".repeat(4_000)));
+  await sized(4_000, 1);
+  await journal.close();
+});
+
+test("beyond half of the bytes that may wait, an app of which more than an even share waits is refused alone", async () => {
+  const disk = gatedDisk();
+  const overShare = (app: number) => new ApiError("overBudget", `App ${app} has too much.`);
+  const journal = await openJournal(newFolder(), { disk, pendingBytesMax: 10_000, overShare });
+  const first = journal.append(entryOf("in flight"));
+  await disk.reached;
+  const sized = (bytes: number, app: number) => journal.append(entryOf("x".repeat(bytes), { app }));
+  const waiting = [sized(4_500, 1)];
+  await expect(sized(1_000, 1)).rejects.toThrow("App 1 has too much.");
+  waiting.push(sized(1_000, 2), sized(1_000, 2));
+  disk.open();
+  await Promise.all([first, ...waiting]);
+  await sized(1_000, 1);
+  await journal.close();
+});
+
+test("a flush says how many bytes of each app it has written, packed ones by what they unpack to", async () => {
+  const flushes: Flush[] = [];
+  const disk = gatedDisk();
+  const journal = await openJournal(newFolder(), { disk, onFlush: (flush) => flushes.push(flush) });
+  const first = journal.append(entryOf("in flight"));
+  await disk.reached;
+  const rest = [entryOf("a"), entryOf("b", { app: 2 }), entryOf("c", { gzip: 1_000_000 })].map((entry) =>
+    journal.append(entry),
+  );
+  disk.open();
+  const [begin, ...ends] = await Promise.all([first, ...rest]);
+  const byApp = new Map([
+    [1, ends[0]! - begin! + ends[2]! - ends[1]! + 1_000_000],
+    [2, ends[1]! - ends[0]!],
+  ]);
+  expect(flushes.map(({ byApp }) => byApp)).toEqual([new Map([[1, begin]]), byApp]);
   await journal.close();
 });
 

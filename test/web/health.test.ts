@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
-import { track } from "../http/fixture.ts";
+import { BASE, track } from "../http/fixture.ts";
 import { ConsoleTest, type Visit } from "./browser.ts";
 
 let site: ConsoleTest;
 let app: App;
 let pool: ReturnType<ConsoleTest["server"]["database"]>;
 beforeAll(async () => {
-  site = await ConsoleTest.start();
+  site = await ConsoleTest.start({ env: { ADDRESS_BYTES_PER_S: "1" } });
   pool = site.server.database();
   app = await site.server.createApp({ name: "My game" });
   await site.server.register(app, "player-1");
@@ -26,6 +26,9 @@ beforeAll(async () => {
     "update platform_account set last_error = 'The token has expired.', last_error_at_ms = $2 where app_id = $1",
     [app.appId, Date.now()],
   );
+  // Of no platform, so that nothing is stored; and more than the half minute's worth of bytes that may come at once.
+  const click = `${site.server.url}${BASE}/event/click/?app_id=${app.appId}&click_id=1`;
+  for (let count = 0; count < 3; count += 1) await fetch(click);
   await site.server.settle();
 });
 afterAll(async () => {
@@ -60,6 +63,9 @@ test("shows how the server is, and what needs a look", async () => {
   const lanes = page.getByRole("region", { name: "Postbacks" });
   await lanes.getByText("kuaishou").waitFor();
   await page.getByRole("region", { name: "Orders without a rate" }).getByText("USD").waitFor();
+  const refused = page.getByRole("region", { name: "Refused calls" });
+  await refused.getByText("My game").waitFor();
+  await refused.getByText(/^More link calls from one address/).waitFor();
   expect(complaints).toEqual([]);
 });
 

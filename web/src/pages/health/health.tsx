@@ -12,6 +12,7 @@ import { Course, type Moment } from "./course.tsx";
 import { HealthTiles } from "./health-tiles.tsx";
 import { Ledger } from "./ledger.tsx";
 import { Outbound } from "./outbound.tsx";
+import { RefusedCalls } from "./refused.tsx";
 import { SetAside } from "./set-aside.tsx";
 import { texts } from "./texts.ts";
 import "./health.css";
@@ -35,6 +36,7 @@ export function HealthPage() {
         <>
           <Head health={health} />
           <HealthTiles health={health} />
+          <RefusedCalls refused={health.refused} />
           <Ledger app={app} />
           {moments.length > 1 && <Course moments={moments} />}
           <Outbound health={health} />

@@ -1,3 +1,8 @@
+/** Whether one of the holders of something that all share has more of it than the others can spare. */
+export function isOverShare(room: { used: number; max: number; held: number; holders: number }): boolean {
+  return room.used > room.max / 2 && room.held > room.max / 2 / room.holders;
+}
+
 /**
  * Room that many share: bytes in memory, a queue, a disk. Up to half of it is for whoever comes first. Beyond that, only
  * who holds less than an even share of the other half gets more, so that one who takes all that he can get never takes
@@ -21,11 +26,9 @@ export class SharedRoom<Key> {
   take(key: Key, amount: number): "taken" | "over_share" | "full" {
     const held = this.#held.get(key);
     const after = this.#used + amount;
-    if (after > this.max / 2) {
-      if (after > this.max) return "full";
-      const holders = this.#held.size + (held === undefined ? 1 : 0);
-      if ((held ?? 0) + amount > this.max / 2 / holders) return "over_share";
-    }
+    if (after > this.max) return "full";
+    const holders = this.#held.size + (held === undefined ? 1 : 0);
+    if (isOverShare({ used: after, max: this.max, held: (held ?? 0) + amount, holders })) return "over_share";
     this.#used = after;
     this.#held.set(key, (held ?? 0) + amount);
     return "taken";
@@ -36,5 +39,11 @@ export class SharedRoom<Key> {
     this.#used -= amount;
     if (left > 0) this.#held.set(key, left);
     else this.#held.delete(key);
+  }
+
+  /** All of it, by everybody. */
+  giveAll(): void {
+    this.#used = 0;
+    this.#held.clear();
   }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SharedRoom } from "../../src/intake/shared-room.ts";
+import { SharedRoom } from "../src/shared-room.ts";
 
 describe("room that many share", () => {
   test("belongs to whoever comes first, up to its half", () => {

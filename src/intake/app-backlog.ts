@@ -1,0 +1,93 @@
+import { LIMITS } from "../limits.ts";
+
+type Mark = { until: number; byApp: Map<number, number> };
+
+/** Of what was written before, half counts after so long. */
+const HALF_LIFE_MS = 3_600_000;
+
+/**
+ * Whose bytes wait in the journal, by what each flush has written and how far apply has come; and whose bytes were
+ * written lately. Nothing is done for a single entry. What an earlier process has left is nobody's.
+ */
+export class AppBacklog {
+  #marks: Mark[] = [];
+  #cells = 0;
+  readonly #waiting = new Totals();
+  readonly #written = new Totals();
+  #halvedAtMs = 0;
+
+  /** A flush has made bytes durable up to `until`. */
+  written(until: number, byApp: Map<number, number>, nowMs: number): void {
+    this.#marks.push({ until, byApp });
+    this.#cells += byApp.size;
+    if (this.#cells > LIMITS.backlogCells) this.#merge();
+    if (nowMs - this.#halvedAtMs >= HALF_LIFE_MS) this.#halve(nowMs);
+    for (const [appId, bytes] of byApp) {
+      this.#waiting.add(appId, bytes);
+      this.#written.add(appId, bytes);
+    }
+  }
+
+  /** A flush that is applied in part still waits whole. */
+  applied(position: number): void {
+    const first = this.#marks.findIndex(({ until }) => until > position);
+    for (const { byApp } of this.#marks.splice(0, first < 0 ? this.#marks.length : first)) {
+      this.#cells -= byApp.size;
+      for (const [appId, bytes] of byApp) this.#waiting.add(appId, -bytes);
+    }
+  }
+
+  get waiting(): Totals {
+    return this.#waiting;
+  }
+
+  get lately(): Totals {
+    return this.#written;
+  }
+
+  /** Two marks become one until there are few enough: what each app has waiting stays exact, when it is over less so. */
+  #merge(): void {
+    const merged: Mark[] = [];
+    for (let index = 0; index < this.#marks.length; index += 2) {
+      const [one, next] = [this.#marks[index]!, this.#marks[index + 1]];
+      for (const [appId, bytes] of next?.byApp ?? []) one.byApp.set(appId, (one.byApp.get(appId) ?? 0) + bytes);
+      merged.push({ until: next?.until ?? one.until, byApp: one.byApp });
+    }
+    this.#marks = merged;
+    this.#cells = merged.reduce((sum, { byApp }) => sum + byApp.size, 0);
+  }
+
+  #halve(nowMs: number): void {
+    this.#halvedAtMs = nowMs;
+    for (const appId of [...this.#written.apps()]) this.#written.add(appId, -Math.ceil(this.#written.of(appId) / 2));
+  }
+}
+
+/** Bytes by app. */
+export class Totals {
+  readonly #byApp = new Map<number, number>();
+  #all = 0;
+
+  get all(): number {
+    return this.#all;
+  }
+
+  of(appId: number): number {
+    return this.#byApp.get(appId) ?? 0;
+  }
+
+  apps(): Iterable<number> {
+    return this.#byApp.keys();
+  }
+
+  get count(): number {
+    return this.#byApp.size;
+  }
+
+  add(appId: number, bytes: number): void {
+    const after = this.of(appId) + bytes;
+    this.#all += bytes;
+    if (after > 0) this.#byApp.set(appId, after);
+    else this.#byApp.delete(appId);
+  }
+}
