@@ -21,6 +21,7 @@ import { DiskThread } from "./journal/disk-thread.ts";
 import { type Flush, Journal } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { type Loop, startLoop } from "./loop.ts";
+import { LoopDelay } from "./loop-delay.ts";
 
 const PRUNE_MS = 30_000;
 const NOBODY_APPLIES =
@@ -47,6 +48,7 @@ export class Flow {
   /** Of a process that takes in or applies; others leave the tables to those. */
   readonly #lock: ApplyLock | undefined;
   #thread: ApplyThread | undefined;
+  readonly #loopDelay = new LoopDelay();
   #lockWatch: Loop | undefined;
   #pruning: Loop | undefined;
   /** Since when acknowledged data waits for apply; 0: none does. */
@@ -98,6 +100,7 @@ export class Flow {
       bodiesBytes: () => this.bodies.bytes,
       largeBodies: () => this.largeBodies.bodies,
       largeBodiesTotal: () => this.largeBodies.handedOver,
+      loopDelayMs: () => this.#loopDelay.longestMs,
       refusals: () => this.refusals.list(),
     });
   }
@@ -126,11 +129,13 @@ export class Flow {
     const term = await this.#lock?.claim();
     if (this.#config.roles.has("apply")) this.#startApply(term);
     this.#lockWatch = this.#lock?.watch((next) => this.#thread?.hold(next));
+    this.#loopDelay.start(this.#log);
     this.#pruning = startLoop({ name: "prune", log: this.#log, idleMs: PRUNE_MS, turn: () => this.#prune() });
   }
 
   /** In the order of the flow: what is acknowledged becomes durable, then apply finishes its batch. */
   async stop(): Promise<void> {
+    await this.#loopDelay.stop();
     await this.largeBodies.stop();
     await this.journal.close();
     await this.#pruning?.stop();

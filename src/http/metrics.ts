@@ -10,6 +10,7 @@ type LiveFigures = {
   bodiesBytes(): number;
   largeBodies(): number;
   largeBodiesTotal(): number;
+  loopDelayMs(): number;
   refusals(): readonly Counted[];
 };
 
@@ -87,6 +88,9 @@ export class Metrics {
     );
     this.#gauge("touchpoint_large_bodies_total", "Large bodies that were given to their thread.", () =>
       live.largeBodiesTotal(),
+    );
+    this.#gauge("touchpoint_event_loop_delay_ms", "Longest hold-up of the event loop in the last minute.", () =>
+      live.loopDelayMs(),
     );
     this.#gauge("touchpoint_disk_free_bytes", "Free space where the journal is.", () => live.diskFreeBytes());
     this.#gauge("touchpoint_resident_memory_bytes", "Resident memory of the process.", () => process.memoryUsage.rss());

@@ -59,6 +59,7 @@ describe("/metrics", () => {
     "touchpoint_journal_depth_bytes",
     "touchpoint_journal_waiting_bytes",
     "touchpoint_apply_lag_ms",
+    "touchpoint_event_loop_delay_ms",
     "touchpoint_large_bodies",
     "touchpoint_bodies_in_flight_bytes",
     "touchpoint_refused_total",

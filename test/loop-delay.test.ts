@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, expect, test } from "vitest";
+import { elapsedMs } from "../src/clock.ts";
+import { createLog } from "../src/log.ts";
+import { LoopDelay } from "../src/loop-delay.ts";
+import { eventually } from "./support/patience.ts";
+
+const delay = new LoopDelay();
+afterAll(() => delay.stop());
+
+test("what holds the event loop is seen, kept for one window more, and then forgotten", async () => {
+  delay.start(createLog("silent"));
+  await sleep(50);
+  const startedMs = elapsedMs();
+  while (elapsedMs() < startedMs + 300);
+  await eventually(() => expect(delay.longestMs).toBeGreaterThan(250));
+  delay.nextWindow();
+  expect(delay.longestMs).toBeGreaterThan(250);
+  delay.nextWindow();
+  expect(delay.longestMs).toBe(0);
+});
