@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { builtScript } from "../built-script.ts";
 import { plainEnvironment } from "../market/simulated-server.ts";
 import type { Held } from "./loop-monitor.ts";
-import type { Order, Report } from "./server-process.ts";
+import type { Order, Report, ThreadName } from "./server-process.ts";
 import { Stuck, WAIT_MS_MAX } from "./until.ts";
 
 const LINES_KEPT = 400;
@@ -104,8 +104,8 @@ export class ServerChild {
     await this.#ask({ kind: "clock", aheadMs });
   }
 
-  async endApplyThread(): Promise<void> {
-    await this.#ask({ kind: "end_apply_thread" });
+  async endThread(of: ThreadName): Promise<void> {
+    await this.#ask({ kind: "end_thread", of });
   }
 
   /** How long its event loop was held at most, since the last time that somebody asked. */

@@ -1,4 +1,5 @@
-import type { Worker } from "node:worker_threads";
+import { syncBuiltinESMExports } from "node:module";
+import threads, { type WorkerOptions } from "node:worker_threads";
 import { systemClock } from "../../src/clock.ts";
 import { configFromEnvironment } from "../../src/config.ts";
 import { createLog } from "../../src/log.ts";
@@ -8,20 +9,30 @@ import { type Held, LoopMonitor } from "./loop-monitor.ts";
 /** What whoever makes trouble asks of the server, beyond what its interface offers, and what comes back. */
 export type Order =
   | { kind: "clock"; aheadMs: number }
-  | { kind: "end_apply_thread" }
+  | { kind: "end_thread"; of: ThreadName }
   | { kind: "loop" }
   | { kind: "stop" };
 export type Report = { kind: "ready"; url: string } | { kind: "done" } | { kind: "loop"; held: Held };
 
+const THREAD_SCRIPTS = { apply: "/apply/worker.js", journal: "/journal/disk-worker.js" };
+export type ThreadName = keyof typeof THREAD_SCRIPTS;
+
 /**
- * The server as it is, but its clock can be set off, and the thread that applies can be ended from outside: neither can
- * be done to a process without touching the machine it runs on.
+ * The server as it is, but its clock can be set off, and its threads can be ended from outside: neither can be done to a
+ * process without touching the machine it runs on.
  */
 const config = configFromEnvironment();
 const log = createLog(config.logLevel);
 let aheadMs = Number(process.argv[2] ?? 0);
-const threads: Worker[] = [];
-process.on("worker", (thread) => threads.push(thread));
+/** The newest thread of each script. A thread does not tell which script it runs, so starting one is watched. */
+const newest = new Map<string, threads.Worker>();
+threads.Worker = class extends threads.Worker {
+  constructor(script: URL, options?: WorkerOptions) {
+    super(script, options);
+    newest.set(script.pathname, this);
+  }
+};
+syncBuiltinESMExports();
 
 const monitor = new LoopMonitor();
 const running = await serve(config, log, () => systemClock() + aheadMs);
@@ -34,8 +45,8 @@ process.on("message", async (order: Order) => {
     case "clock":
       aheadMs = order.aheadMs;
       return report({ kind: "done" });
-    case "end_apply_thread":
-      await threads.at(-1)?.terminate();
+    case "end_thread":
+      await endThread(order.of);
       return report({ kind: "done" });
     case "loop":
       return report({ kind: "loop", held: monitor.take() });
@@ -49,6 +60,11 @@ process.once("disconnect", () => void end());
 
 function report(message: Report): void {
   process.send?.(message);
+}
+
+async function endThread(name: ThreadName): Promise<void> {
+  const running = [...newest].find(([script]) => script.endsWith(THREAD_SCRIPTS[name]));
+  await running?.[1].terminate();
 }
 
 async function end(): Promise<void> {

@@ -81,7 +81,22 @@ const killApply: Fault = {
   ...{ kind: "kill", at: "embedded", weight: 2 },
   async inflict(trouble) {
     await anyInstant(trouble);
-    await trouble.place.server.endApplyThread();
+    await trouble.place.server.endThread("apply");
+    await goesOn(trouble);
+  },
+  async mend() {},
+};
+
+const killJournal: Fault = {
+  name: "kill_journal",
+  what: "the end of the thread that writes the journal, up to five times; what it had in hand is refused",
+  ...{ kind: "kill", at: "embedded", weight: 1, refuses: "yes" },
+  async inflict(trouble) {
+    const { place, random } = trouble;
+    for (let times = random.whole(1, 5); times > 0; times -= 1) {
+      await anyInstant(trouble);
+      await place.server.endThread("journal");
+    }
     await goesOn(trouble);
   },
   async mend() {},
@@ -130,5 +145,5 @@ async function databaseIsBack({ place }: Trouble): Promise<void> {
 }
 
 export const KILLS: readonly Fault[] = [
-  ...[killServer, killStart, killDatabase, killBackend, killApply, killWorker, killAll],
+  ...[killServer, killStart, killDatabase, killBackend, killApply, killJournal, killWorker, killAll],
 ];
