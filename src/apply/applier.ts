@@ -29,6 +29,7 @@ import {
   applySetAside,
   appsOf,
   type Batch,
+  CutNeeded,
   daysOf,
   isRename,
   setAsideEntry,
@@ -235,9 +236,14 @@ export class Applier {
       }
       if (outcome.kind === "applied") this.#tell(batch, outcome.facts, outcome.setAside);
     } catch (error) {
-      if (error instanceof Interruption || !isFaultOfData(error)) throw error;
+      const isCut = error instanceof CutNeeded;
+      if (error instanceof Interruption || !(isCut || isFaultOfData(error))) throw error;
       this.#names = undefined;
       await this.#loadContext();
+      if (isCut) {
+        for (const part of cutAt(batch, error.positions)) await this.#applyOrHalve(part);
+        return;
+      }
       // Somebody else has stored the same key meanwhile: now it is there to be read.
       if (isConflict(error) && tries < LIMITS.applyTries) return this.#applyOrHalve(batch, tries + 1);
       if (batch.entries.length > 1) {
@@ -326,8 +332,8 @@ function receivedAtOf(batch: Batch): number {
 }
 
 /**
- * Where the end of a batch must lie, wherever else it may lie: after a rename or an erasure, and before a client registers for another
- * time a day or more after the last one. That is a return, and is judged by what came of everything before it.
+ * Cuts a batch after a rename or an erasure, and before a client registers again a day or more after the last time: that is
+ * a return, and is judged by what came of everything before it. (What the tables must be asked for comes as CutNeeded.)
  */
 function splitWhereOrderMatters(batch: Batch): Batch[] {
   const parts: Batch[] = [];
@@ -353,6 +359,11 @@ function splitWhereOrderMatters(batch: Batch): Batch[] {
 
 function isRegistration(entry: DecodedEntry): entry is Extract<DecodedEntry, { kind: "user" }> {
   return entry.kind === "user" && (entry.head.kind === "register" || entry.head.kind === "initialize");
+}
+
+function cutAt(batch: Batch, positions: ReadonlySet<number>): Batch[] {
+  const starts = batch.entries.flatMap(({ from }, index) => (index === 0 || positions.has(from) ? [index] : []));
+  return starts.map((start, number) => partOf(batch, start, starts[number + 1] ?? batch.entries.length));
 }
 
 function halves(batch: Batch): Batch[] {

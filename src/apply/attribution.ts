@@ -1,15 +1,16 @@
 import type pg from "pg";
-import type { StoredDecision } from "../db/attribution-decision.ts";
+import type { DecisionKey, StoredDecision } from "../db/attribution-decision.ts";
 import { loadCampaignPlatforms } from "../db/campaign.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { KeyOfUser } from "../db/user-key.ts";
 import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attribution.ts";
 import { DAY_MS } from "../domain/calendar.ts";
+import type { Source } from "../domain/launch.ts";
 import type { Key } from "../domain/touch-key.ts";
 import { findCandidates, type Question } from "./candidates.ts";
 import type { GainedKey } from "./concerns.ts";
 import { type Facts, userKey } from "./facts.ts";
-import { type Arrival, keysOf, registrationOf, type Source, sourceOf, subjectOf } from "./source.ts";
+import { type Arrival, heldSource, keysOf, registrationOf, sourceOf, subjectOf } from "./source.ts";
 
 /** A registration or a return, on its way to a decision. */
 type Arrived = Omit<Question, "seenUntil"> & { user: UserAccount; arrival: Arrival; keys: Key[]; isReturn: boolean };
@@ -26,14 +27,25 @@ export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Deci
   const found = await findCandidates(tx, { questions: cases, fresh: facts.fresh }, isOpen);
   const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
   const decisions: StoredDecision[] = [];
+  const withdrawn: DecisionKey[] = [];
+  const registrations = new Map<UserAccount, Source>();
   cases.forEach((one, index) => {
-    const stored = settle(one, found[index]!);
-    if (stored) decisions.push(stored);
-    one.user.placeDay = facts.app(one.appId).calendar.dayOf(one.user.touchedAtMs ?? one.user.registeredAtMs);
-    facts.putUser(one.user);
+    const { user, subject, rules, isReturn } = one;
+    const decision = decide(subject, found[index]!, rules);
+    const source = sourceOf(isReturn ? { ...user, reported: null } : user, one.arrival, decision.verdict);
+    if (!isReturn) {
+      registrations.set(user, source);
+      decisions.push(asStored(one, settleRegistration(user, source), decision, source));
+    } else if (isNewTouch(user, source, rules.app.reclickDays)) {
+      decisions.push(asStored(one, settleReturn(user, source), decision, source));
+    } else {
+      withdrawn.push(...withdrawReturn(user, registrations.get(user)!));
+    }
+    user.placeDay = facts.app(one.appId).calendar.dayOf(user.touchedAtMs ?? user.registeredAtMs);
+    facts.putUser(user);
   });
   const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
-  return { decisions, keys: uniqueKeys([...facts.pastKeys, ...cases.flatMap(keysOfCase)]), moved };
+  return { decisions, withdrawn, keys: uniqueKeys([...facts.pastKeys, ...cases.flatMap(keysOfCase)]), moved };
 }
 
 /** Of the campaigns that registrations name: most name none. Like the rules, they count as they are set now. */
@@ -70,7 +82,7 @@ function casesOf(facts: Facts): Case[] {
     const heardAt = facts.heardAt.get(userKey(one.user));
     return heardAt === undefined ? [] : gainedKeys(one, heardAt);
   });
-  const touchedAt = facts.concerns.positions([...facts.pastKeys, ...gained], userKey);
+  const touchedAt = facts.concerns.positions([...facts.pastKeys, ...gained]);
   return cases.flatMap((one) => {
     const key = userKey(one.user);
     const seenUntil = Math.max(facts.heardAt.get(key) ?? -1, touchedAt.get(key) ?? -1);
@@ -78,8 +90,13 @@ function casesOf(facts: Facts): Case[] {
   });
 }
 
-/** What is to be written, and the users whose touch has changed. */
-export type Decided = { decisions: StoredDecision[]; keys: KeyOfUser[]; moved: UserAccount[] };
+/** What is to be written and deleted, and the users whose touch has changed. */
+export type Decided = {
+  decisions: StoredDecision[];
+  withdrawn: DecisionKey[];
+  keys: KeyOfUser[];
+  moved: UserAccount[];
+};
 
 /** The registration before the return: the return is judged against what the registration came to. */
 function casesOfUser(facts: Facts, user: UserAccount): Arrived[] {
@@ -104,20 +121,36 @@ function isOpen({ subject, rules }: Question, found: readonly FoundTouch[]): boo
   return !(verdict.method === METHODS[0] && verdict.touch?.kind === "click");
 }
 
-/** Decides one case and writes the outcome into the user. Undefined: a return that changes nothing. */
-function settle(one: Case, found: readonly FoundTouch[]): StoredDecision | undefined {
-  const { user, arrival, subject, rules, isReturn } = one;
-  const decision = decide(subject, found, rules);
-  const source = sourceOf(isReturn ? { ...user, reported: null } : user, arrival, decision.verdict);
-  if (isReturn && !isNewTouch(user, source, rules.app.reclickDays)) return undefined;
-  let number = 1;
-  if (isReturn && user.returned) {
-    if (user.returned.number === 0) user.returned = { ...user.returned, number: Math.max(1, user.decisionNumber) + 1 };
-    number = user.returned.number;
+/** A registration that is judged again does not take back what a later return came to. */
+function settleRegistration(user: UserAccount, source: Source): number {
+  if (user.decisionNumber <= 1) Object.assign(user, source, { decisionNumber: 1 });
+  return 1;
+}
+
+/** The return has won the user. What held before is kept with it, for the case that it is withdrawn. */
+function settleReturn(user: UserAccount, source: Source): number {
+  const returned = user.returned!;
+  const held = { number: user.decisionNumber, source: heldSource(user) };
+  if (returned.number === 0) {
+    user.returned = { ...returned, number: held.number + 1, ...(held.number > 1 && { earlier: held }) };
   }
-  // A registration that is judged again does not take back what a later return came to.
-  if (number >= user.decisionNumber) Object.assign(user, source, { decisionNumber: number });
-  return asStored(one, number, decision, source);
+  const { number } = user.returned!;
+  Object.assign(user, source, { decisionNumber: number });
+  return number;
+}
+
+/**
+ * The return has not won the user, or no longer does: by what is known now, a surer touch is not new. Then the decision
+ * before it holds again, as if more had been known from the beginning, so that cuts between batches change nothing.
+ */
+function withdrawReturn(user: UserAccount, registration: Source): DecisionKey[] {
+  const { earlier, ...returned } = user.returned!;
+  // An earlier version did not keep what held before a second return: its decision stays.
+  if (returned.number === 0 || (returned.number > 2 && !earlier)) return [];
+  const { appId, clientId } = user;
+  user.returned = { ...returned, number: 0 };
+  Object.assign(user, earlier?.source ?? registration, { decisionNumber: earlier?.number ?? 1 });
+  return [{ appId, clientId, number: returned.number }];
 }
 
 /** A return wins the user for a touch that is newer than the last decision; without long silence, by `reclickDays`. */

@@ -21,23 +21,33 @@ export class Concerns {
   readonly #keys: readonly TouchedKey[];
   /** Those who were stored before the batch, by the number of the key. */
   readonly #stored = new Map<number, Holder[]>();
+  /** Where touches stand that concern each of them. */
+  readonly #touchedAt = new Map<string, number[]>();
+  readonly #nameOf: (user: UserKey) => string;
 
-  static readonly NONE = new Concerns([]);
+  static readonly NONE = new Concerns([], () => "");
 
-  private constructor(keys: readonly TouchedKey[]) {
+  private constructor(keys: readonly TouchedKey[], nameOf: (user: UserKey) => string) {
     this.#keys = keys;
+    this.#nameOf = nameOf;
   }
 
   /** `windowMs`: how long after a touch of the app a user may arrive whom it has brought. */
-  static async load(tx: pg.PoolClient, fresh: FreshTouches, windowMs: (appId: number) => number): Promise<Concerns> {
+  static async load(
+    tx: pg.PoolClient,
+    fresh: FreshTouches,
+    { windowMs, nameOf }: { windowMs: (appId: number) => number; nameOf: (user: UserKey) => string },
+  ): Promise<Concerns> {
     const keys = fresh.list.flatMap((touch) => {
       const { appId } = touch;
       const fromMs = touch.touch.touchedAtMs;
       return touch.keys.map(({ value }) => ({ appId, key: value, fromMs, untilMs: fromMs + windowMs(appId), touch }));
     });
-    const concerns = new Concerns(keys);
+    const concerns = new Concerns(keys, nameOf);
     for (const { lookup, clientId, atMs } of await findUsersByKeys(tx, keys, LIMITS.usersPerLateTouch)) {
-      pushTo(concerns.#stored, lookup, { appId: keys[lookup]!.appId, clientId, atMs });
+      const { appId, touch } = keys[lookup]!;
+      pushTo(concerns.#stored, lookup, { appId, clientId, atMs });
+      pushTo(concerns.#touchedAt, nameOf({ appId, clientId }), touch.position);
     }
     return concerns;
   }
@@ -47,8 +57,13 @@ export class Concerns {
     return [...this.#stored.values()].flat().map(({ appId, clientId }) => ({ appId, clientId }));
   }
 
+  /** Whether a touch in [from, until) of the journal concerns a user who was stored before the batch. */
+  isTouched(name: string, { from, until }: { from: number; until: number }): boolean {
+    return this.#touchedAt.get(name)?.some((position) => position >= from && position < until) ?? false;
+  }
+
   /** The position of the last touch that concerns each user, given the keys that users got in the batch. */
-  positions(gained: readonly GainedKey[], nameOf: (user: UserKey) => string): Map<string, number> {
+  positions(gained: readonly GainedKey[]): Map<string, number> {
     const byKey = new Map<string, GainedKey[]>();
     for (const one of gained) pushTo(byKey, `${one.appId} ${one.key}`, one);
     for (const list of byKey.values()) list.sort(byArrival);
@@ -57,7 +72,7 @@ export class Concerns {
       const stored = this.#stored.get(number) ?? [];
       const own = byKey.get(`${touched.appId} ${touched.key}`);
       for (const holder of own ? firstOf([...stored, ...gainedBefore(touched, own)]) : stored) {
-        const name = nameOf(holder);
+        const name = this.#nameOf(holder);
         positions.set(name, Math.max(touched.touch.position, positions.get(name) ?? 0));
       }
     });

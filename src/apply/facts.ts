@@ -76,6 +76,8 @@ export class Facts {
   concerns = Concerns.NONE;
   /** Users of whom the batch brings something by which they have to be decided: the position of the last such entry. */
   readonly heardAt = new Map<string, number>();
+  /** Positions at which the batch has to be cut. */
+  readonly cuts: number[] = [];
   readonly #users: Map<string, UserAccount>;
   /** Who was in the tables before this batch, and where in the cube. Users are changed in place. */
   readonly #stored: Map<string, Before>;
@@ -154,6 +156,18 @@ export class Facts {
   /** The entry at hand says something of where the user came from. */
   hear(user: UserKey): void {
     this.heardAt.set(userKey(user), this.position);
+  }
+
+  /**
+   * The entry at hand builds on the decisions about a stored user. Where something before it in the batch concerns the
+   * user, those decisions are still open, and the batch has to be cut here.
+   */
+  needsDecisions(user: UserAccount): void {
+    if (!this.isStored(user) && !user.returned) return;
+    const from = this.cuts.at(-1) ?? 0;
+    const isHeard = (this.heardAt.get(userKey(user)) ?? -1) >= from;
+    if (isHeard || this.concerns.isTouched(userKey(user), { from, until: this.position }))
+      this.cuts.push(this.position);
   }
 
   /** Who may have to be decided. Only who is registered has a source. */

@@ -105,7 +105,10 @@ function reportOf(body: JsonObject): JsonObject {
 /** A second registration brings name, version, ids and device up to date, and leaves instant and source alone. */
 function registeredAgain(facts: Facts, user: UserAccount, head: EntryHead, body: JsonObject): UserAccount {
   const { rules } = facts.app(user.appId);
-  if (rules.app.reattribution && head.kind !== "attributed") noteReturn(user, head, body, rules.app);
+  if (rules.app.reattribution && head.kind !== "attributed" && isReturn(user, head)) {
+    facts.needsDecisions(user);
+    noteReturn(user, head, body, rules.app);
+  }
   // A token may not have been ready the first time. After a day it is about another download than the one that counts.
   if (head.at < user.registeredAtMs + DAY_MS) noteAsaToken(facts, head, body);
   user.name = textOf(body.name) || user.name;
@@ -114,10 +117,12 @@ function registeredAgain(facts: Facts, user: UserAccount, head: EntryHead, body:
 }
 
 /** One return lasts a day: later calls within it are the same visit. */
+function isReturn({ registeredAtMs, returned }: UserAccount, { at }: EntryHead): boolean {
+  return at >= registeredAtMs + DAY_MS && !(returned && at < returned.atMs + DAY_MS);
+}
+
 function noteReturn(user: UserAccount, head: EntryHead, body: JsonObject, rules: Rules): void {
   const lastSeenMs = Math.max(user.registeredAtMs, user.latestEventAtMs ?? 0, user.returned?.atMs ?? 0);
-  if (user.returned && head.at < user.returned.atMs + DAY_MS) return;
-  if (head.at < user.registeredAtMs + DAY_MS) return;
   user.returned = {
     atMs: head.at,
     launch: launchOf(body, undefined),

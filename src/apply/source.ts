@@ -3,7 +3,7 @@ import type { Subject, Verdict } from "../domain/attribution.ts";
 import { dimensionText } from "../domain/cube.ts";
 import { cleanId, cleanValue } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import type { Launch } from "../domain/launch.ts";
+import type { Launch, Source } from "../domain/launch.ts";
 import { type AdIds, NO_AD_IDS, type Touch } from "../domain/touch.ts";
 import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../domain/touch-key.ts";
 import { apple, appleTouchedAtMs } from "../platform/apple.ts";
@@ -93,9 +93,11 @@ function launchSource(launch: Launch): LaunchSource | undefined {
   return { platform: apple, ids: apple.readIds(fieldsOf(launch.apple)), adData: launch.apple };
 }
 
-/** The columns of a user that say where it came from. */
-export type Source = AdIds &
-  Pick<UserAccount, "adPlatform" | "turboPromotedObjectId" | "touchedAtMs" | "adData" | "method">;
+/** The source that a user has at the moment. */
+export function heldSource(user: UserAccount): Source {
+  const { adPlatform, turboPromotedObjectId, touchedAtMs, adData, method, advertiserId, gid, aid, cid, csite } = user;
+  return { adPlatform, turboPromotedObjectId, touchedAtMs, adData, method, advertiserId, gid, aid, cid, csite };
+}
 
 /** Writes a verdict out into the columns of the user. */
 export function sourceOf(user: UserAccount, arrival: Arrival, verdict: Verdict): Source {

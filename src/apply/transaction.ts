@@ -3,7 +3,7 @@ import { noteAdCampaigns } from "../db/ad-campaign.ts";
 import { loadAppRules } from "../db/app.ts";
 import { assertApplies } from "../db/apply-holder.ts";
 import { changeAsaTokens } from "../db/asa-token.ts";
-import { insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
+import { deleteDecisions, insertDecisions, storeDecisions } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import { ROWS_PER_CHUNK } from "../db/copy.ts";
 import { type Erasure, type ErasureDigest, loadErasures } from "../db/erased-user.ts";
@@ -54,6 +54,16 @@ type Context = {
   term: string;
   erasureDigest: ErasureDigest;
 };
+
+/** Entries of the batch build on decisions about entries before them: it has to be applied in parts. */
+export class CutNeeded extends Error {
+  readonly positions: ReadonlySet<number>;
+
+  constructor(positions: readonly number[]) {
+    super("The batch has to be applied in parts.");
+    this.positions = new Set(positions);
+  }
+}
 
 /** Which journal the entries stand in; absent for what is taken in out of turn. */
 type Origin = { journalId?: string };
@@ -184,6 +194,7 @@ async function gatherFacts(
   } finally {
     await events.end();
   }
+  if (facts.cuts.length > 0) throw new CutNeeded(facts.cuts);
   return facts;
 }
 
@@ -199,9 +210,8 @@ async function startFacts(
   const touches = await sortTouches(tx, entries, context.weeks);
   const fresh = new FreshTouches(touches.fresh);
   const empty = new Facts(apps, [], rulings);
-  const concerns = await Concerns.load(tx, fresh, (appId) =>
-    Math.max(LOOK_BACK_MS_MIN, empty.app(appId).rules.longestWindowMs),
-  );
+  const windowMs = (appId: number) => Math.max(LOOK_BACK_MS_MIN, empty.app(appId).rules.longestWindowMs);
+  const concerns = await Concerns.load(tx, fresh, { windowMs, nameOf: userKey });
   const keys = new Map([...usersOf(entries), ...concerns.storedUsers()].map((key) => [userKey(key), key]));
   const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), rulings);
   facts.fresh = fresh;
@@ -243,6 +253,7 @@ async function writeFacts(tx: pg.PoolClient, facts: Facts, decided: Decided): Pr
   await insertUserKeys(tx, decided.keys.filter(isNew));
   await insertUserDays(tx, facts.newUserDays());
   await storeUsers(tx, users.filter(isStored));
+  await deleteDecisions(tx, decided.withdrawn);
   await storeDecisions(tx, decided.decisions.filter(isStored));
   await addUserKeys(tx, decided.keys.filter(isStored));
   await addUserDays(tx, facts.storedUserDays());

@@ -14,11 +14,10 @@ export type DecidedSubject = {
   keys: string[];
 };
 
-export type StoredDecision = {
-  appId: number;
-  clientId: string;
-  /** 1: on the registration; higher: on a return. */
-  number: number;
+/** `number`: 1 on the registration; higher on a return. */
+export type DecisionKey = { appId: number; clientId: string; number: number };
+
+export type StoredDecision = DecisionKey & {
   /** The instant of the registration or return. */
   atMs: number;
   /** When the last thing that counted in it had arrived. */
@@ -56,6 +55,17 @@ export async function storeDecisions(tx: pg.PoolClient, decisions: readonly Stor
         .slice(3)
         .map((column) => `${column} = excluded.${column}`)
         .join(", ")}`,
+  );
+}
+
+export async function deleteDecisions(tx: Executor, keys: readonly DecisionKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await execute(
+    tx,
+    sql`delete from attribution_decision d
+      using unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.clientId)}::text[], ${keys.map((key) => key.number)}::int[])
+        as gone (app_id, client_id, number)
+      where d.app_id = gone.app_id and d.client_id = gone.client_id collate "C" and d.number = gone.number`,
   );
 }
 

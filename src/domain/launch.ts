@@ -1,4 +1,5 @@
 import type { JsonObject } from "./json.ts";
+import type { AdIds } from "./touch.ts";
 
 /** What a registration, or a later return, tells by itself about where the user came from. Kept as it was sent. */
 export type Launch = {
@@ -15,6 +16,15 @@ export type Launch = {
   apple?: JsonObject;
 };
 
+/** Where a user came from, as a decision found it. */
+export type Source = AdIds & {
+  adPlatform: string;
+  turboPromotedObjectId: string;
+  touchedAtMs: number | null;
+  adData: JsonObject;
+  method: string;
+};
+
 /** The last time that a known user registered again, where the app attributes returns anew. */
 export type Return = {
   atMs: number;
@@ -27,4 +37,6 @@ export type Return = {
   beforeMs: number;
   /** The number of its own decision; 0 while none was made. */
   number: number;
+  /** The decision that held before its own, where that was on a return too: it holds again when this one is withdrawn. */
+  earlier?: { number: number; source: Source };
 };

@@ -3,7 +3,8 @@ import { loadDecisions } from "../../src/db/attribution-decision.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import type { Rules } from "../../src/domain/attribution-rules.ts";
 import { readAll } from "../journal/temp-journal.ts";
-import { ApplyStage, HOUR_MS, NOW_MS } from "./apply-stage.ts";
+import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS } from "./apply-stage.ts";
+import { rowsOf } from "./temp-database.ts";
 
 let stage: ApplyStage;
 beforeAll(async () => {
@@ -15,56 +16,96 @@ afterAll(() => stage.close());
 const setRules = (rules: Partial<Rules>) =>
   storeRuleSettings(stage.pool, { appId: stage.app.appId, platform: "", rules, changedAtMs: NOW_MS });
 
-/** A click an hour before NOW_MS, reported at NOW_MS. */
-async function click(aid: string, more: Record<string, string> = {}): Promise<void> {
+/** A click an hour before NOW_MS, reported at NOW_MS unless it is told otherwise. */
+async function click(aid: string, more: Record<string, string> = {}, at = NOW_MS): Promise<void> {
   const ts = String(NOW_MS - HOUR_MS);
   const query = new URLSearchParams({ company: "vivo", ts, aid, click_id: aid, ip: "203.0.113.9", ...more });
-  await stage.append("click", "", query.toString());
+  await stage.append("click", "", query.toString(), { at });
 }
 
 const DEVICE = { os_name: "android", oaid: "u" };
-const register = () => stage.register("u", { device_info: DEVICE });
+const register = (at = NOW_MS, more: object = {}) => stage.register("u", { device_info: DEVICE, ...more }, { at });
 
 type Told = { number: number; aid: string | undefined; flags: readonly string[] };
 
-/** What each decision on the user came to, with the journal in one batch and with every entry in a batch of its own. */
-async function decided(): Promise<{ inOne: Told[]; inMany: Told[] }> {
-  const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
-  const told = async (): Promise<Told[]> =>
-    (await loadDecisions(stage.pool, { appId: stage.app.appId, clientId: "u" })).map(
-      ({ number, candidates, flags }) => ({
-        number,
-        aid: candidates.find(({ outcome }) => outcome === "won")?.touch.aid,
-        flags,
-      }),
-    );
-  await stage.applyInSteps([]);
-  const inOne = await told();
-  await stage.applyInSteps(ends);
-  return { inOne, inMany: await told() };
+async function told(): Promise<Told[]> {
+  const decisions = await loadDecisions(stage.pool, { appId: stage.app.appId, clientId: "u" });
+  return decisions.map(({ number, candidates, flags }) => ({
+    ...{ number, flags },
+    aid: candidates.find(({ outcome }) => outcome === "won")?.touch.aid,
+  }));
 }
 
+/** Applies the journal entry by entry, in one batch, and cut in two at every place: each way gives these decisions. */
+async function expectDecided(expected: Told[]): Promise<void> {
+  const ends = (await readAll(stage.journal.dir, stage.journal.durable)).map((item) => item.until);
+  const rows: object[][] = [];
+  for (const cuts of [ends, [], ...ends.map((end) => [end])]) {
+    await stage.applyInSteps(cuts);
+    expect([cuts.length, ...cuts, await told()]).toEqual([cuts.length, ...cuts, expected]);
+    rows.push(await rowsOf(stage.pool, "user_account"));
+  }
+  for (const row of rows) expect(row).toEqual(rows[0]);
+}
+
+const FLOOD = { floodPerAddress: 2 };
+
 test("a flood that stands behind a registration flags no touch of it, in the same batch or in a later one", async () => {
-  await setRules({ floodPerAddress: 2 });
+  await setRules(FLOOD);
   await click("own", { oaid: "u" });
   await register();
   for (const aid of ["f1", "f2", "f3"]) await click(aid);
-  const { inOne, inMany } = await decided();
-  expect(inMany).toEqual([{ number: 1, aid: "own", flags: [] }]);
-  expect(inOne).toEqual(inMany);
+  await expectDecided([{ number: 1, aid: "own", flags: [] }]);
 });
 
 test.each<[string, () => Promise<unknown>]>([
   ["the user's own entry", () => stage.append("device_info", "u", { data: DEVICE })],
   ["a touch that shares a key with the user", () => click("late", { oaid: "u", ts: String(NOW_MS - 2 * HOUR_MS) })],
 ])("a flood counts as soon as %s stands behind it", async (_, hear) => {
-  await setRules({ floodPerAddress: 2 });
+  await setRules(FLOOD);
   await click("own", { oaid: "u" });
   await register();
   for (const aid of ["f1", "f2", "f3"]) await click(aid);
   await hear();
   await click("f4");
-  const { inOne, inMany } = await decided();
-  expect(inMany).toEqual([{ number: 1, aid: "own", flags: ["flood_address"] }]);
-  expect(inOne).toEqual(inMany);
+  await expectDecided([{ number: 1, aid: "own", flags: ["flood_address"] }]);
+});
+
+const RETURNS = { reattribution: true, reclickDays: 0, refluxDays: 1 };
+const onDay = (days: number) => ({ ts: String(NOW_MS + days * DAY_MS) });
+
+test("a return is withdrawn when a surer touch that comes later shows that nothing new brought the user", async () => {
+  await setRules(RETURNS);
+  await register();
+  await click("new", { oaid: "u", ...onDay(1) }, NOW_MS + DAY_MS);
+  await register(NOW_MS + 2 * DAY_MS, { ad_data: { bd_vid: "v" } });
+  await click("old", { company: "baidu", bd_vid: "v" }, NOW_MS + 2 * DAY_MS);
+  await expectDecided([{ number: 1, aid: undefined, flags: [] }]);
+});
+
+test("a return that is withdrawn gives the user back to the return before it", async () => {
+  await setRules(RETURNS);
+  await register();
+  await click("first", { oaid: "u", ...onDay(1) }, NOW_MS + DAY_MS);
+  await register(NOW_MS + 2 * DAY_MS);
+  await click("second", { oaid: "u", ...onDay(3) }, NOW_MS + 3 * DAY_MS);
+  await register(NOW_MS + 4 * DAY_MS, { ad_data: { bd_vid: "v" } });
+  await click("old", { company: "baidu", bd_vid: "v" }, NOW_MS + 4 * DAY_MS);
+  await expectDecided([
+    { number: 1, aid: undefined, flags: [] },
+    { number: 2, aid: "first", flags: [] },
+  ]);
+  expect((await rowsOf(stage.pool, "user_account"))[0]).toMatchObject({ aid: "first", decision_number: 2 });
+});
+
+test("a late touch of one return is decided on before the next return, also where both come in one batch", async () => {
+  await setRules(RETURNS);
+  await register();
+  await register(NOW_MS + 2 * DAY_MS);
+  await click("late", { oaid: "u", ...onDay(1) }, NOW_MS + 4 * DAY_MS);
+  await register(NOW_MS + 4 * DAY_MS);
+  await expectDecided([
+    { number: 1, aid: undefined, flags: [] },
+    { number: 2, aid: "late", flags: [] },
+  ]);
 });
