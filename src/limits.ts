@@ -96,6 +96,8 @@ export const LIMITS = {
   /** Of a larger one that is parsed there all the same. */
   bodyValuesAtOnce: 20_000,
   bodyDepthAtOnce: 64,
+  /** Of a report's body: in all spellings it is signed without a turn for others in between. */
+  signBytesAtOnce: 16 * KIB,
   /** Of larger ones, which a thread of their own parses, and so many of them at the same time. */
   bodyValues: 250_000,
   bodyDepth: 128 * KIB,

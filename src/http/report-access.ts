@@ -9,6 +9,9 @@ import { LIMITS } from "../limits.ts";
 import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 
+/** Lets other requests have their turn. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
 /** Same text whatever the reason: who does not know the key learns nothing about which keys exist. */
 const NOT_VERIFIED = "sign or Authorization does not verify.";
 
@@ -36,7 +39,11 @@ export async function requireSigned(
   const sign = isObject(request.body) ? request.body.sign : undefined;
   if (!developer || typeof sign !== "string") throw new ApiError("badSign", NOT_VERIFIED);
   assertShallow(request.body as JsonValue, "The body");
-  const isSigned = isReportSigned(request.plainBody.toString("utf8"), sign, developer.appKey);
+  const signed = { body: request.plainBody.toString("utf8"), sign, appKey: developer.appKey };
+  const isSigned = await isReportSigned(
+    signed,
+    request.plainBody.length > LIMITS.signBytesAtOnce ? turn : async () => {},
+  );
   const signs = new Set([sign.toLowerCase(), sign]);
   if (!isSigned || !(await isTokenOf(tokenOf(request), signs, clock()))) throw new ApiError("badSign", NOT_VERIFIED);
   requireApproved(developer);
