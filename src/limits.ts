@@ -103,6 +103,7 @@ export const LIMITS = {
   bodyDepth: 128 * KIB,
   largeBodiesWaiting: 64,
   largeBodyHeapMb: 256,
+  largeBodyNurseryMb: 16,
   /** Apps whose metadata that thread keeps. */
   largeBodyApps: 100,
   /** Packed bodies up to this size may be unpacked where they are received. */

@@ -93,7 +93,8 @@ export class LargeBodies {
   #start(): Worker {
     const { log, script, heapMb = LIMITS.largeBodyHeapMb } = this.#options;
     const thread = new Worker(script ?? new URL("./large-body-worker.js", import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: heapMb },
+      // What a large body is parsed to lives as long as the body: a large nursery would only be copied to and fro.
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: LIMITS.largeBodyNurseryMb },
     });
     thread.on("message", (reply: JudgeReply) => this.#answer(reply));
     thread.on("error", (error) => log.error({ err: error }, "The thread of large bodies failed."));

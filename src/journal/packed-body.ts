@@ -11,7 +11,7 @@ export function journaledBody(plain: Buffer, packed: Buffer | undefined): { body
 export function plainBody({ head, body }: Entry): Buffer {
   if (head.gzip === undefined) return body;
   if (!(head.gzip <= LIMITS.bodyUnpackedBytes)) throw new Error("The entry says that its body unpacks to too much.");
-  const plain = gunzipSync(body, { maxOutputLength: Math.max(1, head.gzip) });
+  const plain = gunzipSync(body, { maxOutputLength: Math.max(1, head.gzip), chunkSize: Math.max(64, head.gzip + 1) });
   if (plain.length !== head.gzip) throw new Error("The body of the entry does not unpack to what it was.");
   return plain;
 }
