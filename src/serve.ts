@@ -53,8 +53,9 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     await apps.start();
     stops.push(() => apps.stop());
     const flow = await Flow.open({ config, log, clock, database, lock, erasureKey });
-    await flow.start();
+    // First: a start that fails halfway has begun some of it.
     stops.push(() => flow.stop());
+    await flow.start();
 
     for (const loop of startLoops({ config, log, clock, database, vault, flow })) stops.push(() => loop.stop());
     const costs = startCosts({ config, log, clock, database, vault });
