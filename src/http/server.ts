@@ -29,6 +29,7 @@ import { collectRoutes } from "./collect-routes.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import type { HttpContext } from "./context.ts";
 import type { Handler } from "./door.ts";
+import { inTurns } from "./in-turns.ts";
 import { showCall } from "./live-call.ts";
 import { liveRoutes } from "./live-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
@@ -112,7 +113,7 @@ function httpServer(
       connectionsCheckingInterval: Math.min(5_000, requestTimeoutS * 250),
       keepAliveTimeout: 75_000,
     },
-    fewAtOnce(collectDoor(context, touchDoor(context, framework))),
+    fewAtOnce(collectDoor(context, touchDoor(context, inTurns(framework)))),
   );
   server.maxConnections = connectionsMax;
   server.on("clientError", (_error, socket) => {

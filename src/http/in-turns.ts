@@ -1,0 +1,31 @@
+import { LIMITS } from "../limits.ts";
+import type { Handler } from "./door.ts";
+
+/**
+ * Of requests that arrive together, so many are handled in one turn of the event loop, the others in the next ones, in the
+ * order in which they came. Else four hundred sign-ins at once would hold up everybody for as long as all of them take.
+ */
+export function inTurns(handle: Handler): Handler {
+  const waiting: Parameters<Handler>[] = [];
+  let handled = 0;
+
+  const turn = () => {
+    const now = waiting.splice(0, LIMITS.requestsPerTurn);
+    handled = now.length;
+    if (handled > 0) setImmediate(turn);
+    for (const [request, response] of now) {
+      // Whoever has hung up meanwhile sends no more of it, and wants no answer.
+      if (!request.destroyed) handle(request, response);
+    }
+  };
+
+  return (...call) => {
+    if (handled >= LIMITS.requestsPerTurn || waiting.length > 0) {
+      waiting.push(call);
+      return;
+    }
+    if (handled === 0) setImmediate(turn);
+    handled += 1;
+    handle(...call);
+  };
+}
