@@ -155,8 +155,10 @@ function bindThirdPlatform(facts: Facts, user: UserAccount, event: SentEvent): v
 
 /** A profile is read and written whole with every event of its user, so it must stay small whatever was admitted. */
 function applyOperation(facts: Facts, user: UserAccount, operation: ProfileOperation, properties: JsonObject): void {
-  const { profile, leftOut } = changeProfile(user.properties, operation, properties);
+  const whose = facts.ownProfiles.has(user.properties) ? "own" : "shared";
+  const { profile, leftOut } = changeProfile(user.properties, operation, properties, whose);
   user.properties = profile;
+  facts.ownProfiles.add(profile);
   facts.leftOut += leftOut;
 }
 

@@ -9,6 +9,7 @@ import type { UserAccount, UserKey } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
 import { RuleBook, type RuleSettings } from "../domain/attribution-rules.ts";
 import { type Calendar, calendarOf, daysBetween, spanOf } from "../domain/calendar.ts";
+import type { JsonObject } from "../domain/json.ts";
 import type { PostbackBook } from "../domain/postback-book.ts";
 import { retentionMoment } from "../domain/postback-moment.ts";
 import type { Occurrence } from "../domain/postback-rule.ts";
@@ -64,6 +65,8 @@ export class Facts {
   readonly ownEvents: OwnEvent[] = [];
   /** Properties that had no room in the profiles of their users. */
   leftOut = 0;
+  /** Profiles that the batch has made and that nothing but their user refers to. */
+  readonly ownProfiles = new Set<JsonObject>();
   /** When the entry at hand was received, and where it stands in the journal. */
   receivedAtMs = 0;
   position = 0;
@@ -234,6 +237,7 @@ export class Facts {
     if (user.isHistory || !this.app(user.appId).book?.tellsPlatforms) return;
     // What a later entry changes of the user must not decide on this moment: it may be in another batch.
     const userProperties = user.properties;
+    this.ownProfiles.delete(userProperties);
     for (const occurrence of occurrences) this.moments.push({ user, occurrence: { ...occurrence, userProperties } });
   }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { createPostbackRule, type NewPostbackRule } from "../../src/db/postback-rule.ts";
-import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, track } from "./apply-stage.ts";
+import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
 import { vault } from "./temp-database.ts";
 
 let stage: ApplyStage;
@@ -86,6 +86,20 @@ describe("a moment", () => {
     expect(await column("outbox", "event_type || subject")).toEqual(
       told.map(([type, subject]) => type + subject).sort(),
     );
+  });
+
+  test("is judged by the profile at that moment, whatever later events of the same batch make of it", async () => {
+    await account("tencent");
+    const properties = [{ field: "user$level", operator: "equal" as const, values: [9] }];
+    await rule("pay", "pay", { conditions: { properties } });
+    await bring("tencent", "u");
+    const level = (n: number, at: number) => profile("profile_set", { level: n }, NOW_MS + at);
+    await stage.collect("u", [level(9, 1), pay("o1", 600), level(1, 2), pay("o2", 600), level(9, 3)]);
+    await stage.applyAll();
+    expect((await postbacks()).map(([, subject, status]) => [subject, status])).toEqual([
+      ["o1", 0],
+      ["o2", 3],
+    ]);
   });
 
   test("carries what it is worth and when it happened", async () => {

@@ -106,6 +106,7 @@ test("no operation throws on whatever JSON is sent, none changes its arguments, 
       const before = JSON.stringify([profile, properties]);
       const after = changed(profile, operation, properties);
       expect(JSON.stringify([profile, properties])).toBe(before);
+      expect(changeProfile({ ...profile }, operation, properties, "own").profile).toEqual(after);
       expect(JSON.parse(JSON.stringify(after))).toEqual(after);
       expect(Object.getPrototypeOf(after)).toBe(Object.prototype);
     }),
