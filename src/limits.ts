@@ -53,6 +53,8 @@ export const LIMITS = {
   /** Not of debug mode, to each who watches. */
   liveCallsPerS: 50,
   liveWaitingBytes: 4 * MIB,
+  /** Waiting to be read by one who watches, what is remembered included. */
+  liveStreamBytes: 1 * MIB,
   liveWatchers: 100,
   liveTextBytes: 4 * KIB,
   /** Of the calls, users, touches and payments that the doctor looks at. */

@@ -87,13 +87,13 @@ function openStream(
   { messageOf, mayGoOn }: Manner,
 ): void {
   const { raw } = reply;
-  const waiting: string[] = [": watching\n\n"];
+  const waiting: string[] = [];
   let missed = 0;
   let isOpen = false;
   const write = (text: string) => {
     if (!isOpen) waiting.push(text);
     // A watcher that does not keep up misses some; it must not fill the memory.
-    else if (raw.writableLength < LIMITS.liveWaitingBytes) raw.write(text);
+    else if (raw.writableLength < LIMITS.liveStreamBytes) raw.write(text);
     else missed += 1;
   };
   const end = () => void (raw.writableEnded || raw.end());
@@ -108,7 +108,9 @@ function openStream(
   reply.hijack();
   isOpen = true;
   raw.writeHead(CODES.ok.status, STREAM_HEADERS);
-  raw.write(waiting.join(""));
+  const kept = newestWithin(waiting, LIMITS.liveStreamBytes);
+  missed += waiting.length - kept.length;
+  raw.write(`: watching\n\n${kept.join("")}`);
   const beat = setInterval(() => {
     missed += watch.takeMissed();
     write(missed > 0 ? `event: missed\ndata: {"calls":${missed}}\n\n` : ": alive\n\n");
@@ -139,4 +141,14 @@ function debugTextOf(appId: number, { at_ms, client_id, body, errors }: LiveCall
   } catch {
     return JSON.stringify({ ...shown, events: [] });
   }
+}
+
+/** Each who watches has a copy of its own: of much that is remembered, only the newest is told. */
+function newestWithin(texts: readonly string[], bytesMax: number): readonly string[] {
+  let [from, bytes] = [texts.length, 0];
+  while (from > 0 && bytes + texts[from - 1]!.length <= bytesMax) {
+    from -= 1;
+    bytes += texts[from]!.length;
+  }
+  return texts.slice(from);
 }

@@ -48,6 +48,17 @@ test("whoever begins to watch sees what came shortly before", async () => {
   expect(await watch(app, { count: 1 })).toMatchObject([{ events: [{ event: "earlier" }] }]);
 });
 
+test("of much that came before, whoever begins to watch sees the newest, so that nobody's copy fills the memory", async () => {
+  const app = await server.appWith(["a"]);
+  const noise = Array.from({ length: 50 }, () => "x".repeat(2_000));
+  for (let number = 0; number < 15; number += 1) {
+    await server.post("event/collect/", app, bodyWith(track(`large_${number}`, { noise })), DEBUG);
+  }
+  const seen = await watch(app, { last: "large_14" });
+  expect(seen.length).toBeGreaterThan(5);
+  expect(seen.length).toBeLessThan(11);
+});
+
 test("only debug traffic of the app itself is shown", async () => {
   const [app, other] = [await server.appWith(["a"]), await server.appWith(["a"])];
   await server.post("event/collect/", other, bodyWith(track("foreign")), DEBUG);
