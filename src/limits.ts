@@ -33,6 +33,8 @@ export const LIMITS = {
   diskShortTimes: 1.25,
   refusalsListed: 200,
   applyBatchBytes: 2 * MIB,
+  /** Of the users of one batch: a batch of small events can name thousands of users whose profiles are full. */
+  applyProfileBytes: 32 * MIB,
   observedNamesPerApp: 5_000,
   /** Of events, and of properties: observed and declared ones together. */
   namesPerApp: 20_000,

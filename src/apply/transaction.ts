@@ -16,11 +16,20 @@ import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { markReplayed, setAside } from "../db/set-aside.ts";
 import { addTouchDays } from "../db/touch-day.ts";
 import type { TouchWeekState } from "../db/touch-week.ts";
-import { insertUsers, loadUsers, renameUser, storeUsers, type UserKey } from "../db/user-account.ts";
+import {
+  insertUsers,
+  loadUsers,
+  loadUsersWithin,
+  renameUser,
+  storeUsers,
+  type UserAccount,
+  type UserKey,
+} from "../db/user-account.ts";
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
 import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import { type EventParts, isNear, type WantedDay } from "../domain/event-part.ts";
 import { isClientId } from "../domain/identity.ts";
+import { LIMITS } from "../limits.ts";
 import { adCampaignsOf } from "./ad-campaigns.ts";
 import { type Decided, decideUsers } from "./attribution.ts";
 import { applyEventsEntry, eventKey, orderKey, paymentOf, type Stored } from "./collected.ts";
@@ -55,7 +64,10 @@ type Context = {
   erasureDigest: ErasureDigest;
 };
 
-/** Entries of the batch build on decisions about entries before them: it has to be applied in parts. */
+/**
+ * The batch has to be applied in parts: its entries build on decisions about entries before them, or the profiles of its
+ * users are too large together.
+ */
 export class CutNeeded extends Error {
   readonly positions: ReadonlySet<number>;
 
@@ -213,7 +225,7 @@ async function startFacts(
   const windowMs = (appId: number) => Math.max(LOOK_BACK_MS_MIN, empty.app(appId).rules.longestWindowMs);
   const concerns = await Concerns.load(tx, fresh, { windowMs, nameOf: userKey });
   const keys = new Map([...usersOf(entries), ...concerns.storedUsers()].map((key) => [userKey(key), key]));
-  const facts = new Facts(apps, await loadUsers(tx, [...keys.values()]), rulings);
+  const facts = new Facts(apps, await loadUsersOf(tx, [...keys.values()], entries), rulings);
   facts.fresh = fresh;
   facts.concerns = concerns;
   facts.erasures = await findErasures(tx, entries, {
@@ -224,6 +236,18 @@ async function startFacts(
     facts.countTouch(entry.head.app, entry.head.at, outcome);
   }
   return facts;
+}
+
+async function loadUsersOf(
+  tx: pg.PoolClient,
+  keys: readonly UserKey[],
+  entries: readonly DecodedEntry[],
+): Promise<UserAccount[]> {
+  const middle = entries[Math.floor(entries.length / 2)];
+  if (entries.length < 2 || !middle) return loadUsers(tx, keys);
+  const users = await loadUsersWithin(tx, keys, LIMITS.applyProfileBytes);
+  if (!users) throw new CutNeeded([middle.from]);
+  return users;
 }
 
 function isAboutUser(entry: DecodedEntry): entry is Extract<DecodedEntry, { kind: "user" }> {

@@ -122,14 +122,35 @@ const UPSERT = `insert into user_account (${COLUMN_LIST}) select ${COLUMN_LIST} 
     .map((column) => `${column} = excluded.${column}`)
     .join(", ")}`;
 
+const FROM_WANTED = `from unnest($1::int[], $2::text[]) as wanted (app_id, client_id)
+  join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"`;
+/** What is stored uncompressed, as nearly all profiles are, tells its size without being read. */
+const PROFILE_BYTES = `case when pg_column_compression(u.properties) is null then pg_column_size(u.properties)
+  else octet_length(u.properties::text) end`;
+const HAS_ROOM = `coalesce(sum(${PROFILE_BYTES}) over (rows between unbounded preceding and 1 preceding), 0) <= $3`;
+const SELECT_WITHIN = SELECT_LIST.replace("u.properties", `case when ${HAS_ROOM} then u.properties end`);
+
 /** In array form: naming fifty columns in every row is the driver's main cost here. */
 export async function loadUsers(executor: Executor, keys: readonly UserKey[]): Promise<UserAccount[]> {
   if (keys.length === 0) return [];
   const { values } = compile(sql`${keys.map((key) => key.appId)}${keys.map((key) => key.clientId)}`);
-  const text = `select ${SELECT_LIST} from unnest($1::int[], $2::text[]) as wanted (app_id, client_id)
-    join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"`;
+  const text = `select ${SELECT_LIST} ${FROM_WANTED}`;
   const result = await executor.query<unknown[]>({ text, values, rowMode: "array" });
   return result.rows.map(fromRow);
+}
+
+/** The same, or undefined when the profiles of these users are larger together than `profileBytesMax`. */
+export async function loadUsersWithin(
+  executor: Executor,
+  keys: readonly UserKey[],
+  profileBytesMax: number,
+): Promise<UserAccount[] | undefined> {
+  if (keys.length === 0) return [];
+  const { values } = compile(sql`${keys.map((key) => key.appId)}${keys.map((key) => key.clientId)}${profileBytesMax}`);
+  const text = `select ${SELECT_WITHIN} ${FROM_WANTED}`;
+  const result = await executor.query<unknown[]>({ text, values, rowMode: "array" });
+  const users = result.rows.map(fromRow);
+  return users.every((user) => user.properties !== null) ? users : undefined;
 }
 
 /** An app's users in the order of their ids, a page at a time. */

@@ -280,3 +280,19 @@ test("a profile stays small whatever the journal brings, and what had no room is
   expect(properties).not.toHaveProperty("$ta_account_id");
   expect(stage.applied.reduce((sum, { leftOut }) => sum + leftOut, 0)).toBe(41);
 });
+
+test("users whose profiles are too large together are taken in parts, and nobody is left out", async () => {
+  await stage.begin();
+  const clients = Array.from({ length: 140 }, (_, index) => `u${index}`);
+  for (const client of clients) await stage.register(client);
+  await stage.applyAll();
+  // Stored in a hundredth of that: repeated texts are compressed.
+  await stage.pool.query("update user_account set properties = jsonb_build_object('t', repeat('x', $1))", [
+    LIMITS.profileBytes - 100,
+  ]);
+  const applied = stage.applied.length;
+  for (const client of clients) await stage.collect(client, [track("login")]);
+  await stage.applyAll();
+  expect(stage.applied.slice(applied).map(({ outcomes }) => outcomes.stored)).toEqual([70, 70]);
+  expect(await stage.ledger()).toEqual({ received: 140, stored: 140 });
+});
