@@ -44,7 +44,7 @@ export type Collected = {
 
 /**
  * Judges the events and makes them durable. What could take long is done on the thread of large bodies. Not async itself:
- * this runs for every request, and one promise more shows in the rate of small ones.
+ * it waits for nothing, and runs for every request.
  */
 export function collect(context: HttpContext, call: CollectCall): Promise<Collected> {
   const { app, bytes, headers } = call;
