@@ -65,7 +65,10 @@ export const LIMITS = {
   doctorPayers: 500,
   clientLookupBatch: 500,
   clientLookupQueue: 20_000,
-  registerWaitMs: 3_000,
+  /** For as long a registration's answer waits for apply; whoever asks for the user waits for the rest. */
+  registerWaitMs: 300,
+  /** For as long an answer waits for apply that has to tell what came of an entry. */
+  appliedWaitMs: 3_000,
   eraseWaitMs: 60_000,
   setAsideListed: 1_000,
   setAsidePage: 50,

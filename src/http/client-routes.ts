@@ -55,7 +55,7 @@ export function clientRoutes(server: FastifyInstance, context: HttpContext): voi
       }
       const { clientId, position } = await acceptAboutClient(context, request, "reset_client_id");
       // A look-up before that would still find the old id in the tables and remember it.
-      if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);
+      if (context.applies) await context.progress.waitFor(position, LIMITS.appliedWaitMs);
       context.known.forget(request.app.appId, clientId);
       context.known.journaled(request.app.appId, newClientId, position);
       return success({});

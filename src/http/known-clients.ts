@@ -57,6 +57,12 @@ export class KnownClients {
     this.#journaled.set(key, { appId, clientId, position });
   }
 
+  /** Up to where apply must come before the tables know all of these who have registered; undefined: they do. */
+  pendingUntil(appId: number, clientIds: readonly string[]): number | undefined {
+    const positions = clientIds.flatMap((id) => this.#journaled.get(keyOf(appId, id))?.position ?? []);
+    return positions.length === 0 ? undefined : Math.max(...positions);
+  }
+
   /** Everything before `position` is in the tables: a look-up finds it there. */
   applied(position: number): void {
     // In the order of insertion, which is the order of positions.

@@ -14,7 +14,7 @@ const CLOCK_SKEW_S_MAX = 10;
 /** User get and the refresh of a platform's access token: these two speak to the database directly. */
 export function lookupRoutes(server: FastifyInstance, context: HttpContext): void {
   const answerFor = async (request: FastifyRequest, ids: string[]) =>
-    success({ user_list: await findUserRecords(context.pool, request.app, ids) });
+    success({ user_list: await findUserRecords(context, request.app, ids) });
 
   server.post(`${BASE}/user/get`, {
     schema: {

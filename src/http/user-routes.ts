@@ -97,7 +97,7 @@ function existing<Answer extends object>(answer: Answer | undefined): Answer {
 async function erase(context: HttpContext, appId: number, clientId: string): Promise<Erased> {
   const { applies, progress, intake, known, live, pool, clock } = context;
   // Whoever registered a moment ago is still on the way into the tables.
-  if (applies) await progress.waitFor(context.durable(), LIMITS.registerWaitMs);
+  if (applies) await progress.waitFor(context.durable(), LIMITS.appliedWaitMs);
   const [user] = await loadUsers(pool, [{ appId, clientId }]);
   if (!user && !known.isKnown(appId, clientId)) {
     throw new ApiError("notRegistered", "There is no user of this client_id.");
