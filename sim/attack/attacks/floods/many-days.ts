@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Attack } from "../../attack.ts";
 
 const CLIENT = "many-days";
@@ -5,6 +6,8 @@ const DAYS = 4_000;
 const DAY_MS = 86_400_000;
 const EVENTS = 500;
 const PARTITIONS_MAX = 400;
+/** This is about days: how many events there are is up to another attack. */
+const PAUSE_MS = 50;
 
 export const manyDays: Attack = {
   name: "many_days",
@@ -21,6 +24,7 @@ export const manyDays: Attack = {
         return { type: "track", event: "e", time: nowMs - day * DAY_MS, time_free: true, properties: { day, number } };
       });
       await caller.collect(accessToken, "event/collect/", { client_id: CLIENT, event_list });
+      await sleep(PAUSE_MS);
     });
   },
   async check({ stage }) {
