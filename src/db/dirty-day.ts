@@ -51,9 +51,11 @@ export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { da
   if (days.length === 0) return [];
   return query<DayOfApp>(
     tx,
+    // From the first day of each user on: a user with thousands of days would make as many pairs as their square.
     sql`select distinct d.app_id as "appId", d.day
-      from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],
-        ${days.map((day) => day.day)}::date[]) as came (app_id, client_id, day)
+      from (select app_id, client_id, min(day) as day
+        from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],
+          ${days.map((day) => day.day)}::date[]) as named (app_id, client_id, day) group by app_id, client_id) came
       join user_day d on d.app_id = came.app_id and d.client_id = came.client_id collate "C" and d.day > came.day`,
   );
 }
