@@ -58,6 +58,10 @@ export const LIMITS = {
   /** Waiting to be read by one who watches, what is remembered included. */
   liveStreamBytes: 1 * MIB,
   liveWatchers: 100,
+  /** Of calls told in one turn of the event loop. */
+  liveTurnBytes: 64 * KIB,
+  /** Of remembered calls, parsed to find those that one watcher wants. */
+  liveParsedBytes: 1 * MIB,
   liveTextBytes: 4 * KIB,
   /** Of the calls, users, touches and payments that the doctor looks at. */
   doctorBytes: 2 * MIB,

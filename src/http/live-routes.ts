@@ -7,7 +7,7 @@ import { ApiError, CODES } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { isStillSignedIn } from "./admin.ts";
 import type { HttpContext } from "./context.ts";
-import type { Watched } from "./live.ts";
+import type { Told, Watched } from "./live.ts";
 
 /** What keeps the line open through proxies; and so soon a stream ends after its session has. */
 const HEARTBEAT_MS = 5_000;
@@ -36,7 +36,7 @@ export function liveRoutes(server: FastifyInstance, context: HttpContext): void 
       }
       const watched: Watched = { appId: app.appId, clientId: "", event: "", scope: "debug" };
       openStream(context, { request, reply }, watched, {
-        messageOf: (call) => (isCollected(call) ? `data: ${debugTextOf(app.appId, call)}\n\n` : ""),
+        messageOf: ({ call }) => (isCollected(call) ? `data: ${debugTextOf(app.appId, call)}\n\n` : ""),
         mayGoOn: async () => true,
       });
     },
@@ -65,7 +65,7 @@ export function consoleLiveRoutes(routes: FastifyInstance, context: HttpContext)
         { request, reply },
         { appId, clientId, event, scope },
         {
-          messageOf: (call, text) => `id: ${call.id}\ndata: ${text}\n\n`,
+          messageOf: ({ message }) => message,
           mayGoOn: () => isStillSignedIn(context, request.actor),
         },
       );
@@ -76,7 +76,7 @@ export function consoleLiveRoutes(routes: FastifyInstance, context: HttpContext)
 
 type Manner = {
   /** The empty text: not shown here. */
-  messageOf: (call: LiveCall, text: string) => string;
+  messageOf: (told: Told) => string | Buffer;
   mayGoOn: () => Promise<boolean>;
 };
 
@@ -87,18 +87,18 @@ function openStream(
   { messageOf, mayGoOn }: Manner,
 ): void {
   const { raw } = reply;
-  const waiting: string[] = [];
+  const remembered: (string | Buffer)[] = [];
   let missed = 0;
   let isOpen = false;
-  const write = (text: string) => {
-    if (!isOpen) waiting.push(text);
+  const write = (message: string | Buffer) => {
+    if (!isOpen) remembered.push(message);
     // A watcher that does not keep up misses some; it must not fill the memory.
-    else if (raw.writableLength < LIMITS.liveStreamBytes) raw.write(text);
+    else if (raw.writableLength < LIMITS.liveStreamBytes) raw.write(message);
     else missed += 1;
   };
   const end = () => void (raw.writableEnded || raw.end());
-  const tell = (call: LiveCall, text: string) => {
-    const message = messageOf(call, text);
+  const tell = (told: Told) => {
+    const message = messageOf(told);
     if (message !== "") write(message);
   };
   const lastId = Number(request.headers["last-event-id"] ?? 0);
@@ -108,9 +108,8 @@ function openStream(
   reply.hijack();
   isOpen = true;
   raw.writeHead(CODES.ok.status, STREAM_HEADERS);
-  const kept = newestWithin(waiting, LIMITS.liveStreamBytes);
-  missed += waiting.length - kept.length;
-  raw.write(`: watching\n\n${kept.join("")}`);
+  raw.write(": watching\n\n");
+  for (const message of remembered) raw.write(message);
   const beat = setInterval(() => {
     missed += watch.takeMissed();
     write(missed > 0 ? `event: missed\ndata: {"calls":${missed}}\n\n` : ": alive\n\n");
@@ -141,14 +140,4 @@ function debugTextOf(appId: number, { at_ms, client_id, body, errors }: LiveCall
   } catch {
     return JSON.stringify({ ...shown, events: [] });
   }
-}
-
-/** Each who watches has a copy of its own: of much that is remembered, only the newest is told. */
-function newestWithin(texts: readonly string[], bytesMax: number): readonly string[] {
-  let [from, bytes] = [texts.length, 0];
-  while (from > 0 && bytes + texts[from - 1]!.length <= bytesMax) {
-    from -= 1;
-    bytes += texts[from]!.length;
-  }
-  return texts.slice(from);
 }

@@ -14,9 +14,37 @@ export type AnsweredCall = Omit<LiveCall, "id" | "body"> & {
 /** Which calls somebody wants to see; the empty text: any. */
 export type Watched = { appId: number; clientId: string; event: string; scope: "all" | "debug" };
 
+/** What can be asked of a call without parsing its text. */
+type Head = Pick<LiveCall, "id" | "at_ms" | "client_id" | "endpoint" | "debug">;
+
+/** A call as it is told. Everything about it is made once at most, however many watch. */
+export class Told {
+  readonly head: Head;
+  /** The call as JSON. */
+  readonly text: string;
+  #call: LiveCall | undefined;
+  #message: Buffer | undefined;
+
+  constructor(head: Head, text: string, call?: LiveCall) {
+    this.head = head;
+    this.text = text;
+    this.#call = call;
+  }
+
+  get call(): LiveCall {
+    this.#call ??= JSON.parse(this.text) as LiveCall;
+    return this.#call;
+  }
+
+  /** The call as a server-sent event. */
+  get message(): Buffer {
+    this.#message ??= Buffer.from(`id: ${this.head.id}\ndata: ${this.text}\n\n`);
+    return this.#message;
+  }
+}
+
 export type Watcher = {
-  /** `text` is the same call as JSON, made once for all who watch. */
-  tell: (call: LiveCall, text: string) => void;
+  tell: (told: Told) => void;
   /** The server stops. */
   end: () => void;
 };
@@ -40,8 +68,9 @@ const SAMPLES_AT_ONCE = 50;
  */
 export class Live {
   readonly #channels = new Map<number, Channel>();
-  #waiting: AnsweredCall[] = [];
+  readonly #waiting: AnsweredCall[] = [];
   #waitingBytes = 0;
+  #hasTurn = false;
   #watchers = 0;
   #lastId: number;
 
@@ -66,7 +95,7 @@ export class Live {
     }
     this.#waiting.push(call);
     this.#waitingBytes += call.bytes;
-    if (this.#waiting.length === 1) setImmediate(() => this.#tellAll());
+    this.#takeTurn();
   }
 
   /**
@@ -77,10 +106,7 @@ export class Live {
     if (this.#watchers >= LIMITS.liveWatchers) return undefined;
     this.#watchers += 1;
     const channel = this.#channelOf(watched.appId);
-    for (const text of channel.texts()) {
-      const call = JSON.parse(text) as LiveCall;
-      if (call.id > afterId && isWanted(watched, call)) watcher.tell(call, text);
-    }
+    for (const told of channel.newest(watched, afterId)) watcher.tell(told);
     const watching = new Watching(watched, watcher);
     channel.add(watching);
     return {
@@ -95,7 +121,7 @@ export class Live {
   recent(appId: number, bytesMax: number): LiveCall[] {
     const calls: LiveCall[] = [];
     let bytes = 0;
-    for (const text of [...(this.#channels.get(appId)?.texts() ?? [])].reverse()) {
+    for (const { text } of [...(this.#channels.get(appId)?.remembered ?? [])].reverse()) {
       bytes += text.length;
       if (bytes > bytesMax) break;
       calls.push(JSON.parse(text) as LiveCall);
@@ -105,7 +131,7 @@ export class Live {
 
   /** What is remembered of a client who was erased goes too, also where another call names the client. */
   forget(appId: number, clientId: string): void {
-    this.#tellAll();
+    this.#tell(Number.POSITIVE_INFINITY);
     this.#channels.get(appId)?.forget(JSON.stringify(clientId));
   }
 
@@ -114,23 +140,39 @@ export class Live {
     for (const channel of this.#channels.values()) for (const { watcher } of channel.watching) watcher.end();
   }
 
-  #tellAll(): void {
-    const calls = this.#waiting;
-    this.#waiting = [];
-    this.#waitingBytes = 0;
-    for (const call of calls) this.#tell(call);
+  /** Few at a time: a hundred who watch make as many copies of each. */
+  #takeTurn(): void {
+    if (this.#hasTurn) return;
+    this.#hasTurn = true;
+    setImmediate(() => {
+      this.#hasTurn = false;
+      this.#tell(LIMITS.liveTurnBytes);
+      if (this.#waiting.length > 0) this.#takeTurn();
+    });
   }
 
-  #tell(answered: AnsweredCall): void {
+  #tell(bytesMax: number): void {
+    for (let bytes = 0; bytes < bytesMax; ) {
+      const call = this.#waiting.shift();
+      if (!call) return;
+      this.#waitingBytes -= call.bytes;
+      bytes += call.bytes;
+      this.#tellOne(call);
+    }
+  }
+
+  #tellOne(answered: AnsweredCall): void {
     const channel = this.#channelOf(answered.appId);
     const isRemembered = channel.takesSample(answered);
     if (!isRemembered && channel.watching.size === 0) return;
     const call = this.#shown(answered);
     const takers = [...channel.watching].filter((watching) => watching.takes(call));
     if (!isRemembered && takers.length === 0) return;
-    const text = textOf(call);
-    if (isRemembered) this.#remember(channel, text);
-    for (const { watcher } of takers) watcher.tell(call, text);
+    const { id, at_ms, client_id, endpoint, debug } = call;
+    const head = { id, at_ms, client_id, endpoint, debug };
+    const told = new Told(head, textOf(call), call);
+    if (isRemembered) this.#remember(channel, { head, text: told.text });
+    for (const { watcher } of takers) watcher.tell(told);
   }
 
   #shown({ appId: _appId, bytes, body: open, ...rest }: AnsweredCall): LiveCall {
@@ -139,8 +181,8 @@ export class Live {
     return { ...rest, id: this.#lastId, client_id: rest.client_id || clientOf(body), body };
   }
 
-  #remember(channel: Channel, text: string): void {
-    channel.remember(text);
+  #remember(channel: Channel, call: Remembered): void {
+    channel.remember(call);
     let bytes = [...this.#channels.values()].reduce((sum, one) => sum + one.bytes, 0);
     while (bytes > LIMITS.liveBytes) {
       const largest = [...this.#channels.values()].reduce((left, right) => (right.bytes > left.bytes ? right : left));
@@ -158,16 +200,35 @@ export class Live {
   }
 }
 
-/** The traffic of one app. Remembered calls are texts: their size is known, and they are no work for the collector. */
+/** Remembered calls are texts: their size is known, and they are no work for the collector. */
+type Remembered = { head: Head; text: string };
+
+/** The traffic of one app. */
 class Channel {
   readonly watching = new Set<Watching>();
   bytes = 0;
   quietUntilMs = 0;
-  #texts: string[] = [];
+  remembered: Remembered[] = [];
   readonly #dueMs = { usual: 0, faulty: 0 };
 
-  texts(): readonly string[] {
-    return this.#texts;
+  /**
+   * Of what is wanted of the calls after an id, the newest, in their order: as much as a stream holds. Texts are parsed to
+   * find the names of events in them, but not without end.
+   */
+  newest(watched: Watched, afterId: number): Told[] {
+    const newest: Told[] = [];
+    let [toldBytes, parsedBytes] = [0, 0];
+    for (const { head, text } of this.remembered.toReversed()) {
+      if (head.id <= afterId || parsedBytes > LIMITS.liveParsedBytes) break;
+      if (!isWantedBy(watched, head)) continue;
+      const told = new Told(head, text);
+      if (watched.event !== "") parsedBytes += text.length;
+      if (!hasWantedEvent(watched, told)) continue;
+      toldBytes += text.length;
+      if (toldBytes > LIMITS.liveStreamBytes) break;
+      newest.push(told);
+    }
+    return newest.reverse();
   }
 
   takesSample({ at_ms, debug, code, errors }: AnsweredCall): boolean {
@@ -181,21 +242,21 @@ class Channel {
     return isDue;
   }
 
-  remember(text: string): void {
-    this.#texts.push(text);
-    this.bytes += text.length;
-    if (this.#texts.length > LIMITS.liveCalls) this.dropOldest();
+  remember(call: Remembered): void {
+    this.remembered.push(call);
+    this.bytes += call.text.length;
+    if (this.remembered.length > LIMITS.liveCalls) this.dropOldest();
   }
 
   dropOldest(): number {
-    const { length } = this.#texts.shift() ?? "";
+    const length = this.remembered.shift()?.text.length ?? 0;
     this.bytes -= length;
     return length;
   }
 
   forget(quoted: string): void {
-    this.#texts = this.#texts.filter((text) => !text.includes(quoted));
-    this.bytes = this.#texts.reduce((sum, { length }) => sum + length, 0);
+    this.remembered = this.remembered.filter(({ text }) => !text.includes(quoted));
+    this.bytes = this.remembered.reduce((sum, { text }) => sum + text.length, 0);
   }
 
   add(watching: Watching): void {
@@ -232,7 +293,7 @@ class Watching {
   }
 
   takes(call: LiveCall): boolean {
-    if (!isWanted(this.#watched, call)) return false;
+    if (!isWantedBy(this.#watched, call) || !hasWantedEvent(this.#watched, { head: call, call })) return false;
     if (call.debug) return true;
     if (call.at_ms - this.#secondMs >= 1_000 || call.at_ms < this.#secondMs) {
       this.#secondMs = call.at_ms;
@@ -255,10 +316,12 @@ class Watching {
   }
 }
 
-function isWanted({ clientId, event, scope }: Watched, call: LiveCall): boolean {
-  if (scope === "debug" && !call.debug) return false;
-  if (clientId !== "" && call.client_id !== clientId) return false;
-  return event === "" || call.endpoint.endsWith(`/${event}`) || hasEvent(call.body, event);
+function isWantedBy({ clientId, scope }: Watched, head: Head): boolean {
+  return (scope === "all" || head.debug) && (clientId === "" || head.client_id === clientId);
+}
+
+function hasWantedEvent({ event }: Watched, told: Pick<Told, "head" | "call">): boolean {
+  return event === "" || told.head.endpoint.endsWith(`/${event}`) || hasEvent(told.call.body, event);
 }
 
 function hasEvent(body: unknown, name: string): boolean {

@@ -20,6 +20,7 @@ export class Metrics {
 
   /** Counted in plain objects and handed over when somebody asks: labels are not worked out for every request. */
   readonly #endpoints = new Map<string, EndpointMeter>();
+  #text: Promise<string> | undefined;
 
   readonly events = new Counter({
     name: "touchpoint_events_total",
@@ -105,7 +106,18 @@ export class Metrics {
     meter.count(code, tookMs);
   }
 
-  async text(): Promise<string> {
+  /** Who asks in the same turn of the event loop gets the same text: hundreds may ask on one connection. */
+  text(): Promise<string> {
+    if (!this.#text) {
+      this.#text = this.#makeText();
+      setImmediate(() => {
+        this.#text = undefined;
+      });
+    }
+    return this.#text;
+  }
+
+  async #makeText(): Promise<string> {
     const lines = [
       "# HELP touchpoint_requests_total Requests by endpoint and answer code.",
       "# TYPE touchpoint_requests_total counter",

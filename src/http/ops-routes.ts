@@ -68,17 +68,17 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
 }
 
 /**
- * Both texts are long and the same for everybody: made once, so that who asks for them without reading the answers costs
- * neither time nor memory.
+ * Both texts are long and the same for everybody: made once, and as bytes, because a text would be copied into each answer.
+ * So who asks for them without reading the answers costs neither time nor memory.
  */
 function describeOperations(server: FastifyInstance): void {
-  let openApi: string | undefined;
-  let page: string | undefined;
+  let openApi: Buffer | undefined;
+  let page: Buffer | undefined;
 
   server.get("/openapi.json", {
     schema: { hide: true },
     handler: async (_request, reply) => {
-      openApi ??= JSON.stringify(server.swagger());
+      openApi ??= Buffer.from(JSON.stringify(server.swagger()));
       return reply.type(JSON_TYPE).send(openApi);
     },
   });
@@ -86,7 +86,7 @@ function describeOperations(server: FastifyInstance): void {
   server.get("/docs", {
     schema: { hide: true },
     handler: async (_request, reply) => {
-      page ??= docsPage(server.swagger() as OpenApi);
+      page ??= Buffer.from(docsPage(server.swagger() as OpenApi));
       return reply.type("text/html; charset=utf-8").headers(PAGE_HEADERS).send(page);
     },
   });

@@ -28,13 +28,14 @@ const together = (more: Partial<AnsweredCall> = {}) => Array.from({ length: AT_O
 
 async function publish(...calls: AnsweredCall[]): Promise<void> {
   for (const call of calls) live.publish(call);
-  await nextTurn();
+  const bytes = calls.reduce((sum, call) => sum + call.bytes, 0);
+  for (let turns = 0; turns <= bytes / LIMITS.liveTurnBytes; turns += 1) await nextTurn();
 }
 
 function watch(watched: Partial<Watched> = {}, afterId?: number) {
   const seen: LiveCall[] = [];
   const end = vi.fn();
-  const watching = live.watch({ ...ALL, ...watched }, { tell: (call) => seen.push(call), end }, afterId);
+  const watching = live.watch({ ...ALL, ...watched }, { tell: ({ call }) => seen.push(call), end }, afterId);
   return { seen, end, stop: () => watching!.stop(), missed: () => watching!.takeMissed() };
 }
 
@@ -138,8 +139,9 @@ describe("who watches", () => {
 
 describe("bounds", () => {
   test("so many calls of an app are remembered, the newest", async () => {
-    for (let index = 0; index < LIMITS.liveCalls + 10; index += 1) live.publish(callOf({ debug: true, at_ms: index }));
-    await nextTurn();
+    await publish(
+      ...Array.from({ length: LIMITS.liveCalls + 10 }, (_, index) => callOf({ debug: true, at_ms: index })),
+    );
     const recent = live.recent(APP, 1e9);
     expect(recent).toHaveLength(LIMITS.liveCalls);
     expect(recent.at(-1)!.at_ms).toBe(LIMITS.liveCalls + 9);
@@ -167,6 +169,17 @@ describe("bounds", () => {
     };
     await publish(callOf({ body, bytes: LIMITS.liveCallBytes + 1 }));
     expect(seen).toMatchObject([{ body: null }]);
+  });
+
+  test("whoever begins to watch is told the newest that a stream holds, in their order, and is not kept waiting for more", async () => {
+    const text = "x".repeat(100 * 1024);
+    for (let index = 0; index < 12; index += 1) {
+      await publish(callOf({ debug: true, at_ms: index, body: () => ({ text }), bytes: text.length }));
+    }
+    const told = Array.from({ length: 10 }, (_, index) => index + 2);
+    expect(watch().seen.map((call) => call.at_ms)).toEqual(told);
+    await publish(callOf({ debug: true, at_ms: 12, body: () => ({ event_type: "e" }) }));
+    expect(watch({ event: "e" }).seen.map((call) => call.at_ms)).toEqual([12]);
   });
 
   test("more than a turn can show is left out and counted", async () => {
