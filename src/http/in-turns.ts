@@ -10,12 +10,14 @@ export function inTurns(handle: Handler): Handler {
   let handled = 0;
 
   const turn = () => {
-    const now = waiting.splice(0, LIMITS.requestsPerTurn);
-    handled = now.length;
-    if (handled > 0) setImmediate(turn);
-    for (const [request, response] of now) {
+    handled = 0;
+    if (waiting.length > 0) setImmediate(turn);
+    while (handled < LIMITS.requestsPerTurn && waiting.length > 0) {
+      const [request, response] = waiting.shift()!;
       // Whoever has hung up meanwhile sends no more of it, and wants no answer.
-      if (!request.destroyed) handle(request, response);
+      if (request.destroyed) continue;
+      handled += 1;
+      handle(request, response);
     }
   };
 

@@ -21,6 +21,8 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
     handler: async () => success({ status: "alive" }),
   });
 
+  // Who asks meanwhile waits for the same answer: hundreds may, and others need the connections.
+  let asking: Promise<boolean> | undefined;
   server.get("/readyz", {
     schema: {
       summary: "New data is taken in",
@@ -31,7 +33,10 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
     handler: async (_request, reply) => {
       const obstacle = context.intake.obstacle();
       if (obstacle) throw new ApiError("overloaded", obstacle, { retryAfterS: 10 });
-      const database = (await canAnswer(context.pool)) ? "there" : "away";
+      asking ??= canAnswer(context.pool).finally(() => {
+        asking = undefined;
+      });
+      const database = (await asking) ? "there" : "away";
       const apply = database === "there" ? context.applyObstacle() : undefined;
       return reply.send(success({ status: "ready", database, ...(apply && { apply }) }));
     },

@@ -5,7 +5,6 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
-import type { Socket } from "node:net";
 import swagger from "@fastify/swagger";
 import Fastify, {
   type FastifyBaseLogger,
@@ -19,7 +18,6 @@ import { elapsedMs } from "../clock.ts";
 import { refusal } from "../contract/envelope.ts";
 import { routeValidatorOf } from "../contract/validation.ts";
 import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
 import { adminRoutes } from "./admin-routes.ts";
 import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
 import { hideContentType, readBodies } from "./body-reader.ts";
@@ -28,11 +26,11 @@ import { collectDoor } from "./collect-door.ts";
 import { collectRoutes } from "./collect-routes.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import type { HttpContext } from "./context.ts";
-import type { Handler } from "./door.ts";
 import { inTurns } from "./in-turns.ts";
 import { showCall } from "./live-call.ts";
 import { liveRoutes } from "./live-routes.ts";
 import { lookupRoutes } from "./lookup-routes.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { opsRoutes } from "./ops-routes.ts";
 import { orderEventRoutes } from "./order-event-routes.ts";
 import { mustCloseUnread } from "./receive.ts";
@@ -113,7 +111,7 @@ function httpServer(
       connectionsCheckingInterval: Math.min(5_000, requestTimeoutS * 250),
       keepAliveTimeout: 75_000,
     },
-    fewAtOnce(collectDoor(context, touchDoor(context, inTurns(framework)))),
+    oneAtATime(collectDoor(context, touchDoor(context, inTurns(framework)))),
   );
   server.maxConnections = connectionsMax;
   server.on("clientError", (_error, socket) => {
@@ -124,28 +122,6 @@ function httpServer(
     );
   });
   return server;
-}
-
-/**
- * Answers go out in the order of their requests, and whoever sends the next requests without waiting makes all their answers
- * wait in memory: measured, 180 KB of requests that nobody read the answers of took 2.5 GB. Who has too many is cut off.
- */
-function fewAtOnce(handle: Handler): Handler {
-  const waiting = new WeakMap<Socket, number>();
-  return (request, response) => {
-    // Only a response that stands behind another one has no socket yet: for all others this is all there is to do.
-    if (response.socket === null && !mayWait(request, response)) return;
-    handle(request, response);
-  };
-
-  function mayWait({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    if (socket.destroyed) return false;
-    const count = (waiting.get(socket) ?? 0) + 1;
-    waiting.set(socket, count);
-    response.once("close", () => waiting.set(socket, (waiting.get(socket) ?? 1) - 1));
-    if (count > LIMITS.requestsWaiting) socket.destroy();
-    return !socket.destroyed;
-  }
 }
 
 const OPENAPI = {
