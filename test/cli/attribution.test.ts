@@ -185,8 +185,10 @@ describe("rules", () => {
     await touch(app, { company: "vivo", oaid: "o", ts: Date.now() - 2 * DAY_MS });
     await runJson(app, "rules", "set", "--platform", "vivo", "--click-window", "1d");
     await server.register(app, "narrow", device("o"));
+    await server.settle();
     await runJson(app, "rules", "set", "--platform", "vivo", "--reset");
     await server.register(app, "wide", device("o"));
+    await server.settle();
     expect(await runJson(app, "why", "narrow")).toMatchObject({ verdict: "organic" });
     expect(await runJson(app, "why", "wide")).toMatchObject({ verdict: "attributed" });
   });
@@ -329,7 +331,10 @@ describe("why, what-if, fraud and the ledger of touches", () => {
       await server.register(own, client, device(client));
     };
     for (let number = 1; number < 30; number += 1) await bring(`robot-${number}`);
-    const evenGaps = async () => (await runJson(own, "fraud", ...someDays())).even_gaps;
+    const evenGaps = async () => {
+      await server.settle();
+      return (await runJson(own, "fraud", ...someDays())).even_gaps;
+    };
     expect(await evenGaps()).toEqual([]);
     await bring("robot-30");
     expect(await evenGaps()).toEqual([{ ad_platform: "vivo", aid: "robots", users: 30, mean_s: 3_600 }]);
