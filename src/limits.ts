@@ -58,9 +58,9 @@ export const LIMITS = {
   /** Waiting to be read by one who watches, what is remembered included. */
   liveStreamBytes: 1 * MIB,
   liveWatchers: 100,
-  /** Of calls told in one turn of the event loop. */
+  /** Calls that are told to watchers in one turn of the event loop. */
   liveTurnBytes: 64 * KIB,
-  /** Of remembered calls, parsed to find those that one watcher wants. */
+  /** Remembered calls that are parsed to find the ones that a new watcher wants. */
   liveParsedBytes: 1 * MIB,
   liveTextBytes: 4 * KIB,
   /** Of the calls, users, touches and payments that the doctor looks at. */
@@ -69,9 +69,9 @@ export const LIMITS = {
   doctorPayers: 500,
   clientLookupBatch: 500,
   clientLookupQueue: 20_000,
-  /** For as long a registration's answer waits for apply; whoever asks for the user waits for the rest. */
+  /** How long the answer to a registration waits for apply. A look-up of that user waits longer, if it must. */
   registerWaitMs: 300,
-  /** For as long an answer waits for apply that has to tell what came of an entry. */
+  /** How long an answer waits for apply when it depends on what came of an entry. */
   appliedWaitMs: 3_000,
   eraseWaitMs: 60_000,
   setAsideListed: 1_000,

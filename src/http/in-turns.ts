@@ -2,8 +2,8 @@ import { LIMITS } from "../limits.ts";
 import type { Handler } from "./door.ts";
 
 /**
- * Of requests that arrive together, so many are handled in one turn of the event loop, the others in the next ones, in the
- * order in which they came. Else four hundred sign-ins at once would hold up everybody for as long as all of them take.
+ * Handles a limited number of requests in one turn of the event loop, and the others in the next turns, in the order in
+ * which they came. Otherwise four hundred sign-ins at once would hold up everybody for as long as all of them take.
  */
 export function inTurns(handle: Handler): Handler {
   const waiting: Parameters<Handler>[] = [];

@@ -4,10 +4,10 @@ import { LIMITS } from "../limits.ts";
 import type { Handler } from "./door.ts";
 
 /**
- * Of the requests of one connection, each is begun when the one before it is answered, whether or not its sender waits for
- * that. Else their answers would wait in memory, and the others' requests behind them: measured, 180 KB of requests that
- * nobody read the answers of took 2.5 GB, and sixteen such connections kept everybody waiting for 48 s. Who has too many
- * waiting is cut off.
+ * Begins a request of a connection when the one before it is answered, also when a client sends many without waiting.
+ * Otherwise their answers fill the memory, and other clients' requests queue behind them. Measured: 180 KB of requests
+ * whose answers nobody read took 2.5 GB, and sixteen such connections kept everybody waiting for 48 s. A connection with
+ * too many waiting requests is cut off.
  */
 export function oneAtATime(handle: Handler): Handler {
   const waiting = new WeakMap<Socket, number>();
