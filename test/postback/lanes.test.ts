@@ -119,6 +119,9 @@ describe("a platform that is down", () => {
     await worker.turn(never);
     await until(() => kuaishou.accepted.length === 20);
     await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("bytedance")));
+    await until(() => gate.calls.length >= 64);
+    // The others have not even been claimed.
+    expect((await stage.outbox("in_flight")).filter(({ in_flight }) => in_flight)).toHaveLength(64);
     expect(gate.calls).toHaveLength(64);
     gate.answer = { status: 200, body: '{"code":0}' };
     for (let index = 0; index < 64; index += 1) gate.release(gate.answer);
