@@ -15,7 +15,7 @@ import { RuleBook } from "../domain/attribution-rules.ts";
 import { DAY_MS, weekOf } from "../domain/calendar.ts";
 import { EventParts, type WantedDay } from "../domain/event-part.ts";
 import { messageOf } from "../errors.ts";
-import { IntakePace } from "../intake-pace.ts";
+import { IntakePace } from "../intake/pace.ts";
 import { JournalReader } from "../journal/reader.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";

@@ -83,7 +83,7 @@ type Origin = { journalId?: string };
 /**
  * Facts and cursor commit together. The commit does not wait for the disk: after a crash of the database the facts and
  * the cursor are gone together, and the journal, which is on the disk, gives them again. Segments are only deleted
- * after a cursor that is known to be durable (see flow.ts).
+ * after a cursor that is known to be durable (see intake/flow.ts).
  */
 export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<Outcome> {
   return inTransaction(

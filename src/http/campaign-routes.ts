@@ -26,11 +26,11 @@ import {
 import { loadCampaignFigures } from "../db/touch-day.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
+import type { ServedApp } from "../intake/app-directory.ts";
 import { campaignLinks, shownCampaign } from "../platform/campaign-link.ts";
 import { listPlatforms } from "../platform/platform-list.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { PAGE_SIZE, pageInfo, readPage } from "../report/list-request.ts";
-import type { ServedApp } from "./app-directory.ts";
 import { baseUrlOf } from "./base-url.ts";
 import type { HttpContext } from "./context.ts";
 

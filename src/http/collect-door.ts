@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../errors.ts";
-import type { BodyHeaders } from "../intake/sent-body.ts";
-import type { ServedApp } from "./app-directory.ts";
+import type { ServedApp } from "../intake/app-directory.ts";
+import type { BodyHeaders } from "../intake/body/sent-body.ts";
 import { COLLECT_ENDPOINTS, type CollectCall, collect, enabledApp } from "./collect.ts";
 import type { HttpContext } from "./context.ts";
 import { DoorCall, type Handler } from "./door.ts";

@@ -2,12 +2,12 @@ import { elapsedMs } from "../clock.ts";
 import type { EventError } from "../domain/admission.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
-import { answerWith, type CollectForm, clientIdOf, judgeEvents, readCollectBody } from "../intake/judge.ts";
-import { type BodyHeaders, isGzip, isPacked, isPlain, saidBytes, unpackBody } from "../intake/sent-body.ts";
+import type { ServedApp } from "../intake/app-directory.ts";
+import { answerWith, type CollectForm, clientIdOf, judgeEvents, readCollectBody } from "../intake/body/judge.ts";
+import { type BodyHeaders, isGzip, isPacked, isPlain, saidBytes, unpackBody } from "../intake/body/sent-body.ts";
 import type { EntryHead } from "../journal/entry.ts";
 import { journaledBody } from "../journal/packed-body.ts";
 import { LIMITS } from "../limits.ts";
-import type { ServedApp } from "./app-directory.ts";
 import { type HttpContext, requireRegistered } from "./context.ts";
 
 /** The addresses of event collect below the base, and the form of their bodies. */

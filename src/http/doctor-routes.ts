@@ -6,9 +6,9 @@ import { isDatabaseAway } from "../db/pool.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { diagnose } from "../domain/doctor.ts";
 import type { Finding } from "../domain/finding.ts";
+import type { ServedApp } from "../intake/app-directory.ts";
 import { LIMITS } from "../limits.ts";
 import { loadRecentPayments, loadStoredFacts } from "../report/doctor-facts.ts";
-import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 
 /** Points out mistakes in how an app sends its data. */

@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
+import type { ServedApp } from "../intake/app-directory.ts";
 import { LIMITS } from "../limits.ts";
 import type { LinkQuery } from "../platform/link-query.ts";
-import type { ServedApp } from "./app-directory.ts";
 import type { CollectCall, Collected } from "./collect.ts";
 import { callerOf, type HttpContext, userAgentOf } from "./context.ts";
 import type { AnsweredCall } from "./live.ts";

@@ -5,8 +5,8 @@ import { giveCallBack, takeCall } from "../db/report-call.ts";
 import { assertShallow, isObject, type JsonValue } from "../domain/json.ts";
 import { isReportSigned } from "../domain/report-sign.ts";
 import { ApiError } from "../errors.ts";
+import type { ServedApp } from "../intake/app-directory.ts";
 import { LIMITS } from "../limits.ts";
-import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 
 /** Lets other requests have their turn. */

@@ -11,12 +11,12 @@ import {
   orderListBody,
   userListBody,
 } from "../contract/report.ts";
+import type { ServedApp } from "../intake/app-directory.ts";
 import { runAdReport } from "../report/ad-report.ts";
 import { type AdReportBody, readAdReport } from "../report/ad-report-request.ts";
 import { METRICS } from "../report/catalogue.ts";
 import { type OrderListBody, readOrderList, runOrderList } from "../report/order-list.ts";
 import { readUserList, runUserList, type UserListBody } from "../report/user-list.ts";
-import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 import { dataAgeS } from "./data-age.ts";
 import { namedDeveloper, requireGranted, requireSigned, withinRate } from "./report-access.ts";

@@ -2,11 +2,11 @@ import { elapsedMs } from "../clock.ts";
 import { SUCCESS_TEXT } from "../contract/envelope.ts";
 import type { TouchKind } from "../domain/touch.ts";
 import { ApiError, CODES, type CodeName } from "../errors.ts";
+import type { ServedApp } from "../intake/app-directory.ts";
 import { LIMITS } from "../limits.ts";
 import { LinkQuery } from "../platform/link-query.ts";
 import type { Platform } from "../platform/platform.ts";
 import { platformOfLink } from "../platform/registry.ts";
-import type { ServedApp } from "./app-directory.ts";
 import type { HttpContext } from "./context.ts";
 import { showTouch } from "./live-call.ts";
 

@@ -4,9 +4,9 @@ import type { App } from "../../src/db/app.ts";
 import { inTransaction } from "../../src/db/pool.ts";
 import { insertUsers } from "../../src/db/user-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { KnownClients } from "../../src/http/known-clients.ts";
-import { Progress } from "../../src/http/progress.ts";
 import { findUserRecords } from "../../src/http/user-record.ts";
+import { KnownClients } from "../../src/intake/known-clients.ts";
+import { Progress } from "../../src/intake/progress.ts";
 import { migratedDatabase, type TempDatabase } from "../db/temp-database.ts";
 
 const APP = { appId: 1, timeZone: "Asia/Shanghai" } as App;

@@ -1,14 +1,14 @@
 import { gzipSync } from "node:zlib";
-import { collectBody, collectV2Body } from "../contract/collect.ts";
-import { EMPTY_SUCCESS, success } from "../contract/envelope.ts";
-import { validatorOf } from "../contract/validation.ts";
-import { type Admission, admitEvents, type EventError } from "../domain/admission.ts";
-import { readClientId } from "../domain/identity.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
-import { assertWithin } from "../domain/json-bounds.ts";
-import type { AppMetadata } from "../domain/metadata.ts";
-import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
+import { collectBody, collectV2Body } from "../../contract/collect.ts";
+import { EMPTY_SUCCESS, success } from "../../contract/envelope.ts";
+import { validatorOf } from "../../contract/validation.ts";
+import { type Admission, admitEvents, type EventError } from "../../domain/admission.ts";
+import { readClientId } from "../../domain/identity.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../../domain/json.ts";
+import { assertWithin } from "../../domain/json-bounds.ts";
+import type { AppMetadata } from "../../domain/metadata.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
 import { type BodyHeaders, isGzip, isPacked, unpackBody } from "./sent-body.ts";
 
 /** The two shapes of event collect. */

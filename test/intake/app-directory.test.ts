@@ -2,10 +2,10 @@ import type pg from "pg";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type App, changeApp, rotateSecret } from "../../src/db/app.ts";
 import { declareEvents } from "../../src/db/metadata.ts";
-import { AppDirectory } from "../../src/http/app-directory.ts";
+import { AppDirectory } from "../../src/intake/app-directory.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { createLog } from "../../src/log.ts";
-import { makeApp, migratedDatabase, type TempDatabase, vault } from "./temp-database.ts";
+import { makeApp, migratedDatabase, type TempDatabase, vault } from "../db/temp-database.ts";
 
 let database: TempDatabase;
 let directory: AppDirectory;

@@ -1,8 +1,8 @@
 import { statfs } from "node:fs/promises";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { Intake } from "../../src/http/intake.ts";
-import { Progress } from "../../src/http/progress.ts";
 import { AppBacklog } from "../../src/intake/app-backlog.ts";
+import { Intake } from "../../src/intake/intake.ts";
+import { Progress } from "../../src/intake/progress.ts";
 import { Refusals } from "../../src/intake/refusals.ts";
 import type { EntryHead } from "../../src/journal/entry.ts";
 import { createLog } from "../../src/log.ts";

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { Counted } from "../intake/refusals.ts";
+import type { Counted } from "./refusals.ts";
 
 type LiveFigures = {
   backlogBytes(): number;

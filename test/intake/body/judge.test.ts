@@ -1,10 +1,10 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { admitEvents } from "../../src/domain/admission.ts";
-import type { JsonObject } from "../../src/domain/json.ts";
-import type { AppMetadata } from "../../src/domain/metadata.ts";
-import { type CollectForm, judgeLarge, type SentLarge } from "../../src/intake/judge.ts";
-import { LIMITS } from "../../src/limits.ts";
+import { admitEvents } from "../../../src/domain/admission.ts";
+import type { JsonObject } from "../../../src/domain/json.ts";
+import type { AppMetadata } from "../../../src/domain/metadata.ts";
+import { type CollectForm, judgeLarge, type SentLarge } from "../../../src/intake/body/judge.ts";
+import { LIMITS } from "../../../src/limits.ts";
 
 const NOW_MS = Date.UTC(2024, 5, 15);
 const metadata: AppMetadata = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { JournalDepth } from "../../src/journal/depth.ts";
+import { JournalDepth } from "../../src/intake/journal-depth.ts";
 
 test("entries wait from their flush until they are applied; a flush that is applied in part counts whole", () => {
   const depth = new JournalDepth({ applied: 0, recovered: 0 });

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
-import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
 
 /** Only what the unpacking looks at; the Content-Type says nothing reliable about the rest. */
 export type BodyHeaders = { contentType: string; contentEncoding: string; gravityCompress: string };

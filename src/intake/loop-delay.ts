@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import type { Log } from "./log.ts";
-import { type Loop, startLoop } from "./loop.ts";
+import type { Log } from "../log.ts";
+import { type Loop, startLoop } from "../loop.ts";
 
 const RESOLUTION_MS = 10;
 const WINDOW_MS = 30_000;

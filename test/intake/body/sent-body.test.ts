@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type BodyHeaders, isPacked, isPlain, saidBytes, unpackBody } from "../../src/intake/sent-body.ts";
-import { LIMITS } from "../../src/limits.ts";
+import { type BodyHeaders, isPacked, isPlain, saidBytes, unpackBody } from "../../../src/intake/body/sent-body.ts";
+import { LIMITS } from "../../../src/limits.ts";
 
 const headersOf = (more: Partial<BodyHeaders> = {}): BodyHeaders => ({
   ...{ contentType: "", contentEncoding: "", gravityCompress: "" },

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
-import { elapsedMs } from "../src/clock.ts";
-import { createLog } from "../src/log.ts";
-import { LoopDelay } from "../src/loop-delay.ts";
-import { eventually } from "./support/patience.ts";
+import { elapsedMs } from "../../src/clock.ts";
+import { LoopDelay } from "../../src/intake/loop-delay.ts";
+import { createLog } from "../../src/log.ts";
+import { eventually } from "../support/patience.ts";
 
 const delay = new LoopDelay();
 afterAll(() => delay.stop());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FairQueue } from "../../src/intake/fair-queue.ts";
+import { FairQueue } from "../../../src/intake/body/fair-queue.ts";
 
 function taken(added: readonly [string, number][]): number[] {
   const queue = new FairQueue<string, number>();

@@ -1,4 +1,4 @@
-import { elapsedMs } from "./clock.ts";
+import { elapsedMs } from "../clock.ts";
 
 /** While the journal grows faster than this, the cores belong to the answers. */
 const BUSY_BYTES_PER_S = 2 * 1024 * 1024;

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from "vitest";
-import type { AppMetadata } from "../../src/domain/metadata.ts";
-import type { SentLarge } from "../../src/intake/judge.ts";
-import { LargeBodies } from "../../src/intake/large-bodies.ts";
-import { Refusals } from "../../src/intake/refusals.ts";
-import { LIMITS } from "../../src/limits.ts";
-import { createLog } from "../../src/log.ts";
+import type { AppMetadata } from "../../../src/domain/metadata.ts";
+import type { SentLarge } from "../../../src/intake/body/judge.ts";
+import { LargeBodies } from "../../../src/intake/body/large-bodies.ts";
+import { Refusals } from "../../../src/intake/refusals.ts";
+import { LIMITS } from "../../../src/limits.ts";
+import { createLog } from "../../../src/log.ts";
 
 const NOW_MS = Date.UTC(2024, 5, 15);
-const script = new URL("../../dist/src/intake/large-body-worker.js", import.meta.url);
+const script = new URL("../../../dist/src/intake/body/large-body-worker.js", import.meta.url);
 const HEADERS = { contentType: "", contentEncoding: "", gravityCompress: "" };
 const metadata = (mode: AppMetadata["mode"] = "open"): AppMetadata => ({
   ...{ mode, events: new Map(), properties: { event: new Map(), user: new Map() } },

@@ -1,13 +1,13 @@
 import { Worker } from "node:worker_threads";
-import type { AppMetadata } from "../domain/metadata.ts";
-import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
-import type { Log } from "../log.ts";
-import { SharedRoom } from "../shared-room.ts";
+import type { AppMetadata } from "../../domain/metadata.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Log } from "../../log.ts";
+import { SharedRoom } from "../../shared-room.ts";
+import type { Refusals } from "../refusals.ts";
 import { FairQueue } from "./fair-queue.ts";
 import type { JudgedLarge, SentLarge } from "./judge.ts";
 import type { JudgeReply, JudgeRequest } from "./large-body-worker.ts";
-import type { Refusals } from "./refusals.ts";
 import { transferable } from "./transferable.ts";
 
 type AppOfBody = { appId: number; metadata: AppMetadata };

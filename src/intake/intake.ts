@@ -1,14 +1,14 @@
 import { statfs } from "node:fs/promises";
 import { ApiError } from "../errors.ts";
-import type { AppBacklog } from "../intake/app-backlog.ts";
-import type { Refusals } from "../intake/refusals.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Journal } from "../journal/journal.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { isOverShare } from "../shared-room.ts";
+import type { AppBacklog } from "./app-backlog.ts";
 import type { Progress } from "./progress.ts";
+import type { Refusals } from "./refusals.ts";
 
 const WATCH_MS = 1_000;
 const RETRY_AFTER_S = 10;
