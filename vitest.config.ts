@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { PATIENCE_MS, TEST_MS_MAX } from "./test/support/patience.ts";
 
 /** Where tests take longest, though their files are short: servers of their own, whole markets, a browser. */
-const LONG = /\/test\/(chaos|crash|process|sim|web|cli\/alone|docs|http\/asa)\b/;
+const LONG = /\/test\/(chaos|crash|process|sim|web|cli\/alone|docs|http\/collect\/asa)\b/;
 
 /** Long ones first, so that at the end both workers have something to do. */
 class LongFirst extends BaseSequencer {

@@ -1,28 +1,43 @@
 /**
- * Which files of src may import which. Imports point down only. A row is a folder, or a file that may do more or less than
- * its folder; it says nothing of the folders below. What it lists are rows, and `domain/*` is a folder with all below it.
- * The files at the root of src are open to all and may import anything.
+ * Which files of src may import which. Imports point down only. A row is a folder without the folders below it, or a single
+ * file that may do more or less than its folder. It lists rows; `domain/*` is a folder with all that is below it. The files
+ * at the root of src are open to all and may import anything.
  */
-export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything">> = {
-  contract: ["domain"],
-  domain: [],
-  journal: [],
-  platform: ["domain", "platform/*"],
-  "platform/postback": ["domain", "platform"],
-  "platform/cost": ["domain", "platform"],
-  db: ["domain"],
-  report: ["contract", "db", "domain"],
-  apply: ["journal", "db", "domain", "intake/pace.ts", "platform", "platform/postback"],
-  asa: ["db", "domain"],
-  outbound: ["db", "domain", "platform/*"],
-  postback: ["db", "domain", "outbound", "platform/*"],
-  cost: ["db", "domain", "outbound", "platform/*"],
-  refresh: ["db"],
-  intake: ["db", "domain", "journal"],
-  "intake/body": ["contract", "domain", "intake"],
-  "intake/flow.ts": ["apply", "db", "domain", "intake", "intake/body", "journal"],
-  "intake/pace.ts": [],
-  http: ["contract", "cost", "intake/*", "journal", "db", "domain", "outbound", "platform", "postback", "report"],
-  client: ["contract", "domain", "report"],
+const ROWS: Readonly<Record<string, string>> = {
+  domain: "",
+  contract: "domain",
+  journal: "",
+  platform: "domain platform/*",
+  "platform/postback": "domain platform",
+  "platform/cost": "domain platform",
+  db: "domain",
+  report: "contract db domain",
+  apply: "db domain intake/pace.ts journal platform platform/postback",
+  asa: "db domain",
+  outbound: "db domain platform/*",
+  postback: "db domain outbound platform/*",
+  cost: "db domain outbound platform/*",
+  refresh: "db",
+  intake: "db domain journal",
+  "intake/body": "contract domain intake",
+  "intake/pace.ts": "",
+  "intake/flow.ts": "apply db domain intake intake/body journal",
+  http: "contract db domain http/context.ts intake intake/body",
+  "http/context.ts": "cost db domain http http/* intake intake/body journal",
+  "http/collect": "contract db domain http http/context.ts http/live intake intake/body journal platform",
+  "http/live": "contract domain http/admin http/context.ts",
+  "http/report": "contract db domain http/context.ts intake report",
+  "http/admin": "db domain http/context.ts",
+  "http/admin/session": "contract db domain http/admin http/context.ts",
+  "http/admin/setting": "contract db domain http/admin http/context.ts intake outbound platform postback report",
+  "http/admin/report": "contract db domain http/admin http/context.ts http/report journal platform report",
+  "http/admin/operation": "contract cost db domain http/admin http/context.ts intake journal platform postback report",
+  "http/admin/admin-routes.ts": "contract domain http/admin/* http/context.ts http/live report",
+  "http/server.ts": "contract http http/* http/context.ts",
+  client: "contract domain report",
   cli: "everything",
 };
+
+export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries(ROWS).map(([row, names]) => [row, names.split(" ").filter((name) => name !== "")]),
+);

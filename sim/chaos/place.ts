@@ -8,7 +8,7 @@ import { createApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/embedded-role.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { adminToken } from "../../src/http/admin-token.ts";
+import { adminToken } from "../../src/http/admin/admin-token.ts";
 import { openVault } from "../../src/vault.ts";
 import { makeCatalogue } from "../market/ads.ts";
 import { type Counterparts, startCounterparts } from "../market/counterparts.ts";

@@ -16,7 +16,7 @@ import { loadInstallation, raiseAdminTokenGeneration } from "../db/installation.
 import { inTransaction } from "../db/pool.ts";
 import type { Executor } from "../db/sql.ts";
 import { UsageError } from "../errors.ts";
-import { adminToken } from "../http/admin-token.ts";
+import { adminToken } from "../http/admin/admin-token.ts";
 import { noteCommand } from "./audit.ts";
 import { listOf, print, tableOf } from "./output.ts";
 import { type DatabaseSession, withDatabase } from "./session.ts";

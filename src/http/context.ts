@@ -20,13 +20,13 @@ import { journaledBody } from "../journal/packed-body.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import type { Vault } from "../vault.ts";
-import type { Access, Actor } from "./admin.ts";
-import type { AdminTokens } from "./admin-token.ts";
+import type { Access, Actor } from "./admin/actor.ts";
+import type { AdminTokens } from "./admin/admin-token.ts";
+import type { FailedSignIns } from "./admin/session/failed-sign-ins.ts";
+import type { SeenSessions } from "./admin/session/seen-sessions.ts";
 import type { CallerAddress } from "./caller-address.ts";
-import type { Collected } from "./collect.ts";
-import type { FailedSignIns } from "./failed-sign-ins.ts";
-import type { Live } from "./live.ts";
-import type { SeenSessions } from "./seen-sessions.ts";
+import type { Collected } from "./collect/collect.ts";
+import type { Live } from "./live/live.ts";
 
 /** Everything that the routes work with, made by main.ts. */
 export type HttpContext = {

@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import type { Handler } from "./door.ts";
+import type { Handler } from "./handler.ts";
 
 /**
  * Handles a limited number of requests in one turn of the event loop, and the others in the next turns, in the order in

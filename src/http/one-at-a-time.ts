@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { LIMITS } from "../limits.ts";
-import type { Handler } from "./door.ts";
+import type { Handler } from "./handler.ts";
 
 /**
  * Begins a request of a connection when the one before it is answered, also when a client sends many without waiting.

@@ -18,26 +18,26 @@ import { elapsedMs } from "../clock.ts";
 import { refusal } from "../contract/envelope.ts";
 import { routeValidatorOf } from "../contract/validation.ts";
 import { ApiError } from "../errors.ts";
-import { adminRoutes } from "./admin-routes.ts";
+import { adminRoutes } from "./admin/admin-routes.ts";
 import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
 import { hideContentType, readBodies } from "./body-reader.ts";
-import { clientRoutes } from "./client-routes.ts";
-import { collectDoor } from "./collect-door.ts";
-import { collectRoutes } from "./collect-routes.ts";
+import { clientRoutes } from "./collect/client-routes.ts";
+import { collectDoor } from "./collect/collect-door.ts";
+import { collectRoutes } from "./collect/collect-routes.ts";
+import { showCall } from "./collect/live-call.ts";
+import { lookupRoutes } from "./collect/lookup-routes.ts";
+import { orderEventRoutes } from "./collect/order-event-routes.ts";
+import { registerRoutes } from "./collect/register-routes.ts";
+import { touchDoor } from "./collect/touch-door.ts";
+import { touchRoutes } from "./collect/touch-routes.ts";
 import { consoleRoutes } from "./console-routes.ts";
 import type { HttpContext } from "./context.ts";
 import { inTurns } from "./in-turns.ts";
-import { showCall } from "./live-call.ts";
-import { liveRoutes } from "./live-routes.ts";
-import { lookupRoutes } from "./lookup-routes.ts";
+import { liveRoutes } from "./live/live-routes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { opsRoutes } from "./ops-routes.ts";
-import { orderEventRoutes } from "./order-event-routes.ts";
 import { mustCloseUnread } from "./receive.ts";
-import { registerRoutes } from "./register-routes.ts";
-import { reportRoutes } from "./report-routes.ts";
-import { touchDoor } from "./touch-door.ts";
-import { touchRoutes } from "./touch-routes.ts";
+import { reportRoutes } from "./report/report-routes.ts";
 
 /** What the SDKs put on a cross-origin request. */
 const CORS_HEADERS = [

@@ -4,7 +4,7 @@ import { type AdReportBody, ReportClient, ReportError, signedRequest } from "../
 import type { App } from "../../src/db/app.ts";
 import { METRICS } from "../../src/report/catalogue.ts";
 import { track } from "../http/fixture.ts";
-import { type DeveloperOptions, Reports, recentDays } from "../http/reports.ts";
+import { type DeveloperOptions, Reports, recentDays } from "../http/report/reports.ts";
 import { BODY, KEY, SIGN } from "../report/sign-vector.ts";
 import { sharedServer } from "../support/shared-server.ts";
 

@@ -9,7 +9,7 @@ import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { openVault } from "../../src/vault.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
-import { adReportOf } from "../http/reports.ts";
+import { adReportOf } from "../http/report/reports.ts";
 import { AdminCaller, dataOf } from "../support/admin-caller.ts";
 import { untilTodayLasts } from "../support/midnight.ts";
 import { eventually } from "../support/patience.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { raiseAdminTokenGeneration } from "../../src/db/installation.ts";
-import { AdminTokens, adminToken } from "../../src/http/admin-token.ts";
+import { AdminTokens, adminToken } from "../../src/http/admin/admin-token.ts";
 import { migratedDatabase, type TempDatabase, vault } from "./temp-database.ts";
 
 let database: TempDatabase;

@@ -7,7 +7,7 @@ import { ADMIN, AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { type Answer, answerOf } from "../support/touchpoint.ts";
 import { BASE } from "./fixture.ts";
-import { REPORT_BASE, Reports } from "./reports.ts";
+import { REPORT_BASE, Reports } from "./report/reports.ts";
 
 const server = sharedServer();
 const reports = new Reports(server);

@@ -1,6 +1,6 @@
 import type { App } from "../../src/db/app.ts";
 import type { Row } from "../http/fixture.ts";
-import { dayOf, recentDays } from "../http/reports.ts";
+import { dayOf, recentDays } from "../http/report/reports.ts";
 
 /** What belongs to the other app, and must neither be seen nor changed. */
 export const THEIRS = {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { cli, cliJson, expectFailure } from "../cli/run.ts";
 import { ask, BASE, Tables, track } from "../http/fixture.ts";
-import { adReportOf, listOf, Reports } from "../http/reports.ts";
+import { adReportOf, listOf, Reports } from "../http/report/reports.ts";
 import { eventually } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { fuzz, oneOfEach } from "../../sim/fuzz/fuzz.ts";
 import { FUZZ_CLIENTS, fuzzWorld } from "../../sim/fuzz/world.ts";
 import { REJECTIONS } from "../../src/errors.ts";
-import { Reports } from "../http/reports.ts";
+import { Reports } from "../http/report/reports.ts";
 import { adminTokenOf } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 

@@ -10,7 +10,7 @@ import { isClientId } from "../../src/domain/identity.ts";
 import { storableText } from "../../src/domain/json.ts";
 import { cli } from "../cli/run.ts";
 import { BASE, profile, type Row, Tables, track } from "../http/fixture.ts";
-import { adReportOf, dayOf, listOf, Reports, recentDays } from "../http/reports.ts";
+import { adReportOf, dayOf, listOf, Reports, recentDays } from "../http/report/reports.ts";
 import { ADMIN, AdminCaller } from "../support/admin-caller.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import type { Answer } from "../support/touchpoint.ts";

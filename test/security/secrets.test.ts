@@ -16,7 +16,7 @@ import { openVault, type Vault } from "../../src/vault.ts";
 import { cli } from "../cli/run.ts";
 import { ENDPOINTS, refresh } from "../http/endpoints.ts";
 import { ask, BASE, type Row, track } from "../http/fixture.ts";
-import { adReportOf, listOf, Reports, recentDays } from "../http/reports.ts";
+import { adReportOf, listOf, Reports, recentDays } from "../http/report/reports.ts";
 import { Attempt, environment, ROOT } from "../process/launch.ts";
 import { ADMIN, AdminCaller, adminTokenOf } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";

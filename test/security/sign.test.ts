@@ -5,7 +5,7 @@ import type { App } from "../../src/db/app.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
 import { refresh } from "../http/endpoints.ts";
 import { type Row, Tables, track } from "../http/fixture.ts";
-import { adReportOf, listOf, Reports } from "../http/reports.ts";
+import { adReportOf, listOf, Reports } from "../http/report/reports.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import type { Answer } from "../support/touchpoint.ts";
 

@@ -2,7 +2,7 @@ import type { Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { DAY_MS, HOUR_MS, profile, type Row, track } from "../http/fixture.ts";
-import { collect, payment, register } from "../http/list-people.ts";
+import { collect, payment, register } from "../http/report/list-people.ts";
 import { ConsoleTest, type Visit } from "./browser.ts";
 
 const PEOPLE = 60;

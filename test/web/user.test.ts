@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { attributedRegistration } from "../http/endpoints.ts";
 import { BASE, DAY_MS, HOUR_MS, profile, type Row, track } from "../http/fixture.ts";
-import { payment } from "../http/list-people.ts";
+import { payment } from "../http/report/list-people.ts";
 import { ConsoleTest, type Visit } from "./browser.ts";
 
 const CAMPAIGN = "campaign-0000001";

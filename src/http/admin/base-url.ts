@@ -1,0 +1,9 @@
+import type { FastifyRequest } from "fastify";
+import { ApiError } from "../../errors.ts";
+
+/** Where others reach this server: as they say, else as it was called. */
+export function baseUrlOf(request: FastifyRequest, given: string | undefined): string {
+  const url = given ?? `${request.protocol}://${request.host}`;
+  if (/^https?:\/\/[^?#\s/][^?#\s]*$/.test(url)) return url.replace(/\/+$/, "");
+  throw new ApiError("badParameter", "base_url must be an address such as https://track.example.com.");
+}

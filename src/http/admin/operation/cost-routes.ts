@@ -1,0 +1,214 @@
+import type { FastifyInstance } from "fastify";
+import { appIdQuery } from "../../../contract/admin.ts";
+import {
+  type CostDays,
+  type CostPull,
+  type CostRows,
+  type CostStatus,
+  costDaysAnswer,
+  costListQuery,
+  costPullAnswer,
+  costPullBody,
+  costRowsAnswer,
+  costStatusAnswer,
+  costStatusQuery,
+  type LastPull,
+  lastPullAnswer,
+  pullStopBody,
+} from "../../../contract/cost.ts";
+import { success } from "../../../contract/envelope.ts";
+import { PullDesk } from "../../../cost/pull-desk.ts";
+import { accountsOf, askedDays, askedPullRecord, pulledDayRecord, statusRecord } from "../../../cost/pull-record.ts";
+import { loadCostAccounts, loadPulledDays, type PulledDay } from "../../../db/cost-pull.ts";
+import { calendarOf, daysBetween, isDay } from "../../../domain/calendar.ts";
+import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
+import { ApiError } from "../../../errors.ts";
+import { LIMITS } from "../../../limits.ts";
+import { platformOfLink } from "../../../platform/registry.ts";
+import { type CostRange, listCostDays, listCostRows } from "../../../report/cost-list.ts";
+import { PAGE_SIZE, type Page, readPage } from "../../../report/list-request.ts";
+import type { HttpContext } from "../../context.ts";
+import { type Days, daysOf } from "../day-range.ts";
+import { costFileRoutes } from "./cost-file-routes.ts";
+
+const BASE = "/admin/api/v1/cost";
+
+type PullBody = {
+  app_id: number;
+  ad_platform?: string;
+  advertiser_id?: string;
+  from?: string;
+  to?: string;
+  background?: boolean;
+};
+type Texts = Record<string, string | undefined>;
+
+/** What ads cost: from the platforms themselves, from files, and as it is stored. */
+export function adminCostRoutes(routes: FastifyInstance, context: HttpContext): void {
+  pullRoutes(routes, context);
+  statusRoute(routes, context);
+  listRoutes(routes, context);
+  costFileRoutes(routes, context);
+}
+
+function pullRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps, clock, log } = context;
+  const desk = new PullDesk(context.costs, clock);
+
+  routes.post(`${BASE}/pull`, {
+    schema: {
+      summary: "Pull costs from the platforms now",
+      description:
+        "Answers when all is pulled, or at once with `background`. `error` of an account says what went wrong with it.",
+      ...{ tags: ["admin"], body: costPullBody, response: { 200: costPullAnswer } },
+    },
+    handler: async (request, reply) => {
+      const body = request.body as PullBody;
+      const { appId, timeZone } = await apps.findById(body.app_id);
+      const plan = askedDays({ from: dayOf(body.from), to: dayOf(body.to) }, calendarOf(timeZone).dayOf(clock()));
+      if (plan.kind === "wrong") throw new ApiError("badParameter", plan.problem);
+      const asked = { adPlatform: platformOf(body.ad_platform ?? ""), advertiserId: body.advertiser_id ?? "" };
+      const known = await loadCostAccounts(pool, { fromDay: firstScheduledDay(clock()), of: { appId } });
+      const accounts = accountsOf(known, asked);
+      if (accounts.length === 0) throw new ApiError("badParameter", "The app has no such account with costs on.");
+      const { pull, ended } = desk.start(appId, accounts, plan);
+      if (body.background) {
+        ended.catch((error: unknown) => log.warn({ app: appId, reason: String(error) }, "A pull of costs failed."));
+        return success(askedPullRecord(pull, timeZone) satisfies CostPull);
+      }
+      try {
+        return success(askedPullRecord(await ended, timeZone) satisfies CostPull);
+      } catch (error) {
+        if (!context.isStopping()) throw error;
+        // A connection that is kept would keep the server.
+        reply.header("connection", "close");
+        throw new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 });
+      }
+    },
+  });
+
+  const lastPull = async (appId: number) => {
+    const app = await apps.findById(appId);
+    const pull = desk.of(app.appId);
+    return success({ pull: pull ? askedPullRecord(pull, app.timeZone) : null } satisfies LastPull);
+  };
+
+  routes.get(`${BASE}/pull`, {
+    schema: {
+      summary: "How far the last pull is that somebody has asked for",
+      description: "Of the process that is asked.",
+      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: lastPullAnswer } },
+    },
+    handler: async (request) => lastPull(Number((request.query as { app_id: string }).app_id)),
+  });
+
+  routes.post(`${BASE}/pull/stop`, {
+    schema: {
+      summary: "Stop a pull that somebody has asked for",
+      description: "What is stored by then stays: a day is always whole.",
+      ...{ tags: ["admin"], body: pullStopBody, response: { 200: lastPullAnswer } },
+    },
+    handler: async (request) => {
+      const { appId } = await apps.findById((request.body as { app_id: number }).app_id);
+      if (!desk.stop(appId)) throw new ApiError("badParameter", "No costs are being pulled.");
+      return lastPull(appId);
+    },
+  });
+}
+
+function statusRoute(routes: FastifyInstance, { pool, apps, clock }: HttpContext): void {
+  routes.get(`${BASE}/status`, {
+    schema: {
+      summary: "How far the costs of each account are pulled",
+      ...{ tags: ["admin"], querystring: costStatusQuery, response: { 200: costStatusAnswer } },
+    },
+    handler: async (request) => {
+      const query = request.query as Texts;
+      const { appId, timeZone } = await apps.findById(Number(query.app_id));
+      const range = query.from === undefined && query.to === undefined ? undefined : readShownDays(query);
+      const accounts = await loadCostAccounts(pool, { fromDay: firstScheduledDay(clock()), of: { appId } });
+      const days = range ? await loadPulledDays(pool, { appId, ...range }) : [];
+      const pulled = byAccount(days);
+      const shown = accounts.map((account) => ({
+        ...statusRecord(account),
+        days: (pulled.get(accountText(account)) ?? []).map((one) => pulledDayRecord(one, timeZone)),
+      }));
+      return success({ accounts: shown } satisfies CostStatus);
+    },
+  });
+}
+
+function byAccount(days: readonly PulledDay[]): Map<string, PulledDay[]> {
+  const found = new Map<string, PulledDay[]>();
+  for (const day of days) {
+    const known = found.get(accountText(day));
+    if (known) known.push(day);
+    else found.set(accountText(day), [day]);
+  }
+  return found;
+}
+
+function accountText({ adPlatform, advertiserId }: Pick<PulledDay, "adPlatform" | "advertiserId">): string {
+  return `${adPlatform} ${advertiserId}`;
+}
+
+function readShownDays({ from = "", to = "" }: Texts): { fromDay: string; toDay: string } {
+  const range = daysOf({ from, to });
+  if (daysBetween(range.fromDay, range.toDay) >= LIMITS.pullDaysShown) {
+    throw new ApiError("badParameter", `At most ${LIMITS.pullDaysShown} days are shown at once.`);
+  }
+  return range;
+}
+
+function listRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const readList = async (query: Texts): Promise<{ range: CostRange; timeZone: string; page: Page }> => {
+    const { appId, timeZone } = await context.apps.findById(Number(query.app_id));
+    const range = {
+      ...{ appId, ...daysOf(query as Days) },
+      adPlatform: namedIn(query.ad_platform, platformOf),
+      advertiserId: namedIn(query.advertiser_id, (id) => id),
+    };
+    const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
+    return { range, timeZone, page };
+  };
+
+  routes.get(BASE, {
+    schema: {
+      summary: "Costs that are stored, by day and account",
+      ...{ tags: ["admin"], querystring: costListQuery, response: { 200: costDaysAnswer } },
+    },
+    handler: async (request) => {
+      const { range, timeZone, page } = await readList(request.query as Texts);
+      return success((await listCostDays(context.reportPool(), { ...range, timeZone }, page)) satisfies CostDays);
+    },
+  });
+
+  routes.get(`${BASE}/rows`, {
+    schema: {
+      summary: "Costs that are stored, row by row",
+      ...{ tags: ["admin"], querystring: costListQuery, response: { 200: costRowsAnswer } },
+    },
+    handler: async (request) => {
+      const { range, page } = await readList(request.query as Texts);
+      return success((await listCostRows(context.reportPool(), range, page)) satisfies CostRows);
+    },
+  });
+}
+
+const UNNAMED = "-";
+
+/** Undefined: whatever it is. */
+function namedIn(text: string | undefined, read: (text: string) => string): string | undefined {
+  return text === undefined ? undefined : read(text === UNNAMED ? "" : text);
+}
+
+function dayOf(text: string | undefined): string | undefined {
+  if (text !== undefined && !isDay(text)) throw new ApiError("badParameter", `${text} is not a day.`);
+  return text;
+}
+
+function platformOf(text: string): string {
+  const platform = text === "" ? undefined : platformOfLink(text);
+  if (text !== "" && !platform) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
+  return platform?.name ?? "";
+}

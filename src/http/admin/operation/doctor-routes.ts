@@ -1,0 +1,63 @@
+import type { FastifyInstance } from "fastify";
+import { type DoctorAnswer, doctorEnvelope, doctorQuery } from "../../../contract/doctor.ts";
+import { success } from "../../../contract/envelope.ts";
+import { loadCampaigns } from "../../../db/campaign.ts";
+import { isDatabaseAway } from "../../../db/pool.ts";
+import { DAY_MS } from "../../../domain/calendar.ts";
+import { diagnose } from "../../../domain/doctor.ts";
+import type { Finding } from "../../../domain/finding.ts";
+import type { ServedApp } from "../../../intake/app-directory.ts";
+import { LIMITS } from "../../../limits.ts";
+import { loadRecentPayments, loadStoredFacts } from "../../../report/doctor-facts.ts";
+import type { HttpContext } from "../../context.ts";
+
+/** Points out mistakes in how an app sends its data. */
+export function doctorRoutes(routes: FastifyInstance, context: HttpContext): void {
+  routes.get("/admin/api/v1/doctor", {
+    schema: {
+      summary: "What is wrong with how an app sends its data",
+      description:
+        "From the last calls that this process remembers (all of debug mode, a sample of the rest) and from the tables.",
+      ...{ tags: ["admin"], querystring: doctorQuery, response: { 200: doctorEnvelope } },
+    },
+    handler: async (request) => {
+      const { app_id, since_ms = 0 } = request.query as { app_id: string; since_ms?: string };
+      const app = await context.apps.findById(Number(app_id));
+      return success(await examine(context, app, Number(since_ms)));
+    },
+  });
+}
+
+async function examine(context: HttpContext, app: ServedApp, wantedSinceMs: number): Promise<DoctorAnswer> {
+  const nowMs = context.clock();
+  const sinceMs = Math.min(nowMs, Math.max(wantedSinceMs, nowMs - DAY_MS));
+  const { appId, metadata } = app;
+  const calls = context.live.recent(appId, LIMITS.doctorBytes).filter(({ at_ms }) => at_ms >= sinceMs);
+  const known = await knownFacts(context, app, { nowMs, sinceMs });
+  const findings = diagnose({ appId, nowMs, metadata, calls, ...known });
+  return {
+    findings: findings.filter(({ lastAtMs }) => lastAtMs >= sinceMs).map(shownFinding),
+    calls: calls.length,
+    since_ms: calls[0]?.at_ms ?? null,
+    has_stored: known.stored !== undefined,
+  };
+}
+
+/** Without the database the calls alone have to do. */
+async function knownFacts(context: HttpContext, app: ServedApp, span: { nowMs: number; sinceMs: number }) {
+  try {
+    const [stored, payments, campaigns] = await Promise.all([
+      loadStoredFacts(context.reportPool(), app, span),
+      loadRecentPayments(context.reportPool(), app, span),
+      loadCampaigns(context.pool, app.appId),
+    ]);
+    return { stored, payments, campaigns: new Set(campaigns.map((campaign) => campaign.turboPromotedObjectId)) };
+  } catch (error) {
+    if (!isDatabaseAway(error)) throw error;
+    return { stored: undefined, payments: [], campaigns: undefined };
+  }
+}
+
+function shownFinding({ firstAtMs, lastAtMs, ...finding }: Finding): DoctorAnswer["findings"][number] {
+  return { ...finding, first_at_ms: firstAtMs, last_at_ms: lastAtMs };
+}

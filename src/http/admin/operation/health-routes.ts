@@ -1,0 +1,128 @@
+import type { FastifyInstance } from "fastify";
+import { success } from "../../../contract/envelope.ts";
+import {
+  healthEnvelope,
+  type LedgerAnswer,
+  ledgerEnvelope,
+  ledgerQuery,
+  type ReplayAnswer,
+  replayBody,
+  replayEnvelope,
+  type SetAsideAnswer,
+  setAsideEnvelope,
+  setAsideQuery,
+} from "../../../contract/health.ts";
+import { countSetAside, type ListedSetAside, pageSetAside, requestReplay } from "../../../db/set-aside.ts";
+import type { LedgerStep } from "../../../domain/ledger.ts";
+import { decodeEntry } from "../../../journal/entry.ts";
+import { beginningOf } from "../../../journal/packed-body.ts";
+import { LIMITS } from "../../../limits.ts";
+import { type LedgerWish, sumLedger } from "../../../report/ledger.ts";
+import type { HttpContext } from "../../context.ts";
+import { healthOf } from "./health.ts";
+
+const BASE = "/admin/api/v1";
+
+/** For whoever runs the server: how it is, what became of everything received, and what was set aside. */
+export function healthRoutes(routes: FastifyInstance, context: HttpContext): void {
+  routes.get(`${BASE}/health`, {
+    schema: {
+      summary: "How the server is",
+      description:
+        "Journal, tables, disk, database, reports, postbacks and cost pulls. `database` is null while that is away.",
+      ...{ tags: ["admin"], response: { 200: healthEnvelope } },
+    },
+    handler: async () => success(await healthOf(context)),
+  });
+
+  routes.get(`${BASE}/ledger`, {
+    schema: {
+      summary: "What was received, and what became of it",
+      description:
+        "By minutes, hours or days of the app's local clock. received = stored + duplicate + rejected, in every one of them.",
+      ...{ tags: ["admin"], querystring: ledgerQuery, response: { 200: ledgerEnvelope } },
+    },
+    handler: async (request) => {
+      const { app_id, minutes, ...query } = request.query as LedgerQuery;
+      const app = await context.apps.findById(Number(app_id));
+      const { of = "events", step = "minute", ...range } = query;
+      const last = minutes === undefined ? {} : { minutes: Number(minutes) };
+      const wish: LedgerWish = { of, step, ...range, ...last };
+      const ledger = await sumLedger(context.reportPool(), app, { ...wish, nowMs: context.clock() });
+      return success(ledger satisfies LedgerAnswer);
+    },
+  });
+
+  setAsideRoutes(routes, context);
+}
+
+type LedgerQuery = { app_id: string; of?: LedgerWish["of"]; step?: LedgerStep } & Record<
+  "minutes" | "from" | "to",
+  string
+>;
+
+function setAsideRoutes(routes: FastifyInstance, { pool, apps }: HttpContext): void {
+  routes.get(`${BASE}/set-aside`, {
+    schema: {
+      summary: "Journal entries that could not be understood, the newest first",
+      ...{ tags: ["admin"], querystring: setAsideQuery, response: { 200: setAsideEnvelope } },
+    },
+    handler: async (request) => {
+      const { app_id, before = Number.MAX_SAFE_INTEGER } = request.query as { app_id?: string; before?: string };
+      const appId = app_id === undefined ? undefined : (await apps.findById(Number(app_id))).appId;
+      const [limit, shownBytes] = [LIMITS.setAsidePage + 1, LIMITS.setAsideShownBytes];
+      const rows = await pageSetAside(pool, { appId, beforeId: Number(before), limit, shownBytes });
+      const answer: SetAsideAnswer = {
+        entries: await Promise.all(rows.slice(0, LIMITS.setAsidePage).map(shownEntry)),
+        has_more: rows.length > LIMITS.setAsidePage,
+        total: await countSetAside(pool),
+      };
+      return success(answer);
+    },
+  });
+
+  routes.post(`${BASE}/set-aside/replay`, {
+    schema: {
+      summary: "Take in again what was set aside",
+      description: "Answers at once; what still cannot be understood is set aside again, with its reason.",
+      ...{ tags: ["admin"], body: replayBody, response: { 200: replayEnvelope } },
+    },
+    handler: async (request) => {
+      const { ids } = request.body as { ids?: number[] };
+      return success({ requested: await requestReplay(pool, ids) } satisfies ReplayAnswer);
+    },
+  });
+}
+
+async function shownEntry(row: ListedSetAside): Promise<SetAsideAnswer["entries"][number]> {
+  const { isWhole, ...content } = await contentOf(row.payload);
+  return {
+    ...{ id: row.setAsideId, state: row.state, reason: row.reason, app_id: row.appId },
+    ...{ received_at_ms: row.receivedAtMs, from: row.from, bytes: row.bytes, ...content },
+    is_cut: !isWhole || row.bytes > row.payload.length,
+  };
+}
+
+type Readable = { body: string; isWhole: boolean };
+
+/** Only the beginning of the bytes is at hand, and nobody knows whether they are what they should be. */
+async function contentOf(payload: Buffer): Promise<{ kind: string; client_id: string } & Readable> {
+  try {
+    const entry = decodeEntry(payload);
+    const { kind, client, gzip } = entry.head;
+    const shown = readable(await beginningOf(entry, LIMITS.setAsideShownBytes));
+    const isWhole = shown.isWhole && (gzip ?? 0) <= LIMITS.setAsideShownBytes;
+    return { kind, client_id: client, body: shown.body, isWhole };
+  } catch {
+    return { kind: "", client_id: "", ...readable(payload) };
+  }
+}
+
+const NO_TEXT = /[\u0000-\u0008\u000e-\u001f]/;
+
+function readable(bytes: Buffer): Readable {
+  const text = bytes.toString("utf8");
+  if (!NO_TEXT.test(text)) return { body: text, isWhole: true };
+  const shown = bytes.subarray(0, LIMITS.setAsideShownBytes / 2);
+  return { body: shown.toString("hex"), isWhole: shown.length === bytes.length };
+}

@@ -1,0 +1,106 @@
+import type { HealthAnswer } from "../../../contract/health.ts";
+import { statusRecord } from "../../../cost/pull-record.ts";
+import { loadCostAccounts } from "../../../db/cost-pull.ts";
+import { describeDatabase } from "../../../db/database.ts";
+import { staleSlices } from "../../../db/dirty-day.ts";
+import { sumOrdersWithoutRate } from "../../../db/orders.ts";
+import { isDatabaseAway } from "../../../db/pool.ts";
+import { countSetAside } from "../../../db/set-aside.ts";
+import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
+import { healthProblems, healthState } from "../../../domain/health.ts";
+import { LIMITS } from "../../../limits.ts";
+import { showState } from "../../../postback/outbox-view.ts";
+import { VERSION } from "../../../version.ts";
+import type { HttpContext } from "../../context.ts";
+
+type Stored = Pick<HealthAnswer, "database" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate">;
+
+/** How the whole server is. Without the database it says what it knows by itself. */
+export async function healthOf(context: HttpContext): Promise<HealthAnswer> {
+  const stored = await storedFacts(context).catch((error: unknown) => {
+    if (isDatabaseAway(error)) return UNKNOWN;
+    throw error;
+  });
+  const own = ownFacts(context);
+  const problems = problemsOf(own, stored);
+  return { state: healthState(problems), problems, ...own, ...stored };
+}
+
+function ownFacts({ config, clock, intake, progress, live, vitals, ...context }: HttpContext) {
+  return {
+    now_ms: clock(),
+    version: VERSION,
+    started_at_ms: vitals.startedAtMs,
+    roles: [...config.roles],
+    memory_bytes: process.memoryUsage.rss(),
+    live_watchers: live.watchers,
+    intake: {
+      obstacle: intake.obstacle() ?? "",
+      backlog_bytes: intake.backlogBytes,
+      backlog_bytes_max: config.journalBacklogBytesMax,
+      backlog_entries: vitals.waitingEntries() ?? null,
+      durable_bytes: context.durable(),
+      applied_bytes: progress.applied,
+      apply_lag_ms: Math.max(0, context.applyLagMs()),
+      apply_obstacle: context.applyObstacle() ?? "",
+    },
+    refused: context.refusals
+      .list()
+      .map(({ appId, refusal, calls, lastAtMs }) => ({ app_id: appId, reason: refusal, calls, last_at_ms: lastAtMs }))
+      .sort((one, other) => other.last_at_ms - one.last_at_ms)
+      .slice(0, LIMITS.refusalsListed),
+    disk: { free_bytes: intake.diskFreeBytes, free_bytes_min: config.diskFreeBytesMin },
+  };
+}
+
+const UNKNOWN: Stored = { database: null, lanes: [], accounts: [], cost_pulls: [], orders_without_rate: [] };
+
+async function storedFacts(context: HttpContext): Promise<Stored> {
+  const { pool, vault, clock, config } = context;
+  const nowMs = clock();
+  const [database, cube, setAside, outbox, costs, orders] = await Promise.all([
+    describeDatabase(pool),
+    staleSlices(pool),
+    countSetAside(pool),
+    showState(pool, vault, { appId: undefined, nowMs }),
+    loadCostAccounts(pool, { fromDay: firstScheduledDay(nowMs) }),
+    sumOrdersWithoutRate(pool),
+  ]);
+  return {
+    database: {
+      ...{ kind: config.databaseUrl === "" ? "embedded" : "external", ...database },
+      cube_slices_waiting: cube.slices,
+      cube_age_ms: cube.sinceMs === null ? 0 : Math.max(0, nowMs - cube.sinceMs),
+      set_aside: setAside,
+    },
+    lanes: outbox.lanes,
+    accounts: outbox.accounts,
+    cost_pulls: costs.map((account) => ({ app_id: account.appId, ...statusRecord(account) })),
+    orders_without_rate: orders.map(({ appId, ...rest }) => {
+      const rates = context.apps.byId(appId)?.rates ?? {};
+      return { app_id: appId, ...rest, is_rate_set: Object.hasOwn(rates, rest.currency) };
+    }),
+  };
+}
+
+function problemsOf(own: ReturnType<typeof ownFacts>, stored: Stored) {
+  const { database, lanes, accounts, cost_pulls, orders_without_rate } = stored;
+  return healthProblems({
+    diskFreeBytes: own.disk.free_bytes,
+    diskFreeBytesMin: own.disk.free_bytes_min,
+    backlogBytes: own.intake.backlog_bytes,
+    backlogBytesMax: own.intake.backlog_bytes_max,
+    applyLagMs: own.intake.apply_lag_ms,
+    isApplyStuck: own.intake.apply_obstacle !== "",
+    database: database
+      ? {
+          cubeAgeMs: database.cube_age_ms,
+          setAside: database.set_aside,
+          pausedLanes: lanes.filter(({ paused_until }) => paused_until !== "").length,
+          accountErrors: accounts.filter(({ last_error }) => last_error !== "").length,
+          failingCosts: cost_pulls.filter(({ failures }) => failures > 0).length,
+          ordersWithoutRate: orders_without_rate.filter(({ is_rate_set }) => !is_rate_set).length,
+        }
+      : undefined,
+  });
+}

@@ -1,0 +1,109 @@
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import { cellBody, exportBody } from "../../../contract/admin-report.ts";
+import { explainedAnswer } from "../../../contract/console-report.ts";
+import { success } from "../../../contract/envelope.ts";
+import type { App } from "../../../db/app.ts";
+import { ApiError } from "../../../errors.ts";
+import { LIMITS } from "../../../limits.ts";
+import { readDates } from "../../../report/ad-report-request.ts";
+import { type CellBody, readCell } from "../../../report/cell-request.ts";
+import { explainCell } from "../../../report/explain.ts";
+import { type ExportFormat, type ExportOf, exportRows } from "../../../report/export.ts";
+import type { ListBody } from "../../../report/list-request.ts";
+import { orderListCondition } from "../../../report/order-list.ts";
+import { userListCondition } from "../../../report/user-list.ts";
+import type { HttpContext } from "../../context.ts";
+
+const BASE = "/admin/api/v1";
+const ROWS = "touchpoint-rows";
+
+/** A number of a report opened, and data as a stream. */
+export function adminReportRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const running = { exports: 0 };
+
+  routes.post(`${BASE}/report/explain`, {
+    schema: {
+      summary: "The users, orders and costs behind a number of the ad report",
+      description: "What is listed adds up to the sums that the number is made of.",
+      ...{ tags: ["admin"], body: cellBody, response: { 200: explainedAnswer } },
+    },
+    config: { access: "read" },
+    handler: async (request) => {
+      const body = request.body as CellBody;
+      const app = await context.apps.findById(body.app_id);
+      return success(await explainCell(context.reportPool(), readCell(body), app));
+    },
+  });
+
+  routes.post(`${BASE}/export`, {
+    schema: {
+      summary: "Events, orders or users as a stream of NDJSON or CSV",
+      description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
+      ...{ tags: ["admin"], body: exportBody },
+    },
+    // Filters name clients, who would outlive their erasure in the audit log.
+    config: { access: "read", audited: true, auditHides: ["user_filtering", "event_filtering", "property_condition"] },
+    handler: async (request, reply) => {
+      if (running.exports >= LIMITS.exportsAtOnce) {
+        const message = `${LIMITS.exportsAtOnce} exports are running; try again.`;
+        throw new ApiError("overloaded", message, { retryAfterS: 10 });
+      }
+      return sendExport(context, reply, request.body as ExportBody, running);
+    },
+  });
+}
+
+type ExportBody = {
+  app_id: number;
+  kind: ExportOf["kind"];
+  format?: ExportFormat;
+  from?: string;
+  to?: string;
+} & Partial<ListBody<object>>;
+
+/** A reader that takes nothing for so long is given up. */
+const STALL_MS_MAX = 60_000;
+
+async function sendExport(
+  context: HttpContext,
+  reply: FastifyReply,
+  body: ExportBody,
+  running: { exports: number },
+): Promise<FastifyReply> {
+  const app = await context.apps.findById(body.app_id);
+  const [what, format] = [exportOf(body, app), body.format ?? "ndjson"];
+  const stream = new PassThrough();
+  const closing = new AbortController();
+  stream.once("close", () => closing.abort());
+  const write = async (text: string) => {
+    if (stream.destroyed) throw new Error("The reader has gone.");
+    if (stream.write(text)) return;
+    await once(stream, "drain", { signal: AbortSignal.any([closing.signal, AbortSignal.timeout(STALL_MS_MAX)]) });
+  };
+  running.exports += 1;
+  const exporting = exportRows(context.reportPool(), app, { what, format, write }).finally(() => {
+    running.exports -= 1;
+  });
+  exporting.then(
+    () => stream.end(),
+    (error: Error) => stream.destroy(error),
+  );
+  reply.trailer(ROWS, async () => String(await exporting));
+  reply.type(format === "csv" ? "text/csv; charset=utf-8" : "application/x-ndjson");
+  return reply.send(stream);
+}
+
+function exportOf(body: ExportBody, app: App): ExportOf {
+  const { kind, user_filtering = {}, event_filtering = {}, property_condition = [] } = body;
+  if (kind !== "events") {
+    const what: ExportOf = { kind, filter: { user_filtering, event_filtering, property_condition } };
+    // Whatever is wrong with the filter is told before the answer begins.
+    if (what.kind === "orders") orderListCondition(what.filter, app);
+    else if (what.kind === "users") userListCondition(what.filter, app);
+    return what;
+  }
+  const { fromDay, untilDay } = readDates([body.from ?? "", body.to ?? ""], "from and to");
+  return { kind, fromDay, untilDay };
+}

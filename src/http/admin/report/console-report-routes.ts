@@ -1,0 +1,171 @@
+import { Readable } from "node:stream";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import {
+  type CatalogueQuery,
+  type ConsoleReportBody,
+  catalogueAnswer,
+  catalogueQuery,
+  consoleReportAnswer,
+  consoleReportBody,
+  type ReportBatchBody,
+  type ReportCsvBody,
+  type RequestTextBody,
+  reportBatchAnswer,
+  reportBatchBody,
+  reportCsvBody,
+  requestTextAnswer,
+  requestTextBody,
+} from "../../../contract/console-report.ts";
+import { success } from "../../../contract/envelope.ts";
+import { loadCampaignNames } from "../../../db/campaign.ts";
+import { loadDeveloperApp } from "../../../db/developer-app.ts";
+import { inTransaction } from "../../../db/pool.ts";
+import { ApiError } from "../../../errors.ts";
+import { type AdReport, runAdReport } from "../../../report/ad-report.ts";
+import { readAdReport } from "../../../report/ad-report-request.ts";
+import { reportCsv } from "../../../report/report-csv.ts";
+import { orderedItems, pageOfItems, readReportView } from "../../../report/report-page.ts";
+import { requestText } from "../../../report/request-text.ts";
+import { shownCatalogue } from "../../../report/shown-catalogue.ts";
+import type { HttpContext } from "../../context.ts";
+import { dataAgeS } from "../../report/data-age.ts";
+import { requireApproved, requireGranted } from "../../report/report-access.ts";
+import { noteChange } from "../audit.ts";
+import { baseUrlOf } from "../base-url.ts";
+
+const BASE = "/admin/api/v1/report";
+const TAGS = ["admin"];
+
+/** The ad report for somebody who is signed in: the same numbers as for a developer application, without sign and rate. */
+export function consoleReportRoutes(routes: FastifyInstance, context: HttpContext): void {
+  reportRoute(routes, context);
+  batchRoute(routes, context);
+  csvRoute(routes, context);
+  requestTextRoute(routes, context);
+
+  routes.get(`${BASE}/catalogue`, {
+    schema: {
+      summary: "Metrics and dimensions of the ad report",
+      description: "Names in English and Chinese, definitions, formulas, and which dimensions exclude one another.",
+      ...{ tags: TAGS, querystring: catalogueQuery, response: { 200: catalogueAnswer } },
+    },
+    handler: async (request) => {
+      const { statistics_caliber: caliber = "user_activated_time", roi_version } = request.query as CatalogueQuery;
+      return success(shownCatalogue({ caliber, roiVersion: roi_version === "2" ? 2 : 1 }));
+    },
+  });
+}
+
+function reportRoute(routes: FastifyInstance, context: HttpContext): void {
+  routes.post(`${BASE}/ad`, {
+    schema: {
+      summary: "Ad report for the console",
+      description: "As the public ad report, without its sign and its rate; sorted, and in pages.",
+      ...{ tags: TAGS, body: consoleReportBody, response: { 200: consoleReportAnswer } },
+    },
+    config: { access: "read" },
+    handler: async (request) => {
+      const body = request.body as ConsoleReportBody;
+      const app = await context.apps.findById(body.app_id);
+      const asked = readAdReport(body, body.rate_decimal_point);
+      const view = readReportView(body, asked);
+      const data_age_s = await dataAgeS(context, app.appId);
+      const report = await runAdReport(context.reportPool(), asked, app);
+      const page = pageOfItems(report.items, view);
+      const campaign_names = await campaignNames(context, app.appId, page.items);
+      return success({ ...numbersOf(report), ...page, campaign_names, data_age_s });
+    },
+  });
+}
+
+async function campaignNames({ reportPool }: HttpContext, appId: number, items: AdReport["items"]): Promise<object> {
+  const ids = new Set(items.map((item) => item.turbo_promoted_object_id).filter((id) => typeof id === "string"));
+  return ids.size === 0 ? {} : loadCampaignNames(reportPool(), { appId, ids: [...ids] });
+}
+
+function batchRoute(routes: FastifyInstance, context: HttpContext): void {
+  routes.post(`${BASE}/ad/batch`, {
+    schema: {
+      summary: "Several ad reports of one moment",
+      description: "For a page that shows more than one: all of them see the same data.",
+      ...{ tags: TAGS, body: reportBatchBody, response: { 200: reportBatchAnswer } },
+    },
+    config: { access: "read" },
+    handler: async (request) => {
+      const { app_id, reports } = request.body as ReportBatchBody;
+      const app = await context.apps.findById(app_id);
+      const asked = reports.map((report) => readAdReport({ ...report, app_id }, report.rate_decimal_point));
+      const data_age_s = await dataAgeS(context, app.appId);
+      const answers: Pick<AdReport, "columns" | "items" | "total">[] = [];
+      const run = async (tx: Parameters<typeof runAdReport>[0]) => {
+        for (const one of asked) answers.push(numbersOf(await runAdReport(tx, one, app)));
+      };
+      await inTransaction(context.reportPool(), run, "snapshot");
+      return success({ reports: answers, data_age_s });
+    },
+  });
+}
+
+/** Without the tips and labels: the console has them from the catalogue, in both languages. */
+function numbersOf({ columns, items, total }: AdReport): Pick<AdReport, "columns" | "items" | "total"> {
+  return { columns, items, total };
+}
+
+function csvRoute(routes: FastifyInstance, context: HttpContext): void {
+  routes.post(`${BASE}/ad/csv`, {
+    schema: {
+      summary: "Ad report as a CSV file",
+      description: "All rows in the order asked for, with their total at the end. UTF-8, with a byte order mark.",
+      ...{ tags: TAGS, body: reportCsvBody },
+    },
+    config: { access: "read", audited: true },
+    handler: async (request, reply) => {
+      const body = request.body as ReportCsvBody;
+      const app = await context.apps.findById(body.app_id);
+      const asked = readAdReport(body, body.rate_decimal_point);
+      const { order } = readReportView({ ...(body.order_by_list && { order_by_list: body.order_by_list }) }, asked);
+      const report = await runAdReport(context.reportPool(), asked, app);
+      const ordered = { ...report, items: orderedItems(report.items, order) };
+      reply.type("text/csv; charset=utf-8");
+      return reply.send(Readable.from(reportCsv(ordered, asked, body.language ?? "en")));
+    },
+  });
+}
+
+function requestTextRoute(routes: FastifyInstance, context: HttpContext): void {
+  routes.post(`${BASE}/request-text`, {
+    schema: {
+      summary: "An ad report as a call of the public interface",
+      description: "To copy: signed with the key of a developer application, or with placeholders where the key goes.",
+      ...{ tags: TAGS, body: requestTextBody, response: { 200: requestTextAnswer } },
+    },
+    config: { access: "read" },
+    handler: async (request) => {
+      const { developer_id, base_url, ...body } = request.body as RequestTextBody;
+      await context.apps.findById(body.app_id);
+      readAdReport(body);
+      const appKey = developer_id === undefined ? undefined : await keyOf(context, request, developer_id, body.app_id);
+      const baseUrl = baseUrlOf(request, base_url);
+      return success(requestText(body, { baseUrl, ...(appKey !== undefined && { appKey }) }));
+    },
+  });
+}
+
+/** Of a developer application that could make this call itself. */
+async function keyOf(
+  context: HttpContext,
+  request: FastifyRequest,
+  developerId: number,
+  appId: number,
+): Promise<string> {
+  if (request.actor.role !== "admin") {
+    throw new ApiError("notGranted", "Only an admin is shown what is made with the key of a developer application.");
+  }
+  const developer = await loadDeveloperApp(context.pool, context.vault, developerId);
+  if (!developer) throw new ApiError("badParameter", "developer_id: there is no developer application of this id.");
+  requireApproved(developer);
+  await requireGranted(context, developer, appId);
+  // The token in the text holds the key, readable by anybody.
+  request.auditId = await noteChange(context, request);
+  return developer.appKey;
+}

@@ -1,0 +1,170 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { appIdQuery } from "../../../contract/admin.ts";
+import { success } from "../../../contract/envelope.ts";
+import {
+  type SavedView,
+  savedViewAnswer,
+  savedViewsAnswer,
+  type ViewRemoveBody,
+  type ViewRenameBody,
+  type ViewSaveBody,
+  type ViewShareBody,
+  viewRemoveBody,
+  viewRemovedAnswer,
+  viewRenameBody,
+  viewSaveBody,
+  viewShareBody,
+} from "../../../contract/report-view.ts";
+import {
+  changeReportView,
+  createReportView,
+  findReportView,
+  loadReportViews,
+  type ReportView,
+  removeReportView,
+  type Stored,
+} from "../../../db/report-view.ts";
+import { ApiError } from "../../../errors.ts";
+import { LIMITS } from "../../../limits.ts";
+import type { HttpContext } from "../../context.ts";
+import type { Actor } from "../actor.ts";
+import { noteChange } from "../audit.ts";
+
+const BASE = "/admin/api/v1/report/views";
+const TAGS = ["admin"];
+
+/** Views of the ad report: each person has his own; what is shared belongs to the admins. */
+export function reportViewRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps } = context;
+  saveRoute(routes, context);
+  changeRoutes(routes, context);
+
+  routes.get(BASE, {
+    schema: {
+      summary: "Saved views of the ad report",
+      description: "One's own, and those that are shared.",
+      ...{ tags: TAGS, querystring: appIdQuery, response: { 200: savedViewsAnswer } },
+    },
+    handler: async (request) => {
+      const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
+      const owner = request.actor.name;
+      const views = await loadReportViews(pool, { appId, owner, limit: LIMITS.reportViewsListed });
+      return success({ views: views.map((view) => shownView(view, request.actor)) });
+    },
+  });
+}
+
+function saveRoute(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, clock } = context;
+
+  routes.post(`${BASE}/save`, {
+    schema: {
+      summary: "Save a view",
+      ...{ tags: TAGS, body: viewSaveBody, response: { 200: savedViewAnswer } },
+    },
+    config: { access: "own" },
+    handler: async (request) => {
+      const body = request.body as ViewSaveBody;
+      const { appId } = await context.apps.findById(body.app_id);
+      const kept = { name: readName(body.name), parameters: body.parameters, changedAtMs: clock() };
+      if (body.view_id !== undefined) {
+        const view = await changeableView(context, request, { ...body, view_id: body.view_id });
+        return answerOf(await changeReportView(pool, view, kept), request.actor);
+      }
+      const view = { appId, owner: request.actor.name, ...kept };
+      return answerOf(await createReportView(pool, view, LIMITS.reportViews), request.actor);
+    },
+  });
+}
+
+function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, clock } = context;
+
+  routes.post(`${BASE}/rename`, {
+    schema: { summary: "Rename a view", tags: TAGS, body: viewRenameBody, response: { 200: savedViewAnswer } },
+    config: { access: "own" },
+    handler: async (request) => {
+      const body = request.body as ViewRenameBody;
+      const name = readName(body.name);
+      const view = await changeableView(context, request, body);
+      return answerOf(await changeReportView(pool, view, { name, changedAtMs: clock() }), request.actor);
+    },
+  });
+
+  routes.post(`${BASE}/share`, {
+    schema: {
+      summary: "Share a view with everybody, or no longer",
+      ...{ tags: TAGS, body: viewShareBody, response: { 200: savedViewAnswer } },
+    },
+    handler: async (request) => {
+      const body = request.body as ViewShareBody;
+      const view = await visibleView(context, request.actor, body);
+      const change = { isShared: body.is_shared, changedAtMs: clock() };
+      return answerOf(await changeReportView(pool, view, change), request.actor);
+    },
+  });
+
+  routes.post(`${BASE}/remove`, {
+    schema: { summary: "Remove a view", tags: TAGS, body: viewRemoveBody, response: { 200: viewRemovedAnswer } },
+    config: { access: "own" },
+    handler: async (request) => {
+      await removeReportView(pool, await changeableView(context, request, request.body as ViewRemoveBody));
+      return success({});
+    },
+  });
+}
+
+type ViewKey = { app_id: number; view_id: number };
+
+async function visibleView(context: HttpContext, actor: Actor, key: ViewKey): Promise<ReportView> {
+  const { appId } = await context.apps.findById(key.app_id);
+  const view = await findReportView(context.pool, { appId, viewId: key.view_id });
+  if (!view || (view.owner !== actor.name && !view.isShared)) throw noView();
+  return view;
+}
+
+/** What everybody uses is not changed without a note of it. */
+async function changeableView(context: HttpContext, request: FastifyRequest, key: ViewKey): Promise<ReportView> {
+  const view = await visibleView(context, request.actor, key);
+  if (!mayChange(view, request.actor)) throw new ApiError("notGranted", "Only an admin changes a view that is shared.");
+  if (view.isShared) request.auditId = await noteChange(context, request);
+  return view;
+}
+
+function mayChange({ owner, isShared }: ReportView, actor: Actor): boolean {
+  return isShared ? actor.role === "admin" : owner === actor.name;
+}
+
+function readName(text: string): string {
+  const name = text.trim();
+  if (name === "") throw new ApiError("badParameter", "name is empty.");
+  return name;
+}
+
+function answerOf(stored: Stored, actor: Actor): object {
+  switch (stored.kind) {
+    case "stored":
+      return success(shownView(stored.view, actor));
+    case "name_taken":
+      throw new ApiError("badParameter", "There is a view of that name already.");
+    case "too_many":
+      throw new ApiError(
+        "badParameter",
+        `Nobody has more than ${LIMITS.reportViews} views of an app; remove one first.`,
+      );
+    case "gone":
+      throw noView();
+  }
+}
+
+function noView(): ApiError {
+  return new ApiError("badParameter", "The app has no view of this view_id.");
+}
+
+function shownView(view: ReportView, actor: Actor): SavedView {
+  const { viewId, name, parameters, owner, isShared, changedAtMs } = view;
+  return {
+    ...{ view_id: viewId, name, parameters, owner, is_shared: isShared },
+    ...{ may_change: mayChange(view, actor), changed_at: changedAtMs },
+  };
+}

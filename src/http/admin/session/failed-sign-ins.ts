@@ -1,0 +1,85 @@
+import type pg from "pg";
+import type { Clock } from "../../../clock.ts";
+import { addAudit, changeAudit } from "../../../db/audit-log.ts";
+import { countedAddress } from "../../../domain/network.ts";
+import { messageOf } from "../../../errors.ts";
+import { LIMITS } from "../../../limits.ts";
+import type { Log } from "../../../log.ts";
+
+/** What somebody tried to get in with. */
+export type SignInWay = "password" | "one-time link" | "admin token";
+
+type Failure = {
+  address: string;
+  by: SignInWay;
+  /** Only of somebody who exists: what is typed as a name is sometimes a password. */
+  user?: string | undefined;
+};
+
+type Entry = { count: number; ways: Set<SignInWay>; users: Set<string>; auditId: number | undefined };
+
+const HOUR_MS = 3_600_000;
+const OTHERS = "other addresses";
+
+/**
+ * Failed sign-ins in the audit log. Anybody can fail as often as they like, so the log keeps one entry an address and hour,
+ * a bounded number of them, and one for all other addresses. Each failure up to the tenth is written, then every doubling.
+ * Nobody waits for it: the time of a refusal must not tell anything.
+ */
+export class FailedSignIns {
+  readonly #options: { pool: pg.Pool; clock: Clock; log: Log };
+  readonly #entries = new Map<string, Entry>();
+  #hourEndsMs = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(options: { pool: pg.Pool; clock: Clock; log: Log }) {
+    this.#options = options;
+  }
+
+  note({ address, by, user }: Failure): void {
+    const nowMs = this.#options.clock();
+    if (nowMs >= this.#hourEndsMs) {
+      this.#entries.clear();
+      this.#hourEndsMs = nowMs + HOUR_MS;
+    }
+    const [key, entry] = this.#entryOf(countedAddress(address));
+    const known = entry.ways.size + entry.users.size;
+    entry.count += 1;
+    entry.ways.add(by);
+    if (user !== undefined && entry.users.size < LIMITS.failedSignInNames) entry.users.add(user);
+    const isNew = entry.ways.size + entry.users.size > known;
+    if (!isNew && entry.count > 10 && !isPowerOfTwo(entry.count)) return;
+    this.#writing = this.#writing.then(() => this.#write(key, entry, nowMs));
+  }
+
+  /** Resolves when everything noted so far is in the log. */
+  written(): Promise<void> {
+    return this.#writing;
+  }
+
+  #entryOf(address: string): [string, Entry] {
+    const isFull = this.#entries.size >= LIMITS.failedSignInEntries;
+    const key = isFull && !this.#entries.has(address) ? OTHERS : address;
+    const known = this.#entries.get(key);
+    if (known) return [key, known];
+    const entry: Entry = { count: 0, ways: new Set(), users: new Set(), auditId: undefined };
+    this.#entries.set(key, entry);
+    return [key, entry];
+  }
+
+  async #write(address: string, entry: Entry, atMs: number): Promise<void> {
+    const { pool, log } = this.#options;
+    const details = { failures: entry.count, by: [...entry.ways], users: [...entry.users], last_at_ms: atMs };
+    try {
+      if (entry.auditId !== undefined) return await changeAudit(pool, entry.auditId, details);
+      const about = { actor: "unknown", action: "session/sign-in failed", appId: null };
+      entry.auditId = await addAudit(pool, { atMs, address, details, ...about });
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, "A failed sign-in could not be noted in the audit log.");
+    }
+  }
+}
+
+function isPowerOfTwo(count: number): boolean {
+  return (count & (count - 1)) === 0;
+}

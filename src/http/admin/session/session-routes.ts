@@ -1,0 +1,250 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { emptyData, envelopeSchema, success } from "../../../contract/envelope.ts";
+import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/session.ts";
+import {
+  type AdminUser,
+  changePassword,
+  countAdmins,
+  createAdminUser,
+  findAdminUser,
+  hasSetupLink,
+  loadAdminUsers,
+  nameOf,
+  takeSetupLink,
+} from "../../../db/admin-user.ts";
+import { createSession, dropOldSessions, endSession } from "../../../db/console-session.ts";
+import { inTransaction } from "../../../db/pool.ts";
+import type { Executor } from "../../../db/sql.ts";
+import { countedAddress } from "../../../domain/network.ts";
+import { ApiError } from "../../../errors.ts";
+import { hashPassword, isPassword, passwordProblem } from "../../../password.ts";
+import { callerOf, type HttpContext } from "../../context.ts";
+import { type Actor, actorOf, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../actor.ts";
+import { noteChange } from "../audit.ts";
+import { knownDevice, rememberDevice } from "./known-device.ts";
+import { PasswordDesk, type Standing } from "./password-desk.ts";
+import { requireSameOrigin } from "./same-origin.ts";
+import { type Attempt, type Counted, SignInLimits } from "./sign-in-limits.ts";
+
+const BASE = "/admin/api/v1/session";
+const sessionAnswer = envelopeSchema(signedIn);
+const SETUP_LINK_MS = 24 * 3_600_000;
+
+/** In one name from one address, or of one device or session. */
+const OWN_FAILURES = 5;
+/** Of everybody behind an address together, who may be a whole office. */
+const ADDRESS_FAILURES = 20;
+
+type Gate = { limits: SignInLimits; desk: PasswordDesk };
+
+/** Signing in and out of the console. These are open to everybody: the password, or the one-time link, is what counts. */
+export function sessionRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const gate: Gate = { limits: new SignInLimits(), desk: new PasswordDesk() };
+  signInRoute(routes, context, gate);
+  setupRoute(routes, context, gate);
+  ownRoutes(routes, context);
+  passwordRoute(routes, context, gate);
+}
+
+/**
+ * Failures count by address and name together, so that nobody can be kept out everywhere by failing in their name; and by
+ * address, so that nobody can go through many names.
+ */
+function countedBy(context: HttpContext, request: FastifyRequest, name: string): readonly Counted[] {
+  const address = countedAddress(callerOf(context, request));
+  return [own(`name ${address} ${nameOf(name)}`), ofAddress(address)];
+}
+
+function own(key: string): Counted {
+  return { key, free: OWN_FAILURES, onSuccess: "forget" };
+}
+
+function ofAddress(address: string): Counted {
+  return { key: `address ${address}`, free: ADDRESS_FAILURES, onSuccess: "give_back" };
+}
+
+function linksOf(address: string): Counted {
+  return { key: `link ${address}`, free: ADDRESS_FAILURES, onSuccess: "give_back" };
+}
+
+function signInRoute(routes: FastifyInstance, context: HttpContext, { limits, desk }: Gate): void {
+  routes.post(`${BASE}/sign-in`, {
+    schema: { summary: "Sign in", tags: ["session"], body: signInBody, response: { 200: sessionAnswer } },
+    onRequest: async (request) => requireSameOrigin(context, request),
+    handler: async (request, reply) => {
+      const { name, password } = request.body as { name: string; password: string };
+      const device = knownDevice(context.vault, request, name);
+      const counted = device === undefined ? countedBy(context, request, name) : [own(`device ${device}`)];
+      const attempt = limits.begin(counted, context.clock());
+      const standing = device === undefined ? "stranger" : "known";
+      const found = await checked(attempt, () => userBy(context, desk, { name, password, standing }));
+      if (found.kind === "wrong")
+        throw wrongPassword(context, request, { ...found, message: "Name or password is wrong." });
+      attempt.succeeded();
+      return signIn(context, found.user, { request, reply });
+    },
+  });
+}
+
+/** `wrong`: the name may be somebody's all the same. */
+type Found = { kind: "right"; user: AdminUser } | { kind: "wrong"; name: string | undefined };
+
+/** Whose name and password these are. It takes as long where nobody has that name. */
+async function userBy(
+  { pool, metrics }: HttpContext,
+  desk: PasswordDesk,
+  { name, password, standing }: { name: string; password: string; standing: Standing },
+): Promise<Found> {
+  const user = await findAdminUser(pool, name);
+  const isRight = await desk.inTurn(standing, () => {
+    metrics.passwordHashes.inc();
+    return isPassword(password, user?.passwordHash);
+  });
+  return user && isRight ? { kind: "right", user } : { kind: "wrong", name: user?.name };
+}
+
+function hashOf({ metrics }: HttpContext, desk: PasswordDesk, password: string): Promise<string> {
+  return desk.inTurn("known", () => {
+    metrics.passwordHashes.inc();
+    return hashPassword(password);
+  });
+}
+
+function wrongPassword(
+  context: HttpContext,
+  request: FastifyRequest,
+  { name, message }: { name: string | undefined; message: string },
+): ApiError {
+  context.failedSignIns.note({ address: callerOf(context, request), by: "password", user: name });
+  return new ApiError("badSign", message);
+}
+
+/** What fails for another reason than the password was no guess. */
+async function checked<T>(attempt: Attempt, check: () => Promise<T>): Promise<T> {
+  try {
+    return await check();
+  } catch (error) {
+    attempt.unchecked();
+    throw error;
+  }
+}
+
+function setupRoute(routes: FastifyInstance, context: HttpContext, { limits, desk }: Gate): void {
+  routes.post(`${BASE}/setup`, {
+    schema: {
+      summary: "Set a password by a one-time link",
+      description: "The first start prints such a link for the first admin; `cli admin link` makes another one.",
+      ...{ tags: ["session"], body: setupBody, response: { 200: sessionAnswer } },
+    },
+    onRequest: async (request) => requireSameOrigin(context, request),
+    handler: async (request, reply) => {
+      const { token, name = "", password } = request.body as { token: string; name?: string; password: string };
+      requireGoodPassword(password);
+      const given = { token, nowMs: context.clock(), validMs: SETUP_LINK_MS };
+      const attempt = limits.begin([linksOf(countedAddress(callerOf(context, request)))], given.nowMs);
+      // Before anything is hashed; a link that never was, was used or is too old is refused by the same look-up.
+      const isLink = await checked(attempt, () => hasSetupLink(context.pool, given));
+      if (!isLink) throw badLink(context, request);
+      attempt.succeeded();
+      const passwordHash = await hashOf(context, desk, password);
+      const user = await inTransaction(context.pool, (tx) => useLink(tx, { given, name, passwordHash }));
+      if (!user) throw badLink(context, request);
+      return signIn(context, user, { request, reply });
+    },
+  });
+}
+
+function badLink(context: HttpContext, request: FastifyRequest): ApiError {
+  context.failedSignIns.note({ address: callerOf(context, request), by: "one-time link" });
+  return new ApiError("badSign", "The link was used already, or is too old: `cli admin link` makes another one.");
+}
+
+type UsedLink = { given: Parameters<typeof takeSetupLink>[1]; name: string; passwordHash: string };
+
+/** Makes the first admin, or sets the password of whom the link is for. Undefined: somebody else was quicker. */
+async function useLink(tx: Executor, { given, name, passwordHash }: UsedLink): Promise<AdminUser | undefined> {
+  const { nowMs } = given;
+  const link = await takeSetupLink(tx, given);
+  if (!link) return undefined;
+  if (link.userId === null) {
+    if (nameOf(name) === "") throw new ApiError("badParameter", "name is missing.");
+    if ((await countAdmins(tx)) > 0) throw new ApiError("notGranted", "There is an admin already: sign in.");
+    return createAdminUser(tx, { name, role: "admin", passwordHash, nowMs });
+  }
+  await changePassword(tx, { userId: link.userId, passwordHash, nowMs });
+  return (await loadAdminUsers(tx)).find(({ userId }) => userId === link.userId);
+}
+
+function ownRoutes(routes: FastifyInstance, context: HttpContext): void {
+  routes.get(BASE, {
+    schema: { summary: "Who is signed in", tags: ["session"], response: { 200: sessionAnswer } },
+    handler: async (request) => shownSession(context, await actorOf(context, request)),
+  });
+
+  routes.post(`${BASE}/sign-out`, {
+    schema: { summary: "Sign out", tags: ["session"], response: { 200: envelopeSchema(emptyData) } },
+    config: { access: "read" },
+    onRequest: async (request) => requireSameOrigin(context, request),
+    handler: async (request, reply) => {
+      const session = sessionOf(request);
+      if (session !== undefined) {
+        context.seenSessions.forget(session);
+        await endSession(context.pool, session);
+      }
+      setSession(request, reply, "");
+      return success({});
+    },
+  });
+}
+
+function passwordRoute(routes: FastifyInstance, context: HttpContext, { limits, desk }: Gate): void {
+  routes.post(`${BASE}/password`, {
+    schema: {
+      summary: "Change the own password",
+      tags: ["session"],
+      body: passwordBody,
+      response: { 200: sessionAnswer },
+    },
+    config: { access: "read" },
+    handler: async (request, reply) => {
+      const { session, name } = await actorOf(context, request);
+      const body = request.body as { password: string; new_password: string };
+      requireGoodPassword(body.new_password);
+      if (session === undefined) throw new ApiError("badSign", "Only somebody who is signed in has a password.");
+      // Whoever has got hold of a session gets no more guesses than at the door.
+      const attempt = limits.begin([own(`session ${session}`)], context.clock());
+      const given = { name, password: body.password, standing: "known" as const };
+      const found = await checked(attempt, () => userBy(context, desk, given));
+      if (found.kind === "wrong")
+        throw wrongPassword(context, request, { ...found, message: "The present password is wrong." });
+      attempt.succeeded();
+      const passwordHash = await hashOf(context, desk, body.new_password);
+      const change = { userId: found.user.userId, passwordHash, nowMs: context.clock() };
+      await inTransaction(context.pool, (tx) => changePassword(tx, change));
+      return signIn(context, found.user, { request, reply });
+    },
+  });
+}
+
+function requireGoodPassword(password: string): void {
+  const problem = passwordProblem(password);
+  if (problem !== undefined) throw new ApiError("badParameter", problem);
+}
+
+async function signIn(
+  context: HttpContext,
+  user: AdminUser,
+  { request, reply }: { request: FastifyRequest; reply: FastifyReply },
+): Promise<object> {
+  const nowMs = context.clock();
+  await dropOldSessions(context.pool, nowMs, SESSION_LIFE);
+  const session = await createSession(context.pool, user, nowMs);
+  setSession(request, reply, session);
+  rememberDevice(context.vault, user.name, { request, reply });
+  await noteChange(context, request, user.name);
+  return shownSession(context, { name: user.name, role: user.role, session });
+}
+
+function shownSession({ vault }: HttpContext, { name, role, session }: Actor): object {
+  return success({ name, role, csrf: session === undefined ? "" : csrfTokenOf(vault, session) } satisfies Session);
+}

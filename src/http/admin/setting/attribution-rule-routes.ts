@@ -1,0 +1,111 @@
+import type { FastifyInstance } from "fastify";
+import { appIdQuery } from "../../../contract/admin.ts";
+import {
+  type RulesBody,
+  ruleSettings,
+  rulesBody,
+  type ShownRuleSettings,
+  type WhatIfAnswer,
+  type WhatIfBody,
+  whatIfAnswer,
+  whatIfBody,
+} from "../../../contract/attribution-rule.ts";
+import { envelopeSchema, success } from "../../../contract/envelope.ts";
+import { loadRuleSettings, storeRuleSettings } from "../../../db/attribution-setting.ts";
+import type { Rules } from "../../../domain/attribution-rules.ts";
+import {
+  DEFAULT_RULE_TEXTS,
+  isAppOnly,
+  isTriable,
+  notTriable,
+  RULE_FIELDS,
+  readRules,
+  ruleTexts,
+} from "../../../domain/rule-fields.ts";
+import { ApiError, messageOf } from "../../../errors.ts";
+import { PLATFORM_NAMES, platformOfLink } from "../../../platform/registry.ts";
+import { type TriedRules, whatIf } from "../../../report/what-if.ts";
+import type { HttpContext } from "../../context.ts";
+import { daysOf } from "../day-range.ts";
+
+const BASE = "/admin/api/v1/attribution";
+type Texts = Readonly<Record<string, string>>;
+
+/** The rules by which an app's users are attributed, and what others would do. */
+export function attributionRuleRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps, clock } = context;
+
+  routes.get(`${BASE}/rules`, {
+    schema: {
+      summary: "Rules of attribution",
+      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: envelopeSchema(ruleSettings) } },
+    },
+    handler: async (request) => {
+      const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
+      return success(await shown(context, appId));
+    },
+  });
+
+  routes.post(`${BASE}/rules`, {
+    schema: {
+      summary: "Set the rules of an app, or of one platform",
+      description: "Replaces what was set before for the same app and platform.",
+      ...{ tags: ["admin"], body: rulesBody, response: { 200: envelopeSchema(ruleSettings) } },
+    },
+    handler: async (request) => {
+      const body = request.body as RulesBody;
+      const { appId } = await apps.findById(body.app_id);
+      const platform = platformOf(body.ad_platform ?? "");
+      await storeRuleSettings(pool, { appId, platform, rules: rulesOf(body.rules, platform), changedAtMs: clock() });
+      return success(await shown(context, appId));
+    },
+  });
+
+  routes.post(`${BASE}/what-if`, {
+    schema: {
+      summary: "Registrations decided again under other rules, without changing anything",
+      ...{ tags: ["admin"], body: whatIfBody, response: { 200: envelopeSchema(whatIfAnswer) } },
+    },
+    config: { access: "read" },
+    handler: async (request) => {
+      const body = request.body as WhatIfBody;
+      const app = await apps.findById(body.app_id);
+      return success((await whatIf(pool, app, daysOf(body), triedOf(body))) satisfies WhatIfAnswer);
+    },
+  });
+}
+
+async function shown({ pool }: HttpContext, appId: number): Promise<ShownRuleSettings> {
+  const settings = await loadRuleSettings(pool, [appId]);
+  return {
+    fields: RULE_FIELDS.map((field) => ({
+      ...{ name: field.name, takes: field.takes, hint: field.hint },
+      ...{ app_only: isAppOnly(field), triable: isTriable(field) },
+    })),
+    defaults: DEFAULT_RULE_TEXTS,
+    set: settings.map(({ platform, rules }) => ({ ad_platform: platform, rules: ruleTexts(rules) })),
+    ad_platforms: [...PLATFORM_NAMES],
+  };
+}
+
+function triedOf({ rules, ad_platform }: WhatIfBody): TriedRules {
+  const bad = Object.keys(rules).find((name) => RULE_FIELDS.some((field) => field.name === name && !isTriable(field)));
+  if (bad !== undefined) throw new ApiError("badParameter", notTriable(bad));
+  if (ad_platform === undefined) return { kind: "everywhere", rules: rulesOf(rules, "") };
+  const platform = platformOf(ad_platform);
+  return { kind: "set", platform, rules: rulesOf(rules, platform) };
+}
+
+function platformOf(name: string): string {
+  const platform = name === "" ? "" : platformOfLink(name)?.name;
+  if (platform === undefined) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
+  return platform;
+}
+
+function rulesOf(texts: Texts, platform: string): Partial<Rules> {
+  try {
+    return readRules(texts, platform);
+  } catch (error) {
+    throw new ApiError("badParameter", messageOf(error));
+  }
+}

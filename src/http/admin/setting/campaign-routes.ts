@@ -1,0 +1,167 @@
+import type { FastifyInstance } from "fastify";
+import {
+  type CampaignLinks,
+  type CampaignList,
+  campaignAnswer,
+  campaignChangeBody,
+  campaignCreateBody,
+  campaignLinksAnswer,
+  campaignListAnswer,
+  campaignListQuery,
+  linkQuery,
+  type PlatformList,
+  platformListAnswer,
+  type ShownCampaign,
+} from "../../../contract/campaign.ts";
+import { success } from "../../../contract/envelope.ts";
+import {
+  type Campaign,
+  type CampaignChange,
+  changeCampaign,
+  createCampaign,
+  loadCampaign,
+  newCampaignId,
+  pageCampaigns,
+} from "../../../db/campaign.ts";
+import { loadCampaignFigures } from "../../../db/touch-day.ts";
+import { addDays, calendarOf } from "../../../domain/calendar.ts";
+import { ApiError } from "../../../errors.ts";
+import type { ServedApp } from "../../../intake/app-directory.ts";
+import { campaignLinks, shownCampaign } from "../../../platform/campaign-link.ts";
+import { listPlatforms } from "../../../platform/platform-list.ts";
+import { platformOfLink } from "../../../platform/registry.ts";
+import { PAGE_SIZE, pageInfo, readPage } from "../../../report/list-request.ts";
+import type { HttpContext } from "../../context.ts";
+import { baseUrlOf } from "../base-url.ts";
+
+const BASE = "/admin/api/v1/campaigns";
+const RECENT_DAYS = 7;
+const NOTHING = { clicks: 0, impressions: 0, users: 0 };
+
+type Texts = Record<string, string>;
+
+/** Promotion campaigns, their monitoring links, and the platforms there are. */
+export function campaignRoutes(routes: FastifyInstance, context: HttpContext): void {
+  listRoutes(routes, context);
+  changeRoutes(routes, context);
+
+  routes.get(`${BASE}/links`, {
+    schema: {
+      summary: "Monitoring links",
+      description: "To be entered at the platform, which replaces the macros and calls them.",
+      ...{ tags: ["admin"], querystring: linkQuery, response: { 200: campaignLinksAnswer } },
+    },
+    handler: async (request) => {
+      const query = request.query as Texts;
+      const campaign = await findCampaign(context, Number(query.app_id), query.turbo_promoted_object_id!);
+      const baseUrl = baseUrlOf(request, query.base_url);
+      const platform = query.ad_platform;
+      const links = campaignLinks(campaign, { baseUrl, macros: {}, ...(platform !== undefined && { platform }) });
+      return success({ links } satisfies CampaignLinks);
+    },
+  });
+
+  routes.get("/admin/api/v1/platforms", {
+    schema: {
+      summary: "Ad platforms, and what can be done with each",
+      ...{ tags: ["admin"], response: { 200: platformListAnswer } },
+    },
+    handler: async () => success({ platforms: listPlatforms() } satisfies PlatformList),
+  });
+}
+
+function listRoutes(routes: FastifyInstance, context: HttpContext): void {
+  routes.get(BASE, {
+    schema: {
+      summary: "Campaigns of an app, and what they have brought lately",
+      ...{ tags: ["admin"], querystring: campaignListQuery, response: { 200: campaignListAnswer } },
+    },
+    handler: async (request) => {
+      const query = request.query as Texts;
+      const app = await context.apps.findById(Number(query.app_id));
+      return success(await listedCampaigns(context, app, query));
+    },
+  });
+}
+
+async function listedCampaigns({ pool, clock }: HttpContext, app: ServedApp, query: Texts): Promise<CampaignList> {
+  const { appId, timeZone } = app;
+  const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
+  const { campaigns, total } = await pageCampaigns(pool, { appId, search: query.search ?? "", ...page });
+  const calendar = calendarOf(timeZone);
+  const today = calendar.dayOf(clock());
+  const figures = await loadCampaignFigures(pool, {
+    ...{ appId, campaignIds: campaigns.map((campaign) => campaign.turboPromotedObjectId) },
+    ...{ fromDay: addDays(today, 1 - RECENT_DAYS), untilDay: addDays(today, 1) },
+  });
+  return {
+    campaigns: campaigns.map((campaign) => ({
+      ...shownCampaign(campaign),
+      created_at: calendar.textOf(campaign.createdAtMs),
+      recent: figures.get(campaign.turboPromotedObjectId) ?? NOTHING,
+    })),
+    recent_days: RECENT_DAYS,
+    page_info: pageInfo(page, total),
+  };
+}
+
+function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
+  const { pool, apps, clock } = context;
+
+  routes.post(`${BASE}/create`, {
+    schema: {
+      summary: "Make a campaign",
+      ...{ tags: ["admin"], body: campaignCreateBody, response: { 200: campaignAnswer } },
+    },
+    handler: async (request) => {
+      const body = request.body as Texts;
+      const app = await apps.findById(Number(body.app_id));
+      const campaign: Campaign = {
+        ...{ name: "", adPlatform: "", channel: "", osPlatform: "", operator: "", dept: "" },
+        ...changeOf(body),
+        appId: app.appId,
+        turboPromotedObjectId: body.turbo_promoted_object_id ?? newCampaignId(),
+        createdAtMs: clock(),
+      };
+      if (!(await createCampaign(pool, campaign)))
+        throw new ApiError("badParameter", "The app already has a campaign of that turbo_promoted_object_id.");
+      return success(shownCampaign(campaign) satisfies ShownCampaign);
+    },
+  });
+
+  routes.post(`${BASE}/edit`, {
+    schema: {
+      summary: "Change a campaign",
+      description: "What is absent stays as it is.",
+      ...{ tags: ["admin"], body: campaignChangeBody, response: { 200: campaignAnswer } },
+    },
+    handler: async (request) => {
+      const body = request.body as Texts;
+      const { appId } = await apps.findById(Number(body.app_id));
+      const key = { appId, turboPromotedObjectId: body.turbo_promoted_object_id! };
+      await changeCampaign(pool, key, changeOf(body));
+      const campaign = await findCampaign(context, appId, key.turboPromotedObjectId);
+      return success(shownCampaign(campaign) satisfies ShownCampaign);
+    },
+  });
+}
+
+async function findCampaign(context: HttpContext, appId: number, id: string): Promise<Campaign> {
+  const app = await context.apps.findById(appId);
+  const campaign = await loadCampaign(context.pool, { appId: app.appId, turboPromotedObjectId: id });
+  if (!campaign) throw new ApiError("badParameter", "The app has no campaign of that turbo_promoted_object_id.");
+  return campaign;
+}
+
+function changeOf(body: Texts): CampaignChange {
+  const platform = body.ad_platform ? platformOfLink(body.ad_platform) : undefined;
+  if (body.ad_platform && !platform) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.ad_platform !== undefined && { adPlatform: platform?.name ?? "" }),
+    ...(body.channel !== undefined && { channel: body.channel }),
+    ...(body.os_platform !== undefined && { osPlatform: body.os_platform }),
+    ...(body.operator !== undefined && { operator: body.operator }),
+    ...(body.dept !== undefined && { dept: body.dept }),
+  };
+}

@@ -1,0 +1,73 @@
+import type { IncomingMessage } from "node:http";
+import { ApiError } from "../../errors.ts";
+import type { ServedApp } from "../../intake/app-directory.ts";
+import type { BodyHeaders } from "../../intake/body/sent-body.ts";
+import type { HttpContext } from "../context.ts";
+import type { Handler } from "../handler.ts";
+import { COLLECT_ENDPOINTS, type CollectCall, collect, enabledApp } from "./collect.ts";
+import { DoorCall } from "./door.ts";
+import { showCollected, showRefused } from "./live-call.ts";
+
+/** The short way in for event collect, which is nearly all of the traffic. Everything else goes to `next`. */
+export function collectDoor(context: HttpContext, next: Handler): Handler {
+  const endpoints = new Map(
+    Object.keys(COLLECT_ENDPOINTS).map((endpoint) => [`/event_center/api/v1/${endpoint}`, endpoint]),
+  );
+  const { bodyBytesMax: bytesMax } = context.config;
+
+  return (request, response) => {
+    const url = request.url ?? "";
+    const question = url.indexOf("?");
+    const path = question < 0 ? url : url.slice(0, question);
+    const endpoint = endpoints.get(path.endsWith("/") ? path.slice(0, -1) : path);
+    if (endpoint === undefined || request.method !== "POST") return next(request, response);
+
+    const call = new DoorCall(context, request, response, endpoint);
+    if (context.isStopping())
+      return call.fail(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
+    const receive = (app: ServedApp) =>
+      call.readBody((bytes) => void answerCollect(context, call, sentCall(call, request, { endpoint, app, bytes })), {
+        appId: app.appId,
+        bytesMax,
+      });
+    const token = question < 0 ? undefined : tokenOf(url.slice(question));
+    const known = token === undefined ? undefined : context.apps.peek(token);
+    if (known?.enabled) return receive(known);
+    // Of a stranger nothing is read.
+    const finding = context.apps.find(token).then(enabledApp);
+    finding.then(receive, (error) => call.fail(error));
+  };
+}
+
+async function answerCollect(context: HttpContext, call: DoorCall, sent: CollectCall): Promise<void> {
+  try {
+    const collected = await collect(context, sent);
+    call.succeed(collected.answer);
+    showCollected(context, sent, collected);
+  } catch (error) {
+    showRefused(context, sent, call.fail(error));
+  }
+}
+
+function sentCall(
+  { ip, ua }: DoorCall,
+  request: IncomingMessage,
+  { endpoint, app, bytes }: Pick<CollectCall, "endpoint" | "app" | "bytes">,
+): CollectCall {
+  const isDebug = request.headers["turbo-debug-mode"] === "1";
+  return { endpoint, app, bytes, headers: bodyHeadersOf(request), ip, ua, isDebug, plain: undefined };
+}
+
+function tokenOf(query: string): string | undefined {
+  const [, token] = /[?&]access_token=([^&#]*)/.exec(query) ?? [];
+  // Our own tokens are plain letters and digits; anything else is unknown, decoded or not.
+  return token || undefined;
+}
+
+function bodyHeadersOf({ headers }: IncomingMessage): BodyHeaders {
+  return {
+    contentType: headers["content-type"] ?? "",
+    contentEncoding: headers["content-encoding"] ?? "",
+    gravityCompress: String(headers["gravity-content-compress"] ?? ""),
+  };
+}

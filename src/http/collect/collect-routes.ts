@@ -1,0 +1,53 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { collectAnswer, collectBody, collectQuery, collectV2Body } from "../../contract/collect.ts";
+import { routeValidatorOf } from "../../contract/validation.ts";
+import { JSON_TYPE } from "../answer.ts";
+import { bodyHeadersOf } from "../body-reader.ts";
+import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
+import { collect } from "./collect.ts";
+
+/** The body is still bytes when the framework has it; `collect` reads and checks it. */
+const validatorCompiler = ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
+  httpPart === "body" ? () => true : routeValidatorOf(schema);
+
+const BASE = "/event_center/api/v1";
+
+/** The description of event collect, and its way through the framework for what the short way leaves over. */
+export function collectRoutes(server: FastifyInstance, context: HttpContext): void {
+  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+    request.opened = null;
+    request.collected = await collect(context, {
+      ...{ endpoint: request.routeOptions.config.endpoint!, app: request.app, plain: undefined },
+      ...{ bytes: request.body as Buffer, headers: bodyHeadersOf(request) },
+      ...{ ip: callerOf(context, request), ua: userAgentOf(request) },
+      isDebug: request.headers["turbo-debug-mode"] === "1",
+    });
+    request.opened = request.collected.body;
+    return reply.type(JSON_TYPE).send(request.collected.answer);
+  };
+  const route = { bodyLimit: context.config.bodyBytesMax, validatorCompiler, handler };
+  server.post(`${BASE}/event/collect`, {
+    schema: {
+      summary: "Event collect",
+      description: "Takes in tracking and profile events of one client. `code` 0 means that they are on the disk.",
+      tags: ["collection"],
+      querystring: collectQuery,
+      body: collectBody,
+      response: { 200: collectAnswer },
+    },
+    config: { collection: true, endpoint: "event/collect", keepsBytes: true },
+    ...route,
+  });
+  server.post(`${BASE}/eventv2/collect`, {
+    schema: {
+      summary: "Event collect, older form",
+      description: "As event/collect, with one `type` beside the list.",
+      tags: ["collection of older SDKs"],
+      querystring: collectQuery,
+      body: collectV2Body,
+      response: { 200: collectAnswer },
+    },
+    config: { collection: true, endpoint: "eventv2/collect", keepsBytes: true },
+    ...route,
+  });
+}

@@ -1,0 +1,118 @@
+import { elapsedMs } from "../../clock.ts";
+import type { EventError } from "../../domain/admission.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { ApiError } from "../../errors.ts";
+import type { ServedApp } from "../../intake/app-directory.ts";
+import { answerWith, type CollectForm, clientIdOf, judgeEvents, readCollectBody } from "../../intake/body/judge.ts";
+import { type BodyHeaders, isGzip, isPacked, isPlain, saidBytes, unpackBody } from "../../intake/body/sent-body.ts";
+import type { EntryHead } from "../../journal/entry.ts";
+import { journaledBody } from "../../journal/packed-body.ts";
+import { LIMITS } from "../../limits.ts";
+import { type HttpContext, requireRegistered } from "../context.ts";
+
+/** The addresses of event collect below the base, and the form of their bodies. */
+export const COLLECT_ENDPOINTS: Readonly<Record<string, CollectForm>> = {
+  "event/collect": "collect",
+  "eventv2/collect": "collect_v2",
+};
+
+/** A collect call, as either door hands it over. */
+export type CollectCall = {
+  endpoint: string;
+  app: ServedApp;
+  /** The body as it was sent; no longer there once it has been handed to the thread of large bodies. */
+  bytes: Buffer;
+  headers: BodyHeaders;
+  ip: string;
+  ua: string;
+  isDebug: boolean;
+  /** The JSON text, as far as it was unpacked here; undefined where it is judged elsewhere. */
+  plain: Buffer | undefined;
+};
+
+/** What became of a collect call, once it is durable. */
+export type Collected = {
+  /** The answer's text. */
+  answer: string;
+  clientId: string;
+  receivedAtMs: number;
+  errors: EventError[];
+  /** Null where it was too large to be parsed here. */
+  body: JsonObject | null;
+  bytes: number;
+};
+
+/**
+ * Judges the events and makes them durable. What could take long is done on the thread of large bodies. Not async itself:
+ * it waits for nothing, and runs for every request.
+ */
+export function collect(context: HttpContext, call: CollectCall): Promise<Collected> {
+  const { app, bytes, headers } = call;
+  const refusal = context.budgets.takeFromApp(app.appId, bytes.length, elapsedMs());
+  if (refusal) throw refusal;
+  if (!isPlain(headers)) call.plain = unpackedAtOnce(bytes, headers, context.config.bodyUnpackedBytesMax);
+  else if (bytes.length <= LIMITS.bodyBytesAtOnce) call.plain = bytes;
+  return call.plain ? collectHere(context, call, call.plain) : collectElsewhere(context, call);
+}
+
+/** Undefined: it would take too long here, as would packing a form's field anew for the journal. */
+function unpackedAtOnce(bytes: Buffer, headers: BodyHeaders, unpackedBytesMax: number): Buffer | undefined {
+  if (isGzip(headers) && !isPacked(headers)) return undefined;
+  const bytesMax = isPacked(headers) ? LIMITS.packedBytesAtOnce : LIMITS.bodyBytesAtOnce;
+  if (bytes.length > bytesMax || saidBytes(bytes, headers) > LIMITS.bodyBytesAtOnce) return undefined;
+  try {
+    return unpackBody(bytes, headers, Math.min(LIMITS.bodyBytesAtOnce, unpackedBytesMax));
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === "bodyTooLarge") return undefined;
+    throw error;
+  }
+}
+
+async function collectHere(context: HttpContext, call: CollectCall, plain: Buffer): Promise<Collected> {
+  const { app } = call;
+  if (plain.length > call.bytes.length) context.budgets.chargeApp(app.appId, plain.length - call.bytes.length);
+  const body = readCollectBody(COLLECT_ENDPOINTS[call.endpoint]!, plain);
+  const nowMs = context.clock();
+  const clientId = clientIdOf(body, plain);
+  // Nearly always from memory, and then without a turn of the event loop.
+  const registered = context.known.isKnown(app.appId, clientId)
+    ? "yes"
+    : await requireRegistered(context, app, clientId);
+  const { errors, rejected, omitted, cut } = judgeEvents(body, { nowMs, metadata: app.metadata });
+  const head = headOf(call, { clientId, registered, nowMs });
+  if (rejected.length > 0) head.rejected = rejected;
+  if (omitted.length > 0) head.omitted = omitted;
+  if (cut.length > 0) head.cut = cut;
+  const kept = journaledBody(plain, isPacked(call.headers) ? call.bytes : undefined);
+  if (kept.gzip !== undefined) head.gzip = kept.gzip;
+  await context.intake.accept(head, kept.body);
+  return { answer: answerWith(errors), clientId, receivedAtMs: nowMs, errors, body, bytes: plain.length };
+}
+
+async function collectElsewhere(context: HttpContext, call: CollectCall): Promise<Collected> {
+  const { app, bytes, headers, endpoint } = call;
+  const { bodyUnpackedBytesMax: unpackedBytesMax } = context.config;
+  const { length: sentBytes } = bytes;
+  const nowMs = context.clock();
+  const sent = { form: COLLECT_ENDPOINTS[endpoint]!, bytes, headers, unpackedBytesMax, nowMs };
+  const { clientId, errors, answer, ...judged } = await context.largeBodies.judge(sent, app);
+  context.budgets.chargeApp(app.appId, Math.max(0, judged.plainBytes - sentBytes));
+  const registered = await requireRegistered(context, app, clientId);
+  const head = headOf(call, { clientId, registered, nowMs });
+  if (judged.gzip !== undefined) head.gzip = judged.gzip;
+  await context.intake.accept(head, judged.body, judged.verdicts);
+  return { answer, clientId, receivedAtMs: nowMs, errors, body: null, bytes: judged.plainBytes };
+}
+
+function headOf(
+  { app, ip, ua }: CollectCall,
+  entry: { clientId: string; registered: EntryHead["registered"]; nowMs: number },
+): EntryHead {
+  const { clientId, registered, nowMs } = entry;
+  return { kind: "collect", app: app.appId, client: clientId, at: nowMs, ip, ua, registered };
+}
+
+export function enabledApp(app: ServedApp): ServedApp {
+  if (!app.enabled) throw new ApiError("badToken", "This app is disabled.");
+  return app;
+}

@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { elapsedMs } from "../../clock.ts";
+import type { ApiError } from "../../errors.ts";
+import { type BodyOwner, bodyOwner } from "../../intake/body-room.ts";
+import { LIMITS } from "../../limits.ts";
+import { answerOfError, type FailedAnswer, JSON_TYPE } from "../answer.ts";
+import type { HttpContext } from "../context.ts";
+import { mustCloseUnread, receiveBody } from "../receive.ts";
+
+let lastId = 0;
+
+/**
+ * One call on the short way: straight from node:http, without the framework's routing, hooks and reply. With one event
+ * a request, collect reached 0.40 to 0.46 of a bare server's rate through the framework, and reaches about 0.7 this
+ * way. Answers, headers and figures are those that the framework's way gives.
+ */
+export class DoorCall {
+  readonly #context: HttpContext;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #endpoint: string;
+  readonly #startedMs = elapsedMs();
+  /** What is held of the body, until the answer. */
+  #owner: BodyOwner | undefined;
+  #heldBytes = 0;
+
+  constructor(context: HttpContext, request: IncomingMessage, response: ServerResponse, endpoint: string) {
+    this.#context = context;
+    this.#request = request;
+    this.#response = response;
+    this.#endpoint = endpoint;
+  }
+
+  get ip(): string {
+    return this.#context.caller.of(this.#request.socket.remoteAddress, this.#request.headers["x-forwarded-for"]);
+  }
+
+  get ua(): string {
+    return (this.#request.headers["user-agent"] ?? "").slice(0, LIMITS.propertyTextBytes);
+  }
+
+  succeed(body: string): void {
+    this.#respond(200, 0, body, {});
+  }
+
+  fail(error: unknown): FailedAnswer {
+    lastId += 1;
+    const { url = "" } = this.#request;
+    const path = url.split("?", 1)[0];
+    const answer = answerOfError(this.#context, error, { id: `${this.#endpoint}-${lastId}`, url: path });
+    const headers = mustCloseUnread(this.#request) ? { ...answer.headers, connection: "close" } : answer.headers;
+    this.#respond(answer.status, answer.code, answer.body, headers);
+    return answer;
+  }
+
+  readBody(done: (bytes: Buffer) => void, options: { appId: number; bytesMax: number }): void {
+    const owner = bodyOwner(this.ip, options.appId);
+    this.#owner = owner;
+    receiveBody(this.#request, {
+      bytesMax: options.bytesMax,
+      hold: (bytes) => this.#hold(owner, bytes),
+      done,
+      refuse: (error) => this.fail(error),
+      gone: () => this.#letGo(),
+    });
+  }
+
+  #hold(owner: BodyOwner, bytes: number): ApiError | undefined {
+    const refusal = this.#context.bodies.take(owner, bytes);
+    if (!refusal) this.#heldBytes += bytes;
+    return refusal;
+  }
+
+  #letGo(): void {
+    if (this.#heldBytes > 0) this.#context.bodies.give(this.#owner!, this.#heldBytes);
+    this.#heldBytes = 0;
+  }
+
+  #respond(status: number, code: number, body: string, headers: Record<string, string>): void {
+    if (this.#request.headers.origin !== undefined) headers["access-control-allow-origin"] = "*";
+    if (this.#context.isStopping()) headers.connection = "close";
+    this.#response.writeHead(status, {
+      "content-type": JSON_TYPE,
+      "content-length": Buffer.byteLength(body),
+      ...headers,
+    });
+    this.#response.end(body);
+    this.#letGo();
+    this.#context.metrics.answered(this.#endpoint, code, elapsedMs() - this.#startedMs);
+  }
+}

@@ -1,0 +1,90 @@
+import type { FastifyRequest } from "fastify";
+import type { ServedApp } from "../../intake/app-directory.ts";
+import { LIMITS } from "../../limits.ts";
+import type { LinkQuery } from "../../platform/link-query.ts";
+import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
+import type { AnsweredCall } from "../live/live.ts";
+import type { CollectCall, Collected } from "./collect.ts";
+import type { ReadCall } from "./touch.ts";
+
+/** How a call was answered; the empty sentence where it was taken in. */
+export type Outcome = { code: number; message: string };
+
+const TAKEN_IN: Outcome = { code: 0, message: "" };
+
+/** A collect call that was taken in. This runs for every one of them, nearly always as far as the first line. */
+export function showCollected(context: HttpContext, call: CollectCall, collected: Collected): void {
+  const { clientId, receivedAtMs, errors, body, bytes } = collected;
+  if (!call.isDebug && errors.length === 0 && context.live.isQuiet(call.app.appId, receivedAtMs)) return;
+  context.live.publish({
+    ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: receivedAtMs, client_id: clientId },
+    ...{ debug: call.isDebug, ip: call.ip, ua: call.ua, errors: errors.slice(0, LIMITS.errorsListed) },
+    ...{ ...outcomeFields(TAKEN_IN), body: () => body, bytes },
+  });
+}
+
+/** A collect call that was refused as a whole, although its app is known. */
+export function showRefused(context: HttpContext, call: CollectCall, outcome: Outcome): void {
+  const text = call.plain ?? call.bytes;
+  context.live.publish({
+    ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: context.clock(), client_id: "", debug: call.isDebug },
+    ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
+    ...{ body: () => (text.length === 0 ? null : bodyOfText(text)), bytes: text.length },
+  });
+}
+
+export function showTouch(context: HttpContext, app: ServedApp, call: ReadCall, outcome: Outcome = TAKEN_IN): void {
+  const atMs = context.clock();
+  if (outcome.code === 0 && context.live.isQuiet(app.appId, atMs)) return;
+  context.live.publish({
+    ...{ appId: app.appId, endpoint: `event/${call.kind}`, at_ms: atMs, client_id: "", debug: false },
+    ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
+    ...{ body: () => parametersOf(call.link), bytes: call.bytes.length },
+  });
+}
+
+/** Every other collection call, by the framework's own record of it. */
+export function showCall(context: HttpContext, request: FastifyRequest): void {
+  const { app, answerCode, routeOptions, collected } = request;
+  const isDebug = request.headers["turbo-debug-mode"] === "1";
+  const isOrdinary = answerCode === 0 && !isDebug && (collected?.errors.length ?? 0) === 0;
+  const atMs = context.clock();
+  if (!app || (isOrdinary && context.live.isQuiet(app.appId, atMs))) return;
+  const { endpoint = "", hidesBody } = routeOptions.config;
+  const query = request.query as Record<string, unknown>;
+  context.live.publish({
+    ...{ appId: app.appId, endpoint, at_ms: atMs, client_id: String(query.client_id ?? ""), debug: isDebug },
+    ...{ ip: callerOf(context, request), ua: userAgentOf(request) },
+    ...{ errors: collected?.errors.slice(0, LIMITS.errorsListed) ?? [] },
+    ...outcomeFields({ code: answerCode, message: request.answerMessage }),
+    ...{ body: () => (hidesBody ? null : shownBody(request)), bytes: request.plainBody?.length ?? 0 },
+  });
+}
+
+function outcomeFields({ code, message }: Outcome): Pick<AnsweredCall, "code" | "msg"> {
+  return { code, msg: message };
+}
+
+function shownBody(request: FastifyRequest): unknown {
+  if (request.opened !== undefined) return request.opened;
+  if (request.plainBody === undefined) return withoutTokens(request.query as Record<string, unknown>);
+  return request.body ?? bodyOfText(request.plainBody);
+}
+
+function withoutTokens({ access_token: _app, token: _user, ...rest }: Record<string, unknown>): unknown {
+  return rest;
+}
+
+/** What is no JSON is shown as it is, as far as that helps. */
+function bodyOfText(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch {
+    return bytes.toString("utf8", 0, LIMITS.liveTextBytes);
+  }
+}
+
+function parametersOf(link: LinkQuery): Record<string, string> {
+  const { access_token: _, ...parameters } = link.shown();
+  return parameters;
+}

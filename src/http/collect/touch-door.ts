@@ -1,0 +1,35 @@
+import type { TouchKind } from "../../domain/touch.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import type { HttpContext } from "../context.ts";
+import type { Handler } from "../handler.ts";
+import { DoorCall } from "./door.ts";
+import { acceptTouch, type TouchCall } from "./touch.ts";
+
+const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?(?:\?(.*))?$/s;
+const FORM = "application/x-www-form-urlencoded";
+/** Whose link it is, is said in the body. */
+const LINK_BODY = { appId: 0, bytesMax: LIMITS.linkBytes };
+
+/** The short way in for the ad platforms' link calls: many times the traffic of registrations, and as short as collect. */
+export function touchDoor(context: HttpContext, next: Handler): Handler {
+  return (request, response) => {
+    const { url = "", method, headers } = request;
+    const match = method === "GET" || method === "POST" ? PATH.exec(url) : null;
+    if (!match) return next(request, response);
+    const [, kind, query = ""] = match as unknown as [string, TouchKind, string | undefined];
+    const call = new DoorCall(context, request, response, `event/${kind}`);
+    if (context.isStopping())
+      return call.fail(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
+    const accept = (body: TouchCall["body"]) => {
+      const { ip, ua } = call;
+      acceptTouch(context, { kind, query, body, url, host: headers.host ?? "", ip, ua }).then(
+        (reply) => call.succeed(reply),
+        (error) => call.fail(error),
+      );
+    };
+    if (method === "GET") return accept(undefined);
+    const isForm = headers["content-type"]?.startsWith(FORM) ?? false;
+    call.readBody((bytes) => accept({ bytes, isForm: isForm && bytes.length > 0 }), LINK_BODY);
+  };
+}

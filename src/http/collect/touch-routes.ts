@@ -1,0 +1,37 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { emptyData, envelopeSchema } from "../../contract/envelope.ts";
+import { touchQuery } from "../../contract/touch.ts";
+import { TOUCH_KINDS } from "../../domain/touch.ts";
+import { JSON_TYPE } from "../answer.ts";
+import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
+import { acceptTouch } from "./touch.ts";
+
+/** The description of the monitoring links, and their way through the framework for what the short way leaves over. */
+export function touchRoutes(server: FastifyInstance, context: HttpContext): void {
+  for (const kind of TOUCH_KINDS) {
+    server.get(`/event_center/api/v1/event/${kind}`, {
+      // Whoever only looks whether the link works has not touched anything.
+      exposeHeadRoute: false,
+      schema: {
+        summary: kind === "click" ? "Click" : "Impression",
+        description:
+          "Monitoring link, called by the ad platforms' servers. `npm run -s cli -- campaign link` prints it.",
+        tags: ["monitoring links"],
+        querystring: touchQuery,
+        response: { 200: envelopeSchema(emptyData) },
+      },
+      config: { endpoint: `event/${kind}` },
+      handler: async (request: FastifyRequest, reply: FastifyReply) => {
+        const { url } = request;
+        const answer = await acceptTouch(context, {
+          ...{ kind, url, host: request.headers.host ?? "" },
+          query: url.split("?").slice(1).join("?"),
+          body: undefined,
+          ip: callerOf(context, request),
+          ua: userAgentOf(request),
+        });
+        return reply.type(JSON_TYPE).send(answer);
+      },
+    });
+  }
+}

@@ -1,0 +1,118 @@
+import { elapsedMs } from "../../clock.ts";
+import { SUCCESS_TEXT } from "../../contract/envelope.ts";
+import type { TouchKind } from "../../domain/touch.ts";
+import { ApiError, CODES, type CodeName } from "../../errors.ts";
+import type { ServedApp } from "../../intake/app-directory.ts";
+import { LIMITS } from "../../limits.ts";
+import { LinkQuery } from "../../platform/link-query.ts";
+import type { Platform } from "../../platform/platform.ts";
+import { platformOfLink } from "../../platform/registry.ts";
+import type { HttpContext } from "../context.ts";
+import { showTouch } from "./live-call.ts";
+
+/** A call of a monitoring link, as either door hands it over. */
+export type TouchCall = {
+  kind: TouchKind;
+  /** The query without the question mark, one character a byte. */
+  query: string;
+  /** The body: a form adds to the query, anything else says nothing. */
+  body: { bytes: Buffer; isForm: boolean } | undefined;
+  /** The path and query as called, and the host that the caller named. */
+  url: string;
+  host: string;
+  ip: string;
+  ua: string;
+};
+
+/** A call, and what was read from the bytes that go into the journal. */
+export type ReadCall = TouchCall & { bytes: Buffer; link: LinkQuery };
+
+/** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply, from the same reading. */
+export async function acceptTouch(context: HttpContext, call: TouchCall): Promise<string> {
+  const bytes = bytesOf(call);
+  const link = LinkQuery.ofBytes(bytes);
+  const read: ReadCall = { ...call, bytes, link };
+  const id = link.get("app_id");
+  const way = wayOf(link.get("company"));
+  const known = context.apps.byId(Number(id));
+  const { ip: address } = call;
+  const caller = { address, appId: known?.appId ?? 0, bytes: bytes.length };
+  const refusal = context.budgets.takeFromAddress(caller, elapsedMs());
+  if (refusal) throw refusal;
+  if (way === undefined) {
+    throw refused(context, known, read, "badParameter", "company is missing or not the name of an ad platform.");
+  }
+  if (!/^\d{1,10}$/.test(id)) throw new ApiError("badParameter", "app_id is missing or not a number.");
+  const app = known ?? (await context.apps.findById(Number(id)));
+  if (!app.enabled) throw refused(context, app, read, "badToken", "This app is disabled.");
+  const fault = faultOfSignature(way.platform, app, read);
+  if (fault !== undefined) throw refused(context, app, read, "badSign", fault);
+  await context.intake.accept(
+    {
+      kind: call.kind,
+      app: app.appId,
+      client: "",
+      at: context.clock(),
+      ip: call.ip,
+      ua: call.ua,
+      registered: "not_required",
+    },
+    bytes,
+  );
+  showTouch(context, app, read);
+  return way.reply;
+}
+
+/** The query, and the form of a POST behind it. */
+function bytesOf({ query, body }: TouchCall): Buffer {
+  const form = body?.isForm ? body.bytes : undefined;
+  if (query.length + (form?.length ?? 0) > LIMITS.linkBytes) {
+    throw new ApiError("bodyTooLarge", `The link call is larger than ${LIMITS.linkBytes} bytes.`);
+  }
+  const bytes = Buffer.from(query, "latin1");
+  return form ? Buffer.concat([bytes, AMPERSAND, form]) : bytes;
+}
+
+const AMPERSAND = Buffer.from("&");
+
+/** A refusal, shown to whoever watches the app that it is about. */
+function refused(
+  context: HttpContext,
+  app: ServedApp | undefined,
+  call: ReadCall,
+  reason: CodeName,
+  message: string,
+): ApiError {
+  if (app) showTouch(context, app, call, { code: CODES[reason].code, message });
+  return new ApiError(reason, message);
+}
+
+/** A platform, and what its server is answered: the envelope, and in it what the server looks for. */
+type Way = { platform: Platform; reply: string };
+
+const ways = new Map<string, Way>();
+
+/** Undefined: there is no such platform. */
+function wayOf(company: string): Way | undefined {
+  const known = ways.get(company);
+  const platform = known ? undefined : platformOfLink(company);
+  if (!platform) return known;
+  const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
+  const way = { platform, reply };
+  if (ways.size < LIMITS.linkReplies) ways.set(company, way);
+  return way;
+}
+
+/**
+ * Why a call is refused that the app wants signed. A signature covers the address alone and says nothing of a body; and
+ * of a name that stands there twice, nobody can say which one the platform meant.
+ */
+function faultOfSignature({ name, signature }: Platform, app: ServedApp, call: ReadCall): string | undefined {
+  const secret = signature && app.secrets.get(`${name} ${signature.secret}`);
+  if (!signature || secret === undefined) return undefined;
+  if ((call.body?.bytes.length ?? 0) > 0) return "sign does not cover a body: a signed link call has none.";
+  if (call.link.hasRepeats) return "A parameter stands more than once in a signed link call.";
+  // Behind a proxy the scheme is not known for certain, so both are tried.
+  const isValid = ["https", "http"].some((scheme) => signature.isValid(`${scheme}://${call.host}${call.url}`, secret));
+  return isValid ? undefined : "sign does not verify.";
+}

@@ -1,0 +1,53 @@
+import type { App } from "../../db/app.ts";
+import { loadUsers, type UserAccount } from "../../db/user-account.ts";
+import { calendarOf } from "../../domain/calendar.ts";
+import { LIMITS } from "../../limits.ts";
+import { fieldsOf } from "../../platform/platform.ts";
+import { platformOfLink } from "../../platform/registry.ts";
+import type { HttpContext } from "../context.ts";
+
+/** The user lookup record of the interface, with an object of the user's own platform. */
+export type UserRecord = Record<string, string | Record<string, string>>;
+
+/**
+ * In the order asked for; unknown ids are left out. Whoever registered a moment ago is waited for, so that a look-up right
+ * after an acknowledged registration finds the user.
+ */
+export async function findUserRecords(
+  { pool, known, progress, applies }: Pick<HttpContext, "pool" | "known" | "progress" | "applies">,
+  app: App,
+  clientIds: readonly string[],
+): Promise<UserRecord[]> {
+  const unique = [...new Set(clientIds)];
+  const pendingUntil = applies ? known.pendingUntil(app.appId, unique) : undefined;
+  if (pendingUntil !== undefined) await progress.waitFor(pendingUntil, LIMITS.appliedWaitMs);
+  const users = await loadUsers(
+    pool,
+    unique.map((clientId) => ({ appId: app.appId, clientId })),
+  );
+  const byId = new Map(users.map((user) => [user.clientId, user]));
+  return unique.flatMap((clientId) => {
+    const user = byId.get(clientId);
+    return user ? [recordOf(user, app)] : [];
+  });
+}
+
+function recordOf(user: UserAccount, app: App): UserRecord {
+  const platform = platformOfLink(user.adPlatform);
+  const field = fieldsOf(user.adData);
+  return {
+    create_time: calendarOf(app.timeZone).textOf(user.registeredAtMs),
+    client_id: user.clientId,
+    channel: user.channel,
+    click_company: user.adPlatform,
+    advertiser_id: user.advertiserId,
+    gid: user.gid,
+    aid: user.aid,
+    cid: user.cid,
+    csite: user.csite,
+    turbo_promoted_object_id: user.turboPromotedObjectId,
+    ...(platform && {
+      [platform.record.name]: Object.fromEntries(platform.record.fields.map((name) => [name, field(name)])),
+    }),
+  };
+}

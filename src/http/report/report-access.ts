@@ -1,0 +1,125 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { decodeJwt, jwtVerify } from "jose";
+import { type DeveloperApp, findDeveloperApp } from "../../db/developer-app.ts";
+import { giveCallBack, takeCall } from "../../db/report-call.ts";
+import { assertShallow, isObject, type JsonValue } from "../../domain/json.ts";
+import { isReportSigned } from "../../domain/report-sign.ts";
+import { ApiError } from "../../errors.ts";
+import type { ServedApp } from "../../intake/app-directory.ts";
+import { LIMITS } from "../../limits.ts";
+import type { HttpContext } from "../context.ts";
+
+/** Lets other requests have their turn. */
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Same text whatever the reason: who does not know the key learns nothing about which keys exist. */
+const NOT_VERIFIED = "sign or Authorization does not verify.";
+
+/**
+ * Whose key the token names, before the body is read. Who can name a key has it: it is the secret itself. Of a stranger no
+ * more is read than tells whether it is JSON at all.
+ */
+export async function namedDeveloper(context: HttpContext, request: FastifyRequest): Promise<DeveloperApp | undefined> {
+  const appKey = keyNamedBy(tokenOf(request));
+  const developer = appKey === undefined ? undefined : await findDeveloperApp(context.pool, context.vault, appKey);
+  const isShort = Number(request.headers["content-length"]) <= LIMITS.signInBodyBytes;
+  if (!developer && !isShort) throw new ApiError("badSign", NOT_VERIFIED);
+  return developer;
+}
+
+/**
+ * The developer that the token names, if it has sent the body: the key and the body make the sign, and the sign is the
+ * key of the token. Before anything else of the body is looked at.
+ */
+export async function requireSigned(
+  { clock }: HttpContext,
+  request: FastifyRequest,
+  developer: DeveloperApp | undefined,
+): Promise<DeveloperApp> {
+  const sign = isObject(request.body) ? request.body.sign : undefined;
+  if (!developer || typeof sign !== "string") throw new ApiError("badSign", NOT_VERIFIED);
+  assertShallow(request.body as JsonValue, "The body");
+  const signed = { body: request.plainBody.toString("utf8"), sign, appKey: developer.appKey };
+  const isSigned = await isReportSigned(
+    signed,
+    request.plainBody.length > LIMITS.signBytesAtOnce ? turn : async () => {},
+  );
+  const signs = new Set([sign.toLowerCase(), sign]);
+  if (!isSigned || !(await isTokenOf(tokenOf(request), signs, clock()))) throw new ApiError("badSign", NOT_VERIFIED);
+  requireApproved(developer);
+  return developer;
+}
+
+function tokenOf(request: FastifyRequest): string {
+  return (request.headers.authorization ?? "").replace(/^Bearer\s+/i, "");
+}
+
+export function requireApproved({ state, reason }: DeveloperApp): void {
+  if (state === "approved") return;
+  throw new ApiError("notGranted", `This developer application is ${state}${reason ? `: ${reason}` : "."}`);
+}
+
+function keyNamedBy(token: string): string | undefined {
+  try {
+    const { app_key: appKey } = decodeJwt(token);
+    return typeof appKey === "string" ? appKey : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Clocks of callers may be off by as much as `current_time` may. */
+export const CLOCK_S_MAX = 10;
+
+/**
+ * Only HS256, whatever the token says of itself. The sign may have been sent in capitals. A token may say until when it
+ * counts (`exp`), and from when on (`nbf`): whoever has recorded the call cannot send it again after that.
+ */
+async function isTokenOf(token: string, signs: ReadonlySet<string>, nowMs: number): Promise<boolean> {
+  const rules = { algorithms: ["HS256"], currentDate: new Date(nowMs), clockTolerance: CLOCK_S_MAX };
+  for (const sign of signs) {
+    const isValid = await jwtVerify(token, Buffer.from(sign), rules).then(
+      () => true,
+      () => false,
+    );
+    if (isValid) return true;
+  }
+  return false;
+}
+
+export async function requireGranted(context: HttpContext, developer: DeveloperApp, appId: number): Promise<ServedApp> {
+  const isGranted = developer.apps === "all" || developer.apps.includes(appId);
+  const app = isGranted ? await context.apps.findById(appId).catch(() => undefined) : undefined;
+  if (!app) throw new ApiError("notGranted", "This developer application was not granted this app.");
+  return app;
+}
+
+/** Runs a report within the developer application's rate. A call that is refused, or fails, does not use it up. */
+export async function withinRate<T>(
+  context: HttpContext,
+  developer: DeveloperApp,
+  reply: FastifyReply,
+  run: () => Promise<T>,
+): Promise<T> {
+  const { developerId, rate } = developer;
+  const nowMs = context.clock();
+  const allowance = await takeCall(context.pool, { developerId, rate, nowMs });
+  const resetS = Math.max(0, Math.ceil((allowance.resetAtMs - nowMs) / 1000));
+  const remaining = allowance.kind === "granted" ? allowance.remaining : 0;
+  reply.header("ratelimit-limit", String(rate.calls));
+  reply.header("ratelimit-remaining", String(remaining));
+  reply.header("ratelimit-reset", String(resetS));
+  if (allowance.kind === "used_up") {
+    const retryAfterS = Math.max(1, resetS);
+    const calls = rate.calls === 1 ? "1 call" : `${rate.calls} calls`;
+    const message = `The rate of ${calls} in ${rate.windowS} s is used up; try again in ${retryAfterS} s.`;
+    throw new ApiError("rateLimited", message, { retryAfterS });
+  }
+  try {
+    return await run();
+  } catch (error) {
+    await giveCallBack(context.pool, { developerId, callId: allowance.callId });
+    reply.header("ratelimit-remaining", String(remaining + 1));
+    throw error;
+  }
+}

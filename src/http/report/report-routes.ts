@@ -1,0 +1,114 @@
+import { randomUUID } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Type } from "typebox";
+import { success } from "../../contract/envelope.ts";
+import { orderListAnswer, userListAnswer } from "../../contract/list-record.ts";
+import {
+  adReportAnswer,
+  adReportBody,
+  metricsListAnswer,
+  metricsListBody,
+  orderListBody,
+  userListBody,
+} from "../../contract/report.ts";
+import type { ServedApp } from "../../intake/app-directory.ts";
+import { runAdReport } from "../../report/ad-report.ts";
+import { type AdReportBody, readAdReport } from "../../report/ad-report-request.ts";
+import { METRICS } from "../../report/catalogue.ts";
+import { type OrderListBody, readOrderList, runOrderList } from "../../report/order-list.ts";
+import { readUserList, runUserList, type UserListBody } from "../../report/user-list.ts";
+import type { HttpContext } from "../context.ts";
+import { dataAgeS } from "./data-age.ts";
+import { namedDeveloper, requireGranted, requireSigned, withinRate } from "./report-access.ts";
+
+const BASE = "/openapi/api/v1/report";
+const DATA_AGE = "touchpoint-data-age";
+
+/** Endpoints 1 to 3: signed, and limited in their rate. */
+export function reportRoutes(server: FastifyInstance, context: HttpContext): void {
+  server.register(async (routes) => {
+    routes.addHook("preParsing", async (request) => {
+      request.named = await namedDeveloper(context, request);
+    });
+    routes.addHook("preValidation", async (request) => {
+      request.developer = await requireSigned(context, request, request.named);
+    });
+
+    reportRoute(routes, context, {
+      path: "combo_sql",
+      summary: "Ad report",
+      description: "What ads cost and returned, grouped by dimensions. docs/METRICS.md defines every metric.",
+      ...{ body: adReportBody, answer: adReportAnswer },
+      prepare: (body, app, request) => {
+        const asked = readAdReport(body as AdReportBody);
+        const extra = { error: "", request_id: request.requestId };
+        return async () => success(await runAdReport(context.reportPool(), asked, app), extra);
+      },
+    });
+
+    reportRoute(routes, context, {
+      path: "order/list",
+      summary: "Order list",
+      description: "Payment orders with their users and postbacks. Amounts in cents.",
+      ...{ body: orderListBody, answer: orderListAnswer },
+      prepare: (body, app) => {
+        const asked = readOrderList(body as OrderListBody, app);
+        return async () => success(await runOrderList(context.reportPool(), asked));
+      },
+    });
+
+    reportRoute(routes, context, {
+      path: "user/list",
+      summary: "User list",
+      description: "Users with their figures, source and device.",
+      ...{ body: userListBody, answer: userListAnswer },
+      prepare: (body, app) => {
+        const asked = readUserList(body as UserListBody, app);
+        return async () => success(await runUserList(context.reportPool(), asked, app));
+      },
+    });
+
+    metricsRoute(routes);
+  });
+}
+
+type ReportRoute = {
+  path: string;
+  summary: string;
+  description: string;
+  body: Type.TSchema;
+  answer: Type.TSchema;
+  /** Whatever is wrong with the request is found here: only what can be run counts against the rate. */
+  prepare: (body: object, app: ServedApp, request: FastifyRequest) => () => Promise<object>;
+};
+
+function reportRoute(routes: FastifyInstance, context: HttpContext, route: ReportRoute): void {
+  const { path, summary, description, body, answer, prepare } = route;
+  const hasRequestId = path === "combo_sql";
+  routes.post(`${BASE}/${path}`, {
+    schema: { summary, description, tags: ["report"], body, response: { 200: answer } },
+    config: { endpoint: `report/${path}`, hasRequestId },
+    handler: async (request, reply) => {
+      request.requestId = randomUUID();
+      const sent = request.body as { app_id: number };
+      const app = await requireGranted(context, request.developer, sent.app_id);
+      reply.header(DATA_AGE, String(await dataAgeS(context, hasRequestId ? app.appId : undefined)));
+      const run = prepare(sent, app, request);
+      return withinRate(context, request.developer, reply, run);
+    },
+  });
+}
+
+/** Signed like the reports, but not counted: it holds no data. */
+function metricsRoute(routes: FastifyInstance): void {
+  routes.post(`${BASE}/metrics/list`, {
+    schema: {
+      summary: "Metrics of the ad report",
+      description: "Names, labels, units and definitions.",
+      ...{ tags: ["report"], body: metricsListBody, response: { 200: metricsListAnswer } },
+    },
+    config: { endpoint: "report/metrics/list" },
+    handler: async () =>
+      success({ list: METRICS.map(({ name, label, cname, unit, tip }) => ({ name, label, cname, unit, tip })) }),
+  });
+}

@@ -1,0 +1,142 @@
+import { describe, expect, test } from "vitest";
+import { costPreviewAnswer, filePreviewAnswer } from "../../../src/contract/cost.ts";
+import type { App } from "../../../src/db/app.ts";
+import { LIMITS } from "../../../src/limits.ts";
+import { ADMIN, AdminCaller, dataOf } from "../../support/admin-caller.ts";
+import { sharedServer } from "../../support/shared-server.ts";
+import { answerOf } from "../../support/touchpoint.ts";
+import { type Row, Tables } from "../fixture.ts";
+
+const server = sharedServer();
+const tables = new Tables(server);
+const admin = new AdminCaller(server);
+
+const HEADER = "date,ad_platform,aid,impressions,clicks,cost";
+const file = (...lines: string[]) => `${HEADER}\n${lines.join("\n")}\n`;
+const preview = async (app: App, csv: string) =>
+  dataOf(await admin.post("cost/import/preview", { app_id: app.appId, csv }), costPreviewAnswer);
+const take = async (app: App, csv: string) =>
+  expect(await admin.post("cost/import", { app_id: app.appId, csv })).toMatchObject({ code: 0 });
+const stored = (app: App) => tables.query("select * from cost where app_id = $1 order by day, aid", [app.appId]);
+
+describe("a file of costs that is only looked at", () => {
+  test("shows its rows as they would be stored, and which of them replace what", async () => {
+    const app = await server.createApp();
+    await take(app, file("2024-06-15,tencent,1,10,1,5", "2024-06-15,tencent,2,10,1,5"));
+    const before = await stored(app);
+    const csv = file(" 2024-06-15 ,GDT,1,10,1,5.0000", "2024-06-15,tencent,2,20,2,7.5", "2024-06-16,vivo,3,1,1,0.25");
+    const seen = await preview(app, csv);
+    expect(seen.rows).toEqual({ new: 1, replaces: 1, same: 1 });
+    expect(seen.first_rows.map(({ line, state }: Row) => [line, state])).toEqual([
+      [2, "same"],
+      [3, "replaces"],
+      [4, "new"],
+    ]);
+    const second = { date: "2024-06-15", ad_platform: "tencent", aid: "2", channel: "" };
+    expect(seen.first_replacing).toMatchObject([
+      {
+        line: 3,
+        values: { ...second, impressions: 20, clicks: 2, cost: 7.5 },
+        before: { ...second, impressions: 10, clicks: 1, cost: 5 },
+      },
+    ]);
+    expect(seen.columns).toEqual(Object.keys(seen.first_rows[0].values));
+    expect(seen.sums).toEqual([
+      ...[{ date: "2024-06-16", ad_platform: "vivo", rows: 1, impressions: 1, clicks: 1, cost: 0.25, cost_before: 0 }],
+      { date: "2024-06-15", ad_platform: "tencent", rows: 2, impressions: 30, clicks: 3, cost: 12.5, cost_before: 10 },
+    ]);
+    expect(seen).toMatchObject({ sum_count: 2, problems: [], problem_count: 0 });
+    expect(seen.total).toEqual({ rows: 3, impressions: 31, clicks: 4, cost: 12.75, cost_before: 10 });
+    expect(await stored(app)).toEqual(before);
+    await take(app, csv);
+    expect((await preview(app, csv)).rows).toEqual({ new: 0, replaces: 0, same: 3 });
+  });
+
+  test("names every line that is wrong, and still counts the others", async () => {
+    const app = await server.createApp();
+    const lines = [
+      "2024-06-15,tencent,1,,,1",
+      "yesterday,tencent,2,,,1",
+      "2024-06-15,tencent,3",
+      "2024-06-15,gdt,1,,,2",
+    ];
+    const seen = await preview(app, file(...lines, "2024-06-15,tencent,5,1.5,,x", "2024-06-15,tencent,6,,,1"));
+    expect(seen.rows).toEqual({ new: 2, replaces: 0, same: 0 });
+    expect(seen.problem_count).toBe(4);
+    expect(seen.problems).toEqual([
+      { line: 3, problem: "date must look like 2026-11-15" },
+      { line: 4, problem: "it does not have 6 cells, as the header has" },
+      { line: 5, problem: "it is about the same as line 2" },
+      { line: 6, problem: expect.stringMatching(/whole number/) },
+    ]);
+    expect(await stored(app)).toEqual([]);
+  });
+
+  test("lists no more than anyone reads, but counts all", async () => {
+    const app = await server.createApp();
+    const days = Array.from({ length: 500 }, (_, at) => new Date(Date.UTC(2020, 0, 1 + at)).toISOString().slice(0, 10));
+    const seen = await preview(app, file(...days.map((day) => `${day},vivo,1,,,1`), ...days.map(() => "x,,,,,")));
+    expect([seen.first_rows.length, seen.problems.length, seen.sums.length]).toEqual([50, 200, 400]);
+    expect([seen.rows.new, seen.problem_count, seen.sum_count, seen.total.cost]).toEqual([500, 500, 500, 500]);
+  });
+
+  test.each<[string, string, Row]>([
+    ["nothing", "", { line: 0, problem: "the file is empty" }],
+    [
+      "a column that is none",
+      "date,price\n",
+      { line: 1, problem: expect.stringMatching(/^there is no column "price"/) },
+    ],
+    ["no column date", "cost\n1\n", { line: 1, problem: "the column date is missing" }],
+    ["an open quote", 'date,channel\n2024-06-15,"a\n', { line: 2, problem: expect.stringMatching(/quote/i) }],
+  ])("with %s has that for a problem", async (_, csv, problem) => {
+    const seen = await preview(await server.createApp(), csv);
+    expect(seen.problems).toEqual([problem]);
+    expect(seen.rows.new).toBe(0);
+  });
+
+  test("may be sent as itself, and is then taken in whatever its size as JSON would be", async () => {
+    const app = await server.createApp();
+    const channel = "c".repeat(190);
+    const lines = Array.from({ length: 12_000 }, (_, at) => `2024-06-15,${at},${channel},0.5`);
+    const large = `date,aid,channel,cost\n${lines.join("\n")}`;
+    expect(large.length).toBeGreaterThan(LIMITS.fileBodyBytes);
+    const send = (path: string, csv: string) =>
+      fetch(`${server.url}${ADMIN}/${path}?app_id=${app.appId}`, {
+        ...{ method: "POST", headers: { ...admin.headers, "content-type": "text/csv" }, body: csv },
+      }).then(answerOf);
+    const seen = dataOf(await send("cost/import/preview", large), costPreviewAnswer);
+    expect([seen.rows.new, seen.total.cost]).toEqual([12_000, 6_000]);
+    expect(await send("cost/import", file("2024-06-15,vivo,1,1,1,2"))).toMatchObject({ code: 0, data: { rows: 1 } });
+    expect(await stored(app)).toMatchObject([{ ad_platform: "vivo", aid: "1" }]);
+  });
+
+  test.each<[Row, RegExp, number?]>([
+    [{ csv: "date\n" }, /app_id/],
+    [{ app_id: 999_999_999, csv: "date\n" }, /app_id/, 2001],
+    [{ app_id: 1 }, /csv/],
+  ])("is refused for %j", async (body, msg, code = 1004) => {
+    const answer = await admin.post("cost/import/preview", body);
+    expect(answer).toMatchObject({ status: 200, code, msg: expect.stringMatching(msg), data: {} });
+  });
+});
+
+describe("files of names that are only looked at", () => {
+  test.each<[string, string, string, string]>([
+    ["advertiser", "ad_platform,advertiser_id,name", "advertiser_id", "advertiser"],
+    ["ad-object", "ad_platform,level,id,name", "object_id", "ad_object"],
+  ])("%s: what is new, what replaces, and what is the same", async (path, header, id, table) => {
+    const key = `seen-${Date.now()}`;
+    const level = path === "ad-object" ? "plan," : "";
+    const lines = (...names: string[]) =>
+      [header, ...names.map((name, at) => `vivo,${level}${key}-${at},${name}`)].join("\n");
+    expect(await admin.post(`${path}/import`, { csv: lines("一", "two") })).toMatchObject({ code: 0 });
+    const csv = `${lines("一", "zwei", "drei")}\nvivo,${level},nobody`;
+    const seen = dataOf(await admin.post(`${path}/import/preview`, { csv }), filePreviewAnswer);
+    expect(seen.rows).toEqual({ new: 1, replaces: 1, same: 1 });
+    expect(seen.first_replacing).toMatchObject([{ line: 3, values: { name: "zwei" }, before: { name: "two" } }]);
+    expect(seen.problems).toMatchObject([{ line: 5 }]);
+    const known = await tables.query(`select name from ${table} where ${id} like $1 order by ${id}`, [`${key}%`]);
+    expect(known).toEqual([{ name: "一" }, { name: "two" }]);
+  });
+});

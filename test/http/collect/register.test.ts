@@ -1,0 +1,254 @@
+import { describe, expect, test } from "vitest";
+import type { App } from "../../../src/db/app.ts";
+import { LIMITS } from "../../../src/limits.ts";
+import { eventually } from "../../support/patience.ts";
+import { sharedServer } from "../../support/shared-server.ts";
+import { registration } from "../endpoints.ts";
+import { type Row, Tables, track } from "../fixture.ts";
+
+const server = sharedServer();
+const tables = new Tables(server);
+
+const post = (app: App, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  server.post(`${path}/`, app, body, { headers });
+
+describe.each(["user/register", "user/initialize"])("%s", (path) => {
+  test("makes a client known, returns a token, and the lookup sees the client at once", async () => {
+    const before = Math.floor(Date.now() / 1000) * 1000;
+    const { answer, record } = await eventually(async () => {
+      const app = await server.createApp();
+      const startedMs = Date.now();
+      const answer = await post(app, path, registration("a"));
+      const { user_list } = (await server.post("user/get/", app, { user_list: ["a"] })).data;
+      const isInTime = Date.now() - startedMs < LIMITS.appliedWaitMs;
+      // Nobody waits longer than that for apply: an answer that took longer promises nothing.
+      expect(isInTime).toBe(true);
+      return { answer, record: user_list[0] };
+    });
+    expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
+    expect(answer.data).toEqual({ token: expect.stringMatching(/^\S{10,}$/) });
+    expect(record).toMatchObject({ client_id: "a", channel: "base_channel", click_company: "" });
+    const createdAtMs = Date.parse(`${record.create_time.replace(" ", "T")}+08:00`);
+    expect(createdAtMs).toBeGreaterThanOrEqual(before);
+    expect(createdAtMs).toBeLessThanOrEqual(Date.now());
+  });
+
+  test("keeps every field", async () => {
+    const app = await server.createApp();
+    const device_info = {
+      os_name: "android",
+      android_id: "a1b2c3d4e5f60718",
+      imei: "866000000000001",
+      oaid: "oaid-1",
+      mac: "A0:B1:C2:D3:E4:F5",
+      android_version: "14",
+      api_version: 34,
+      rom: "MIUI",
+      rom_version: "V14",
+      phone_brand: "Xiaomi",
+      phone_model: "13 Pro",
+    };
+    await post(app, path, {
+      ...registration("a"),
+      ...{ name: "安娜", channel: "tap", version: -7, wx_openid: "open-1", wx_unionid: "union-1" },
+      ...{ client_ip: "114.114.114.114", client_ua: "Phone/1", device_info },
+    });
+    expect(await tables.user(app, "a")).toMatchObject({
+      is_registered: true,
+      name: "安娜",
+      channel: "tap",
+      version: -7,
+      wx_openid: "open-1",
+      wx_unionid: "union-1",
+      ip: "114.114.114.114",
+      ua: "Phone/1",
+      os_platform: "android",
+      device: device_info,
+    });
+  });
+
+  test("takes address and user agent from the call when the body has none", async () => {
+    const app = await server.createApp();
+    await post(app, path, { ...registration("a"), client_ip: "", client_ua: null }, { "user-agent": "Game/2" });
+    expect(await tables.user(app, "a")).toMatchObject({ ip: "127.0.0.1", ua: "Game/2" });
+  });
+
+  const wrong: Record<string, unknown[]> = {
+    client_id: [undefined, null, "", {}, [], true],
+    name: [undefined, null, 7, {}, [], true],
+    channel: [undefined, null, 7, {}, [], true],
+    version: [undefined, null, "1", 1.5, {}, [], true],
+    wx_openid: [{}, [], true],
+    wx_unionid: [{}, [], true],
+    ad_data: ["{}", 7, true, ["x"]],
+    device_info: ["{}", 7, true, ["x"], {}],
+    client_ip: [{}, [], true],
+    client_ua: [{}, [], true],
+  };
+
+  test.each(Object.keys(wrong))("refuses a wrong %s with 1004 and names it", async (field) => {
+    const app = await server.createApp();
+    for (const value of wrong[field]!) {
+      const answer = await post(app, path, { ...registration("a"), [field]: value });
+      expect({ value, ...answer }).toMatchObject({ value, status: 200, code: 1004, data: {} });
+      expect(answer.msg).toContain(field);
+    }
+    expect(await tables.user(app, "a")).toBeUndefined();
+  });
+
+  const optional = ["wx_openid", "wx_unionid", "ad_data", "device_info", "client_ip", "client_ua"];
+  test.each(optional)("takes an absent or null %s", async (field) => {
+    const app = await server.createApp();
+    expect(await post(app, path, { ...registration("a"), [field]: null })).toMatchObject({ code: 0 });
+    expect(await tables.user(app, "a")).toMatchObject({ is_registered: true, ad_platform: "" });
+  });
+
+  test("takes empty texts, and an empty ad_data as PHP writes it", async () => {
+    const app = await server.createApp();
+    const empty = { name: "", channel: "", wx_openid: "", wx_unionid: "", client_ip: "", client_ua: "", ad_data: [] };
+    expect(await post(app, path, { ...registration("a"), ...empty })).toMatchObject({ code: 0 });
+    expect(await tables.user(app, "a")).toMatchObject({ name: "", channel: "", wx_openid: "", ad_platform: "" });
+  });
+
+  test("refuses an os_name that is neither ios nor android", async () => {
+    const app = await server.createApp();
+    for (const os_name of [undefined, null, "", "windows", 7]) {
+      const answer = await post(app, path, { ...registration("a"), device_info: { os_name } });
+      expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining("os_name") });
+    }
+  });
+
+  test("a second call updates name, version, ids and device, never the time, the channel or the attribution", async () => {
+    const app = await server.createApp();
+    const first = { ...registration("a"), wx_openid: "open-1", ad_data: { gdt_vid: "click-1" } };
+    const { data: once } = await post(app, path, { ...first, device_info: { os_name: "ios", idfv: "idfv-1" } });
+    const before = (await tables.user(app, "a"))!;
+    const { data: twice } = await post(app, path, {
+      ...{ client_id: "a", name: "Bob", channel: "elsewhere", version: 2 },
+      ...{ wx_openid: "open-2", wx_unionid: "union-2", ad_data: { clue_token: "x", promotion_id: "9" } },
+      device_info: { os_name: "ios", idfa: "IDFA-2" },
+    });
+    expect(twice).toEqual(once);
+    const { name, version, wx_openid, wx_unionid, device, ...rest } = (await tables.user(app, "a"))!;
+    expect({ name, version, wx_openid, wx_unionid }).toEqual({
+      name: "Bob",
+      version: 2,
+      wx_openid: "open-2",
+      wx_unionid: "union-2",
+    });
+    expect(device).toMatchObject({ os_name: "ios", idfv: "idfv-1", idfa: "IDFA-2" });
+    expect(before).toMatchObject({ ...rest, ad_platform: "tencent", channel: "base_channel" });
+  });
+
+  test("a second call that knows less wipes nothing", async () => {
+    const app = await server.createApp();
+    await post(app, path, { ...registration("a"), wx_openid: "open-1", device_info: { os_name: "ios", idfv: "v" } });
+    await post(app, path, registration("a"));
+    await post(app, path, { ...registration("a"), wx_openid: "", device_info: { os_name: "ios", idfv: "" } });
+    expect(await tables.user(app, "a")).toMatchObject({ wx_openid: "open-1", device: { idfv: "v" } });
+  });
+
+  test("the same call many times at once makes one user", async () => {
+    const app = await server.createApp();
+    const answers = await Promise.all(Array.from({ length: 10 }, () => post(app, path, registration("a"))));
+    expect(new Set(answers.map(({ data }) => data.token)).size).toBe(1);
+    expect(await tables.query("select client_id from user_account where app_id = $1", [app.appId])).toHaveLength(1);
+  });
+});
+
+test.each(["\\N", "\\.", "a\\tb", "back\\", "line\nbreak\ttab\r", '"quoted"', "'; drop table event; --", "\u2028"])(
+  "the text %j is kept as it is",
+  async (text) => {
+    const app = await server.createApp();
+    const clientId = text.replace(/[\n\t\r]/g, "");
+    const more = { name: text, channel: text, wx_openid: `o${text}o`, ad_data: { gdt_vid: "g", query: text } };
+    expect(await server.register(app, clientId, more)).toMatchObject({ code: 0 });
+    expect(await server.collect(app, clientId, [track("e", { text })])).toMatchObject({ code: 0, extra: {} });
+    expect(await tables.user(app, clientId)).toMatchObject({ ...more, client_id: clientId });
+    expect(await tables.events(app, clientId)).toMatchObject([{ properties: { text } }]);
+  },
+);
+
+test("the token names app and client, and no other", async () => {
+  const [app, other] = [await server.createApp(), await server.createApp()];
+  const tokens: string[] = [];
+  for (const [where, clientId] of [
+    [app, "a"],
+    [app, "b"],
+    [other, "a"],
+  ] as const)
+    tokens.push((await server.register(where, clientId)).data.token);
+  expect(new Set(tokens).size).toBe(3);
+});
+
+describe("user/initialize", () => {
+  const initialize = (app: App, more: Row) => server.post("user/initialize/", app, { ...registration("a"), ...more });
+
+  test("returns the attribution when need_return_attribution is true", async () => {
+    const app = await server.createApp();
+    const ad_data = { clue_token: "c", project_id: "p1", promotion_id: "p2", advertiser_id: "adv", mid1: "m1" };
+    const { data } = await initialize(app, { ad_data, need_return_attribution: true });
+    expect(data).toMatchObject({
+      token: expect.any(String),
+      click_company: "bytedance",
+      advertiser_id: "adv",
+      aid: "p2",
+      bytedance_v2: { project_id: "p1", promotion_id: "p2", mid1: "m1" },
+    });
+  });
+
+  test.each([false, null, undefined])("returns the token alone when need_return_attribution is %s", async (value) => {
+    const { data } = await initialize(await server.createApp(), { need_return_attribution: value });
+    expect(Object.keys(data)).toEqual(["token"]);
+  });
+
+  test("history_info gives the registration time and the platform of a user from another system", async () => {
+    const app = await server.createApp({ timeZone: "UTC" });
+    const history_info = { company: "kuaishou", create_time: Date.UTC(2021, 4, 6, 7, 8, 9) };
+    const { data } = await initialize(app, { history_info, need_return_attribution: true });
+    expect(data).toMatchObject({ click_company: "kuaishou", create_time: "2021-05-06 07:08:09" });
+    expect(await tables.user(app, "a")).toMatchObject({ is_history: true, registered_day: "2021-05-06" });
+  });
+
+  test.each([null, {}, { company: "", create_time: null }, { company: "nobody", create_time: 0 }])(
+    "history_info %j leaves the registration as it is",
+    async (history_info) => {
+      const app = await server.createApp();
+      const before = Date.now();
+      const answer = await initialize(app, { history_info, ad_data: { gdt_vid: "g" } });
+      expect(answer).toMatchObject({ code: 0 });
+      const user = (await tables.user(app, "a"))!;
+      expect(user.ad_platform).toBe("tencent");
+      expect(user.registered_at_ms).toBeGreaterThanOrEqual(before - 1000);
+    },
+  );
+
+  test.each([1e300, -1e300, 253_402_300_800_000, 1.5, -5, 1_700_000_000])(
+    "no acknowledged registration is lost when history_info says it was made at %d",
+    async (create_time) => {
+      const app = await server.createApp();
+      const { code } = await initialize(app, { history_info: { company: "tencent", create_time } });
+      if (code === 0) expect(await tables.user(app, "a")).toMatchObject({ is_registered: true });
+      else expect(code).toBe(1004);
+    },
+  );
+
+  test("takes asa_token, promoted_object_id and client_id in the query, as SDKs send them", async () => {
+    const app = await server.createApp();
+    const body = {
+      ...registration("a"),
+      asa_token: "asa",
+      promoted_object_id: "wx0123456789abcd",
+      media_type: "tencent",
+    };
+    const answer = await server.post("user/initialize/", app, body, { query: { client_id: "a" } });
+    expect(answer).toMatchObject({ code: 0 });
+    expect(await tables.user(app, "a")).toMatchObject({ turbo_promoted_object_id: "wx0123456789abcd" });
+  });
+
+  test("makes the client known to event collect", async () => {
+    const app = await server.createApp();
+    await initialize(app, {});
+    expect(await server.collect(app, "a", [track("e")])).toMatchObject({ code: 0 });
+  });
+});

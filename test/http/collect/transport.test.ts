@@ -1,0 +1,266 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { json, text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import type { App } from "../../../src/db/app.ts";
+import { sharedServer } from "../../support/shared-server.ts";
+import { ask, BASE, bytesOf, profile, type Row, Tables, track } from "../fixture.ts";
+
+const server = sharedServer();
+const tables = new Tables(server);
+
+const bodyWith = (...events: Row[]) => ({ client_id: "a", event_list: events });
+
+/** POST to event/collect with exactly these headers and bytes. */
+function post(
+  app: App,
+  body: Uint8Array<ArrayBuffer> | FormData,
+  headers: Record<string, string> = {},
+  path = "event/collect/",
+) {
+  return ask(server, "POST", `${BASE}/${path}`, { query: { access_token: app.accessToken }, body, headers });
+}
+
+const zipped = (body: unknown) => new Uint8Array(gzipSync(bytesOf(body)));
+
+describe("gzip is undone when it is announced by", () => {
+  test.each<[string, Record<string, string>]>([
+    ["Gravity-Content-Compress", { "gravity-content-compress": "gzip" }],
+    ["Gravity-Content-Compress in capitals", { "gravity-content-compress": "GZIP" }],
+    ["Content-Encoding", { "content-encoding": "gzip" }],
+    ["both", { "gravity-content-compress": "gzip", "content-encoding": "gzip" }],
+    ["a header of the PHP SDK", { "gravity-content-compress": "gzip", "content-type": "application/gzip" }],
+    ["a header of the Python SDK", { "gravity-content-compress": "gzip", "content-type": "application/json" }],
+    [
+      "a header of the Ruby SDK",
+      { "gravity-content-compress": "gzip", "content-type": "application/x-www-form-urlencoded" },
+    ],
+  ])("%s", async (_what, headers) => {
+    const app = await server.appWith(["a"]);
+    const large = track("large", { noise: "中".repeat(600) });
+    expect(await post(app, zipped(bodyWith(track("small"))), headers)).toMatchObject({ code: 0, extra: {} });
+    expect(await post(app, zipped(bodyWith(...Array(50).fill(large))), headers)).toMatchObject({ code: 0, extra: {} });
+    expect((await tables.eventNames(app)).sort()).toEqual(["large", "small"]);
+  });
+
+  test("nothing else: `none` and an absent header mean plain", async () => {
+    const app = await server.appWith(["a"]);
+    const headers = { "gravity-content-compress": "none" };
+    expect(await post(app, bytesOf(bodyWith(track("plain"))), headers)).toMatchObject({ code: 0 });
+    expect(await post(app, zipped(bodyWith(track("zipped"))))).toMatchObject({ status: 200, code: 1001 });
+    expect(await tables.eventNames(app)).toEqual(["plain"]);
+  });
+
+  test("a header, but what does not unpack is refused with 1001", async () => {
+    const app = await server.appWith(["a"]);
+    const headers = { "gravity-content-compress": "gzip" };
+    const whole = zipped(bodyWith(track("e", { noise: "x".repeat(500) })));
+    const spoiled = whole.slice();
+    spoiled[whole.length - 6]! ^= 0xff;
+    for (const body of [bytesOf(bodyWith(track("e"))), whole.slice(0, -5), spoiled, bytesOf("x")]) {
+      expect(await post(app, body, headers)).toMatchObject({ status: 200, code: 1001, data: {} });
+    }
+    expect(await tables.events(app)).toEqual([]);
+  });
+});
+
+describe("the Content-Type is not believed: a plain body is taken in with", () => {
+  test.each([
+    undefined,
+    "application/json",
+    "application/json; charset=utf-8",
+    "application/json;charset=GBK",
+    "application/x-www-form-urlencoded",
+    "application/gzip",
+    "application/octet-stream",
+    "text/plain;charset=UTF-8",
+    "nonsense",
+    "a/b/c; d=",
+    ";",
+  ])("%s", async (contentType) => {
+    const app = await server.appWith(["a"]);
+    const headers = contentType === undefined ? {} : { "content-type": contentType };
+    expect(await post(app, bytesOf(bodyWith(track("e"))), headers as Record<string, string>)).toMatchObject({
+      code: 0,
+    });
+    expect(await tables.eventNames(app)).toEqual(["e"]);
+  });
+});
+
+describe("a browser's beacon", () => {
+  const beacon = (fields: Record<string, string>) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    return form;
+  };
+  const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64");
+
+  test("brings its body as base64 in the field `data`", async () => {
+    const app = await server.appWith(["a"]);
+    const body = bodyWith(track("$MPHide", { $event_duration: 1.5, note: "再见 👋" }));
+    expect(await post(app, beacon({ data: base64(body) }))).toMatchObject({ code: 0, extra: {} });
+    expect(await tables.events(app)).toMatchObject([{ event: "$MPHide", properties: { note: "再见 👋" } }]);
+  });
+
+  test("may bring other fields, as in debug mode", async () => {
+    const app = await server.appWith(["a"]);
+    const fields = { source: "client", appid: "1", deviceId: "d", data: base64(bodyWith(track("e"))) };
+    expect(await post(app, beacon(fields))).toMatchObject({ code: 0 });
+    expect(await tables.eventNames(app)).toEqual(["e"]);
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ["no field `data`", { other: "x" }],
+    ["a field `data` that is not base64 of JSON", { data: "%%%" }],
+    ["an empty field `data`", { data: "" }],
+  ])("with %s is refused with 1001", async (_what, fields) => {
+    expect(await post(await server.appWith(["a"]), beacon(fields))).toMatchObject({
+      status: 200,
+      code: 1001,
+      data: {},
+    });
+  });
+
+  test("that is cut off is refused with 1001", async () => {
+    const headers = { "content-type": "multipart/form-data; boundary=x" };
+    const body = bytesOf('--x\r\ncontent-disposition: form-data; name="data"\r\n\r\nAAAA');
+    expect(await post(await server.appWith(["a"]), body, headers)).toMatchObject({ status: 200, code: 1001 });
+  });
+});
+
+describe("the older form, eventv2/collect", () => {
+  const send = (app: App, type: unknown, ...events: Row[]) =>
+    server.post("eventv2/collect/", app, { client_id: "a", type, event_list: events });
+
+  test("has one type beside the list", async () => {
+    const app = await server.appWith(["a"]);
+    const time = Date.now();
+    await send(app, "track", { event: "one", time, properties: { n: 1 } }, { event: "two", time, properties: {} });
+    await send(app, "profile", { event: "profile_increment", time, properties: { coins: 5 } });
+    expect(await tables.events(app)).toMatchObject([
+      { type: "track", event: "one" },
+      { type: "profile", event: "profile_increment" },
+      { type: "track", event: "two" },
+    ]);
+    expect((await tables.user(app, "a"))!.properties).toEqual({ coins: 5 });
+  });
+
+  test("leaves an event that has a type of its own that type", async () => {
+    const app = await server.appWith(["a"]);
+    const answer = await send(app, "track", track("one"), profile("profile_set", { level: 2 }));
+    expect(answer).toMatchObject({ code: 0, extra: {} });
+    expect((await tables.user(app, "a"))!.properties).toEqual({ level: 2 });
+  });
+
+  test.each([undefined, null, "other", 7])("with the type %j stores nothing and says so", async (type) => {
+    const app = await server.appWith(["a"]);
+    const answer = await send(app, type, { event: "one", time: Date.now(), properties: {} });
+    expect(answer).toMatchObject({ code: 0, extra: { errors: [{ index: 0, event: "one", reason: "bad_type" }] } });
+    expect(await tables.events(app)).toEqual([]);
+  });
+});
+
+test.each<[string, Uint8Array<ArrayBuffer>]>([
+  ["random bytes", new Uint8Array([0, 1, 2, 253, 254, 255])],
+  ["truncated JSON", bytesOf('{"client_id":"a","event_list":[{"type":"tr')],
+  ["two documents", bytesOf("{}{}")],
+  ["a form", bytesOf("client_id=a&event_list=")],
+  ["invalid UTF-8 in a text", new Uint8Array(Buffer.from('{"client_id":"a\xff"}', "latin1"))],
+  ["UTF-16", new Uint8Array(Buffer.from('{"client_id":"a"}', "utf16le"))],
+  ["a raw NUL in a text", bytesOf('{"client_id":"a\u0000"}')],
+])("%s are refused with 1001", async (_what, body) => {
+  expect(await post(await server.appWith(["a"]), body)).toMatchObject({ status: 200, code: 1001, data: {} });
+});
+
+test("text that the database cannot hold is stored with the replacement character, and spoils nothing", async () => {
+  const app = await server.appWith(["a"]);
+  const event = (name: string, properties: string) =>
+    `{"type":"track","event":"${name}","time":${Date.now()},"properties":${properties}}`;
+  const list = [
+    event("nul", '{"a":"x\\u0000y","list":["\\u0000"],"object":{"k":"\\u0000"}}'),
+    event("surrogate", '{"a":"x\\ud800y","b":"\\udc00","c":"\\ud83d\\ude00"}'),
+    event("plain", '{"a":"\\\\u0000"}'),
+  ];
+  const answer = await post(app, bytesOf(`{"client_id":"a","event_list":[${list}]}`));
+  expect(answer).toMatchObject({ code: 0, extra: {} });
+  const rows = Object.fromEntries((await tables.events(app)).map((row) => [row.event, row.properties]));
+  expect(rows.nul).toMatchObject({ a: "x\ufffdy", list: ["\ufffd"], object: { k: "\ufffd" } });
+  expect(rows.surrogate).toMatchObject({ a: "x\ufffdy", b: "\ufffd", c: "😀" });
+  expect(rows.plain).toMatchObject({ a: "\\u0000" });
+});
+
+test("__proto__ keys are dropped, wherever they are, and change nothing", async () => {
+  const app = await server.appWith(["a"]);
+  const properties = '{"__proto__":{"polluted":1},"inner":{"__proto__":{"polluted":1},"kept":1},"constructor":"text"}';
+  const body = `{"__proto__":{"client_id":"evil"},"client_id":"a","event_list":[{"__proto__":{"type":"profile"},"type":"track","event":"e","time":${Date.now()},"properties":${properties}}]}`;
+  expect(await post(app, bytesOf(body))).toMatchObject({ code: 0 });
+  const [row] = await tables.events(app);
+  expect(row).toMatchObject({ client_id: "a", type: "track" });
+  expect(row!.properties).toEqual({
+    inner: { kept: 1 },
+    constructor: "text",
+    $ip: expect.any(String),
+    $ua: expect.any(String),
+  });
+});
+
+describe("a body that comes slowly or not at all", () => {
+  async function begin(app: App, body: string): Promise<Socket> {
+    const { hostname, port } = new URL(server.url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, "connect");
+    socket.write(
+      `POST ${BASE}/event/collect/?access_token=${app.accessToken} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`,
+    );
+    return socket;
+  }
+
+  test("is taken in when it is slow", async () => {
+    const app = await server.appWith(["a"]);
+    const body = JSON.stringify(bodyWith(track("slow")));
+    const socket = await begin(app, body);
+    for (const part of body.match(/.{1,10}/gs)!) {
+      socket.write(part);
+      await sleep(60);
+    }
+    expect(await text(socket)).toContain('{"code":0,"msg":"success","data":{},"extra":{}}');
+    expect(await tables.eventNames(app)).toEqual(["slow"]);
+  });
+
+  test("leaves nothing behind when the client hangs up in the middle", async () => {
+    const app = await server.appWith(["a"]);
+    const body = JSON.stringify(bodyWith(track("half")));
+    const sockets = await Promise.all(Array.from({ length: 20 }, () => begin(app, body)));
+    for (const socket of sockets) {
+      socket.write(body.slice(0, -1));
+      socket.resetAndDestroy();
+    }
+    expect(await server.collect(app, "a", [track("next")])).toMatchObject({ code: 0 });
+    expect(await tables.eventNames(app)).toEqual(["next"]);
+  });
+
+  test("is stored when the client hangs up before the answer", async () => {
+    const app = await server.appWith(["a"]);
+    const body = JSON.stringify(bodyWith(track("gone")));
+    const socket = await begin(app, body);
+    socket.end(body);
+    await expect.poll(() => tables.eventNames(app)).toEqual(["gone"]);
+    socket.destroy();
+  });
+});
+
+test("the body of a GET is ignored: an SDK sends `{}` with its lookup", async () => {
+  const app = await server.appWith(["a"]);
+  await server.settle();
+  const url = `${server.url}${BASE}/user/get/?access_token=${app.accessToken}&client_id=a`;
+  const headers = { "content-type": "application/json", "content-length": "2" };
+  const answer = new Promise<any>((resolve, reject) => {
+    request(url, { method: "GET", headers }, (response) => resolve(json(response)))
+      .on("error", reject)
+      .end("{}");
+  });
+  expect(await answer).toMatchObject({ code: 0, data: { user_list: [{ client_id: "a" }] } });
+});
