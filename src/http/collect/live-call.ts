@@ -3,7 +3,7 @@ import type { ServedApp } from "../../intake/app-directory.ts";
 import { LIMITS } from "../../limits.ts";
 import type { LinkQuery } from "../../platform/link-query.ts";
 import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
-import type { AnsweredCall } from "../live/live.ts";
+import type { AnsweredCall } from "../live/told.ts";
 import type { CollectCall, Collected } from "./collect.ts";
 import type { ReadCall } from "./touch.ts";
 

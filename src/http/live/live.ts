@@ -1,64 +1,15 @@
 import type { LiveCall } from "../../contract/live.ts";
 import { isObject } from "../../domain/json.ts";
 import { LIMITS } from "../../limits.ts";
-
-/** A call that was answered a moment ago. What it holds is only looked at where somebody is going to see it. */
-export type AnsweredCall = Omit<LiveCall, "id" | "body"> & {
-  appId: number;
-  /** Called once at most. */
-  body: () => unknown;
-  /** Size of the body as it was sent. */
-  bytes: number;
-};
-
-/** Which calls somebody wants to see; the empty text: any. */
-export type Watched = { appId: number; clientId: string; event: string; scope: "all" | "debug" };
-
-/** What can be asked of a call without parsing its text. */
-type Head = Pick<LiveCall, "id" | "at_ms" | "client_id" | "endpoint" | "debug">;
-
-/** A call as it is told. Everything about it is made once at most, however many watch. */
-export class Told {
-  readonly head: Head;
-  /** The call as JSON. */
-  readonly text: string;
-  #call: LiveCall | undefined;
-  #message: Buffer | undefined;
-
-  constructor(head: Head, text: string, call?: LiveCall) {
-    this.head = head;
-    this.text = text;
-    this.#call = call;
-  }
-
-  get call(): LiveCall {
-    this.#call ??= JSON.parse(this.text) as LiveCall;
-    return this.#call;
-  }
-
-  /** The call as a server-sent event. */
-  get message(): Buffer {
-    this.#message ??= Buffer.from(`id: ${this.head.id}\ndata: ${this.text}\n\n`);
-    return this.#message;
-  }
-}
-
-export type Watcher = {
-  tell: (told: Told) => void;
-  /** The server stops. */
-  end: () => void;
-};
+import { Channel, type Remembered } from "./channel.ts";
+import { type AnsweredCall, Told } from "./told.ts";
+import { type Watched, type Watcher, Watching } from "./watching.ts";
 
 export type Watch = {
   stop(): void;
   /** How many calls were left out since this was last asked. */
   takeMissed(): number;
 };
-
-/** One call in so long is remembered; of those with something wrong, one in the shorter time. */
-const SAMPLE_MS = { usual: 250, faulty: 50 } as const;
-/** So many together, where there were none for a while: of an app with little traffic everything is remembered. */
-const SAMPLES_AT_ONCE = 50;
 
 /**
  * A copy of the traffic for whoever watches, and a memory of the last of it: all of debug mode, a sample of the rest. The
@@ -198,136 +149,6 @@ export class Live {
     }
     return channel;
   }
-}
-
-/** Remembered calls are texts: their size is known, and they are no work for the collector. */
-type Remembered = { head: Head; text: string };
-
-/** The traffic of one app. */
-class Channel {
-  readonly watching = new Set<Watching>();
-  bytes = 0;
-  quietUntilMs = 0;
-  remembered: Remembered[] = [];
-  readonly #dueMs = { usual: 0, faulty: 0 };
-
-  /**
-   * Of what is wanted of the calls after an id, the newest, in their order: as much as a stream holds. Texts are parsed to
-   * find the names of events in them, but not without end.
-   */
-  newest(watched: Watched, afterId: number): Told[] {
-    const newest: Told[] = [];
-    let [toldBytes, parsedBytes] = [0, 0];
-    for (const { head, text } of this.remembered.toReversed()) {
-      if (head.id <= afterId || parsedBytes > LIMITS.liveParsedBytes) break;
-      if (!isWantedBy(watched, head)) continue;
-      const told = new Told(head, text);
-      if (watched.event !== "") parsedBytes += text.length;
-      if (!hasWantedEvent(watched, told)) continue;
-      toldBytes += text.length;
-      if (toldBytes > LIMITS.liveStreamBytes) break;
-      newest.push(told);
-    }
-    return newest.reverse();
-  }
-
-  takesSample({ at_ms, debug, code, errors }: AnsweredCall): boolean {
-    const kind = code === 0 && errors.length === 0 ? "usual" : "faulty";
-    if (debug) return true;
-    const isDue = at_ms >= this.#dueMs[kind];
-    const aheadMs = (SAMPLES_AT_ONCE - 1) * SAMPLE_MS[kind];
-    // Each takes its time from an account that is never fuller than so many at once.
-    if (isDue) this.#dueMs[kind] = Math.max(this.#dueMs[kind], at_ms - aheadMs) + SAMPLE_MS[kind];
-    this.#quieten();
-    return isDue;
-  }
-
-  remember(call: Remembered): void {
-    this.remembered.push(call);
-    this.bytes += call.text.length;
-    if (this.remembered.length > LIMITS.liveCalls) this.dropOldest();
-  }
-
-  dropOldest(): number {
-    const length = this.remembered.shift()?.text.length ?? 0;
-    this.bytes -= length;
-    return length;
-  }
-
-  forget(quoted: string): void {
-    this.remembered = this.remembered.filter(({ text }) => !text.includes(quoted));
-    this.bytes = this.remembered.reduce((sum, { text }) => sum + text.length, 0);
-  }
-
-  add(watching: Watching): void {
-    this.watching.add(watching);
-    this.#quieten();
-  }
-
-  remove(watching: Watching): boolean {
-    const wasThere = this.watching.delete(watching);
-    this.#quieten();
-    return wasThere;
-  }
-
-  missed(): void {
-    for (const watching of this.watching) watching.miss();
-  }
-
-  #quieten(): void {
-    this.quietUntilMs = this.watching.size > 0 ? 0 : this.#dueMs.usual;
-  }
-}
-
-/** Somebody who watches, and how much was told in the current second. */
-class Watching {
-  readonly watcher: Watcher;
-  readonly #watched: Watched;
-  #secondMs = 0;
-  #told = 0;
-  #missed = 0;
-
-  constructor(watched: Watched, watcher: Watcher) {
-    this.#watched = watched;
-    this.watcher = watcher;
-  }
-
-  takes(call: LiveCall): boolean {
-    if (!isWantedBy(this.#watched, call) || !hasWantedEvent(this.#watched, { head: call, call })) return false;
-    if (call.debug) return true;
-    if (call.at_ms - this.#secondMs >= 1_000 || call.at_ms < this.#secondMs) {
-      this.#secondMs = call.at_ms;
-      this.#told = 0;
-    }
-    this.#told += 1;
-    if (this.#told <= LIMITS.liveCallsPerS) return true;
-    this.#missed += 1;
-    return false;
-  }
-
-  miss(): void {
-    this.#missed += 1;
-  }
-
-  takeMissed(): number {
-    const missed = this.#missed;
-    this.#missed = 0;
-    return missed;
-  }
-}
-
-function isWantedBy({ clientId, scope }: Watched, head: Head): boolean {
-  return (scope === "all" || head.debug) && (clientId === "" || head.client_id === clientId);
-}
-
-function hasWantedEvent({ event }: Watched, told: Pick<Told, "head" | "call">): boolean {
-  return event === "" || told.head.endpoint.endsWith(`/${event}`) || hasEvent(told.call.body, event);
-}
-
-function hasEvent(body: unknown, name: string): boolean {
-  if (!isObject(body)) return false;
-  if (body.event_type === name) return true;
-  return Array.isArray(body.event_list) && body.event_list.some((one) => isObject(one) && one.event === name);
 }
 
 /** A call that was refused before its client was read. */

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import type { LiveCall } from "../../../src/contract/live.ts";
-import { type AnsweredCall, Live, type Watched } from "../../../src/http/live/live.ts";
+import { Live } from "../../../src/http/live/live.ts";
+import type { AnsweredCall } from "../../../src/http/live/told.ts";
+import type { Watched } from "../../../src/http/live/watching.ts";
 import { LIMITS } from "../../../src/limits.ts";
 
 const APP = 10_000_001;
