@@ -7,16 +7,18 @@ const ROWS: Readonly<Record<string, string>> = {
   domain: "",
   contract: "domain",
   journal: "",
-  platform: "domain platform/*",
-  "platform/postback": "domain platform",
-  "platform/cost": "domain platform",
+  "platform/platform.ts": "domain",
+  "platform/connector": "domain platform/platform.ts",
+  ...eachPlatform("domain platform/connector platform/platform.ts"),
+  "platform/registry.ts": "domain platform/*",
+  platform: "domain platform/connector platform/platform.ts platform/registry.ts",
   db: "domain",
   report: "contract db domain",
-  apply: "db domain intake/pace.ts journal platform platform/postback",
+  apply: "db domain intake/pace.ts journal platform platform/apple platform/platform.ts platform/registry.ts",
   asa: "db domain",
-  outbound: "db domain platform/*",
-  postback: "db domain outbound platform/*",
-  cost: "db domain outbound platform/*",
+  outbound: "db domain platform platform/connector platform/registry.ts",
+  postback: "db domain outbound platform platform/connector platform/registry.ts",
+  cost: "db domain outbound platform/connector platform/registry.ts",
   refresh: "db",
   intake: "db domain journal",
   "intake/body": "contract domain intake",
@@ -24,20 +26,28 @@ const ROWS: Readonly<Record<string, string>> = {
   "intake/flow.ts": "apply db domain intake intake/body journal",
   http: "contract db domain http/context.ts intake intake/body",
   "http/context.ts": "cost db domain http http/* intake intake/body journal",
-  "http/collect": "contract db domain http http/context.ts http/live intake intake/body journal platform",
+  "http/collect":
+    "contract db domain http http/context.ts http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
   "http/live": "contract domain http/context.ts",
   "http/report": "contract db domain http/context.ts intake report",
   "http/admin": "db domain http/context.ts",
   "http/admin/session": "contract db domain http/admin http/context.ts",
-  "http/admin/setting": "contract db domain http/admin http/context.ts intake outbound platform postback report",
-  "http/admin/report": "contract db domain http/admin http/context.ts http/report journal platform report",
+  "http/admin/setting":
+    "contract db domain http/admin http/context.ts intake outbound platform platform/registry.ts postback report",
+  "http/admin/report": "contract db domain http/admin http/context.ts http/report journal platform/registry.ts report",
   "http/admin/operation":
-    "contract cost db domain http/admin http/context.ts http/live intake journal platform postback report",
+    "contract cost db domain http/admin http/context.ts http/live intake journal platform/registry.ts postback report",
   "http/admin/admin-routes.ts": "contract domain http/admin/* http/context.ts report",
   "http/server.ts": "contract http http/* http/context.ts",
   client: "contract domain report",
   cli: "everything",
 };
+
+/** Every platform has a folder, and none knows another. */
+function eachPlatform(names: string): Record<string, string> {
+  const platforms = "apple baidu bilibili bytedance huawei kuaishou oppo tencent vivo xiaomi".split(" ");
+  return Object.fromEntries(platforms.map((platform) => [`platform/${platform}`, names]));
+}
 
 export const MAY_IMPORT: ReadonlyMap<string, readonly string[]> = new Map(
   Object.entries(ROWS).map(([row, names]) => [row, names.split(" ").filter((name) => name !== "")]),

@@ -17,7 +17,7 @@ import type { UserAccount } from "../db/user-account.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";
 import { PostbackBook } from "../domain/postback-book.ts";
 import { returnMoment } from "../domain/postback-moment.ts";
-import { postbackConnectorOf } from "../platform/postback/registry.ts";
+import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Decided } from "./attribution.ts";
 import { type Facts, userKey } from "./facts.ts";
 import { callbackRows } from "./own-callbacks.ts";

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from "../domain/json.ts";
 import type { Launch, Source } from "../domain/launch.ts";
 import { type AdIds, NO_AD_IDS, type Touch } from "../domain/touch.ts";
 import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../domain/touch-key.ts";
-import { apple, appleTouchedAtMs } from "../platform/apple.ts";
+import { apple, appleTouchedAtMs } from "../platform/apple/link.ts";
 import { adDataOf, fieldsOf, type Platform } from "../platform/platform.ts";
 import { PLATFORMS_WITH_LINKS, platformNamed, platformOfLink, readLaunchQuery } from "../platform/registry.ts";
 

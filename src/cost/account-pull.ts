@@ -14,8 +14,8 @@ import {
   rangesOf,
 } from "../domain/cost-schedule.ts";
 import { messageOf } from "../errors.ts";
-import { costConnectorOf } from "../platform/cost/registry.ts";
-import type { CostConnector } from "../platform/cost-connector.ts";
+import type { CostConnector } from "../platform/connector/cost-connector.ts";
+import { costConnectorOf } from "../platform/registry.ts";
 import { pullRange } from "./pull.ts";
 import { Walk, type WalkDeps } from "./walk.ts";
 

@@ -7,7 +7,7 @@ import type { AccountKey } from "../db/platform-account.ts";
 import { transactionOn } from "../db/pool.ts";
 import { type DayRange, daysOf } from "../domain/cost-schedule.ts";
 import { convertE4 } from "../domain/money.ts";
-import type { PulledCost, PulledName } from "../platform/cost-connector.ts";
+import type { PulledCost, PulledName } from "../platform/connector/cost-connector.ts";
 import type { Gathered, Walk } from "./walk.ts";
 
 /** What came of a range of days. `trouble`: why it is not all that there is; the empty text where it is. */

@@ -5,8 +5,14 @@ import { messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { newNonce, refreshToken, settingsOfAccount, type TokenDeps } from "../outbound/account-token.ts";
 import type { Sent } from "../outbound/sender.ts";
-import type { CallContext } from "../platform/connector.ts";
-import type { CostConnector, CostPage, CostQuestion, PulledCost, PulledName } from "../platform/cost-connector.ts";
+import type { CallContext } from "../platform/connector/connector.ts";
+import type {
+  CostConnector,
+  CostPage,
+  CostQuestion,
+  PulledCost,
+  PulledName,
+} from "../platform/connector/cost-connector.ts";
 
 export type WalkDeps = TokenDeps & {
   /** How long to wait before a question is asked again to which the platform said: later. */

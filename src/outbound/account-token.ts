@@ -4,7 +4,12 @@ import type { Clock } from "../clock.ts";
 import { type AccountKey, loadAccount, type PlatformAccount, storeAccount } from "../db/platform-account.ts";
 import { allowIdle, inTransaction } from "../db/pool.ts";
 import { LIMITS } from "../limits.ts";
-import { type AccountField, type AccountSettings, settingsOf, type TokenFlow } from "../platform/connector.ts";
+import {
+  type AccountField,
+  type AccountSettings,
+  settingsOf,
+  type TokenFlow,
+} from "../platform/connector/connector.ts";
 import type { Vault } from "../vault.ts";
 import type { Sender } from "./sender.ts";
 

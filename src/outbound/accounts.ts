@@ -23,7 +23,7 @@ import {
   readAccountPlatform,
   readAdvertiserId,
 } from "../platform/account.ts";
-import { POSTBACK_PLATFORMS } from "../platform/postback/registry.ts";
+import { POSTBACK_PLATFORMS } from "../platform/registry.ts";
 import type { Vault } from "../vault.ts";
 import { withValues } from "./account-token.ts";
 

@@ -3,7 +3,7 @@ import * as http from "node:http";
 import * as https from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { messageOf } from "../errors.ts";
-import type { HttpReply, HttpRequest } from "../platform/connector.ts";
+import type { HttpReply, HttpRequest } from "../platform/connector/connector.ts";
 
 /**
  * What came of a call. `not_sent`: it never left, so that trying again repeats nothing. `unknown`: it may have arrived,

@@ -4,11 +4,9 @@ import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
 import { readSwitch } from "../domain/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import type { AccountField } from "./connector.ts";
-import { COST_PLATFORMS, costConnectorOf } from "./cost/registry.ts";
-import { CALLBACK_HOSTS, hostsOf } from "./postback/callback.ts";
-import { POSTBACK_PLATFORMS, postbackConnectorOf } from "./postback/registry.ts";
-import { platformNamed } from "./registry.ts";
+import { CALLBACK_HOSTS, hostsOf } from "./connector/callback.ts";
+import type { AccountField } from "./connector/connector.ts";
+import { COST_PLATFORMS, costConnectorOf, POSTBACK_PLATFORMS, platformNamed, postbackConnectorOf } from "./registry.ts";
 
 /** Platforms that can be told of conversions or asked for costs: with no other can there be an account. */
 export const ACCOUNT_PLATFORMS: readonly string[] = [...new Set([...POSTBACK_PLATFORMS, ...COST_PLATFORMS])];

@@ -1,6 +1,4 @@
-import { COST_PLATFORMS } from "./cost/registry.ts";
-import { POSTBACK_PLATFORMS } from "./postback/registry.ts";
-import { PLATFORM_NAMES, PLATFORMS_WITH_LINKS, platformNamed } from "./registry.ts";
+import { COST_PLATFORMS, PLATFORM_NAMES, PLATFORMS_WITH_LINKS, POSTBACK_PLATFORMS, platformNamed } from "./registry.ts";
 
 /** What can be done with an ad platform, by the names of the interface. */
 export type ListedPlatform = {

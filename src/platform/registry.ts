@@ -2,19 +2,51 @@ import { ORGANIC } from "../domain/attribution.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import type { AdIds } from "../domain/touch.ts";
 import { withAdParams } from "./ad-params.ts";
-import { apple } from "./apple.ts";
-import { baidu } from "./baidu.ts";
-import { bilibili } from "./bilibili.ts";
-import { bytedance } from "./bytedance.ts";
+import { appleCosts } from "./apple/cost.ts";
+import { apple } from "./apple/link.ts";
+import { baiduCosts } from "./baidu/cost.ts";
+import { baidu } from "./baidu/link.ts";
+import { baiduPostback } from "./baidu/postback.ts";
+import { bilibili } from "./bilibili/link.ts";
+import { bilibiliPostback } from "./bilibili/postback.ts";
+import { bytedanceCosts } from "./bytedance/cost.ts";
+import { bytedance } from "./bytedance/link.ts";
+import { bytedancePostback } from "./bytedance/postback.ts";
+import type { PostbackConnector } from "./connector/connector.ts";
+import type { CostConnector } from "./connector/cost-connector.ts";
 import { generic } from "./generic.ts";
-import { huawei } from "./huawei.ts";
-import { kuaishou } from "./kuaishou.ts";
+import { huawei } from "./huawei/link.ts";
+import { huaweiPostback } from "./huawei/postback.ts";
+import { kuaishouCosts } from "./kuaishou/cost.ts";
+import { kuaishou } from "./kuaishou/link.ts";
+import { kuaishouPostback } from "./kuaishou/postback.ts";
 import { ruleOfLaunch } from "./launch-rules.ts";
-import { oppo } from "./oppo.ts";
+import { oppo } from "./oppo/link.ts";
+import { oppoPostback } from "./oppo/postback.ts";
 import { adDataOf, fieldsOf, inOwnWords, type Platform } from "./platform.ts";
-import { tencent } from "./tencent.ts";
-import { vivo } from "./vivo.ts";
-import { xiaomi } from "./xiaomi.ts";
+import { tencentCosts } from "./tencent/cost.ts";
+import { tencent } from "./tencent/link.ts";
+import { tencentPostback } from "./tencent/postback.ts";
+import { vivo } from "./vivo/link.ts";
+import { vivoPostback } from "./vivo/postback.ts";
+import { xiaomi } from "./xiaomi/link.ts";
+import { xiaomiPostback } from "./xiaomi/postback.ts";
+
+/** What a platform's folder holds: its links and launch queries, and where it has them, its postbacks and its costs. */
+type OwnFolder = { link: Platform; postback?: PostbackConnector; cost?: CostConnector };
+
+const OWN_FOLDERS: readonly OwnFolder[] = [
+  { link: tencent, postback: tencentPostback, cost: tencentCosts },
+  { link: kuaishou, postback: kuaishouPostback, cost: kuaishouCosts },
+  { link: bytedance, postback: bytedancePostback, cost: bytedanceCosts },
+  { link: baidu, postback: baiduPostback, cost: baiduCosts },
+  { link: apple, cost: appleCosts },
+  { link: bilibili, postback: bilibiliPostback },
+  { link: vivo, postback: vivoPostback },
+  { link: oppo, postback: oppoPostback },
+  { link: xiaomi, postback: xiaomiPostback },
+  { link: huawei, postback: huaweiPostback },
+];
 
 const gravity = generic("gravity", ["turbo_vid"]);
 
@@ -25,16 +57,38 @@ const OTHER_NAMES = [
   ...["google", "meta", "applovin", "unity", "mintegral"],
 ];
 
-const OWN_FILES = [tencent, kuaishou, bytedance, baidu, apple, bilibili, vivo, oppo, xiaomi, huawei, gravity];
+const OWN_LINKS = [...OWN_FOLDERS.map(({ link }) => link), gravity];
 
 const PLATFORMS: ReadonlyMap<string, Platform> = new Map(
-  [...OWN_FILES, ...OTHER_NAMES.map((name) => generic(name))].map((platform) => [platform.name, platform]),
+  [...OWN_LINKS, ...OTHER_NAMES.map((name) => generic(name))].map((platform) => [platform.name, platform]),
 );
 
 /** Those whose links carry a click id, for a click id that comes without a platform's name. */
-export const PLATFORMS_WITH_LINKS: readonly Platform[] = OWN_FILES.filter((platform) => platform.click !== undefined);
+export const PLATFORMS_WITH_LINKS: readonly Platform[] = OWN_LINKS.filter((platform) => platform.click !== undefined);
 
 export const PLATFORM_NAMES: readonly string[] = [...PLATFORMS.keys()];
+
+const POSTBACKS: ReadonlyMap<string, PostbackConnector> = new Map(
+  OWN_FOLDERS.flatMap(({ link, postback }) => (postback ? [[link.name, postback]] : [])),
+);
+
+const COSTS: ReadonlyMap<string, CostConnector> = new Map(
+  OWN_FOLDERS.flatMap(({ link, cost }) => (cost ? [[link.name, cost]] : [])),
+);
+
+export const POSTBACK_PLATFORMS: readonly string[] = [...POSTBACKS.keys()];
+
+export const COST_PLATFORMS: readonly string[] = [...COSTS.keys()];
+
+/** How the platform is told; undefined: it takes no postbacks, as Apple, or we do not know how it does. */
+export function postbackConnectorOf(platform: string): PostbackConnector | undefined {
+  return POSTBACKS.get(platform);
+}
+
+/** By the platform's name in reports. Undefined: it tells nobody what its ads cost. */
+export function costConnectorOf(platform: string): CostConnector | undefined {
+  return COSTS.get(platform);
+}
 
 /** Older clients call two platforms by other names. */
 const ALIASES: Readonly<Record<string, string>> = { gdt: "tencent", apple: "asa" };

@@ -5,7 +5,7 @@ import { CALLBACK_MACROS, MACRO } from "../domain/callback.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { callbackLaneOf } from "../domain/postback-book.ts";
 import type { Sender } from "../outbound/sender.ts";
-import type { HttpRequest } from "../platform/connector.ts";
+import type { HttpRequest } from "../platform/connector/connector.ts";
 import { type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
 
 export type CallbackDeps = { sender: Sender; clock: Clock };

@@ -17,7 +17,7 @@ import {
 } from "../domain/postback-rule.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import { postbackConnectorOf } from "../platform/postback/registry.ts";
+import { postbackConnectorOf } from "../platform/registry.ts";
 
 /** What one platform would have been told. Money in cents. */
 export type DryRunRow = {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../domain/json.ts";
 import type { PostbackEventType } from "../domain/postback.ts";
 import { laneOf } from "../domain/postback-book.ts";
 import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
-import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector.ts";
+import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector/connector.ts";
 import { ANSWER_LOST, type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
 
 /** Values that are not the account's own, such as the token that the app's server reports. */

@@ -22,7 +22,7 @@ import type { ResendRefusal, ResendWish } from "../domain/postback-request.ts";
 import { toldAmount } from "../domain/postback-rule.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import { postbackConnectorOf } from "../platform/postback/registry.ts";
+import { postbackConnectorOf } from "../platform/registry.ts";
 
 export type Resent = {
   taken: number;

@@ -20,8 +20,7 @@ import {
 } from "../domain/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
-import { POSTBACK_PLATFORMS } from "../platform/postback/registry.ts";
-import { platformNamed } from "../platform/registry.ts";
+import { POSTBACK_PLATFORMS, platformNamed } from "../platform/registry.ts";
 
 /** A rule as people see it: its number, and each part as the text that sets it. */
 export type ShownRule = { rule_id: number } & PostbackRuleTexts;

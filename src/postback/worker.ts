@@ -13,7 +13,7 @@ import { type Loop, startLoop } from "../loop.ts";
 import { TokenDesk } from "../outbound/account-token.ts";
 import { Sender } from "../outbound/sender.ts";
 import { isOwnAddress } from "../platform/account.ts";
-import { postbackConnectorOf } from "../platform/postback/registry.ts";
+import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Vault } from "../vault.ts";
 import { CallbackWay } from "./callback-way.ts";
 import { Lane } from "./lane.ts";

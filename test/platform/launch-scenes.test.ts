@@ -4,7 +4,7 @@ import { cleanId } from "../../src/domain/identity.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { withAdParams } from "../../src/platform/ad-params.ts";
-import { HOST_APPS } from "../../src/platform/bytedance.ts";
+import { HOST_APPS } from "../../src/platform/bytedance/link.ts";
 import { LAUNCH_RULES, ruleOfLaunch } from "../../src/platform/launch-rules.ts";
 import { fieldsOf } from "../../src/platform/platform.ts";
 import { platformNamed, readLaunchQuery } from "../../src/platform/registry.ts";

@@ -1,5 +1,15 @@
-import { type CallContext, type HttpReply, type HttpRequest, settingsOf } from "../../src/platform/connector.ts";
-import type { CostConnector, CostQuestion, PulledCost, PulledName } from "../../src/platform/cost-connector.ts";
+import {
+  type CallContext,
+  type HttpReply,
+  type HttpRequest,
+  settingsOf,
+} from "../../src/platform/connector/connector.ts";
+import type {
+  CostConnector,
+  CostQuestion,
+  PulledCost,
+  PulledName,
+} from "../../src/platform/connector/cost-connector.ts";
 
 export const NOW_MS = Date.UTC(2026, 10, 15, 4, 0, 0, 789);
 export const NONCE = "00112233445566778899aabbccddeeff";

@@ -1,0 +1,217 @@
+import { cleanId } from "../../domain/identity.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { CallContext, HttpRequest } from "../connector/connector.ts";
+import type { CostConnector, CostPage, CostQuestion, PulledCost } from "../connector/cost-connector.ts";
+import { answerOf, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
+import { type Costs, costsOf, namesOf } from "../connector/report-row.ts";
+import { appleTokens } from "./token.ts";
+
+const PAGE_ROWS = 100;
+
+/**
+ * Apple Ads Platform API 1.0. A report must name its campaign, so:
+ *
+ *   campaigns ──▶ campaign's days ──▶ its ads, page by page ──▶ what is left
+ *
+ * What a campaign spent beyond its ads (ads that are gone, or a campaign that has none) is a row without an ad. That row
+ * comes for each day on which the campaign has numbers, nought included: it replaces what an earlier pull left there.
+ */
+export const appleCosts: CostConnector = {
+  fields: [
+    { name: "base_url", hint: "Address of the Apple Ads Platform API", fallback: "https://api.ads.apple.com/v1" },
+    { name: "token_url", hint: "Address for tokens", fallback: "https://appleid.apple.com/auth/oauth2/token" },
+    { name: "ad_account_id", hint: "Ad account, where it is another number than the orgId of users", fallback: "" },
+    { name: "client_id", hint: "Client id of the API user", fallback: "" },
+    { name: "team_id", hint: "Team id of the API user", fallback: "" },
+    { name: "key_id", hint: "Id of the key", fallback: "" },
+    { name: "private_key", hint: "Private key (PEM, P-256)", fallback: "", isSecret: true },
+    { name: "access_token", hint: "Access token; had anew with the key", fallback: "", isSecret: true },
+    { name: "time_zone", hint: "Zone of the days: ORTZ (the account's) or UTC", fallback: "ORTZ" },
+  ],
+  // Reports by days reach back 90 days.
+  daysMax: 90,
+  start: ({ fromDay, toDay }): CostQuestion[] => [
+    { list: "campaigns", from: fromDay, to: toDay, offset: 0 },
+    { list: "account" },
+  ],
+  tellsCosts: ({ list }) => list !== "account",
+  request,
+  read: (question, reply, context) => {
+    const answer = answerOf(reply, ENVELOPE);
+    if (answer.kind !== "answer") return answer;
+    return READERS[String(question.list)]!(question, answer.body, context);
+  },
+  tokens: appleTokens,
+};
+
+const ENVELOPE: Envelope = {
+  platform: "Apple",
+  outcome: (body) => {
+    const { error } = body;
+    if (error === undefined || error === null) return "result" in body ? "fine" : undefined;
+    const [detail] = objectsOf(objectOf(error).details);
+    const message = [textOf(objectOf(error).message), textOf(detail?.message)].filter((part) => part !== "").join(" ");
+    return { code: textOf(objectOf(error).code) || "an error", message };
+  },
+  // Apple says it by the HTTP status: 401 for the token, 429 for too many calls.
+  kindOf: () => undefined,
+};
+
+function accountIdOf({ account }: CallContext): string {
+  return account("ad_account_id") || account("advertiser_id");
+}
+
+function request(question: CostQuestion, context: CallContext): HttpRequest {
+  const { account } = context;
+  const headers = {
+    Authorization: `Bearer ${account("access_token")}`,
+    "X-AP-Context": `adAccountId=${accountIdOf(context)}`,
+  };
+  if (question.list === "account") {
+    return { method: "GET", url: `${account("base_url")}/ad-accounts/${accountIdOf(context)}`, headers };
+  }
+  return {
+    method: "POST",
+    url: `${account("base_url")}/${PATHS[String(question.list)]}`,
+    headers: { ...headers, "Content-Type": "application/json" },
+    body: JSON.stringify(
+      question.list === "campaigns" ? campaignsBody(question) : reportBody(question, account("time_zone")),
+    ),
+  };
+}
+
+const PATHS: Readonly<Record<string, string>> = {
+  campaigns: "campaigns/query",
+  campaign: "reports/apps/campaigns/query",
+  ads: "reports/apps/ads/query",
+};
+
+/** Without an order, pages could overlap. */
+const BY_ID = [{ field: "id", order: "ASC" }];
+
+function campaignsBody({ offset }: CostQuestion) {
+  return { sorting: BY_ID, pagination: { offset, pageSize: PAGE_ROWS, fetchTotalCount: true } };
+}
+
+function reportBody(question: CostQuestion, timeZone: string) {
+  return {
+    filters: [{ field: "campaignId", operator: "EQUALS", value: [question.campaign] }],
+    sorting: BY_ID,
+    timeRange: { start: question.from, end: question.to, timeZone, granularity: "DAILY" },
+    pagination: { offset: question.offset, pageSize: PAGE_ROWS },
+  };
+}
+
+type Reader = (question: CostQuestion, body: JsonObject, context: CallContext) => CostPage;
+
+const READERS: Readonly<Record<string, Reader>> = {
+  campaigns: readCampaigns,
+  campaign: readCampaign,
+  ads: readAds,
+  account: (_question, body, { account }) => {
+    const own = objectOf(body.result);
+    const status = own.systemStatus ?? own.status;
+    const names = namesOf([{ level: "account", id: account("advertiser_id"), name: own.name, status }]);
+    return { kind: "page", costs: [], names: names.filter(({ name }) => name !== ""), next: [] };
+  },
+};
+
+function readCampaigns(question: CostQuestion, body: JsonObject): CostPage {
+  const list = objectsOf(body.result);
+  // Campaigns on Apple Maps have reports of their own, and bring no users.
+  const campaigns = list.filter(({ promotedObjectType }) => (promotedObjectType ?? "APPSTORE_APP") === "APPSTORE_APP");
+  const ids = [...new Set(campaigns.map(({ id }) => cleanId(id)))].filter((id) => id !== "");
+  const { from = "", to = "" } = question;
+  const reports = ids.map((id) => ({ list: "campaign", campaign: id, from, to, offset: 0 }));
+  const names = namesOf(campaigns.map((row) => ({ level: "plan", ...nameIn(row) })));
+  return { kind: "page", costs: [], names, next: [...nextOffset(question, list.length, body), ...reports] };
+}
+
+function readCampaign(question: CostQuestion, body: JsonObject): CostPage {
+  const rows = objectsOf(objectOf(body.result).rows);
+  const read = daysOf(rows, question);
+  if (read.kind !== "costs") return read;
+  const names = namesOf(rows.map(({ metadata }) => ({ level: "plan", ...nameIn(objectOf(metadata)) })));
+  const [first] = read.costs;
+  if (!first) return { kind: "page", costs: [], names, next: [] };
+  const { campaign = "", from = "", to = "" } = question;
+  const rest = { left: leftText(read.costs), currency: first.currency };
+  return { kind: "page", costs: [], names, next: [{ list: "ads", campaign, from, to, offset: 0, ...rest }] };
+}
+
+function readAds(question: CostQuestion, body: JsonObject): CostPage {
+  const rows = objectsOf(objectOf(body.result).rows);
+  const read = daysOf(rows, question);
+  if (read.kind !== "costs") return read;
+  const names = namesOf(rows.map(({ metadata }) => ({ level: "ad", ...nameIn(objectOf(metadata)) })));
+  // What Apple says of no ad is the campaign's own, and stays in what is left.
+  const costs = read.costs.filter(({ aid }) => aid !== "");
+  const left = leftAfter(leftOf(question), costs);
+  const [more] = nextOffset(question, rows.length, body);
+  return more
+    ? { kind: "page", costs, names, next: [{ ...more, left: leftText(left) }] }
+    : { kind: "page", costs: [...costs, ...left], names, next: [] };
+}
+
+/** Without a total, a page that is full may have another one behind it. */
+function nextOffset(question: CostQuestion, count: number, body: JsonObject): CostQuestion[] {
+  const pagination = objectOf(body.pagination);
+  const until = Number(question.offset) + count;
+  const total = textOf(pagination.totalCount);
+  const isMore = total === "" ? count >= (countOf(pagination.pageSize) || PAGE_ROWS) : until < countOf(total);
+  return count > 0 && isMore ? [{ ...question, offset: until }] : [];
+}
+
+function nameIn(row: JsonObject) {
+  return { id: row.id, name: row.name, status: row.deleted === true ? "DELETED" : (row.displayStatus ?? row.status) };
+}
+
+/** The days of a report's rows: of ads in `ads`, else of the campaign itself. */
+function daysOf(rows: readonly JsonObject[], question: CostQuestion): Costs {
+  const currencies = new Set<string>();
+  const days = rows.flatMap((row) => {
+    // A row that lacks its days fails as one that cannot be read; its total belongs to no day.
+    const metrics = Array.isArray(row.granularMetrics) ? objectsOf(row.granularMetrics) : [{} as JsonObject];
+    return metrics.map((metric) => {
+      const spend = objectOf(metric.localSpend);
+      if (textOf(spend.currency) !== "") currencies.add(textOf(spend.currency));
+      return {
+        day: metric.date,
+        gid: String(question.campaign),
+        aid: question.list === "ads" ? objectOf(row.metadata).id : "",
+        impressions: metric.impressions,
+        clicks: metric.taps,
+        cost: spend.amount,
+      };
+    });
+  });
+  const [currency = textOf(question.currency)] = currencies;
+  if (currencies.size > 1) return { kind: "permanent", reason: "Apple sent a report in several currencies." };
+  return costsOf(days, { platform: ENVELOPE.platform, money: { unitDecimals: 0, currency } });
+}
+
+/** What a campaign has beyond the ads seen so far, as a text: questions are plain. */
+function leftText(costs: readonly PulledCost[]): string {
+  return JSON.stringify(costs.map(({ day, impressions, clicks, costE4 }) => [day, impressions, clicks, costE4]));
+}
+
+function leftOf({ left, campaign, currency }: CostQuestion): PulledCost[] {
+  const days = JSON.parse(String(left)) as [string, number, number, number][];
+  const own = { gid: String(campaign), aid: "", currency: String(currency) };
+  return days.map(([day, impressions, clicks, costE4]) => ({ day, ...own, impressions, clicks, costE4 }));
+}
+
+/** The ads' report is the younger one and can be ahead of the campaign's: then nothing is left, not less. */
+function leftAfter(left: readonly PulledCost[], ads: readonly PulledCost[]): PulledCost[] {
+  return left.map((own) => {
+    const sum = (key: "impressions" | "clicks" | "costE4") =>
+      ads.filter(({ day }) => day === own.day).reduce((rest, ad) => rest - ad[key], own[key]);
+    const rest = { impressions: sum("impressions"), clicks: sum("clicks"), costE4: sum("costE4") };
+    return {
+      ...own,
+      impressions: Math.max(rest.impressions, 0),
+      clicks: Math.max(rest.clicks, 0),
+      costE4: Math.max(rest.costE4, 0),
+    };
+  });
+}

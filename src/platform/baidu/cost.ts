@@ -1,0 +1,149 @@
+import type { JsonObject } from "../../domain/json.ts";
+import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import type { CallContext, HttpRequest } from "../connector/connector.ts";
+import type { CostConnector, CostPage, CostQuestion } from "../connector/cost-connector.ts";
+import { idJson, isReport, objectJson } from "../connector/question.ts";
+import {
+  answerOf,
+  codeOutcome,
+  countOf,
+  type Envelope,
+  type Failure,
+  objectOf,
+  objectsOf,
+  textOf,
+  tokenAnswerOf,
+} from "../connector/reply.ts";
+import { costsInUnit, namesOf } from "../connector/report-row.ts";
+
+const REPORT_ROWS = 1_000;
+
+/** A campaign is the plan, an adgroup the ad. The one report tells costs, names and statuses. */
+export const baiduCosts: CostConnector = {
+  fields: [
+    { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.baidu.com" },
+    { name: "oauth_url", hint: "Address for tokens", fallback: "https://u.baidu.com/oauth" },
+    { name: "user_name", hint: "Name of the account, which each call must carry", fallback: "" },
+    ...TOKEN_FIELDS,
+    { name: "app_id", hint: "Id of the developer application", fallback: "" },
+    { name: "app_secret", hint: "Secret key of the developer application", fallback: "", isSecret: true },
+    { name: "report_type", hint: "Report of adgroups: 2330652 for feed, 2284618 for search", fallback: "2330652" },
+    costUnitField("yuan"),
+    CURRENCY_FIELD,
+  ],
+  // It would take two years; a page that fails is asked again with all that belongs to it, so less at once is better.
+  daysMax: 90,
+  start: ({ fromDay, toDay }) => [{ list: "report", from: fromDay, to: toDay, row: 0 }],
+  tellsCosts: isReport,
+  request,
+  read: (question, reply, context) => {
+    const answer = answerOf(reply, ENVELOPE);
+    return answer.kind === "answer" ? readReport(question, answer.body, context) : answer;
+  },
+  tokens: {
+    request: ({ account }) => {
+      const [id, secret, refreshToken] = [account("app_id"), account("app_secret"), account("refresh_token")];
+      if (!id || !secret || !refreshToken) return undefined;
+      const values = {
+        appId: JSON.stringify(id),
+        refreshToken: JSON.stringify(refreshToken),
+        secretKey: JSON.stringify(secret),
+        userId: idJson(account("advertiser_id")),
+      };
+      return post(`${account("oauth_url")}/refreshToken`, objectJson(values));
+    },
+    read: (reply, nowMs) =>
+      tokenAnswerOf(reply, {
+        envelope: TOKEN_ENVELOPE,
+        nowMs,
+        read: (body) => {
+          const data = objectOf(body.data);
+          return { accessToken: data.accessToken, refreshToken: data.refreshToken, expiresInS: data.expiresIn };
+        },
+      }),
+  },
+};
+
+/** Busy, too many calls, or shut out for a while. */
+const BUSY = ["405", "421", "502", "800", "801", "802"];
+
+/** In the header 0 is success, 1 and 2 are failures in part and in whole, 3 is a fault of the system. */
+const ENVELOPE: Envelope = {
+  platform: "Baidu",
+  outcome: (body) => {
+    const header = objectOf(body.header);
+    const status = textOf(header.status);
+    if (status === "") return undefined;
+    return status === "0" ? "fine" : failureOf(header, status);
+  },
+  kindOf: ({ code, message, isItsOwn }) => {
+    if (isItsOwn || BUSY.includes(code)) return "retry";
+    if (/token/i.test(message)) return "token";
+    return /频|too many requests|exceeds limit|retry|try again/i.test(message) ? "retry" : undefined;
+  },
+};
+
+const TOKEN_ENVELOPE: Envelope = { platform: "Baidu", outcome: codeOutcome, kindOf: () => undefined };
+
+function failureOf(header: JsonObject, status: string): Failure {
+  const [first] = objectsOf(header.failures);
+  const message = textOf(first?.message) || textOf(header.desc);
+  return { code: textOf(first?.code) || `status ${status}`, message, isItsOwn: status === "3" };
+}
+
+const COLUMNS = [
+  ...["date", "userId", "userName", "campaignId", "campaignName", "campaignStatus"],
+  ...["adGroupId", "adGroupName", "impression", "click", "cost"],
+];
+
+/** A fixed order, so that no row is on two pages. */
+const SORTS = ["date", "adGroupId"].map((column) => ({ column, sortRule: "ASC" }));
+
+function request(question: CostQuestion, { account }: CallContext): HttpRequest {
+  const header = { userName: account("user_name"), accessToken: account("access_token") };
+  const body = objectJson({
+    reportType: idJson(account("report_type")),
+    timeUnit: '"DAY"',
+    startDate: JSON.stringify(question.from),
+    endDate: JSON.stringify(question.to),
+    columns: JSON.stringify(COLUMNS),
+    sorts: JSON.stringify(SORTS),
+    filters: "[]",
+    startRow: String(question.row),
+    rowCount: String(REPORT_ROWS),
+    needSum: "false",
+  });
+  const url = `${account("base_url")}/json/sms/service/OpenApiReportService/getReportData`;
+  return post(url, objectJson({ header: JSON.stringify(header), body }));
+}
+
+function post(url: string, body: string): HttpRequest {
+  return { method: "POST", url, headers: { "Content-Type": "application/json" }, body };
+}
+
+function readReport(question: CostQuestion, body: JsonObject, { account }: CallContext): CostPage {
+  const { data } = objectOf(body.body);
+  // The one report stands in a list.
+  const report = Array.isArray(data) ? objectOf(data[0]) : objectOf(data);
+  const list = objectsOf(report.rows);
+  const rows = list.map((row) => ({
+    day: row.date,
+    gid: row.campaignId,
+    aid: row.adGroupId,
+    impressions: row.impression,
+    clicks: row.click,
+    cost: row.cost,
+  }));
+  const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
+  if (read.kind !== "costs") return read;
+  const names = namesOf(
+    list.flatMap((row) => [
+      { level: "account", id: account("advertiser_id"), name: row.userName },
+      { level: "plan", id: row.campaignId, name: row.campaignName, status: row.campaignStatus },
+      { level: "ad", id: row.adGroupId, name: row.adGroupName },
+    ]),
+  );
+  const until = Number(question.row) + list.length;
+  const isMore = list.length > 0 && until < countOf(report.totalRowCount);
+  return { kind: "page", costs: read.costs, names, next: isMore ? [{ ...question, row: until }] : [] };
+}

@@ -1,0 +1,38 @@
+import { PLAIN, type Platform } from "../platform.ts";
+
+export const bilibili: Platform = {
+  ...PLAIN,
+  name: "bilibili",
+  record: { name: "bilibili", fields: ["account_id", "campaign_id", "unit_id", "creative_id", "track_id"] },
+  click: [
+    ["advertiser_id", "__ACCOUNTID__"],
+    ["gid", "__CAMPAIGNID__"],
+    ["aid", "__UNITID__"],
+    ["cid", "__CREATIVEID__"],
+    ["click_id", "__TRACKID__"],
+    ["callback", "__CALLBACKURL__"],
+    ["ts", "__TS__"],
+    ["os", "__OS__"],
+    ["imei_md5", "__IMEI__"],
+    ["idfa", "__IDFA__"],
+    ["oaid", "__OAID__"],
+    ["android_id_md5", "__ANDROIDID__"],
+    ["mac_md5", "__MAC1__"],
+    ["caid", "__CAID__"],
+    ["model", "__MODEL__"],
+    ["ip", "__IP__"],
+    ["ua", "__UA__"],
+  ],
+  impression: [["impression_id", "__TRACKID__"]],
+  adData: [
+    ["account_id", "advertiser_id"],
+    ["campaign_id", "gid"],
+    ["unit_id", "aid"],
+    ["creative_id", "cid"],
+    ["track_id", "impression_id"],
+    ["track_id", "click_id"],
+    ["callback", "callback"],
+  ],
+  touchClickIds: (field) => [field("click_id"), field("impression_id")],
+  launchClickIds: (field) => [field("track_id"), field("click_id")],
+};

@@ -1,0 +1,177 @@
+import type { JsonObject } from "../../domain/json.ts";
+import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import type { CallContext, HttpRequest } from "../connector/connector.ts";
+import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
+import { firstQuestions, idGroups, idJson, isReport, objectJson } from "../connector/question.ts";
+import {
+  answerOf,
+  codeOutcome,
+  countOf,
+  type Envelope,
+  objectOf,
+  objectsOf,
+  textOf,
+  tokenAnswerOf,
+} from "../connector/reply.ts";
+import { costsInUnit, namesOf } from "../connector/report-row.ts";
+
+const REPORT_ROWS = 1_000;
+/** The lists of projects and promotions have no larger pages. */
+const IDS_AT_ONCE = 10;
+
+/**
+ * Ocean Engine: a project is the plan, a promotion the ad. Names come with the report; statuses are asked for what cost
+ * something, because an account's whole lists would be hundreds of pages of ten.
+ */
+export const bytedanceCosts: CostConnector = {
+  fields: [
+    { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.oceanengine.com/open_api" },
+    { name: "oauth_url", hint: "Address for tokens", fallback: "https://ad.oceanengine.com/open_api/oauth2" },
+    ...TOKEN_FIELDS,
+    { name: "app_id", hint: "Id of the developer application", fallback: "" },
+    { name: "app_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
+    costUnitField("yuan"),
+    CURRENCY_FIELD,
+  ],
+  daysMax: 30,
+  start: firstQuestions,
+  tellsCosts: isReport,
+  request,
+  read: (question, reply, context) => {
+    const answer = answerOf(reply, ENVELOPE);
+    if (answer.kind !== "answer") return answer;
+    if (question.list === "report") return readReport(question, objectOf(answer.body.data), context);
+    return { kind: "page", costs: [], names: readNames(question, answer.body, context), next: [] };
+  },
+  tokens: {
+    request: ({ account }) => {
+      const [id, secret, refreshToken] = [account("app_id"), account("app_secret"), account("refresh_token")];
+      if (!id || !secret || !refreshToken) return undefined;
+      const body = objectJson({
+        app_id: idJson(id),
+        secret: JSON.stringify(secret),
+        grant_type: '"refresh_token"',
+        refresh_token: JSON.stringify(refreshToken),
+      });
+      const headers = { "Content-Type": "application/json" };
+      return { method: "POST", url: `${account("oauth_url")}/refresh_token/`, headers, body };
+    },
+    read: (reply, nowMs) =>
+      tokenAnswerOf(reply, {
+        envelope: ENVELOPE,
+        nowMs,
+        read: (body) => {
+          const data = objectOf(body.data);
+          return { accessToken: data.access_token, refreshToken: data.refresh_token, expiresInS: data.expires_in };
+        },
+      }),
+  },
+};
+
+const BUSY = ["40100", "40110"];
+const BAD_TOKEN = ["40102", "40104", "40105"];
+
+const ENVELOPE: Envelope = {
+  platform: "Ocean Engine",
+  outcome: codeOutcome,
+  // The fifty thousands are its own faults.
+  kindOf: ({ code }) =>
+    BUSY.includes(code) || /^5\d{4}$/.test(code) ? "retry" : BAD_TOKEN.includes(code) ? "token" : undefined,
+};
+
+const PATHS: Readonly<Record<string, string>> = {
+  report: "v3.0/report/custom/get/",
+  plans: "v3.0/project/list/",
+  ads: "v3.0/promotion/list/",
+  account: "2/advertiser/info/",
+};
+
+const DIMENSIONS = [
+  ...["stat_time_day", "cdp_project_id", "cdp_project_name", "cdp_promotion_id", "cdp_promotion_name"],
+];
+const METRICS = ["stat_cost", "show_cnt", "click_cnt"];
+
+function request(question: CostQuestion, { account }: CallContext): HttpRequest {
+  const query = new URLSearchParams(parameters(question, account("advertiser_id")));
+  const url = `${account("base_url")}/${PATHS[String(question.list)]}?${query}`;
+  return { method: "GET", url, headers: { "Access-Token": account("access_token") } };
+}
+
+function parameters(question: CostQuestion, advertiserId: string): Record<string, string> {
+  if (question.list === "report") {
+    return {
+      advertiser_id: advertiserId,
+      data_topic: "BASIC_DATA",
+      dimensions: JSON.stringify(DIMENSIONS),
+      metrics: JSON.stringify(METRICS),
+      // Both must be there, and lists, also when there is nothing to say.
+      filters: "[]",
+      order_by: "[]",
+      start_time: `${question.from} 00:00:00`,
+      end_time: `${question.to} 23:59:59`,
+      page: String(question.page),
+      page_size: String(REPORT_ROWS),
+    };
+  }
+  if (question.list === "account") {
+    return { advertiser_ids: `[${idJson(advertiserId)}]`, fields: JSON.stringify(["id", "name", "status"]) };
+  }
+  const ids = String(question.ids).split(",").map(idJson);
+  return {
+    advertiser_id: advertiserId,
+    filtering: objectJson({ ids: `[${ids.join(",")}]` }),
+    page: "1",
+    page_size: String(IDS_AT_ONCE),
+  };
+}
+
+function readReport(question: CostQuestion, data: JsonObject, { account }: CallContext): CostPage {
+  const list = objectsOf(data.rows).map((row) => ({
+    dimensions: objectOf(row.dimensions),
+    metrics: objectOf(row.metrics),
+  }));
+  const rows = list.map(({ dimensions, metrics }) => ({
+    day: dimensions.stat_time_day,
+    gid: dimensions.cdp_project_id,
+    aid: dimensions.cdp_promotion_id,
+    impressions: metrics.show_cnt,
+    clicks: metrics.click_cnt,
+    cost: metrics.stat_cost,
+  }));
+  const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
+  if (read.kind !== "costs") return read;
+  const names = namesOf(
+    list.flatMap(({ dimensions }) => [
+      { level: "plan", id: dimensions.cdp_project_id, name: dimensions.cdp_project_name },
+      { level: "ad", id: dimensions.cdp_promotion_id, name: dimensions.cdp_promotion_name },
+    ]),
+  );
+  const page = Number(question.page);
+  const isMore = list.length > 0 && page < countOf(objectOf(data.page_info).total_page);
+  const idsOf = (level: PulledName["level"]) => names.filter((name) => name.level === level).map((name) => name.id);
+  const lists = [
+    ...idGroups(idsOf("plan"), IDS_AT_ONCE).map((ids) => ({ list: "plans", ids })),
+    ...idGroups(idsOf("ad"), IDS_AT_ONCE).map((ids) => ({ list: "ads", ids })),
+  ];
+  return {
+    kind: "page",
+    costs: read.costs,
+    names,
+    next: [...(isMore ? [{ ...question, page: page + 1 }] : []), ...lists],
+  };
+}
+
+function readNames(question: CostQuestion, body: JsonObject, { account }: CallContext): PulledName[] {
+  if (question.list === "account") {
+    const id = account("advertiser_id");
+    const own = objectsOf(body.data).find((advertiser) => textOf(advertiser.id) === id);
+    return own ? namesOf([{ level: "account", id, name: own.name, status: own.status }]) : [];
+  }
+  return namesOf(
+    objectsOf(objectOf(body.data).list).map((item) =>
+      question.list === "plans"
+        ? { level: "plan", id: item.project_id, name: item.name, status: item.status ?? item.status_first }
+        : { level: "ad", id: item.promotion_id, name: item.promotion_name, status: item.status ?? item.status_first },
+    ),
+  );
+}

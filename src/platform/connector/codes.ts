@@ -1,0 +1,37 @@
+import { isObject } from "../../domain/json.ts";
+import type { PostbackEventType } from "../../domain/postback.ts";
+import type { AccountField } from "./connector.ts";
+import { type Skip, skip } from "./prepared.ts";
+
+/** What a platform calls each event type; null: it has no word for it. */
+export type Codes = Readonly<Record<PostbackEventType, string | null>>;
+
+/** Which code fits is a choice that nobody documents, so each one can be changed for an account. */
+export const CODES_FIELD: AccountField = {
+  name: "codes",
+  hint: 'Other codes for single event types, as JSON: {"key_active":"CUSTOM"}. An empty text: none.',
+  fallback: "",
+};
+
+export type Code = { kind: "code"; code: string } | Skip;
+
+/** The account's own code, else the table's. `own` is the text of the account's field. */
+export function codeOf(eventType: PostbackEventType, codes: Codes, own: string): Code {
+  const changes = own === "" ? new Map<string, string>() : changesIn(own);
+  if (!changes) return skip("The account's `codes` are not a JSON object of texts.");
+  const code = changes.get(eventType) ?? codes[eventType] ?? "";
+  return code === "" ? skip(`The platform has no code for ${eventType}.`) : { kind: "code", code };
+}
+
+function changesIn(own: string): Map<string, string> | undefined {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(own);
+  } catch {
+    return undefined;
+  }
+  if (!isObject(parsed)) return undefined;
+  const entries = Object.entries(parsed);
+  if (entries.some(([, code]) => !["string", "number"].includes(typeof code))) return undefined;
+  return new Map(entries.map(([eventType, code]) => [eventType, String(code)]));
+}

@@ -1,0 +1,42 @@
+import { cleanId, md5 } from "../../domain/identity.ts";
+import { hashOf } from "../../domain/touch-key.ts";
+import { fieldsOf } from "../platform.ts";
+import type { Conversion } from "./connector.ts";
+
+/** The ids of the user's device; the empty text where one is not known. */
+export type DeviceIds = {
+  imeiMd5: string;
+  oaid: string;
+  oaidMd5: string;
+  idfa: string;
+  idfaMd5: string;
+  androidIdMd5: string;
+};
+
+/** What the device itself reported, else what the touch brought, which often is the hash alone. */
+export function deviceIdsOf(conversion: Conversion): DeviceIds {
+  const { device } = conversion.user;
+  const field = fieldsOf(conversion.adData);
+  const hash = (name: string) => hashOf(field(name)) ?? "";
+  const muid = hash("muid");
+  const isIos = osOf(conversion) === "ios";
+  const oaid = device?.oaid || cleanId(field("oaid"));
+  const idfa = (device?.idfa || cleanId(field("idfa"))).toUpperCase();
+  const imei = device?.imei ?? "";
+  const androidId = device?.android_id ?? "";
+  return {
+    imeiMd5: imei === "" ? hash("imei_md5") || (isIos ? "" : muid) : md5(imei.toLowerCase()),
+    oaid,
+    oaidMd5: oaid === "" ? hash("oaid_md5") : md5(oaid),
+    idfa,
+    idfaMd5: idfa === "" ? hash("idfa_md5") || (isIos ? muid : "") : md5(idfa),
+    androidIdMd5: androidId === "" ? hash("android_id_md5") : md5(androidId.toLowerCase()),
+  };
+}
+
+export function osOf({ user, adData }: Conversion): "android" | "ios" | "unknown" {
+  for (const os of [user.osPlatform.toLowerCase(), fieldsOf(adData)("os").toLowerCase()]) {
+    if (os === "android" || os === "ios") return os;
+  }
+  return "unknown";
+}

@@ -1,0 +1,116 @@
+import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../../domain/json.ts";
+import type { HttpReply, TokenAnswer } from "./connector.ts";
+
+export type Refusal = { kind: "retry" | "permanent" | "token"; reason: string };
+
+/** How a platform wraps its answers. */
+export type Envelope = {
+  /** Its name in a reason. */
+  platform: string;
+  /** What went wrong in its own words; `fine` where nothing did. Undefined: the body is not one of its answers. */
+  outcome(body: JsonObject): "fine" | Failure | undefined;
+  /** Undefined: the HTTP status decides. */
+  kindOf(failure: Failure): Refusal["kind"] | undefined;
+};
+
+export type Failure = {
+  code: string;
+  message: string;
+  /** The platform says that the fault is its own. */
+  isItsOwn?: boolean;
+};
+
+/** The body of an answer that succeeded, or why there is none. */
+export function answerOf(reply: HttpReply, envelope: Envelope): { kind: "answer"; body: JsonObject } | Refusal {
+  const body = jsonOf(reply.body);
+  const outcome = body && envelope.outcome(body);
+  const isSuccess = reply.status >= 200 && reply.status < 300;
+  if (body && outcome === "fine" && isSuccess) return { kind: "answer", body };
+  if (outcome === undefined || outcome === "fine") {
+    const what = isSuccess ? "something that is none of its answers" : `HTTP status ${reply.status}`;
+    return { kind: isSuccess ? "retry" : kindOfStatus(reply.status), reason: `${envelope.platform} answered ${what}.` };
+  }
+  const kind = envelope.kindOf(outcome) ?? (isSuccess ? "permanent" : kindOfStatus(reply.status));
+  return { kind, reason: reasonOf(envelope.platform, outcome) };
+}
+
+/** The envelope `{code, message, data}`, where the code 0 is success. */
+export function codeOutcome(body: JsonObject): "fine" | Failure | undefined {
+  const code = textOf(body.code);
+  if (code === "") return undefined;
+  return code === "0" ? "fine" : { code, message: textOf(body.message) };
+}
+
+/** What an answer to a token's refresh holds. `expiresInS` may be missing. */
+export type NewToken = {
+  accessToken: JsonValue | undefined;
+  refreshToken: JsonValue | undefined;
+  expiresInS: JsonValue | undefined;
+};
+
+export function tokenAnswerOf(
+  reply: HttpReply,
+  options: { envelope: Envelope; nowMs: number; read: (body: JsonObject) => NewToken },
+): TokenAnswer {
+  const answer = answerOf(reply, options.envelope);
+  if (answer.kind !== "answer") {
+    // A token that is refused here is the refresh token: nobody has another one.
+    return { kind: answer.kind === "retry" ? "retry" : "permanent", reason: answer.reason };
+  }
+  const { accessToken, refreshToken, expiresInS } = options.read(answer.body);
+  if (textOf(accessToken) === "") {
+    return { kind: "retry", reason: `${options.envelope.platform} answered without an access token.` };
+  }
+  const values: Record<string, string> = { access_token: textOf(accessToken) };
+  // Where no new refresh token comes, the one at hand stays good.
+  if (textOf(refreshToken) !== "") values.refresh_token = textOf(refreshToken);
+  const seconds = countOf(expiresInS);
+  return { kind: "token", values, expiresAtMs: seconds > 0 ? options.nowMs + seconds * 1_000 : null };
+}
+
+function jsonOf(text: string): JsonObject | undefined {
+  try {
+    const value = parseJsonWithIds(Buffer.from(text));
+    return isObject(value) ? value : undefined;
+  } catch {
+    // A gateway's error page; the status says what it means.
+    return undefined;
+  }
+}
+
+function kindOfStatus(status: number): Refusal["kind"] {
+  if (status === 401) return "token";
+  return status >= 500 || [408, 425, 429].includes(status) ? "retry" : "permanent";
+}
+
+const REASON_CHARACTERS_MAX = 200;
+
+function reasonOf(platform: string, { code, message }: Failure): string {
+  const told = message.replace(/\s+/g, " ").replace(SECRET_LIKE, hidden).slice(0, REASON_CHARACTERS_MAX);
+  return `${platform} answered ${[code, told.replace(/[\s.。!！]+$/u, "")].filter((part) => part !== "").join(": ")}.`;
+}
+
+/** Platforms repeat what they were sent, and that can be a token or a key. Digits alone are an id. */
+const SECRET_LIKE = /[\w+/=.-]{16,}/g;
+
+function hidden(run: string): string {
+  return /\d/.test(run) && /[a-z]/i.test(run) ? "…" : run;
+}
+
+export function textOf(value: JsonValue | undefined): string {
+  if (typeof value === "string") return value.trim();
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : "";
+}
+
+export function countOf(value: JsonValue | undefined): number {
+  const count = Math.trunc(Number(textOf(value)));
+  return Number.isFinite(count) ? Math.min(Math.max(count, 0), Number.MAX_SAFE_INTEGER) : 0;
+}
+
+export function objectOf(value: JsonValue | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+export function objectsOf(value: JsonValue | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter((item) => isObject(item)) : [];
+}

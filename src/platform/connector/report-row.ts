@@ -1,0 +1,104 @@
+import { isDay } from "../../domain/calendar.ts";
+import { e4OfDecimal } from "../../domain/decimal.ts";
+import { cleanId } from "../../domain/identity.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import type { AccountSettings } from "./connector.ts";
+import type { PulledCost, PulledName } from "./cost-connector.ts";
+import { countOf, type Refusal, textOf } from "./reply.ts";
+
+/** A row of a report in its platform's own spelling. */
+export type ReportRow = {
+  day: JsonValue | undefined;
+  gid: JsonValue | undefined;
+  aid: JsonValue | undefined;
+  impressions: JsonValue | undefined;
+  clicks: JsonValue | undefined;
+  cost: JsonValue | undefined;
+};
+
+export type Money = { unitDecimals: number; currency: string };
+
+export type Costs = { kind: "costs"; costs: PulledCost[] } | Refusal;
+
+/** The costs of a page, in the unit and the currency that the account's fields name. */
+export function costsInUnit(
+  rows: readonly ReportRow[],
+  options: { platform: string; account: AccountSettings },
+): Costs {
+  const unitDecimals = UNIT_DECIMALS[options.account("cost_unit").toLowerCase()];
+  // To take one for the other would be wrong by a hundred times.
+  if (unitDecimals === undefined) {
+    return { kind: "permanent", reason: "The account's cost_unit is neither fen nor yuan." };
+  }
+  const money = { unitDecimals, currency: options.account("currency") };
+  return costsOf(rows, { platform: options.platform, money });
+}
+
+/**
+ * Rows about the same thing become one, because they are stored under that: what a platform tells of no ad comes in
+ * several rows. A row whose day or cost cannot be read fails the page: to leave it out would lose money unseen.
+ */
+export function costsOf(rows: readonly ReportRow[], options: { platform: string; money: Money }): Costs {
+  const costs = new Map<string, PulledCost>();
+  for (const row of rows) {
+    const cost = costOf(row, options.money);
+    if (!cost) return { kind: "permanent", reason: `${options.platform} sent a row whose day or cost cannot be read.` };
+    const key = JSON.stringify([cost.day, cost.gid, cost.aid]);
+    const before = costs.get(key);
+    costs.set(key, before ? sumOf(before, cost) : cost);
+  }
+  return { kind: "costs", costs: [...costs.values()] };
+}
+
+function costOf(row: ReportRow, money: Money): PulledCost | undefined {
+  const day = dayOf(row.day);
+  const costE4 = e4OfDecimal(amountOf(row.cost), money.unitDecimals);
+  if (day === undefined || costE4 === undefined) return undefined;
+  const ids = { gid: cleanId(row.gid), aid: cleanId(row.aid) };
+  const counts = { impressions: countOf(row.impressions), clicks: countOf(row.clicks) };
+  return { day, ...ids, ...counts, costE4, currency: money.currency };
+}
+
+function sumOf(a: PulledCost, b: PulledCost): PulledCost {
+  return {
+    ...a,
+    impressions: a.impressions + b.impressions,
+    clicks: a.clicks + b.clicks,
+    costE4: a.costE4 + b.costE4,
+  };
+}
+
+/** Some write the time of midnight behind a day, some leave the hyphens out. */
+function dayOf(value: JsonValue | undefined): string | undefined {
+  const day = textOf(value)
+    .replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3")
+    .slice(0, 10);
+  return isDay(day) ? day : undefined;
+}
+
+/** Nothing, or a dash, stands for nothing spent. */
+function amountOf(value: JsonValue | undefined): string {
+  const text = textOf(value);
+  return /^-*$/.test(text) ? "0" : text;
+}
+
+/** One name for each thing; without an id it is none. */
+export function namesOf(rows: readonly Name[]): PulledName[] {
+  const names = new Map<string, PulledName>();
+  for (const row of rows) {
+    const name = { level: row.level, id: cleanId(row.id), name: textOf(row.name), status: textOf(row.status) };
+    const key = `${name.level} ${name.id}`;
+    if (name.id !== "" && !names.has(key)) names.set(key, name);
+  }
+  return [...names.values()];
+}
+
+export type Name = {
+  level: PulledName["level"];
+  id: JsonValue | undefined;
+  name: JsonValue | undefined;
+  status?: JsonValue | undefined;
+};
+
+/** A platform without that field writes the major unit. */
+const UNIT_DECIMALS: Readonly<Record<string, number>> = { "": 0, yuan: 0, fen: 2 };

@@ -1,0 +1,93 @@
+import { createHmac } from "node:crypto";
+import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
+import type {
+  CallContext,
+  Conversion,
+  HttpReply,
+  PostbackConnector,
+  Prepared,
+  ReplyVerdict,
+} from "../connector/connector.ts";
+import { deviceIdsOf } from "../connector/device-ids.ts";
+import { jsonPost, known, lack, secondsOf, skip, yuanOf } from "../connector/prepared.ts";
+import { answerOf, type Kinds, verdictOf } from "../connector/verdict.ts";
+import { fieldsOf } from "../platform.ts";
+
+const CODES: Codes = {
+  activate: "activate",
+  register: "register",
+  pay: "paid",
+  twice: "retain",
+  key_active: "custom",
+  withdraw_iaa: null,
+  create_role: null,
+  login: null,
+  customer_effective: "custom_acquisit",
+  wx_launch: null,
+  re_active: null,
+  retention_2d: null,
+  retention_3d: null,
+  retention_4d: null,
+  retention_5d: null,
+  retention_6d: null,
+  retention_7d: null,
+  retention_14d: null,
+  retention_30d: null,
+  service_pay_success: "paid",
+  complete_order: "preOrder",
+  first_day_pay: "paid",
+  first_pay: "paid",
+  ad_quality: null,
+  game_action: "custom",
+  action_valid: null,
+};
+
+export const huaweiPostback: PostbackConnector = {
+  fields: [
+    {
+      name: "url",
+      hint: "Address of the upload for the account's region, as Huawei's console tells it; it ends with actionupload.",
+      fallback: "",
+    },
+    { name: "secret_key", hint: "The key that signs.", fallback: "", isSecret: true },
+    CODES_FIELD,
+  ],
+  prepare,
+  read,
+};
+
+/**
+ * The names in the body and the header are our reading of public callers, not of Huawei's document: every value is a
+ * text, the conversion's time is in seconds and the call's in milliseconds, and the price is in yuan.
+ */
+function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
+  const { eventType, atMs, cents, adData, user } = conversion;
+  const code = codeOf(eventType, CODES, account("codes"));
+  if (code.kind === "skip") return code;
+  const lacking = lack(account, ["url", "secret_key"]);
+  if (lacking) return lacking;
+  const field = fieldsOf(adData);
+  if (field("callback") === "") return skip("The touch brought no callback.");
+  const request = jsonPost(account("url"), {
+    ...known({
+      callback: field("callback"),
+      conversion_type: code.code,
+      conversion_time: String(secondsOf(atMs)),
+      timestamp: String(nowMs),
+      content_id: field("content_id"),
+      campaign_id: field("campaign_id"),
+      oaid: deviceIdsOf(conversion).oaid,
+      ip: user.ip,
+      conversion_price: cents === null ? "" : yuanOf(cents),
+    }),
+  });
+  const response = createHmac("sha256", account("secret_key")).update(request.body!).digest("hex");
+  const headers = { ...request.headers, authorization: `Digest validTime="${nowMs}", response="${response}"` };
+  return { kind: "request", dedupes: false, request: { ...request, headers } };
+}
+
+const KINDS: Kinds = { "0": "accepted" };
+
+function read(reply: HttpReply): ReplyVerdict {
+  return verdictOf(reply, (body) => answerOf({ code: body.resultCode, text: body.resultMessage }, KINDS));
+}

@@ -1,0 +1,187 @@
+import type { JsonObject, JsonValue } from "../../domain/json.ts";
+import { CURRENCY_FIELD, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import type { CallContext, HttpRequest } from "../connector/connector.ts";
+import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
+import { firstQuestions, idGroups, idJson, isReport, objectJson } from "../connector/question.ts";
+import {
+  answerOf,
+  codeOutcome,
+  countOf,
+  type Envelope,
+  objectOf,
+  objectsOf,
+  textOf,
+  tokenAnswerOf,
+} from "../connector/reply.ts";
+import { costsInUnit, namesOf } from "../connector/report-row.ts";
+
+const REPORT_ROWS = 2_000;
+/** As many as the list of units takes in its filter. */
+const IDS_AT_ONCE = 100;
+
+/**
+ * A campaign is the plan, a unit the ad. The report counts what was seen and touched in several ways; which of them are
+ * impressions and clicks depends on where the ads run, so that is the account's to say.
+ */
+export const kuaishouCosts: CostConnector = {
+  fields: [
+    { name: "base_url", hint: "Address of the Marketing API", fallback: "https://ad.e.kuaishou.com/rest/openapi" },
+    ...TOKEN_FIELDS,
+    { name: "app_id", hint: "Id of the developer application", fallback: "" },
+    { name: "app_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
+    {
+      name: "impressions_field",
+      hint: "What counts as impressions: show (covers) or aclick (material)",
+      fallback: "show",
+    },
+    {
+      name: "clicks_field",
+      hint: "What counts as clicks: photo_click (covers) or bclick (actions)",
+      fallback: "photo_click",
+    },
+    CURRENCY_FIELD,
+  ],
+  // Reports at once reach back a week, and span no more than that.
+  daysMax: 7,
+  start: firstQuestions,
+  tellsCosts: isReport,
+  request,
+  read: (question, reply, context) => {
+    const answer = answerOf(reply, ENVELOPE);
+    if (answer.kind !== "answer") return answer;
+    const data = objectOf(answer.body.data);
+    if (question.list === "report") return readReport(question, data, context);
+    return { kind: "page", costs: [], names: readNames(question, data, context), next: [] };
+  },
+  tokens: {
+    request: ({ account }) => {
+      const [id, secret, refreshToken] = [account("app_id"), account("app_secret"), account("refresh_token")];
+      if (!id || !secret || !refreshToken) return undefined;
+      const values = {
+        app_id: idJson(id),
+        secret: JSON.stringify(secret),
+        refresh_token: JSON.stringify(refreshToken),
+      };
+      return post(`${account("base_url")}/oauth2/authorize/refresh_token`, values);
+    },
+    read: (reply, nowMs) =>
+      tokenAnswerOf(reply, {
+        envelope: ENVELOPE,
+        nowMs,
+        read: (body) => {
+          const data = objectOf(body.data);
+          return {
+            accessToken: data.access_token,
+            refreshToken: data.refresh_token,
+            expiresInS: data.access_token_expires_in,
+          };
+        },
+      }),
+  },
+};
+
+/** Few of its codes are published, so what it says of them counts too. */
+const ENVELOPE: Envelope = {
+  platform: "Kuaishou",
+  outcome: codeOutcome,
+  kindOf: ({ code, message }) => {
+    if (code === "402005" || /access[\s_-]?token/i.test(message)) return "token";
+    if (/频|限流|繁忙|busy|too (?:many|fast)|rate limit|frequen/i.test(message)) return "retry";
+    return /^5\d\d$/.test(code) ? "retry" : undefined;
+  },
+};
+
+const PATHS: Readonly<Record<string, string>> = {
+  report: "v1/report/unit_report",
+  plans: "gw/dsp/campaign/list",
+  ads: "gw/dsp/unit/list",
+  account: "v1/advertiser/info",
+};
+
+function request(question: CostQuestion, { account }: CallContext): HttpRequest {
+  const values = { advertiser_id: idJson(account("advertiser_id")), ...parameters(question) };
+  const url = `${account("base_url")}/${PATHS[String(question.list)]}`;
+  return post(url, values, { "Access-Token": account("access_token") });
+}
+
+function parameters(question: CostQuestion): Record<string, string> {
+  if (question.list === "report") {
+    return {
+      start_date: JSON.stringify(question.from),
+      end_date: JSON.stringify(question.to),
+      temporal_granularity: '"DAILY"',
+      page: String(question.page),
+      page_size: String(REPORT_ROWS),
+    };
+  }
+  if (question.list === "account") return {};
+  const ids = String(question.ids).split(",").map(idJson);
+  return {
+    [question.list === "plans" ? "campaign_ids" : "unit_ids"]: `[${ids.join(",")}]`,
+    page: "1",
+    page_size: String(IDS_AT_ONCE),
+  };
+}
+
+function post(url: string, values: Record<string, string>, headers: Record<string, string> = {}): HttpRequest {
+  return { method: "POST", url, headers: { ...headers, "Content-Type": "application/json" }, body: objectJson(values) };
+}
+
+function readReport(question: CostQuestion, data: JsonObject, { account }: CallContext): CostPage {
+  const details = objectsOf(data.details);
+  const rows = details.map((row) => ({
+    day: row.stat_date,
+    gid: row.campaign_id,
+    aid: row.unit_id,
+    impressions: row[account("impressions_field")],
+    clicks: row[account("clicks_field")],
+    cost: row.charge,
+  }));
+  const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
+  if (read.kind !== "costs") return read;
+  // Counted by the rows that came: a page may hold fewer than were asked for.
+  const seen = Number(question.seen ?? 0) + details.length;
+  const isMore = details.length > 0 && seen < countOf(data.total_count);
+  const idsOf = (list: "plans" | "ads") => read.costs.map((cost) => (list === "plans" ? cost.gid : cost.aid));
+  const lists = (["plans", "ads"] as const).flatMap((list) =>
+    idGroups(idsOf(list), IDS_AT_ONCE).map((ids) => ({ list, ids })),
+  );
+  const names = namesOf(
+    details.flatMap((row) => [
+      { level: "plan", id: row.campaign_id, name: row.campaign_name },
+      { level: "ad", id: row.unit_id, name: row.unit_name },
+    ]),
+  );
+  return {
+    kind: "page",
+    costs: read.costs,
+    names,
+    next: [...(isMore ? [{ ...question, page: Number(question.page) + 1, seen }] : []), ...lists],
+  };
+}
+
+/** The documented ones in words; another stays the number that it is. */
+const PLAN_STATUSES: Readonly<Record<string, string>> = {
+  1: "paused",
+  3: "over budget",
+  4: "valid",
+  5: "deleted",
+  6: "no balance",
+};
+const AD_STATUSES: Readonly<Record<string, string>> = { 11: "in review", 12: "refused", 15: "paused", 20: "valid" };
+
+function readNames(question: CostQuestion, data: JsonObject, { account }: CallContext): PulledName[] {
+  if (question.list === "account") {
+    const name = textOf(data.corporation_name) || textOf(data.user_name);
+    return name === "" ? [] : namesOf([{ level: "account", id: account("advertiser_id"), name }]);
+  }
+  const wordOf = (words: Readonly<Record<string, string>>, status: JsonValue | undefined) =>
+    words[textOf(status)] ?? status;
+  return namesOf(
+    objectsOf(data.details).map((item) =>
+      question.list === "plans"
+        ? { level: "plan", id: item.campaign_id, name: item.campaign_name, status: wordOf(PLAN_STATUSES, item.status) }
+        : { level: "ad", id: item.unit_id, name: item.unit_name, status: wordOf(AD_STATUSES, item.status) },
+    ),
+  );
+}

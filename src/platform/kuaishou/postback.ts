@@ -1,0 +1,88 @@
+import { addressOf, callbackHostsField, isAddress } from "../connector/callback.ts";
+import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
+import type {
+  CallContext,
+  Conversion,
+  HttpReply,
+  PostbackConnector,
+  Prepared,
+  ReplyVerdict,
+} from "../connector/connector.ts";
+import { get, skip, withQuery, yuanOf } from "../connector/prepared.ts";
+import { textOf, verdictOf } from "../connector/verdict.ts";
+import { fieldsOf } from "../platform.ts";
+
+const CODES: Codes = {
+  activate: "1",
+  register: "2",
+  pay: "3",
+  twice: "7",
+  key_active: "143",
+  withdraw_iaa: null,
+  create_role: null,
+  login: "5",
+  customer_effective: "44",
+  wx_launch: "84",
+  re_active: null,
+  retention_2d: "102",
+  retention_3d: "103",
+  retention_4d: "104",
+  retention_5d: "105",
+  retention_6d: "106",
+  retention_7d: "8",
+  retention_14d: "107",
+  retention_30d: "108",
+  service_pay_success: "15",
+  complete_order: "14",
+  first_day_pay: "3",
+  first_pay: "3",
+  ad_quality: "85",
+  game_action: "144",
+  action_valid: "6",
+};
+
+/** Kuaishou refuses these without an amount. */
+const NEED_AMOUNT: ReadonlySet<string> = new Set(["3", "12", "13", "14", "15"]);
+
+export const kuaishouPostback: PostbackConnector = {
+  fields: [
+    {
+      name: "url",
+      hint: "Address for callbacks that came as a token.",
+      fallback: "https://ad.partner.gifshow.com/track/activate",
+    },
+    callbackHostsField("ad.partner.gifshow.com"),
+    CODES_FIELD,
+  ],
+  prepare,
+  read,
+};
+
+function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: CallContext): Prepared {
+  const code = codeOf(eventType, CODES, account("codes"));
+  if (code.kind === "skip") return code;
+  if (cents === null && NEED_AMOUNT.has(code.code)) return skip(`Kuaishou takes ${eventType} with an amount only.`);
+  // The token is passed on whole: a part of it cannot be decoded.
+  const callback = fieldsOf(adData)("callback");
+  const address =
+    callback === "" || isAddress(callback)
+      ? addressOf({ callback, hosts: account("callback_hosts") })
+      : { kind: "address" as const, url: withQuery(account("url"), { callback }) };
+  if (address.kind === "skip") return address;
+  const url = withQuery(address.url, {
+    event_type: code.code,
+    event_time: atMs,
+    purchase_amount: cents === null ? "" : yuanOf(cents),
+  });
+  return { kind: "request", dedupes: false, request: get(url) };
+}
+
+/** Nobody documents what stands beside a result other than 1, but for the one text that says that it is final. */
+function read(reply: HttpReply): ReplyVerdict {
+  return verdictOf(reply, (body) => {
+    const code = textOf(body.result);
+    const text = textOf(body.error_msg) || textOf(body.message) || textOf(body.msg) || textOf(body.error);
+    const isDamaged = /decode\w*\s+fail/i.test(reply.body);
+    return { code, text, kind: code === "1" ? "accepted" : isDamaged ? "permanent" : undefined };
+  });
+}

@@ -1,0 +1,172 @@
+import type { JsonObject } from "../../domain/json.ts";
+import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import type { CallContext, HttpRequest } from "../connector/connector.ts";
+import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
+import { firstQuestions, idGroups, isReport } from "../connector/question.ts";
+import {
+  answerOf,
+  codeOutcome,
+  countOf,
+  type Envelope,
+  objectOf,
+  objectsOf,
+  textOf,
+  tokenAnswerOf,
+} from "../connector/reply.ts";
+import { costsInUnit, namesOf } from "../connector/report-row.ts";
+
+const REPORT_ROWS = 1_000;
+/** As many as the list of ads takes in its filter, and gives on a page. */
+const ADS_AT_ONCE = 100;
+
+/**
+ * Version 3.0: an account has ads (`adgroup`) and no plans, so gid stays empty. The ads are asked by their ids, because
+ * the list ends after 100 pages of 100, and only those that cost something need a name.
+ */
+export const tencentCosts: CostConnector = {
+  fields: [
+    { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.e.qq.com" },
+    ...TOKEN_FIELDS,
+    { name: "client_id", hint: "Id of the developer application", fallback: "" },
+    { name: "client_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
+    costUnitField("fen"),
+    CURRENCY_FIELD,
+  ],
+  daysMax: 90,
+  start: firstQuestions,
+  tellsCosts: isReport,
+  request,
+  read: (question, reply, context) => {
+    const answer = answerOf(reply, ENVELOPE);
+    if (answer.kind !== "answer") return answer;
+    const data = objectOf(answer.body.data);
+    const list = objectsOf(data.list);
+    if (question.list === "report") {
+      return readReport(question, { list, pages: countOf(objectOf(data.page_info).total_page) }, context);
+    }
+    return {
+      kind: "page",
+      costs: [],
+      names: question.list === "ads" ? adNames(list) : accountName(list, context),
+      next: [],
+    };
+  },
+  tokens: {
+    request: ({ account }) => {
+      const [id, secret, refreshToken] = [account("client_id"), account("client_secret"), account("refresh_token")];
+      if (!id || !secret || !refreshToken) return undefined;
+      const query = { client_id: id, client_secret: secret, grant_type: "refresh_token", refresh_token: refreshToken };
+      return get(`${account("base_url")}/oauth/token`, query);
+    },
+    read: (reply, nowMs) =>
+      tokenAnswerOf(reply, {
+        envelope: ENVELOPE,
+        nowMs,
+        read: (body) => {
+          const data = objectOf(body.data);
+          return {
+            accessToken: data.access_token,
+            refreshToken: data.refresh_token,
+            expiresInS: data.access_token_expires_in,
+          };
+        },
+      }),
+  },
+};
+
+const BUSY = ["10000", "10001", "11008", "11016", "11017", "11018", "11019"];
+const BAD_TOKEN = ["11000", "11002", "11004", "11005"];
+
+const ENVELOPE: Envelope = {
+  platform: "Tencent",
+  outcome: codeOutcome,
+  kindOf: ({ code }) => (BUSY.includes(code) ? "retry" : BAD_TOKEN.includes(code) ? "token" : undefined),
+};
+
+function request(question: CostQuestion, context: CallContext): HttpRequest {
+  const { account, nowMs, nonce } = context;
+  const signed = { access_token: account("access_token"), timestamp: String(Math.floor(nowMs / 1_000)), nonce };
+  const url = `${account("base_url")}/v3.0/${PATHS[String(question.list)]}`;
+  return get(url, { ...signed, account_id: account("advertiser_id"), ...parameters(question) });
+}
+
+const PATHS: Readonly<Record<string, string>> = {
+  report: "daily_reports/get",
+  ads: "adgroups/get",
+  account: "advertiser/get",
+};
+
+function parameters(question: CostQuestion): Record<string, string> {
+  if (question.list === "report") {
+    return {
+      level: "REPORT_LEVEL_ADGROUP",
+      date_range: JSON.stringify({ start_date: question.from, end_date: question.to }),
+      group_by: JSON.stringify(["date", "adgroup_id"]),
+      fields: JSON.stringify(["date", "adgroup_id", "view_count", "valid_click_count", "cost"]),
+      page: String(question.page),
+      page_size: String(REPORT_ROWS),
+    };
+  }
+  if (question.list === "ads") {
+    const values = String(question.ids).split(",");
+    return {
+      filtering: JSON.stringify([{ field: "adgroup_id", operator: "IN", values }]),
+      fields: JSON.stringify(["adgroup_id", "adgroup_name", "configured_status", "system_status"]),
+      page: "1",
+      page_size: String(ADS_AT_ONCE),
+    };
+  }
+  return { fields: JSON.stringify(["account_id", "corporation_name", "memo", "system_status"]) };
+}
+
+function get(url: string, query: Record<string, string>): HttpRequest {
+  return { method: "GET", url: `${url}?${new URLSearchParams(query)}`, headers: {} };
+}
+
+function readReport(
+  question: CostQuestion,
+  { list, pages }: { list: JsonObject[]; pages: number },
+  { account }: CallContext,
+): CostPage {
+  const rows = list.map((row) => ({
+    day: row.date,
+    gid: "",
+    aid: row.adgroup_id,
+    impressions: row.view_count,
+    clicks: row.valid_click_count,
+    cost: row.cost,
+  }));
+  const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
+  if (read.kind !== "costs") return read;
+  const page = Number(question.page);
+  const more = list.length > 0 && page < pages ? [{ ...question, page: page + 1 }] : [];
+  const groups = idGroups(
+    read.costs.map((cost) => cost.aid),
+    ADS_AT_ONCE,
+  );
+  return {
+    kind: "page",
+    costs: read.costs,
+    names: [],
+    next: [...more, ...groups.map((ids) => ({ list: "ads", ids }))],
+  };
+}
+
+function adNames(list: readonly JsonObject[]): PulledName[] {
+  return namesOf(
+    list.map((ad) => ({
+      level: "ad",
+      id: ad.adgroup_id,
+      name: ad.adgroup_name,
+      status: ad.system_status ?? ad.configured_status,
+    })),
+  );
+}
+
+function accountName(list: readonly JsonObject[], { account }: CallContext): PulledName[] {
+  const id = account("advertiser_id");
+  const own = list.find((advertiser) => textOf(advertiser.account_id) === id);
+  return own
+    ? namesOf([{ level: "account", id, name: own.corporation_name || own.memo, status: own.system_status }])
+    : [];
+}

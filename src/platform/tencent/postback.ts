@@ -1,0 +1,228 @@
+import type { JsonObject } from "../../domain/json.ts";
+import type { PostbackEventType } from "../../domain/postback.ts";
+import { addressOf, callbackHostsField, isAddress } from "../connector/callback.ts";
+import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
+import type {
+  AccountField,
+  CallContext,
+  Conversion,
+  HttpReply,
+  PostbackConnector,
+  Prepared,
+  ReplyVerdict,
+  TokenFlow,
+} from "../connector/connector.ts";
+import { get, jsonPost, lack, secondsOf, skip, withQuery } from "../connector/prepared.ts";
+import { answerOf, type Kinds, textOf, tokenAnswerOf, verdictOf } from "../connector/verdict.ts";
+import { fieldsOf } from "../platform.ts";
+import { tencentUserId } from "./user-id.ts";
+
+/** `CUSTOM:name` is a custom action by that name. */
+const CODES: Codes = {
+  activate: "ACTIVATE_APP",
+  register: "REGISTER",
+  pay: "PURCHASE",
+  twice: "START_APP",
+  key_active: "CUSTOM",
+  withdraw_iaa: "UNSUBSCRIBE_SERVICE",
+  create_role: "CREATE_ROLE",
+  login: "LOGIN",
+  customer_effective: "CONFIRM_EFFECTIVE_LEADS",
+  wx_launch: "START_APP",
+  re_active: "RE_ACTIVE",
+  retention_2d: "START_APP",
+  retention_3d: "START_APP",
+  retention_4d: "START_APP",
+  retention_5d: "START_APP",
+  retention_6d: "START_APP",
+  retention_7d: "START_APP",
+  retention_14d: null,
+  retention_30d: null,
+  service_pay_success: "PURCHASE",
+  complete_order: "COMPLETE_ORDER",
+  first_day_pay: "PURCHASE",
+  first_pay: "PURCHASE",
+  ad_quality: "AD_PURCHASE",
+  game_action: "QUEST",
+  action_valid: "CUSTOM",
+};
+
+/** A retention is a start of the app, so many days after the activation. */
+const STAY_DAYS: Readonly<Partial<Record<PostbackEventType, number>>> = {
+  twice: 1,
+  retention_2d: 2,
+  retention_3d: 3,
+  retention_4d: 4,
+  retention_5d: 5,
+  retention_6d: 6,
+  retention_7d: 7,
+};
+const CLAIM_ACTIVATE = 4;
+
+const FIELDS: readonly AccountField[] = [
+  {
+    name: "route",
+    hint: "auto, callback (the address that the click brought), click_id, or wechat (the WeChat interface).",
+    fallback: "auto",
+  },
+  { name: "access_token", hint: "Token of the marketing interface.", fallback: "", isSecret: true },
+  { name: "refresh_token", hint: "Gets the next access token.", fallback: "", isSecret: true },
+  { name: "client_id", hint: "The developer application, for new tokens.", fallback: "" },
+  { name: "client_secret", hint: "Its secret.", fallback: "", isSecret: true },
+  { name: "token_header", hint: "The header that carries the access token.", fallback: "access-token" },
+  { name: "dedupe_field", hint: "The field by which an action is known again.", fallback: "outer_action_id" },
+  { name: "wechat_app_id", hint: "App id of the mini-game; users' open ids go along with it only.", fallback: "" },
+  { name: "wechat_access_token", hint: "WeChat's token, for the route wechat.", fallback: "", isSecret: true },
+  { name: "user_action_set_id", hint: "The data source, for the route wechat.", fallback: "" },
+  { name: "page", hint: "The landing page, where a web page is advertised.", fallback: "" },
+  { name: "url", hint: "Address for the route click_id.", fallback: "https://api.e.qq.com/v3.0/user_actions/add" },
+  {
+    name: "wechat_url",
+    hint: "Address for the route wechat.",
+    fallback: "https://api.weixin.qq.com/marketing/user_actions/add",
+  },
+  { name: "token_url", hint: "Address that gives new tokens.", fallback: "https://api.e.qq.com/oauth/token" },
+  callbackHostsField("api.e.qq.com,tracking.e.qq.com"),
+  CODES_FIELD,
+];
+
+export const tencentPostback: PostbackConnector = { fields: FIELDS, prepare, read, tokens: tokenFlow() };
+
+function prepare(conversion: Conversion, context: CallContext): Prepared {
+  const code = codeOf(conversion.eventType, CODES, context.account("codes"));
+  if (code.kind === "skip") return code;
+  const action = actionOf(conversion, context, code.code);
+  const route = routeOf(conversion, context);
+  switch (route) {
+    case "callback":
+      return byCallback(conversion, context, action);
+    case "click_id":
+      return byClickId(conversion, context, action);
+    case "wechat":
+      return byWechat(conversion, context, action);
+    default:
+      return skip("The account's `route` is none of auto, callback, click_id and wechat.");
+  }
+}
+
+function routeOf({ adData }: Conversion, { account }: CallContext): string {
+  if (account("route") !== "auto") return account("route");
+  const field = fieldsOf(adData);
+  if (isAddress(field("callback"))) return "callback";
+  const hasWechat = account("wechat_access_token") !== "" && account("user_action_set_id") !== "";
+  return hasWechat && field("gdt_vid") !== "" ? "wechat" : "click_id";
+}
+
+/** The address is called as it was delivered: whether it wants a token, and which one it is, is Tencent's choice. */
+function byCallback({ adData }: Conversion, context: CallContext, action: JsonObject): Prepared {
+  const field = fieldsOf(adData);
+  const address = addressOf({ callback: field("callback"), hosts: context.account("callback_hosts") });
+  if (address.kind === "skip") return address;
+  const { url } = address;
+  // Addresses that want a token are https. A token never goes over an open line, whatever a click asks for.
+  const headers = /^https:/i.test(url) ? tokenHeaders(context) : {};
+  const clickId = field("click_id");
+  const actions = [{ ...action, ...(clickId !== "" && { trace: { click_id: clickId } }) }];
+  return { kind: "request", dedupes: true, request: jsonPost(url, { actions }, headers) };
+}
+
+function byClickId({ adData }: Conversion, context: CallContext, action: JsonObject): Prepared {
+  const field = fieldsOf(adData);
+  const clickId = field("click_id") || field("gdt_vid") || field("qz_gdt");
+  if (clickId === "") return skip("The touch brought neither a callback nor a click id.");
+  const actions = [{ ...action, ...page(context), trace: { click_id: clickId } }];
+  const request = jsonPost(context.account("url"), { actions }, tokenHeaders(context));
+  return { kind: "request", dedupes: true, request };
+}
+
+function byWechat({ adData }: Conversion, context: CallContext, action: JsonObject): Prepared {
+  const { account } = context;
+  const lacking = lack(account, ["wechat_access_token", "user_action_set_id"]);
+  if (lacking) return lacking;
+  const clickId = fieldsOf(adData)("gdt_vid");
+  if (clickId === "") return skip("The launch brought no gdt_vid.");
+  // Those who call this interface send a number.
+  const setId = Number(account("user_action_set_id"));
+  if (!Number.isSafeInteger(setId)) return skip("The account's `user_action_set_id` is not a whole number.");
+  const actions = [{ user_action_set_id: setId, ...action, ...page(context), trace: { click_id: clickId } }];
+  const url = withQuery(account("wechat_url"), { version: "v1.0", access_token: account("wechat_access_token") });
+  return { kind: "request", dedupes: true, request: jsonPost(url, { actions }) };
+}
+
+function actionOf(conversion: Conversion, { account }: CallContext, code: string): JsonObject {
+  const { eventType, atMs, cents, dedupeId } = conversion;
+  const [type = "", name = ""] = code.split(":", 2);
+  const userId = tencentUserId(conversion, account("wechat_app_id"));
+  const days = type === "START_APP" ? STAY_DAYS[eventType] : undefined;
+  const parameters = {
+    ...(cents !== null && { value: cents }),
+    ...(days !== undefined && { claim_type: CLAIM_ACTIVATE, length_of_stay: days }),
+  };
+  return {
+    [account("dedupe_field")]: dedupeId,
+    action_time: secondsOf(atMs),
+    action_type: type,
+    ...(type === "CUSTOM" && { custom_action: name || eventType }),
+    ...(Object.keys(userId).length > 0 && { user_id: userId }),
+    ...(Object.keys(parameters).length > 0 && { action_param: parameters }),
+  };
+}
+
+function page({ account }: CallContext): JsonObject {
+  return account("page") === "" ? {} : { url: account("page") };
+}
+
+function tokenHeaders({ account, nowMs, nonce }: CallContext): Record<string, string> {
+  const token = account("access_token");
+  if (token === "") return {};
+  return { [account("token_header")]: token, timestamp: String(secondsOf(nowMs)), nonce };
+}
+
+const KINDS: Kinds = {
+  "0": "accepted",
+  // Busy, under maintenance, its own fault, too many calls.
+  ...{ "10000": "retry", "10001": "retry", "30000": "retry" },
+  ...{ "11008": "retry", "11016": "retry", "11017": "retry", "11018": "retry", "11019": "retry" },
+  ...{ "11000": "token", "11002": "token", "11004": "token", "11005": "token" },
+  // The callback is damaged, or of no conversion that Tencent knows.
+  ...{ "20001": "permanent", "20002": "permanent", "20006": "permanent" },
+};
+
+const WECHAT_KINDS: Kinds = {
+  "0": "accepted",
+  ...{ "40001": "token", "42001": "token", "40014": "token" },
+  // The app may not use this interface.
+  "48001": "permanent",
+};
+
+function read(reply: HttpReply): ReplyVerdict {
+  return verdictOf(reply, (body) =>
+    body.errcode === undefined
+      ? answerOf({ code: body.code, text: textOf(body.message) || textOf(body.message_cn) }, KINDS)
+      : answerOf({ code: body.errcode, text: body.errmsg }, WECHAT_KINDS),
+  );
+}
+
+function tokenFlow(): TokenFlow {
+  return {
+    request({ account }) {
+      if (lack(account, ["client_id", "client_secret", "refresh_token"])) return undefined;
+      return get(
+        withQuery(account("token_url"), {
+          client_id: account("client_id"),
+          client_secret: account("client_secret"),
+          grant_type: "refresh_token",
+          refresh_token: account("refresh_token"),
+        }),
+      );
+    },
+    read: (reply, nowMs) =>
+      tokenAnswerOf(reply, (data) => {
+        const [access_token, refresh_token] = [textOf(data.access_token), textOf(data.refresh_token)];
+        if (access_token === "") return undefined;
+        const lifeSeconds = Number(textOf(data.access_token_expires_in));
+        const values = { access_token, ...(refresh_token !== "" && { refresh_token }) };
+        return { kind: "token", values, expiresAtMs: lifeSeconds > 0 ? nowMs + lifeSeconds * 1000 : null };
+      }),
+  };
+}

@@ -1,0 +1,29 @@
+import { PLAIN, type Platform } from "../platform.ts";
+
+/** The address that vivo sends is a hash, so there is none to compare. */
+export const vivo: Platform = {
+  ...PLAIN,
+  name: "vivo",
+  record: { name: "vivo", fields: ["request_id", "creative_id"] },
+  click: [
+    ["req_id", "__REQUESTID__"],
+    ["cid", "__CREATIVEID__"],
+    ["aid", "__ADID__"],
+    ["advertiser_id", "__ADVERTISERID__"],
+    ["ts", "__TS__"],
+    ["os", "__OS__"],
+    ["imei_md5", "__IMEI__"],
+    ["oaid_md5", "__OAID__"],
+    ["ua", "__UA__"],
+  ],
+  adData: [
+    ["advertiser_id", "advertiser_id"],
+    ["ad_id", "aid"],
+    ["creative_id", "cid"],
+    ["request_id", "req_id"],
+    ["imei_md5", "imei_md5"],
+    ["oaid_md5", "oaid_md5"],
+  ],
+  touchClickIds: (field) => [field("req_id"), field("click_id")],
+  launchClickIds: (field) => [field("requestId"), field("request_id"), field("click_id")],
+};

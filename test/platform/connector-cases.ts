@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import type { Conversion, PostbackConnector, ReplyVerdict } from "../../src/platform/connector/connector.ts";
+import { type CodeTable, type reply, rowsOf, type using } from "./sample.ts";
+
+type Change = Partial<Conversion>;
+type Used = ReturnType<typeof using>;
+
+type Telling = {
+  /** What ties a conversion to its ad. */
+  by: Change;
+  /** Reads from what goes out what the platform is told, which is the code `as` it is sent. */
+  told: (change: Change) => unknown;
+  as?: (code: string) => unknown;
+};
+
+/** Every event type is told as the table says. */
+export function tells(
+  platform: string,
+  table: CodeTable,
+  { reason, by, told, as = String }: Pick<Used, "reason"> & Telling,
+): void {
+  test.each(rowsOf(table))(`${platform} is told %s as %s`, (eventType, code) => {
+    const change = { ...by, eventType };
+    if (code === "-") expect(reason(change)).toBe(`The platform has no code for ${eventType}.`);
+    else expect(told(change)).toBe(as(code));
+  });
+}
+
+/** Of a conversion so changed, with an account so changed, nothing is sent, for this reason. */
+export function skips({ reason }: Used, cases: readonly (readonly [Change, Record<string, string>, string])[]): void {
+  test.each(cases)("with %j and %j nothing is sent: %s", (change, own, said) => {
+    expect(reason(change, own)).toBe(said);
+  });
+}
+
+/** Replies of a platform, and what becomes of the postback. */
+export function reads(
+  connector: PostbackConnector,
+  cases: readonly (readonly [string, ReturnType<typeof reply>, ReplyVerdict["kind"]])[],
+): void {
+  test.each(cases)("%s is read", (_, answer, kind) => {
+    expect(connector.read(answer).kind).toBe(kind);
+  });
+}
