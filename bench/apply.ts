@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { decodeItem } from "../src/apply/decode.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
-import { copyJson, copyRows, copyText } from "../src/db/copy.ts";
-import { inTransaction } from "../src/db/pool.ts";
+import { copyJson, copyRows, copyText } from "../src/db/engine/copy.ts";
+import { inTransaction } from "../src/db/engine/pool.ts";
 import { JournalReader } from "../src/journal/reader.ts";
 import { listSegments } from "../src/journal/segment.ts";
 import { clientName, makeBodies } from "./bodies.ts";

@@ -1,7 +1,7 @@
 import type pg from "pg";
-import { startEmbeddedPostgres } from "../src/db/embedded.ts";
-import { embeddedConnection } from "../src/db/embedded-role.ts";
-import { openPool } from "../src/db/pool.ts";
+import { startEmbeddedPostgres } from "../src/db/engine/embedded.ts";
+import { embeddedConnection } from "../src/db/engine/embedded-role.ts";
+import { openPool } from "../src/db/engine/pool.ts";
 import { createLog } from "../src/log.ts";
 
 /** The server's own database, for as long as the server does not run. */

@@ -1,6 +1,6 @@
 import { type App, loadApps } from "../src/db/app.ts";
-import { embeddedConnection } from "../src/db/embedded-role.ts";
-import { openPool } from "../src/db/pool.ts";
+import { embeddedConnection } from "../src/db/engine/embedded-role.ts";
+import { openPool } from "../src/db/engine/pool.ts";
 import { createLog } from "../src/log.ts";
 import { openVault } from "../src/vault.ts";
 import { CLIENTS, clientName } from "./bodies.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import type pg from "pg";
-import { embeddedConnection } from "../src/db/embedded-role.ts";
-import { openPool } from "../src/db/pool.ts";
+import { embeddedConnection } from "../src/db/engine/embedded-role.ts";
+import { openPool } from "../src/db/engine/pool.ts";
 import { createLog } from "../src/log.ts";
 import { type Child, residentMb } from "./children.ts";
 import type { LoadResult } from "./load.ts";

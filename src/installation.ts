@@ -1,5 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
+import { inTransaction } from "./db/engine/pool.ts";
+import type { Executor } from "./db/engine/sql.ts";
 import { ErasureDigest, replacePlainDigests } from "./db/erased-user.ts";
 import {
   addInstallationSecret,
@@ -8,9 +10,7 @@ import {
   loadInstallationSecrets,
   lockInstallation,
 } from "./db/installation.ts";
-import { inTransaction } from "./db/pool.ts";
 import { openAll } from "./db/sealed.ts";
-import type { Executor } from "./db/sql.ts";
 import { UsageError } from "./errors.ts";
 import {
   findVault,

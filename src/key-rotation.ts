@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { countOtherProcesses } from "./db/database.ts";
+import { countOtherProcesses } from "./db/engine/database.ts";
+import { inTransaction } from "./db/engine/pool.ts";
+import type { Executor } from "./db/engine/sql.ts";
 import { changeKeyFingerprint, loadInstallation, lockInstallation } from "./db/installation.ts";
-import { inTransaction } from "./db/pool.ts";
 import { resealAll } from "./db/sealed.ts";
-import type { Executor } from "./db/sql.ts";
 import { UsageError } from "./errors.ts";
 import { type KeyPlace, newKey, takeNextKey, type Vault, vaultOfKey, writeNextKey } from "./vault.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Every migration by its checksum (src/db/migrate.ts). Databases out there were made with these very files: a change goes
+ * Every migration by its checksum (src/db/engine/migrate.ts). Databases out there were made with these very files: a change goes
  * into a new file, which gets a line of its own here.
  */
 export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {

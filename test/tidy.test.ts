@@ -3,7 +3,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { SETTINGS } from "../src/config.ts";
-import { checksumOf } from "../src/db/migrate.ts";
+import { checksumOf } from "../src/db/engine/migrate.ts";
 import { MAY_IMPORT } from "./import-rows.ts";
 import { LANDED_MIGRATIONS } from "./landed-migrations.ts";
 

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { promisify } from "node:util";
 import pg from "pg";
-import { embeddedConnection } from "../../src/db/embedded-role.ts";
+import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { builtScript } from "../built-script.ts";
 import { stopPostmaster } from "../chaos/postmaster.ts";
 import { ServerChild } from "../chaos/server-child.ts";

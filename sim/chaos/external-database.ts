@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/db/embedded.ts";
+import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/db/engine/embedded.ts";
 import { createLog } from "../../src/log.ts";
 import { type MarketPlace, temporaryPlace } from "../market/place.ts";
 import { allowDatabases } from "./superuser.ts";

@@ -5,7 +5,7 @@ import { settle } from "../../src/cli/settle-command.ts";
 import { ReportClient } from "../../src/client/report-client.ts";
 import { systemClock } from "../../src/clock.ts";
 import { createApp } from "../../src/db/app.ts";
-import { embeddedConnection } from "../../src/db/embedded-role.ts";
+import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
 import { adminToken } from "../../src/http/admin/admin-token.ts";

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { embeddedConnection, superuserConnection } from "../../src/db/embedded-role.ts";
+import { embeddedConnection, superuserConnection } from "../../src/db/engine/embedded-role.ts";
 
 /**
  * Lets the server's role of an embedded cluster make databases, and roles to test with. It may not by itself: it needs

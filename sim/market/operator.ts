@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../../src/clock.ts";
-import { embeddedConnection } from "../../src/db/embedded-role.ts";
+import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
+import { openPool } from "../../src/db/engine/pool.ts";
 import { type PlatformAccount, storeAccount } from "../../src/db/platform-account.ts";
-import { openPool } from "../../src/db/pool.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import type { CostRow } from "../../test/report/oracle.ts";

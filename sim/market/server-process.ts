@@ -1,5 +1,5 @@
 import { configFromEnvironment } from "../../src/config.ts";
-import { openPool } from "../../src/db/pool.ts";
+import { openPool } from "../../src/db/engine/pool.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { createLog } from "../../src/log.ts";
 import { PostbackWorker } from "../../src/postback/worker.ts";

@@ -2,7 +2,7 @@ import { setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import { elapsedMs, systemClock } from "../clock.ts";
 import type { LogLevel } from "../config.ts";
-import { type Connection, openPool } from "../db/pool.ts";
+import { type Connection, openPool } from "../db/engine/pool.ts";
 import { addDays } from "../domain/calendar.ts";
 import { messageOf } from "../errors.ts";
 import { createLog } from "../log.ts";

@@ -12,9 +12,9 @@ import {
   loadAdminUsers,
   removeAdminUser,
 } from "../db/admin-user.ts";
+import { inTransaction } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { loadInstallation, raiseAdminTokenGeneration } from "../db/installation.ts";
-import { inTransaction } from "../db/pool.ts";
-import type { Executor } from "../db/sql.ts";
 import { UsageError } from "../errors.ts";
 import { adminToken } from "../http/admin/admin-token.ts";
 import { noteCommand } from "./audit.ts";

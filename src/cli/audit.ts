@@ -1,7 +1,7 @@
 import { hostname, userInfo } from "node:os";
 import { systemClock } from "../clock.ts";
 import { addAudit } from "../db/audit-log.ts";
-import type { Executor } from "../db/sql.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import type { JsonObject } from "../domain/json.ts";
 
 /** Notes in the audit log that a command showed a secret or exported data. Before it does: nothing is shown unnoted. */

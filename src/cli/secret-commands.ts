@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { configFromEnvironment } from "../config.ts";
-import type { Executor } from "../db/sql.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { UsageError } from "../errors.ts";
 import { rotateKey } from "../key-rotation.ts";
 import { keyFileOf } from "../vault.ts";

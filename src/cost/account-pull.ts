@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { type AppRules, loadAppRules } from "../db/app.ts";
 import { loadCostAccounts, notePullAttempt, withPullLock } from "../db/cost-pull.ts";
+import { isDatabaseAway, transactionOn } from "../db/engine/pool.ts";
 import { type AccountKey, loadAccount, noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
-import { isDatabaseAway, transactionOn } from "../db/pool.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 import {
   type DayRange,

@@ -9,7 +9,7 @@ import {
   storeAdvertisers,
 } from "../db/ad-names.ts";
 import { type Cost, storeCosts } from "../db/cost.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction } from "../db/engine/pool.ts";
 import { isDay } from "../domain/calendar.ts";
 import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";

@@ -2,8 +2,8 @@ import type { Readable } from "node:stream";
 import type pg from "pg";
 import { type AdObject, type Advertiser, findAdObjects, findAdvertisers } from "../db/ad-names.ts";
 import { type Cost, findCosts } from "../db/cost.ts";
-import { inTransaction, preferIndexes } from "../db/pool.ts";
-import type { Executor } from "../db/sql.ts";
+import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { LIMITS } from "../limits.ts";
 import { type CsvShape, FileError, type LinedRow, type Problem, walkCsv } from "./csv-file.ts";
 import {

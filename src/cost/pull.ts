@@ -3,8 +3,8 @@ import { type AdLevel, type AdObject, learnAdObjects, learnAdvertisers } from ".
 import type { AppRules } from "../db/app.ts";
 import type { Cost } from "../db/cost.ts";
 import { storePulledDay } from "../db/cost-pull.ts";
+import { transactionOn } from "../db/engine/pool.ts";
 import type { AccountKey } from "../db/platform-account.ts";
-import { transactionOn } from "../db/pool.ts";
 import { type DayRange, daysOf } from "../domain/cost-schedule.ts";
 import { convertE4 } from "../domain/money.ts";
 import type { PulledCost, PulledName } from "../platform/connector/cost-connector.ts";

@@ -1,4 +1,4 @@
-import { type Executor, execute, sql } from "./sql.ts";
+import { type Executor, execute, sql } from "./engine/sql.ts";
 
 /** A plan or an ad that was seen with a campaign's link, or at a user of that campaign. */
 export type AdCampaign = {

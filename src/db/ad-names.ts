@@ -1,4 +1,4 @@
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** An account at an ad platform. */
 export type Advertiser = {

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export const CONSOLE_ROLES = ["admin", "analyst"] as const;
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];

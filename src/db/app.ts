@@ -5,9 +5,9 @@ import type { Rates } from "../domain/money.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Vault } from "../vault.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import { createDefaultRules } from "./postback-rule.ts";
 import { sealFor } from "./sealed.ts";
-import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
 
 export type App = {
   appId: number;

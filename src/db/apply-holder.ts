@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** The process that applies its journal into this database. */
 export type ApplyHolder = { journalId: string; host: string; processId: number; sinceMs: number };

@@ -1,5 +1,5 @@
 import { md5 } from "../domain/identity.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A token that Apple has not been asked about yet, or has not answered. */
 export type AsaToken = { appId: number; clientId: string; token: string; receivedAtMs: number; attempts: number };

@@ -1,8 +1,8 @@
 import type pg from "pg";
 import type { Candidate, Method, NamedCampaign } from "../domain/attribution.ts";
 import type { Flag } from "../domain/fraud.ts";
-import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./copy.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** What was known of the user when the decision was made. */
 export type DecidedSubject = {

@@ -1,6 +1,6 @@
 import type { RuleSettings, Rules } from "../domain/attribution-rules.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type AppRuleSettings = RuleSettings & { appId: number };
 

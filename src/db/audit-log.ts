@@ -1,5 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A change, a look at a secret or an export that somebody asked for and that was not refused; or failed sign-ins. */
 export type AuditEntry = {

@@ -1,8 +1,8 @@
 import type { CallbackKind } from "../domain/callback.ts";
 import type { Vault } from "../vault.ts";
 import { isOf } from "./app.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** Where an app's own systems want to be told. */
 export type Callback = {

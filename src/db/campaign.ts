@@ -1,5 +1,5 @@
 import { randomInt } from "node:crypto";
-import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /** A promotion campaign: what a monitoring link belongs to, and what costs can be assigned to. */
 export type Campaign = {

@@ -1,5 +1,5 @@
 import { type AdminUser, digestOf, newSecret } from "./admin-user.ts";
-import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /** How long a session lives: unused, and at all. */
 export type SessionLife = { idleMs: number; wholeMs: number };

@@ -1,9 +1,9 @@
 import type pg from "pg";
 import type { PulledState } from "../domain/cost-schedule.ts";
 import { type Cost, storeCosts } from "./cost.ts";
+import { onConnection } from "./engine/pool.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 import type { AccountKey } from "./platform-account.ts";
-import { onConnection } from "./pool.ts";
-import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
 
 const PULL_LOCK = 7226391;
 

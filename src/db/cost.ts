@@ -1,4 +1,4 @@
-import { type Executor, execute, query, type Sql, sql } from "./sql.ts";
+import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
 /** What an ad cost on a day. Texts that are not known are empty. */
 export type Cost = {

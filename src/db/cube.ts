@@ -13,7 +13,7 @@ import {
   WINDOW_DAYS,
   type WindowModel,
 } from "../domain/cube.ts";
-import { execute, identifier, listed, type Sql, sql } from "./sql.ts";
+import { execute, identifier, listed, type Sql, sql } from "./engine/sql.ts";
 
 /** Which users and days: `where` is a condition on the user, called u. */
 export type UserRange = { appId: number; fromDay: string; untilDay: string; where?: Sql };

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { DeveloperState } from "../domain/developer-state.ts";
 import type { Vault } from "../vault.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** So many calls in so many seconds, over all reports. */
 export type RateLevel = { calls: number; windowS: number };

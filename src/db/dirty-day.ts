@@ -1,5 +1,5 @@
 import type { Slice } from "../domain/cube.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /** A slice of the cube that is out of date, and the number of the last mark on it. */

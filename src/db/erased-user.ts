@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import { md5 } from "../domain/identity.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /** That a user was erased, when, and by which entry of which journal. */

@@ -2,9 +2,9 @@ import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
 import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event-part.ts";
 import { LIMITS } from "../limits.ts";
-import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./partition.ts";
-import { inTransaction, isLockRefused } from "./pool.ts";
-import { type Executor, execute, identifier, query, sql } from "./sql.ts";
+import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./engine/partition.ts";
+import { inTransaction, isLockRefused } from "./engine/pool.ts";
+import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 type Range = Pick<EventPart, "from" | "until">;
 type Split = Extract<PartPlan, { kind: "split" }>;

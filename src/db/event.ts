@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { copyJson, copyText, RowCopy } from "./copy.ts";
-import { type Executor, query, sql } from "./sql.ts";
+import { copyJson, copyText, RowCopy } from "./engine/copy.ts";
+import { type Executor, query, sql } from "./engine/sql.ts";
 
 export type EventRow = {
   appId: number;

@@ -1,9 +1,9 @@
 import type pg from "pg";
 import { assertApplies } from "./apply-holder.ts";
+import { inTransaction } from "./engine/pool.ts";
+import { type Executor, execute, identifier, joined, query, sql } from "./engine/sql.ts";
 import { dropEventDays } from "./event-day.ts";
-import { inTransaction } from "./pool.ts";
 import { unrenamePostbacks } from "./postback.ts";
-import { type Executor, execute, identifier, joined, query, sql } from "./sql.ts";
 import { dropTouchWeeks } from "./touch-week.ts";
 
 /** Tables that hold nothing but what the journal says. */

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** What the database knows of its installation: which key sealed its secrets, and which admin token counts. */
 export type Installation = { keyFingerprint: string; adminTokenGeneration: number };

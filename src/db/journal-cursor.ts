@@ -1,4 +1,4 @@
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export async function readCursor(executor: Executor, journalId: string): Promise<number> {
   const [row] = await query<{ position: number }>(

@@ -1,4 +1,4 @@
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** Until when nothing is sent in a lane, because whoever it leads to is down. */
 export type LanePause = { pausedUntilMs: number; failures: number };

@@ -1,4 +1,4 @@
-import { type Executor, execute, identifier, query, sql } from "./sql.ts";
+import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 /** How many events of an app, received in a minute, had one outcome: received, stored, duplicate or a rejection. */
 export type LedgerCount = { appId: number; minuteMs: number; outcome: string; events: number };

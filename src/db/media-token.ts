@@ -1,6 +1,6 @@
 import type { Vault } from "../vault.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** The access token of a mini-game platform, as the app's own server reports it. Never journaled, never logged. */
 export async function storeMediaToken(

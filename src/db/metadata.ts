@@ -1,6 +1,6 @@
 import type { MetaState, PropertyScope, PropertyType } from "../domain/metadata.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type EventMeta = { appId: number; name: string; state: MetaState };
 export type PropertyMeta = {

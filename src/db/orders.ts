@@ -1,6 +1,6 @@
 import type { JsonObject } from "../domain/json.ts";
 import type { PostbackStatus } from "../domain/postback.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type Order = {
   appId: number;

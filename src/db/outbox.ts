@@ -1,6 +1,6 @@
 import type { JsonObject } from "../domain/json.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** Something that is to be sent. */
 export type NewOutboxRow = PostbackKey & {

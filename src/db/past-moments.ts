@@ -10,8 +10,8 @@ import {
   returnMoment,
 } from "../domain/postback-moment.ts";
 import type { Occurrence } from "../domain/postback-rule.ts";
+import type { Executor } from "./engine/sql.ts";
 import { ALL_DAYS, type DayRange, loadFirstActivities, loadPastEvents, loadPastOrders } from "./postback-history.ts";
-import type { Executor } from "./sql.ts";
 import type { UserAccount } from "./user-account.ts";
 
 export type UserMoment = { user: UserAccount; occurrence: Occurrence };

@@ -1,7 +1,7 @@
 import type { Vault } from "../vault.ts";
 import { isOf } from "./app.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** An account at an ad platform that an app advertises with. */
 export type AccountKey = {

@@ -1,7 +1,7 @@
 import type { Vault } from "../vault.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
 
 /** A secret that an ad platform has given to the app, such as Baidu's akey. */
 export type PlatformSecret = { appId: number; platform: string; name: string };

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
-import { type Executor, query, sql } from "./sql.ts";
+import { type Executor, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /* What the tables still know of moments that have passed. Each of many users at once. */

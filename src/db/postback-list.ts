@@ -1,6 +1,6 @@
 import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
+import { allOf, type Executor, query, type Sql, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
-import { allOf, type Executor, query, type Sql, sql } from "./sql.ts";
 
 export type ListedPostback = PostbackKey & {
   adPlatform: string;

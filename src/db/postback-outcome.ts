@@ -1,10 +1,10 @@
 import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
 import { LIMITS } from "../limits.ts";
 import { markSlices } from "./dirty-day.ts";
+import { preferIndexes } from "./engine/pool.ts";
+import { type Executor, query, sql } from "./engine/sql.ts";
 import { emptyLane, endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
-import { preferIndexes } from "./pool.ts";
 import { type OrderOfPostback, type PostbackKey, showPostbacksInOrders } from "./postback.ts";
-import { type Executor, query, sql } from "./sql.ts";
 
 /** How an attempt ended. */
 export type PostbackOutcome = PostbackKey &

@@ -1,6 +1,6 @@
 import type { TouchKind } from "../domain/touch.ts";
+import { type Executor, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
-import { type Executor, query, sql } from "./sql.ts";
 
 /** What is told beside the user's own columns. */
 export type ParcelFacts = PostbackKey & {

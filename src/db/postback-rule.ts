@@ -1,5 +1,5 @@
 import { DEFAULT_RULES, DEFAULT_WINDOW_DAYS, type PostbackRule } from "../domain/postback-rule.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 const columns = sql`rule_id as "ruleId", app_id as "appId", ad_platform as "adPlatform",
   turbo_promoted_object_id as "turboPromotedObjectId", moment, event_type as "eventType", conditions, share_bp as "shareBp",

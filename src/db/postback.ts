@@ -1,5 +1,5 @@
 import type { PostbackStatus } from "../domain/postback.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /** A postback is one per user, event type and what it is about: an order, a day, or the user as such. */

@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { RateLevel } from "./developer-app.ts";
-import { inTransaction } from "./pool.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { inTransaction } from "./engine/pool.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** What is left of a developer application's allowance after a call, and when there will be more. */
 export type Allowance =

@@ -1,5 +1,5 @@
-import { isConflict } from "./pool.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { isConflict } from "./engine/pool.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A view of the ad report: what stands in the page's address, under a name. */
 export type ReportView = {

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
-import { type Executor, execute, identifier, query, sql } from "./sql.ts";
+import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 /** Every column that holds a sealed secret. `secret rotate` goes by this list; a test compares it with the tables. */
 export const SEALED_COLUMNS = [

@@ -1,5 +1,5 @@
 import { LIMITS } from "../limits.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A stretch of the journal that could not be understood. The bytes are kept, so that a later version can replay them. */
 export type SetAside = {

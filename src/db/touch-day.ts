@@ -1,4 +1,4 @@
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** How many touches a campaign's links have brought on a local day. */
 export type TouchDay = {

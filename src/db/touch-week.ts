@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
-import { dropPartition, makePartition } from "./partition.ts";
-import { inTransaction } from "./pool.ts";
-import { type Executor, execute, query, sql } from "./sql.ts";
+import { dropPartition, makePartition } from "./engine/partition.ts";
+import { inTransaction } from "./engine/pool.ts";
+import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** "open": the week has partitions. "dropped": it had, and takes no more touches. */
 export type TouchWeekState = "open" | "dropped";

@@ -1,8 +1,8 @@
 import type pg from "pg";
 import { weekOf } from "../domain/calendar.ts";
 import type { Touch } from "../domain/touch.ts";
-import { copyJson, copyRows, copyText } from "./copy.ts";
-import { type Executor, query, sql } from "./sql.ts";
+import { copyJson, copyRows, copyText } from "./engine/copy.ts";
+import { type Executor, query, sql } from "./engine/sql.ts";
 
 export type TouchRow = {
   appId: number;

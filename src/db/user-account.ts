@@ -4,9 +4,9 @@ import type { JsonObject } from "../domain/json.ts";
 import type { Launch, Return } from "../domain/launch.ts";
 import type { Figures } from "../domain/user-figures.ts";
 import { renameDecisions } from "./attribution-decision.ts";
-import { copyJson, copyNullable, copyRows, stageRows } from "./copy.ts";
+import { copyJson, copyNullable, copyRows, stageRows } from "./engine/copy.ts";
+import { compile, type Executor, execute, query, sql } from "./engine/sql.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
-import { compile, type Executor, execute, query, sql } from "./sql.ts";
 
 export type UserKey = { appId: number; clientId: string };
 

@@ -1,6 +1,6 @@
 import type pg from "pg";
-import { copyRows, copyText, stageRows } from "./copy.ts";
-import { execute, sql } from "./sql.ts";
+import { copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { execute, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 export type UserDay = {

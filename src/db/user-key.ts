@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { TouchMethod } from "../domain/attribution.ts";
-import { copyRows, copyText, stageRows } from "./copy.ts";
-import { type Executor, query, sql } from "./sql.ts";
+import { copyRows, copyText, stageRows } from "./engine/copy.ts";
+import { type Executor, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 
 /** A key of a user, and the instant (registration or return) for which it counts. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { success } from "../contract/envelope.ts";
 import { refreshProgress } from "../db/dirty-day.ts";
-import { canAnswer } from "../db/pool.ts";
+import { canAnswer } from "../db/engine/pool.ts";
 import { ApiError } from "../errors.ts";
 import { JSON_TYPE } from "./answer.ts";
 import type { HttpContext } from "./context.ts";

@@ -4,7 +4,7 @@ import { type ApplyThread, startApplyThread } from "../apply/apply-thread.ts";
 import type { Clock } from "../clock.ts";
 import type { Config } from "../config.ts";
 import type { ApplyLock } from "../db/apply-lock.ts";
-import type { Database } from "../db/database.ts";
+import type { Database } from "../db/engine/database.ts";
 import { confirmCursor, readCursor } from "../db/journal-cursor.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { DiskThread } from "../journal/disk-thread.ts";

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
+import { allowIdle, inTransaction } from "../db/engine/pool.ts";
 import { type AccountKey, loadAccount, type PlatformAccount, storeAccount } from "../db/platform-account.ts";
-import { allowIdle, inTransaction } from "../db/pool.ts";
 import { LIMITS } from "../limits.ts";
 import {
   type AccountField,

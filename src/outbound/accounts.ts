@@ -1,4 +1,6 @@
 import type pg from "pg";
+import { inTransaction } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import {
   type AccountKey,
   loadAccount,
@@ -7,9 +9,7 @@ import {
   removeAccount,
   storeAccount,
 } from "../db/platform-account.ts";
-import { inTransaction } from "../db/pool.ts";
 import { giveUpLane } from "../db/postback-outcome.ts";
-import type { Executor } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { laneOf } from "../domain/postback-book.ts";
 import { ApiError } from "../errors.ts";

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { loadCallbacks, removeCallback, storeCallback } from "../db/callback.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { giveUpLane } from "../db/postback-outcome.ts";
-import type { Executor } from "../db/sql.ts";
 import { type CallbackKind, type GivenCallback, readCallback, readCallbackKind } from "../domain/callback.ts";
 import { callbackLaneOf } from "../domain/postback-book.ts";
 import { ApiError } from "../errors.ts";

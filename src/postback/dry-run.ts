@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { AppRules } from "../db/app.ts";
+import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
-import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { ALL_DAYS, type DayRange } from "../db/postback-history.ts";
 import { countUsers, pageUsers, type UserAccount } from "../db/user-account.ts";
 import { ORGANIC } from "../domain/attribution.ts";

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { Clock } from "../clock.ts";
+import { inTransaction } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { endPause, notePause } from "../db/lane-pause.ts";
 import { type ClaimedRow, claimOutbox } from "../db/outbox.ts";
-import { inTransaction } from "../db/pool.ts";
 import { postbackKeyText } from "../db/postback.ts";
 import { type PostbackOutcome, recordOutcomes } from "../db/postback-outcome.ts";
 import { loadParcelFacts } from "../db/postback-parcel.ts";
-import type { Executor } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { md5 } from "../domain/identity.ts";
 import { POSTBACK_STATUS } from "../domain/postback.ts";

@@ -1,9 +1,9 @@
 import { type AppRules, loadAppRules } from "../db/app.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { loadPauses } from "../db/lane-pause.ts";
 import { sumOutbox } from "../db/outbox.ts";
 import { loadAccounts } from "../db/platform-account.ts";
 import { ALL_STATUSES, countPostbacks, countReasons, type ListedPostback, listPostbacks } from "../db/postback-list.ts";
-import type { Executor } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback.ts";
 import { type ListWish, placeText } from "../domain/postback-request.ts";

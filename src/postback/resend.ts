@@ -1,9 +1,9 @@
 import type pg from "pg";
 import type { AppRules } from "../db/app.ts";
+import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { loadOrders } from "../db/orders.ts";
 import { insertOutbox } from "../db/outbox.ts";
 import { loadReaches } from "../db/platform-account.ts";
-import { inTransaction, preferIndexes } from "../db/pool.ts";
 import { postbackKeyText, reopenPostbacks, showPostbacksInOrders } from "../db/postback.ts";
 import {
   ALL_STATUSES,

@@ -1,6 +1,7 @@
 import type pg from "pg";
 import { loadCampaign } from "../db/campaign.ts";
-import { inTransaction } from "../db/pool.ts";
+import { inTransaction } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import {
   createPostbackRule,
   loadPostbackRules,
@@ -9,7 +10,6 @@ import {
   removePostbackRule,
   storePostbackRule,
 } from "../db/postback-rule.ts";
-import type { Executor } from "../db/sql.ts";
 import type { PostbackRule } from "../domain/postback-rule.ts";
 import {
   type GivenRule,

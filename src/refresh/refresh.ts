@@ -2,7 +2,7 @@ import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed } from "../db/dirty-day.ts";
-import { inTransaction, preferHashes, preferIndexes } from "../db/pool.ts";
+import { inTransaction, preferHashes, preferIndexes } from "../db/engine/pool.ts";
 import { LIMITS } from "../limits.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { costRows } from "../db/cost.ts";
 import { cubeRows, distinctUsers } from "../db/cube.ts";
-import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/sql.ts";
+import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/engine/sql.ts";
 import {
   COST_MEASURES,
   type CostMeasure,

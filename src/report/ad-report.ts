@@ -1,5 +1,5 @@
 import { type AdName, loadAdObjectNames, loadAdvertiserNames } from "../db/ad-names.ts";
-import type { Executor } from "../db/sql.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { addDays } from "../domain/calendar.ts";
 import { DISTINCT_MEASURES, type DistinctMeasure, type Measure, type Sums } from "../domain/cube.ts";
 import { ApiError } from "../errors.ts";

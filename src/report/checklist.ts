@@ -1,4 +1,4 @@
-import { type Executor, query, type Sql, sql } from "../db/sql.ts";
+import { type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
 
 /** When an app first had each of these, ms; null: it never had. */
 export type FirstTimes = {

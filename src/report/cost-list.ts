@@ -1,4 +1,4 @@
-import { allOf, type Executor, query, type Sql, sql } from "../db/sql.ts";
+import { allOf, type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { type Page, type PageInfo, pageInfo } from "./list-request.ts";
 

@@ -1,5 +1,5 @@
+import { type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
 import { sumOrdersWithoutRate } from "../db/orders.ts";
-import { type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { addDays, calendarOf, weekOf } from "../domain/calendar.ts";
 import type { SharedValue, StoredFacts } from "../domain/doctor-stored.ts";
 import type { SeenPayment } from "../domain/seen-call.ts";

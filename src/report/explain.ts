@@ -3,8 +3,8 @@ import type { ShownFormula } from "../contract/console-report.ts";
 import type { App } from "../db/app.ts";
 import { costRows } from "../db/cost.ts";
 import { userDimensions, userRows } from "../db/cube.ts";
-import { inTransaction } from "../db/pool.ts";
-import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/sql.ts";
+import { inTransaction } from "../db/engine/pool.ts";
+import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../db/engine/sql.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import {
   type Caliber,

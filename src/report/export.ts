@@ -1,8 +1,8 @@
 import type pg from "pg";
 import type { App } from "../db/app.ts";
+import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
+import { type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
 import { fetchEvents, openEventCursor } from "../db/event.ts";
-import { inTransaction, preferIndexes } from "../db/pool.ts";
-import { type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { csvLine } from "../domain/csv.ts";
 import type { ListBody } from "./list-request.ts";
 import { type OrderListBody, orderListCondition, orderRecords, ordersOfUsers } from "./order-list.ts";

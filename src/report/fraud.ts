@@ -1,5 +1,5 @@
 import type { FraudReport } from "../contract/fraud.ts";
-import { type Executor, query, sql } from "../db/sql.ts";
+import { type Executor, query, sql } from "../db/engine/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 import type { PatternFlag } from "../domain/fraud.ts";

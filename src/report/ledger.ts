@@ -1,5 +1,5 @@
+import { type Executor, identifier, query, sql } from "../db/engine/sql.ts";
 import type { Ledger } from "../db/ledger-minute.ts";
-import { type Executor, identifier, query, sql } from "../db/sql.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { addOutcome, addsUp, type LedgerStep, ledgerEdges, noOutcomes, type Outcomes } from "../domain/ledger.ts";
 import { ApiError } from "../errors.ts";

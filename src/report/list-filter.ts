@@ -1,5 +1,5 @@
 import type { App } from "../db/app.ts";
-import { type Sql, sql } from "../db/sql.ts";
+import { type Sql, sql } from "../db/engine/sql.ts";
 import { ORGANIC } from "../domain/attribution.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";

@@ -1,7 +1,7 @@
 import type { OrderList, OrderListRecord } from "../contract/list-record.ts";
 import type { App } from "../db/app.ts";
+import { allOf, type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
 import { loadOrders } from "../db/orders.ts";
-import { allOf, type Executor, query, type Sql, sql } from "../db/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { orderConditions, userConditions } from "./list-filter.ts";
 import {

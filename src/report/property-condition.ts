@@ -1,5 +1,5 @@
 import type { App } from "../db/app.ts";
-import { type Sql, sql } from "../db/sql.ts";
+import { type Sql, sql } from "../db/engine/sql.ts";
 import type { JsonValue } from "../domain/json.ts";
 import { ApiError } from "../errors.ts";
 import type { PropertyCondition } from "./list-request.ts";

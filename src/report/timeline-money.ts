@@ -1,4 +1,4 @@
-import { type Executor, query, sql } from "../db/sql.ts";
+import { type Executor, query, sql } from "../db/engine/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import type { JsonObject } from "../domain/json.ts";

@@ -1,5 +1,5 @@
 import { loadDecisions } from "../db/attribution-decision.ts";
-import type { Executor } from "../db/sql.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { findNewest, loadTouches } from "../db/touch.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { Outcome } from "../domain/attribution.ts";

@@ -1,6 +1,6 @@
 import { TIMELINE_KINDS, type Timeline, type TimelineItem, type TimelineKind } from "../contract/admin-user.ts";
 import type { AppRules } from "../db/app.ts";
-import type { Executor } from "../db/sql.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";

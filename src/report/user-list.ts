@@ -1,7 +1,7 @@
 import type { UserList, UserListRecord } from "../contract/list-record.ts";
 import type { App } from "../db/app.ts";
 import { shownPlatform } from "../db/cube.ts";
-import { allOf, type Executor, joined, query, type Sql, sql } from "../db/sql.ts";
+import { allOf, type Executor, joined, query, type Sql, sql } from "../db/engine/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { ApiError } from "../errors.ts";
 import { cubeConditions, userConditions } from "./list-filter.ts";

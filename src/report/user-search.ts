@@ -1,6 +1,6 @@
 import type { UserSearch } from "../contract/admin-user.ts";
 import type { AppRules } from "../db/app.ts";
-import { type Executor, query, sql } from "../db/sql.ts";
+import { type Executor, query, sql } from "../db/engine/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { findKeyHolders } from "../db/user-key.ts";
 import { ORGANIC } from "../domain/attribution.ts";

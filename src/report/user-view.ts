@@ -2,7 +2,7 @@ import type { UserView } from "../contract/admin-user.ts";
 import { loadAdObjectNames, loadAdvertiserNames } from "../db/ad-names.ts";
 import type { AppRules } from "../db/app.ts";
 import { loadCampaign } from "../db/campaign.ts";
-import { type Executor, query, sql } from "../db/sql.ts";
+import { type Executor, query, sql } from "../db/engine/sql.ts";
 import { loadUsers, type UserAccount, type UserKey } from "../db/user-account.ts";
 import { ORGANIC } from "../domain/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";

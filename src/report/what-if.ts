@@ -1,7 +1,7 @@
 import type { AppRules } from "../db/app.ts";
 import { pageDecisions, type StoredDecision } from "../db/attribution-decision.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
-import type { Executor } from "../db/sql.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { decide, ORGANIC } from "../domain/attribution.ts";
 import { RuleBook, type RuleSettings, type Rules } from "../domain/attribution-rules.ts";

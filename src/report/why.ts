@@ -1,7 +1,7 @@
 import type { ExplainedCandidate, ExplainedDecision, Explanation } from "../contract/why.ts";
 import type { AppRules } from "../db/app.ts";
 import { loadDecisions, type StoredDecision } from "../db/attribution-decision.ts";
-import type { Executor } from "../db/sql.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import type { Candidate } from "../domain/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import pg from "pg";
 import { expect, test } from "vitest";
-import { startEmbeddedPostgres } from "../../src/db/embedded.ts";
+import { startEmbeddedPostgres } from "../../src/db/engine/embedded.ts";
 import { FACT_TABLES } from "../../src/db/facts.ts";
 import { createLog } from "../../src/log.ts";
 import { cliProcessJson } from "../cli/run.ts";

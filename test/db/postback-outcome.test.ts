@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { inTransaction } from "../../src/db/engine/pool.ts";
 import { claimOutbox } from "../../src/db/outbox.ts";
-import { inTransaction } from "../../src/db/pool.ts";
 import { type PostbackOutcome, recordOutcomes } from "../../src/db/postback-outcome.ts";
 import { createPostbackRule } from "../../src/db/postback-rule.ts";
 import { POSTBACK_STATUS } from "../../src/domain/postback.ts";

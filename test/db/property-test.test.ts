@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compile, query, sql } from "../../src/db/sql.ts";
+import { compile, query, sql } from "../../src/db/engine/sql.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import {
   FIGURE_FIELDS,

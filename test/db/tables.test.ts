@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
+import { inTransaction, isDatabaseAway, isFaultOfData } from "../../src/db/engine/pool.ts";
 import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
@@ -13,7 +14,6 @@ import {
   noteObserved,
 } from "../../src/db/metadata.ts";
 import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db/orders.ts";
-import { inTransaction, isDatabaseAway, isFaultOfData } from "../../src/db/pool.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/app-secret.ts";
 import { LIMITS } from "../../src/limits.ts";

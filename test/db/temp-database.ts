@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
 import { type App, createApp } from "../../src/db/app.ts";
-import type { Executor } from "../../src/db/sql.ts";
+import type { Executor } from "../../src/db/engine/sql.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import { MIGRATED, sharedServer, TEST_KEY } from "../support/shared-server.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
+import { inTransaction, openPool } from "../../src/db/engine/pool.ts";
 import { claimOutbox } from "../../src/db/outbox.ts";
-import { inTransaction, openPool } from "../../src/db/pool.ts";
 import { recordOutcomes } from "../../src/db/postback-outcome.ts";
 import { laneOf } from "../../src/domain/postback-book.ts";
 import { log } from "../db/temp-database.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { systemClock } from "../../src/clock.ts";
-import { openDatabase } from "../../src/db/database.ts";
+import { openDatabase } from "../../src/db/engine/database.ts";
 import { createLog } from "../../src/log.ts";
 import { makeDataDir } from "../process/launch.ts";
 

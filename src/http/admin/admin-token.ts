@@ -1,8 +1,8 @@
 import { timingSafeEqual } from "node:crypto";
 import type pg from "pg";
 import { elapsedMs } from "../../clock.ts";
+import { isDatabaseAway } from "../../db/engine/pool.ts";
 import { loadInstallation } from "../../db/installation.ts";
-import { isDatabaseAway } from "../../db/pool.ts";
 import type { Vault } from "../../vault.ts";
 
 /** Wrong tokens make us ask for the generation so often at most: it may have been raised. */

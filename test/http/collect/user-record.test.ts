@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newUser } from "../../../src/apply/facts.ts";
 import type { App } from "../../../src/db/app.ts";
-import { inTransaction } from "../../../src/db/pool.ts";
+import { inTransaction } from "../../../src/db/engine/pool.ts";
 import { insertUsers } from "../../../src/db/user-account.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
 import { findUserRecords } from "../../../src/http/collect/user-record.ts";

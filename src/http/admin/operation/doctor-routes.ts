@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { type DoctorAnswer, doctorEnvelope, doctorQuery } from "../../../contract/doctor.ts";
 import { success } from "../../../contract/envelope.ts";
 import { loadCampaigns } from "../../../db/campaign.ts";
-import { isDatabaseAway } from "../../../db/pool.ts";
+import { isDatabaseAway } from "../../../db/engine/pool.ts";
 import { DAY_MS } from "../../../domain/calendar.ts";
 import { diagnose } from "../../../domain/doctor.ts";
 import type { Finding } from "../../../domain/finding.ts";

@@ -1,10 +1,10 @@
 import type { HealthAnswer } from "../../../contract/health.ts";
 import { statusRecord } from "../../../cost/pull-record.ts";
 import { loadCostAccounts } from "../../../db/cost-pull.ts";
-import { describeDatabase } from "../../../db/database.ts";
 import { staleSlices } from "../../../db/dirty-day.ts";
+import { describeDatabase } from "../../../db/engine/database.ts";
+import { isDatabaseAway } from "../../../db/engine/pool.ts";
 import { sumOrdersWithoutRate } from "../../../db/orders.ts";
-import { isDatabaseAway } from "../../../db/pool.ts";
 import { countSetAside } from "../../../db/set-aside.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
 import { healthProblems, healthState } from "../../../domain/health.ts";

@@ -19,7 +19,7 @@ import {
 import { success } from "../../../contract/envelope.ts";
 import { loadCampaignNames } from "../../../db/campaign.ts";
 import { loadDeveloperApp } from "../../../db/developer-app.ts";
-import { inTransaction } from "../../../db/pool.ts";
+import { inTransaction } from "../../../db/engine/pool.ts";
 import { ApiError } from "../../../errors.ts";
 import { type AdReport, runAdReport } from "../../../report/ad-report.ts";
 import { readAdReport } from "../../../report/ad-report-request.ts";

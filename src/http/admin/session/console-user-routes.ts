@@ -25,8 +25,8 @@ import {
   removeAdminUser,
 } from "../../../db/admin-user.ts";
 import { loadAudit } from "../../../db/audit-log.ts";
-import { inTransaction } from "../../../db/pool.ts";
-import type { Executor } from "../../../db/sql.ts";
+import { inTransaction } from "../../../db/engine/pool.ts";
+import type { Executor } from "../../../db/engine/sql.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import type { HttpContext } from "../../context.ts";

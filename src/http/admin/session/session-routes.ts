@@ -13,8 +13,8 @@ import {
   takeSetupLink,
 } from "../../../db/admin-user.ts";
 import { createSession, dropOldSessions, endSession } from "../../../db/console-session.ts";
-import { inTransaction } from "../../../db/pool.ts";
-import type { Executor } from "../../../db/sql.ts";
+import { inTransaction } from "../../../db/engine/pool.ts";
+import type { Executor } from "../../../db/engine/sql.ts";
 import { countedAddress } from "../../../domain/network.ts";
 import { ApiError } from "../../../errors.ts";
 import { hashPassword, isPassword, passwordProblem } from "../../../password.ts";

@@ -30,7 +30,7 @@ import {
   TIME_ZONE_FIXED,
   withoutKeys,
 } from "../../../db/app.ts";
-import { inTransaction } from "../../../db/pool.ts";
+import { inTransaction } from "../../../db/engine/pool.ts";
 import { isTimeZone } from "../../../domain/calendar.ts";
 import { CURRENCY, isRate } from "../../../domain/money.ts";
 import { ApiError } from "../../../errors.ts";

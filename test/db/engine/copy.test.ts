@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copyJson, copyNullable, copyRows, copyText, NULL } from "../../src/db/copy.ts";
-import { inTransaction } from "../../src/db/pool.ts";
-import { storableText } from "../../src/domain/json.ts";
-import { createDatabase, type TempDatabase } from "./temp-database.ts";
+import { copyJson, copyNullable, copyRows, copyText, NULL } from "../../../src/db/engine/copy.ts";
+import { inTransaction } from "../../../src/db/engine/pool.ts";
+import { storableText } from "../../../src/domain/json.ts";
+import { createDatabase, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
 

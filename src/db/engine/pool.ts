@@ -1,8 +1,8 @@
 import { setPriority } from "node:os";
 import pg from "pg";
-import { messageOf } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
-import type { Log } from "../log.ts";
+import { messageOf } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Log } from "../../log.ts";
 import type { Executor } from "./sql.ts";
 
 /** Where the database is. A host that begins with / is the folder of a Unix socket. */

@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { UsageError } from "../errors.ts";
+import { UsageError } from "../../errors.ts";
 
 /** Who runs PostgreSQL: it refuses root, so as root it is the system user `postgres`. */
 export type Runner = { uid: number; gid: number } | undefined;

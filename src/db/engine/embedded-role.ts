@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import type { Log } from "../log.ts";
+import type { Log } from "../../log.ts";
 import type { Connection } from "./pool.ts";
 import { query, sql } from "./sql.ts";
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { type Clock, elapsedMs } from "../clock.ts";
-import { messageOf, UsageError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { type Clock, elapsedMs } from "../../clock.ts";
+import { messageOf, UsageError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
 import { startEmbeddedPostgres } from "./embedded.ts";
 import { migrate } from "./migrate.ts";
 import { type Connection, openPool } from "./pool.ts";

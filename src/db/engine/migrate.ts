@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
-import type { Clock } from "../clock.ts";
-import { UsageError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import type { Clock } from "../../clock.ts";
+import { UsageError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
 import { execute, query, sql } from "./sql.ts";
 
-/** From dist/src/db and from src/db alike, the folder of the package is where package.json is. */
-const FOLDER = import.meta.url.includes("/dist/") ? "../../../migrations/" : "../../migrations/";
+/** From dist/src/db/engine and from src/db/engine alike, the folder of the package is where package.json is. */
+const FOLDER = import.meta.url.includes("/dist/") ? "../../../../migrations/" : "../../../migrations/";
 const MIGRATIONS = fileURLToPath(new URL(FOLDER, import.meta.url));
 const VERSION_MIN = 150_000;
 

@@ -1,20 +1,20 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { newUser } from "../../src/apply/facts.ts";
-import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
-import { checksumOf, migrate } from "../../src/db/migrate.ts";
-import { inTransaction } from "../../src/db/pool.ts";
-import { insertUsers } from "../../src/db/user-account.ts";
-import { calendarOf } from "../../src/domain/calendar.ts";
-import { UsageError } from "../../src/errors.ts";
-import { LIMITS } from "../../src/limits.ts";
-import { createDatabase, log, makeApp, migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
+import { newUser } from "../../../src/apply/facts.ts";
+import { checksumOf, migrate } from "../../../src/db/engine/migrate.ts";
+import { inTransaction } from "../../../src/db/engine/pool.ts";
+import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../../src/db/event-day.ts";
+import { insertUsers } from "../../../src/db/user-account.ts";
+import { calendarOf } from "../../../src/domain/calendar.ts";
+import { UsageError } from "../../../src/errors.ts";
+import { LIMITS } from "../../../src/limits.ts";
+import { createDatabase, log, makeApp, migratedDatabase, rowsOf, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
 afterEach(() => database.drop());
 
 const options = { log, clock: () => 1_700_000_000_000 };
-const folder = new URL("../../migrations/", import.meta.url);
+const folder = new URL("../../../migrations/", import.meta.url);
 const files = readdirSync(folder).sort();
 const migrated = files.map((name) => ({
   ...{ name, applied_at_ms: 1_700_000_000_000 },

@@ -17,9 +17,9 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { elapsedMs } from "../clock.ts";
-import { messageOf, UsageError } from "../errors.ts";
-import type { Log } from "../log.ts";
+import { elapsedMs } from "../../clock.ts";
+import { messageOf, UsageError } from "../../errors.ts";
+import type { Log } from "../../log.ts";
 import { type Binaries, binariesFor, clusterFolder, type Runner, runnerOf } from "./embedded-place.ts";
 import {
   type LocalConnection,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compile, execute, identifier, query, sql } from "../../src/db/sql.ts";
-import { migratedDatabase, type TempDatabase } from "./temp-database.ts";
+import { compile, execute, identifier, query, sql } from "../../../src/db/engine/sql.ts";
+import { migratedDatabase, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
 beforeAll(async () => {
