@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { elapsedMs } from "../src/clock.ts";
@@ -20,6 +20,9 @@ export type Setup = {
 
 /** A process under measurement. */
 export type Child = { process: ChildProcess; port: number; readyMs: number; stop(): Promise<void> };
+
+/** As `npm start` starts the server. */
+const START_SCRIPT = fileURLToPath(new URL("../../bin/start.sh", import.meta.url));
 
 const CHILDREN = new Set<ChildProcess>();
 
@@ -42,8 +45,8 @@ export async function startChild(
   ready: RegExp,
 ): Promise<Child> {
   const startedMs = elapsedMs();
-  const child = spawn(process.execPath, [fileURLToPath(new URL(script, import.meta.url)), ...args], {
-    env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", ...env },
+  const child = spawn("sh", [START_SCRIPT, fileURLToPath(new URL(script, import.meta.url)), ...args], {
+    env: { PATH: `${dirname(process.execPath)}:/usr/bin:/bin:/usr/sbin:/sbin`, ...env },
     stdio: ["ignore", "pipe", "inherit"],
   });
   CHILDREN.add(child);
@@ -67,7 +70,7 @@ export async function endChildren(): Promise<void> {
 /** One that has ended by itself was not measured to the end: that is said, instead of waiting for ever. */
 async function stop(child: ChildProcess): Promise<void> {
   const how = child.exitCode ?? child.signalCode;
-  if (how !== null) throw new Error(`${child.spawnargs[1]} had ended before it was stopped: ${how}.`);
+  if (how !== null) throw new Error(`${child.spawnargs[2]} had ended before it was stopped: ${how}.`);
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   child.kill("SIGTERM");
   await exited;

@@ -152,7 +152,7 @@ export const LIMITS = {
   /** Of one connection: requests that were sent before those before them were answered. */
   requestsWaiting: 100,
   /** Handled in one turn of the event loop, but for the short ways of event collect and links. */
-  requestsPerTurn: 32,
+  requestsPerTurn: 8,
   /** Of a refused body, how much is read only to be thrown away. */
   unreadBytes: 64 * MIB,
   linkReplies: 1_000,

@@ -5,6 +5,8 @@ import type { Held } from "./loop-monitor.ts";
 import type { Order, Report, ThreadName } from "./server-process.ts";
 import { Stuck, WAIT_MS_MAX } from "./until.ts";
 
+/** As `npm start` starts it. */
+const START_SCRIPT = builtScript("../bin/start.sh");
 const LINES_KEPT = 400;
 const STOP_MS_MAX = WAIT_MS_MAX;
 
@@ -39,7 +41,7 @@ export class ServerChild {
 
   /** Begins to start it, and does not wait. */
   static launch({ env, aheadMs = 0, before = "true" }: ServerStart): ServerChild {
-    const args = ["-c", `${before} && exec "$0" "$@"`, process.execPath];
+    const args = ["-c", `${before} && exec sh "$0" "$@"`, START_SCRIPT];
     return new ServerChild(
       spawn("sh", [...args, builtScript("sim/chaos/server-process.js"), String(aheadMs)], {
         env: { ...plainEnvironment(), ...env },

@@ -9,25 +9,33 @@ export type RawJson =
   /** A number, true, false or null, as written. */
   | { kind: "token"; text: string };
 
-const STRING = /"(?:[^"\\]|\\.)*"/y;
-const TOKEN = /[^\s,\]}]+/y;
-const SPACE = /\s*/y;
+const NOT_JSON = "The text is not JSON.";
+const TOKEN_END = /[\s,\]}]|$/g;
 
 export function parseRawJson(text: string): RawJson {
   let at = 0;
   const skipSpace = () => {
-    SPACE.lastIndex = at;
-    SPACE.exec(text);
-    at = SPACE.lastIndex;
+    while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
   };
-  const take = (pattern: RegExp): string => {
-    pattern.lastIndex = at;
-    const match = pattern.exec(text);
-    if (!match) throw new Error("The text is not JSON.");
-    at = pattern.lastIndex;
-    return match[0];
+  const readToken = (): string => {
+    TOKEN_END.lastIndex = at;
+    const from = at;
+    at = TOKEN_END.exec(text)!.index;
+    if (at === from) throw new Error(NOT_JSON);
+    return text.slice(from, at);
   };
-  const readString = (): string => JSON.parse(take(STRING)) as string;
+  const readString = (): string => {
+    const from = at;
+    let isPlain = true;
+    for (at += 1; text[at] !== '"'; at += 1) {
+      if (at >= text.length) throw new Error(NOT_JSON);
+      if (text[at] !== "\\") continue;
+      isPlain = false;
+      at += 1;
+    }
+    at += 1;
+    return isPlain ? text.slice(from + 1, at - 1) : (JSON.parse(text.slice(from, at)) as string);
+  };
   /** The items between two brackets, each read by `read`. */
   const readList = <T>(close: string, read: () => T): T[] => {
     const list: T[] = [];
@@ -58,7 +66,7 @@ export function parseRawJson(text: string): RawJson {
       case '"':
         return { kind: "string", value: readString() };
       default:
-        return { kind: "token", text: take(TOKEN) };
+        return { kind: "token", text: readToken() };
     }
   };
   return readValue();

@@ -4,7 +4,7 @@ import { type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "..
 import { assertWithin } from "../domain/json-bounds.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyHeaders, isPacked, isPlain, unpackBody } from "../intake/body/sent-body.ts";
-import { type BodyOwner, bodyOwner } from "../intake/body-room.ts";
+import { type BodyOwner, bodyOwner, NO_APP } from "../intake/body-room.ts";
 import { LIMITS } from "../limits.ts";
 import { callerOf, type HttpContext } from "./context.ts";
 import { type Receiver, receiveBody } from "./receive.ts";
@@ -71,7 +71,7 @@ function holdBodies(server: FastifyInstance, context: HttpContext) {
     done(null, payload);
   });
   return (request: FastifyRequest): Pick<Receiver, "hold" | "gone"> => {
-    const holding = { owner: bodyOwner(callerOf(context, request), request.app?.appId ?? 0), bytes: 0 };
+    const holding = { owner: bodyOwner(callerOf(context, request), request.app?.appId ?? NO_APP), bytes: 0 };
     held.set(request, holding);
     const hold = (bytes: number) => {
       const refusal = bodies.take(holding.owner, bytes);
@@ -82,7 +82,7 @@ function holdBodies(server: FastifyInstance, context: HttpContext) {
   };
 }
 
-const NOTHING_HELD = { owner: { address: "", appId: 0 }, bytes: 0 };
+const NOTHING_HELD = { owner: { address: "", appId: NO_APP }, bytes: 0 };
 
 /** What the JSON around a file would say. */
 function fileBodyOf(request: FastifyRequest): JsonObject {

@@ -72,27 +72,39 @@ export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
   describeOperations(server);
 }
 
+/** The texts about the operations are made this long after the start. */
+const DESCRIBE_AFTER_MS = 5_000;
+
 /**
  * Both texts are long and the same for everybody: made once, and as bytes, because a text would be copied into each answer.
- * So who asks for them without reading the answers costs neither time nor memory.
+ * So who asks for them without reading the answers costs neither time nor memory. Making them takes 60 ms or more, which
+ * no request should have to wait for: they are made soon after the start, unless somebody asks earlier.
  */
 function describeOperations(server: FastifyInstance): void {
-  let openApi: Buffer | undefined;
-  let page: Buffer | undefined;
+  const openApi = once(() => Buffer.from(JSON.stringify(server.swagger())));
+  const page = once(() => Buffer.from(docsPage(server.swagger() as OpenApi)));
+
+  let timer: NodeJS.Timeout | undefined;
+  server.addHook("onListen", async () => {
+    timer = setTimeout(() => [openApi(), page()], DESCRIBE_AFTER_MS).unref();
+  });
+  server.addHook("onClose", async () => clearTimeout(timer));
 
   server.get("/openapi.json", {
     schema: { hide: true },
-    handler: async (_request, reply) => {
-      openApi ??= Buffer.from(JSON.stringify(server.swagger()));
-      return reply.type(JSON_TYPE).send(openApi);
-    },
+    handler: async (_request, reply) => reply.type(JSON_TYPE).send(openApi()),
   });
 
   server.get("/docs", {
     schema: { hide: true },
-    handler: async (_request, reply) => {
-      page ??= Buffer.from(docsPage(server.swagger() as OpenApi));
-      return reply.type("text/html; charset=utf-8").headers(PAGE_HEADERS).send(page);
-    },
+    handler: async (_request, reply) => reply.type("text/html; charset=utf-8").headers(PAGE_HEADERS).send(page()),
   });
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }

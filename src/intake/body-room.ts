@@ -3,8 +3,11 @@ import { ApiError } from "../errors.ts";
 import { SharedRoom } from "../shared-room.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** Whose body it is: the address as it is counted, and the app; 0: of no app. */
+/** Whose body it is: the address as it is counted, and the app. */
 export type BodyOwner = { address: string; appId: number };
+
+/** In place of an app, for calls that belong to none: sign-ins, settings, reports. */
+export const NO_APP = 0;
 
 export function bodyOwner(address: string, appId: number): BodyOwner {
   return { address: address.includes(":") ? countedAddress(address) : address, appId };
@@ -12,7 +15,8 @@ export function bodyOwner(address: string, appId: number): BodyOwner {
 
 /**
  * Bodies that have come, wholly or in part, and are not answered yet, over all connections together. A body counts by
- * what has come of it: who sends slowly holds no more than that. Neither one address nor one app can take it all.
+ * what has come of it: who sends slowly holds no more than that. Neither one address nor one app can take it all. Calls
+ * that belong to no app count by their address alone, or one of them could use up the share of all the others.
  */
 export class BodyRoom {
   readonly #byAddress: SharedRoom<string>;
@@ -26,13 +30,13 @@ export class BodyRoom {
   }
 
   get bytes(): number {
-    return this.#byApp.used;
+    return this.#byAddress.used;
   }
 
   /** Why there is no room for more of a body; undefined when it has been taken. */
   take({ address, appId }: BodyOwner, bytes: number): ApiError | undefined {
     const ofAddress = this.#byAddress.take(address, bytes);
-    const ofApp = ofAddress === "taken" ? this.#byApp.take(appId, bytes) : ofAddress;
+    const ofApp = ofAddress === "taken" && appId !== NO_APP ? this.#byApp.take(appId, bytes) : ofAddress;
     if (ofApp === "taken") return undefined;
     if (ofAddress === "taken") this.#byAddress.give(address, bytes);
     if (ofApp === "over_share") return this.#refusals.refuse(appId, "bodies");
@@ -41,6 +45,6 @@ export class BodyRoom {
 
   give({ address, appId }: BodyOwner, bytes: number): void {
     this.#byAddress.give(address, bytes);
-    this.#byApp.give(appId, bytes);
+    if (appId !== NO_APP) this.#byApp.give(appId, bytes);
   }
 }

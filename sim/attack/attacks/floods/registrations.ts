@@ -10,7 +10,7 @@ export const registrations: Attack = {
       await caller.register(target.own.accessToken, `r-${random.hex(20)}`, {
         ad_data: { gdt_vid: random.hex(16), callback: random.hex(16) },
         device_info: {
-          os_name: "Android 14",
+          os_name: "android",
           oaid: random.hex(32),
           imei: random.digits(15),
           android_id: random.hex(16),
