@@ -1,4 +1,4 @@
-import type { TouchKind } from "../../src/domain/touch.ts";
+import type { TouchKind } from "../../src/domain/attribution/touch.ts";
 import type { Happening } from "../../test/report/oracle.ts";
 
 /** What goes wrong on the way. `answer`: it never reaches the client. `connection`: it breaks right after the request. */

@@ -1,4 +1,4 @@
-import { md5 } from "../../src/domain/identity.ts";
+import { md5 } from "../../src/domain/user/identity.ts";
 import type { Random } from "./random.ts";
 
 /** A phone, and where it is. Ids that it does not show are the empty text. */

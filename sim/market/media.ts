@@ -1,4 +1,4 @@
-import { md5 } from "../../src/domain/identity.ts";
+import { md5 } from "../../src/domain/user/identity.ts";
 import type { Ad } from "./ads.ts";
 import { browserAgent, type Phone } from "./device.ts";
 

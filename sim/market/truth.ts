@@ -1,6 +1,6 @@
-import { NEWEST_MS, OLDEST_MS } from "../../src/domain/admission.ts";
-import type { Method } from "../../src/domain/attribution.ts";
+import type { Method } from "../../src/domain/attribution/attribution.ts";
 import { calendarOf, DAY_MS } from "../../src/domain/calendar.ts";
+import { NEWEST_MS, OLDEST_MS } from "../../src/domain/event/admission.ts";
 import { callsLinks, type Offer } from "./ads.ts";
 import type { LinkCall, SentEvent } from "./call.ts";
 import { namedByLaunch } from "./launch.ts";

@@ -3,10 +3,10 @@ import type { DecisionKey, StoredDecision } from "../db/attribution-decision.ts"
 import { loadCampaignPlatforms } from "../db/campaign.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { KeyOfUser } from "../db/user-key.ts";
-import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attribution.ts";
+import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attribution/attribution.ts";
+import type { Source } from "../domain/attribution/launch.ts";
+import type { Key } from "../domain/attribution/touch-key.ts";
 import { DAY_MS } from "../domain/calendar.ts";
-import type { Source } from "../domain/launch.ts";
-import type { Key } from "../domain/touch-key.ts";
 import { findCandidates, type Question } from "./candidates.ts";
 import type { GainedKey } from "./concerns.ts";
 import { type Facts, userKey } from "./facts.ts";

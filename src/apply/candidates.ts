@@ -1,10 +1,10 @@
 import type pg from "pg";
 import type { RangeLookup } from "../db/touch.ts";
-import type { FoundTouch, Subject, TouchMethod } from "../domain/attribution.ts";
-import type { RuleBook } from "../domain/attribution-rules.ts";
-import { flagsOf, type TouchCounts } from "../domain/fraud.ts";
-import type { Touch } from "../domain/touch.ts";
-import { addressKey, type Key, touchDeviceKeys } from "../domain/touch-key.ts";
+import type { FoundTouch, Subject, TouchMethod } from "../domain/attribution/attribution.ts";
+import type { RuleBook } from "../domain/attribution/attribution-rules.ts";
+import { flagsOf, type TouchCounts } from "../domain/attribution/fraud.ts";
+import type { Touch } from "../domain/attribution/touch.ts";
+import { addressKey, type Key, touchDeviceKeys } from "../domain/attribution/touch-key.ts";
 import { LIMITS } from "../limits.ts";
 import type { FreshTouches } from "./fresh-touches.ts";
 import { TouchIndex } from "./touch-index.ts";

@@ -1,5 +1,5 @@
-import { cutValue, propertiesOf, typeOfEvent } from "../domain/admission.ts";
-import { canonicalText, canonicalTexts, fingerprintOf } from "../domain/fingerprint.ts";
+import { cutValue, propertiesOf, typeOfEvent } from "../domain/event/admission.ts";
+import { canonicalText, canonicalTexts, fingerprintOf } from "../domain/event/fingerprint.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
 import { messageOf, type Rejection } from "../errors.ts";
 import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";

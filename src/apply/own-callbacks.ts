@@ -1,8 +1,8 @@
 import type { UserAccount } from "../db/user-account.ts";
-import { md5 } from "../domain/identity.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { POSTBACK_STATUS } from "../domain/postback.ts";
-import { callbackLaneOf } from "../domain/postback-book.ts";
+import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
+import { callbackLaneOf } from "../domain/postback/postback-book.ts";
+import { md5 } from "../domain/user/identity.ts";
 import type { Facts } from "./facts.ts";
 import { createdAt, type Row } from "./postbacks.ts";
 

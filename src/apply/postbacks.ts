@@ -14,9 +14,9 @@ import {
 } from "../db/postback.ts";
 import { loadPostbackRules } from "../db/postback-rule.ts";
 import type { UserAccount } from "../db/user-account.ts";
-import { POSTBACK_STATUS } from "../domain/postback.ts";
-import { PostbackBook } from "../domain/postback-book.ts";
-import { returnMoment } from "../domain/postback-moment.ts";
+import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
+import { PostbackBook } from "../domain/postback/postback-book.ts";
+import { returnMoment } from "../domain/postback/postback-moment.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Decided } from "./attribution.ts";
 import { type Facts, userKey } from "./facts.ts";

@@ -1,12 +1,12 @@
 import type { UserAccount } from "../db/user-account.ts";
-import type { Rules } from "../domain/attribution-rules.ts";
+import type { Rules } from "../domain/attribution/attribution-rules.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { dimensionText } from "../domain/cube.ts";
-import { deviceOf, mergeDevice } from "../domain/device.ts";
-import { cleanId } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import { placeOf } from "../domain/place.ts";
-import { registrationMoments } from "../domain/postback-moment.ts";
+import { registrationMoments } from "../domain/postback/postback-moment.ts";
+import { deviceOf, mergeDevice } from "../domain/user/device.ts";
+import { cleanId } from "../domain/user/identity.ts";
+import { placeOf } from "../domain/user/place.ts";
 import type { EntryHead } from "../journal/entry.ts";
 import { LIMITS } from "../limits.ts";
 import { keysAtHand } from "./attribution.ts";

@@ -1,11 +1,11 @@
 import type { UserAccount } from "../db/user-account.ts";
-import type { Subject, Verdict } from "../domain/attribution.ts";
+import type { Subject, Verdict } from "../domain/attribution/attribution.ts";
+import type { Launch, Source } from "../domain/attribution/launch.ts";
+import { type AdIds, NO_AD_IDS, type Touch } from "../domain/attribution/touch.ts";
+import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../domain/attribution/touch-key.ts";
 import { dimensionText } from "../domain/cube.ts";
-import { cleanId, cleanValue } from "../domain/identity.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import type { Launch, Source } from "../domain/launch.ts";
-import { type AdIds, NO_AD_IDS, type Touch } from "../domain/touch.ts";
-import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../domain/touch-key.ts";
+import { cleanId, cleanValue } from "../domain/user/identity.ts";
 import { apple, appleTouchedAtMs } from "../platform/apple/link.ts";
 import { adDataOf, fieldsOf, type Platform } from "../platform/platform.ts";
 import { PLATFORMS_WITH_LINKS, platformNamed, platformOfLink, readLaunchQuery } from "../platform/registry.ts";

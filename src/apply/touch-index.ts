@@ -8,8 +8,8 @@ import {
   type RangeLookup,
   touchKeyText,
 } from "../db/touch.ts";
+import type { Touch } from "../domain/attribution/touch.ts";
 import { weekOf } from "../domain/calendar.ts";
-import type { Touch } from "../domain/touch.ts";
 import { LIMITS } from "../limits.ts";
 import type { FreshTouches } from "./fresh-touches.ts";
 

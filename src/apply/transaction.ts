@@ -27,8 +27,8 @@ import {
 } from "../db/user-account.ts";
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
 import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
-import { type EventParts, isNear, type WantedDay } from "../domain/event-part.ts";
-import { isClientId } from "../domain/identity.ts";
+import { type EventParts, isNear, type WantedDay } from "../domain/event/event-part.ts";
+import { isClientId } from "../domain/user/identity.ts";
 import { LIMITS } from "../limits.ts";
 import { adCampaignsOf } from "./ad-campaigns.ts";
 import { type Decided, decideUsers } from "./attribution.ts";

@@ -10,9 +10,9 @@ import {
   TIME_ZONE_FIXED,
   withoutKeys,
 } from "../db/app.ts";
-import { APP_SECRETS, type AppSecret } from "../domain/app-secret.ts";
+import { APP_SECRETS, type AppSecret } from "../domain/access/app-secret.ts";
 import { isTimeZone } from "../domain/calendar.ts";
-import { METADATA_MODES, type MetadataMode } from "../domain/metadata.ts";
+import { METADATA_MODES, type MetadataMode } from "../domain/event/metadata.ts";
 import { CURRENCY, isRate } from "../domain/money.ts";
 import { UsageError } from "../errors.ts";
 import { noteCommand } from "./audit.ts";

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { systemClock } from "../clock.ts";
 import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../db/attribution-setting.ts";
 import { storePlatformSecret } from "../db/platform-secret.ts";
-import type { Rules } from "../domain/attribution-rules.ts";
+import type { Rules } from "../domain/attribution/attribution-rules.ts";
 import {
   DEFAULT_RULE_TEXTS,
   isTriable,
@@ -10,7 +10,7 @@ import {
   type RuleField,
   readRules,
   ruleTexts,
-} from "../domain/rule-fields.ts";
+} from "../domain/attribution/rule-fields.ts";
 import { messageOf, UsageError } from "../errors.ts";
 import { fraudReport } from "../report/fraud.ts";
 import { whatIf } from "../report/what-if.ts";

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { systemClock } from "../clock.ts";
-import { CALLBACK_KINDS } from "../domain/callback.ts";
+import { CALLBACK_KINDS } from "../domain/postback/callback.ts";
 import { dropCallback, listCallbacks, setCallback } from "../postback/callbacks.ts";
 import { noteCommand } from "./audit.ts";
 import { listOf, parseInteger, parseList, print, tableOf } from "./output.ts";

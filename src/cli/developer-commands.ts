@@ -10,7 +10,7 @@ import {
   loadDeveloperApps,
   type RateLevel,
 } from "../db/developer-app.ts";
-import type { DeveloperState } from "../domain/developer-state.ts";
+import type { DeveloperState } from "../domain/access/developer-state.ts";
 import { UsageError } from "../errors.ts";
 import { noteCommand } from "./audit.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "./output.ts";

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../clock.ts";
 import { declareEvents, declareProperties, loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
-import { OWN_NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../domain/metadata.ts";
+import { OWN_NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../domain/event/metadata.ts";
 import { parseInteger, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 

@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { systemClock } from "../clock.ts";
-import { readList, readResend } from "../domain/postback-request.ts";
+import { readList, readResend } from "../domain/postback/postback-request.ts";
 import { type ShownPostback, showPostbacks, showState } from "../postback/outbox-view.ts";
 import { type Resent, resendPostbacks } from "../postback/resend.ts";
 import { parseDay, parseInteger, parsePlatform, print, tableOf } from "./output.ts";

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { systemClock } from "../clock.ts";
-import { readDays } from "../domain/postback-request.ts";
-import { type GivenRule, POSTBACK_RULE_FIELDS } from "../domain/postback-rule-fields.ts";
+import { readDays } from "../domain/postback/postback-request.ts";
+import { type GivenRule, POSTBACK_RULE_FIELDS } from "../domain/postback/postback-rule-fields.ts";
 import { type DryRun, dryRun } from "../postback/dry-run.ts";
 import {
   addRule,

@@ -1,6 +1,6 @@
 import { systemClock } from "../clock.ts";
 import type { OrderList, UserList } from "../contract/list-record.ts";
-import { signedRequest } from "../domain/report-sign.ts";
+import { signedRequest } from "../domain/access/report-sign.ts";
 import type { AdReport } from "../report/ad-report.ts";
 import type { AdReportBody } from "../report/ad-report-request.ts";
 import type { OrderListBody } from "../report/order-list.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { CALLBACK_KINDS, type CallbackKind } from "../domain/callback.ts";
+import { CALLBACK_KINDS, type CallbackKind } from "../domain/postback/callback.ts";
 import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { choice, TABLE_INTEGER_MAX, table } from "./fields.ts";

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { PROPERTY_OPERATORS } from "../domain/property-test.ts";
+import { PROPERTY_OPERATORS } from "../domain/event/property-test.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { FILTER_FORMS, oneOf } from "./list-filter.ts";
 import { CELL_NAMES } from "./list-record.ts";

@@ -1,8 +1,8 @@
 import { type Static, Type } from "typebox";
-import { METHODS, OUTCOMES } from "../domain/attribution.ts";
-import { FLAGS } from "../domain/fraud.ts";
+import { METHODS, OUTCOMES } from "../domain/attribution/attribution.ts";
+import { FLAGS } from "../domain/attribution/fraud.ts";
+import { TOUCH_KINDS } from "../domain/attribution/touch.ts";
 import type { JsonObject } from "../domain/json.ts";
-import { TOUCH_KINDS } from "../domain/touch.ts";
 import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { userRecord } from "./list-record.ts";

@@ -1,6 +1,6 @@
 import { type Static, Type } from "typebox";
-import { APP_SECRETS, type AppSecret } from "../domain/app-secret.ts";
-import { METADATA_MODES, type MetadataMode } from "../domain/metadata.ts";
+import { APP_SECRETS, type AppSecret } from "../domain/access/app-secret.ts";
+import { METADATA_MODES, type MetadataMode } from "../domain/event/metadata.ts";
 import { CURRENCY } from "../domain/money.ts";
 import { choice, givenName, table } from "./fields.ts";
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { RULE_KINDS, type RuleKind } from "../domain/rule-fields.ts";
+import { RULE_KINDS, type RuleKind } from "../domain/attribution/rule-fields.ts";
 import { choice, table } from "./fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });

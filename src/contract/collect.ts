@@ -4,7 +4,7 @@ import { LIMITS } from "../limits.ts";
 import { emptyData, envelopeSchema } from "./envelope.ts";
 import { accessToken, clientId, optionalText } from "./fields.ts";
 
-/** Documentation of one event. Events are judged one by one (domain/admission.ts), so this never refuses a request. */
+/** Documentation of one event. Events are judged one by one (domain/event/admission.ts), so this never refuses a request. */
 const eventObject = {
   type: "object",
   description:

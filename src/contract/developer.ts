@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { DEVELOPER_STATES, type DeveloperState } from "../domain/developer-state.ts";
+import { DEVELOPER_STATES, type DeveloperState } from "../domain/access/developer-state.ts";
 import { choice, givenName, TABLE_INTEGER_MAX } from "./fields.ts";
 
 const short = (description: string) => Type.String({ description, maxLength: 200 });

@@ -1,5 +1,5 @@
 import { type Static, Type } from "typebox";
-import { FINDING_KINDS, type FindingKind, SEVERITIES, type Severity } from "../domain/finding.ts";
+import { FINDING_KINDS, type FindingKind, SEVERITIES, type Severity } from "../domain/doctor/finding.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { choice } from "./fields.ts";

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
-import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
-import { PROPERTY_OPERATORS } from "../domain/property-test.ts";
+import { PROPERTY_OPERATORS } from "../domain/event/property-test.ts";
+import { POSTBACK_EVENT_TYPES } from "../domain/postback/postback.ts";
 
 export const oneOf = <T extends string | number>(
   type: "string" | "number",

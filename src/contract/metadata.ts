@@ -9,7 +9,7 @@ import {
   PROPERTY_TYPES,
   type PropertyScope,
   type PropertyType,
-} from "../domain/metadata.ts";
+} from "../domain/event/metadata.ts";
 import { LIMITS } from "../limits.ts";
 import { choice } from "./fields.ts";
 

@@ -1,14 +1,14 @@
 import { type Static, Type } from "typebox";
-import type { ResendRefusal } from "../domain/postback-request.ts";
-import type { PRESET_MOMENTS } from "../domain/postback-rule.ts";
-import { POSTBACK_RULE_FIELDS } from "../domain/postback-rule-fields.ts";
+import type { ResendRefusal } from "../domain/postback/postback-request.ts";
+import type { PRESET_MOMENTS } from "../domain/postback/postback-rule.ts";
+import { POSTBACK_RULE_FIELDS } from "../domain/postback/postback-rule-fields.ts";
 import { LIMITS } from "../limits.ts";
 import { envelopeSchema } from "./envelope.ts";
 import { clientId, TABLE_INTEGER_MAX } from "./fields.ts";
 
-export type { PostbackEventType } from "../domain/postback.ts";
-export type { ResendRefusal } from "../domain/postback-request.ts";
-export type { SkipReason } from "../domain/postback-rule.ts";
+export type { PostbackEventType } from "../domain/postback/postback.ts";
+export type { ResendRefusal } from "../domain/postback/postback-request.ts";
+export type { SkipReason } from "../domain/postback/postback-rule.ts";
 export type PresetMoment = (typeof PRESET_MOMENTS)[number];
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });

@@ -1,7 +1,7 @@
 import { type Static, Type } from "typebox";
-import { METHODS, OUTCOMES } from "../domain/attribution.ts";
-import { FLAGS, PATTERN_FLAGS } from "../domain/fraud.ts";
-import { TOUCH_KINDS } from "../domain/touch.ts";
+import { METHODS, OUTCOMES } from "../domain/attribution/attribution.ts";
+import { FLAGS, PATTERN_FLAGS } from "../domain/attribution/fraud.ts";
+import { TOUCH_KINDS } from "../domain/attribution/touch.ts";
 import { envelopeSchema } from "./envelope.ts";
 
 const oneOf = <const T extends readonly string[]>(values: T, description: string) =>

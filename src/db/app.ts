@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import type { AppSecret } from "../domain/app-secret.ts";
-import type { MetadataMode } from "../domain/metadata.ts";
+import type { AppSecret } from "../domain/access/app-secret.ts";
+import type { MetadataMode } from "../domain/event/metadata.ts";
 import type { Rates } from "../domain/money.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";

@@ -1,4 +1,4 @@
-import { md5 } from "../domain/identity.ts";
+import { md5 } from "../domain/user/identity.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A token that Apple has not been asked about yet, or has not answered. */

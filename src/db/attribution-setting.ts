@@ -1,4 +1,4 @@
-import type { RuleSettings, Rules } from "../domain/attribution-rules.ts";
+import type { RuleSettings, Rules } from "../domain/attribution/attribution-rules.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 

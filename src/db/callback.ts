@@ -1,4 +1,4 @@
-import type { CallbackKind } from "../domain/callback.ts";
+import type { CallbackKind } from "../domain/postback/callback.ts";
 import type { Vault } from "../vault.ts";
 import { isOf } from "./app.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { ORGANIC } from "../domain/attribution.ts";
+import { ORGANIC } from "../domain/attribution/attribution.ts";
 import { addDays } from "../domain/calendar.ts";
 import {
   COHORT_DAYS,

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import type { DeveloperState } from "../domain/developer-state.ts";
+import type { DeveloperState } from "../domain/access/developer-state.ts";
 import type { Vault } from "../vault.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { md5 } from "../domain/identity.ts";
+import { md5 } from "../domain/user/identity.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 

@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
-import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event-part.ts";
+import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event/event-part.ts";
 import { LIMITS } from "../limits.ts";
 import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./engine/partition.ts";
 import { inTransaction, isLockRefused } from "./engine/pool.ts";

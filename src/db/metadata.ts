@@ -1,4 +1,4 @@
-import type { MetaState, PropertyScope, PropertyType } from "../domain/metadata.ts";
+import type { MetaState, PropertyScope, PropertyType } from "../domain/event/metadata.ts";
 import { isOf, tellSettingsChanged } from "./app.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 

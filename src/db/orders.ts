@@ -1,5 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
-import type { PostbackStatus } from "../domain/postback.ts";
+import type { PostbackStatus } from "../domain/postback/postback.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type Order = {

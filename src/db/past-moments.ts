@@ -1,6 +1,6 @@
 import { type Calendar, daysBetween } from "../domain/calendar.ts";
 import { microsOfEcpm } from "../domain/money.ts";
-import type { PostbackBook } from "../domain/postback-book.ts";
+import type { PostbackBook } from "../domain/postback/postback-book.ts";
 import {
   adViewMoment,
   eventMoment,
@@ -8,8 +8,8 @@ import {
   registrationMoments,
   retentionMoment,
   returnMoment,
-} from "../domain/postback-moment.ts";
-import type { Occurrence } from "../domain/postback-rule.ts";
+} from "../domain/postback/postback-moment.ts";
+import type { Occurrence } from "../domain/postback/postback-rule.ts";
 import type { Executor } from "./engine/sql.ts";
 import { ALL_DAYS, type DayRange, loadFirstActivities, loadPastEvents, loadPastOrders } from "./postback-history.ts";
 import type { UserAccount } from "./user-account.ts";

@@ -1,4 +1,4 @@
-import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
+import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback/postback.ts";
 import { allOf, type Executor, query, type Sql, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 

@@ -1,4 +1,4 @@
-import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback.ts";
+import { POSTBACK_STATUS, type PostbackStatus } from "../domain/postback/postback.ts";
 import { LIMITS } from "../limits.ts";
 import { markSlices } from "./dirty-day.ts";
 import { preferIndexes } from "./engine/pool.ts";

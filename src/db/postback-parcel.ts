@@ -1,4 +1,4 @@
-import type { TouchKind } from "../domain/touch.ts";
+import type { TouchKind } from "../domain/attribution/touch.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 

@@ -1,4 +1,4 @@
-import { DEFAULT_RULES, DEFAULT_WINDOW_DAYS, type PostbackRule } from "../domain/postback-rule.ts";
+import { DEFAULT_RULES, DEFAULT_WINDOW_DAYS, type PostbackRule } from "../domain/postback/postback-rule.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 const columns = sql`rule_id as "ruleId", app_id as "appId", ad_platform as "adPlatform",

@@ -1,4 +1,4 @@
-import type { PostbackStatus } from "../domain/postback.ts";
+import type { PostbackStatus } from "../domain/postback/postback.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";
 

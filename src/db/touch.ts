@@ -1,6 +1,6 @@
 import type pg from "pg";
+import type { Touch } from "../domain/attribution/touch.ts";
 import { weekOf } from "../domain/calendar.ts";
-import type { Touch } from "../domain/touch.ts";
 import { copyJson, copyRows, copyText } from "./engine/copy.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 

@@ -1,8 +1,8 @@
 import type pg from "pg";
-import type { Device } from "../domain/device.ts";
+import type { Launch, Return } from "../domain/attribution/launch.ts";
 import type { JsonObject } from "../domain/json.ts";
-import type { Launch, Return } from "../domain/launch.ts";
-import type { Figures } from "../domain/user-figures.ts";
+import type { Device } from "../domain/user/device.ts";
+import type { Figures } from "../domain/user/user-figures.ts";
 import { renameDecisions } from "./attribution-decision.ts";
 import { copyJson, copyNullable, copyRows, stageRows } from "./engine/copy.ts";
 import { compile, type Executor, execute, query, sql } from "./engine/sql.ts";

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { TouchMethod } from "../domain/attribution.ts";
+import type { TouchMethod } from "../domain/attribution/attribution.ts";
 import { copyRows, copyText, stageRows } from "./engine/copy.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import type { UserKey } from "./user-account.ts";

@@ -3,7 +3,7 @@ import { elapsedMs } from "../clock.ts";
 import { type App, listenForSettings, loadApps } from "../db/app.ts";
 import { loadEventMeta, loadPropertyMeta, type PropertyMeta } from "../db/metadata.ts";
 import { loadPlatformSecrets } from "../db/platform-secret.ts";
-import { type AppMetadata, isSameMetadata, type PropertyType } from "../domain/metadata.ts";
+import { type AppMetadata, isSameMetadata, type PropertyType } from "../domain/event/metadata.ts";
 import { ApiError, messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";

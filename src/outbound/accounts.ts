@@ -11,7 +11,7 @@ import {
 } from "../db/platform-account.ts";
 import { giveUpLane } from "../db/postback-outcome.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
-import { laneOf } from "../domain/postback-book.ts";
+import { laneOf } from "../domain/postback/postback-book.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import {

@@ -1,7 +1,7 @@
 import { isObject } from "../domain/json.ts";
 import { isPrivateHost } from "../domain/network.ts";
-import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
-import { readSwitch } from "../domain/postback-rule-fields.ts";
+import { POSTBACK_EVENT_TYPES } from "../domain/postback/postback.ts";
+import { readSwitch } from "../domain/postback/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { CALLBACK_HOSTS, hostsOf } from "./connector/callback.ts";

@@ -1,5 +1,5 @@
-import { cleanValue } from "../domain/identity.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../domain/json.ts";
+import { cleanValue } from "../domain/user/identity.ts";
 import { LIMITS } from "../limits.ts";
 
 /** Keys that hold more of a Douyin launch query, as an object or as JSON text, which may be percent-encoded. */

@@ -1,5 +1,5 @@
-import type { TouchKind } from "../domain/touch.ts";
-import { TOUCH_KINDS } from "../domain/touch.ts";
+import type { TouchKind } from "../domain/attribution/touch.ts";
+import { TOUCH_KINDS } from "../domain/attribution/touch.ts";
 import { linkMacros, linkOf } from "./link.ts";
 import { PLATFORMS_WITH_LINKS, platformOfLink } from "./registry.ts";
 

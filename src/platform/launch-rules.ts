@@ -1,4 +1,4 @@
-import type { Field } from "../domain/touch-key.ts";
+import type { Field } from "../domain/attribution/touch-key.ts";
 
 /** One way in which an ad opens a game or an app, told by the keys of the launch query. */
 export type LaunchRule = {

@@ -1,5 +1,5 @@
-import { cleanValue } from "../domain/identity.ts";
 import { cutToBytes, storableText } from "../domain/json.ts";
+import { cleanValue } from "../domain/user/identity.ts";
 import { LIMITS } from "../limits.ts";
 
 /**

@@ -1,5 +1,4 @@
-import { cleanId } from "../domain/identity.ts";
-import { type Touch, type TouchKind, touchIdOf } from "../domain/touch.ts";
+import { type Touch, type TouchKind, touchIdOf } from "../domain/attribution/touch.ts";
 import {
   addressKey,
   clickKeys,
@@ -8,7 +7,8 @@ import {
   type Key,
   openIdKeys,
   touchDeviceKeys,
-} from "../domain/touch-key.ts";
+} from "../domain/attribution/touch-key.ts";
+import { cleanId } from "../domain/user/identity.ts";
 import { LIMITS } from "../limits.ts";
 import type { LinkQuery } from "./link-query.ts";
 import type { Platform } from "./platform.ts";

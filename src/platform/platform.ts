@@ -1,7 +1,7 @@
-import { cleanValue } from "../domain/identity.ts";
+import type { AdIds } from "../domain/attribution/touch.ts";
+import type { Field } from "../domain/attribution/touch-key.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import type { AdIds } from "../domain/touch.ts";
-import type { Field } from "../domain/touch-key.ts";
+import { cleanValue } from "../domain/user/identity.ts";
 
 /** A parameter of a monitoring link, and the macro that the platform replaces with its value. */
 export type LinkField = readonly [parameter: string, macro: string];

@@ -1,6 +1,6 @@
-import { ORGANIC } from "../domain/attribution.ts";
+import { ORGANIC } from "../domain/attribution/attribution.ts";
+import type { AdIds } from "../domain/attribution/touch.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import type { AdIds } from "../domain/touch.ts";
 import { withAdParams } from "./ad-params.ts";
 import { appleCosts } from "./apple/cost.ts";
 import { apple } from "./apple/link.ts";

@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
 import type { Clock } from "../clock.ts";
 import type { Callback } from "../db/callback.ts";
-import { CALLBACK_MACROS, MACRO } from "../domain/callback.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import { callbackLaneOf } from "../domain/postback-book.ts";
+import { CALLBACK_MACROS, MACRO } from "../domain/postback/callback.ts";
+import { callbackLaneOf } from "../domain/postback/postback-book.ts";
 import type { Sender } from "../outbound/sender.ts";
 import type { HttpRequest } from "../platform/connector/connector.ts";
 import { type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";

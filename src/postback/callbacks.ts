@@ -4,8 +4,8 @@ import { loadCallbacks, removeCallback, storeCallback } from "../db/callback.ts"
 import { inTransaction } from "../db/engine/pool.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { giveUpLane } from "../db/postback-outcome.ts";
-import { type CallbackKind, type GivenCallback, readCallback, readCallbackKind } from "../domain/callback.ts";
-import { callbackLaneOf } from "../domain/postback-book.ts";
+import { type CallbackKind, type GivenCallback, readCallback, readCallbackKind } from "../domain/postback/callback.ts";
+import { callbackLaneOf } from "../domain/postback/postback-book.ts";
 import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 

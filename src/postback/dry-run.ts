@@ -4,9 +4,9 @@ import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
 import { ALL_DAYS, type DayRange } from "../db/postback-history.ts";
 import { countUsers, pageUsers, type UserAccount } from "../db/user-account.ts";
-import { ORGANIC } from "../domain/attribution.ts";
+import { ORGANIC } from "../domain/attribution/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
-import { POSTBACK_STATUS } from "../domain/postback.ts";
+import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
 import {
   isToldOnce,
   type Judgement,
@@ -14,7 +14,7 @@ import {
   ownEventOf,
   type PostbackRule,
   retentionDaysOf,
-} from "../domain/postback-rule.ts";
+} from "../domain/postback/postback-rule.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";

@@ -1,7 +1,7 @@
 import { noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import type { PostbackEventType } from "../domain/postback.ts";
-import { laneOf } from "../domain/postback-book.ts";
+import type { PostbackEventType } from "../domain/postback/postback.ts";
+import { laneOf } from "../domain/postback/postback-book.ts";
 import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector/connector.ts";
 import { ANSWER_LOST, type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";

@@ -16,10 +16,10 @@ import {
 import { loadPostbackRules } from "../db/postback-rule.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
-import { POSTBACK_STATUS } from "../domain/postback.ts";
-import { PostbackBook } from "../domain/postback-book.ts";
-import type { ResendRefusal, ResendWish } from "../domain/postback-request.ts";
-import { toldAmount } from "../domain/postback-rule.ts";
+import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
+import { PostbackBook } from "../domain/postback/postback-book.ts";
+import type { ResendRefusal, ResendWish } from "../domain/postback/postback-request.ts";
+import { toldAmount } from "../domain/postback/postback-rule.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";

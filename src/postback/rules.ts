@@ -10,14 +10,14 @@ import {
   removePostbackRule,
   storePostbackRule,
 } from "../db/postback-rule.ts";
-import type { PostbackRule } from "../domain/postback-rule.ts";
+import type { PostbackRule } from "../domain/postback/postback-rule.ts";
 import {
   type GivenRule,
   type PostbackRuleTexts,
   postbackRuleTexts,
   type RuleParts,
   readPostbackRule,
-} from "../domain/postback-rule-fields.ts";
+} from "../domain/postback/postback-rule-fields.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { POSTBACK_PLATFORMS, platformNamed } from "../platform/registry.ts";

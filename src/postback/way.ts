@@ -1,7 +1,7 @@
 import type { ClaimedRow } from "../db/outbox.ts";
 import type { UserAccount } from "../db/user-account.ts";
-import { LATE_MS } from "../domain/postback-rule.ts";
-import type { TouchKind } from "../domain/touch.ts";
+import type { TouchKind } from "../domain/attribution/touch.ts";
+import { LATE_MS } from "../domain/postback/postback-rule.ts";
 
 /** A claimed row with what the tables know of it. */
 export type Parcel = {

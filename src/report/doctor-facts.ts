@@ -1,8 +1,8 @@
 import { type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
 import { sumOrdersWithoutRate } from "../db/orders.ts";
 import { addDays, calendarOf, weekOf } from "../domain/calendar.ts";
-import type { SharedValue, StoredFacts } from "../domain/doctor-stored.ts";
-import type { SeenPayment } from "../domain/seen-call.ts";
+import type { SharedValue, StoredFacts } from "../domain/doctor/doctor-stored.ts";
+import type { SeenPayment } from "../domain/doctor/seen-call.ts";
 import { LIMITS } from "../limits.ts";
 import { sumLedger } from "./ledger.ts";
 

@@ -1,9 +1,9 @@
 import type { FraudReport } from "../contract/fraud.ts";
 import { type Executor, query, sql } from "../db/engine/sql.ts";
 import type { UserAccount } from "../db/user-account.ts";
+import type { PatternFlag } from "../domain/attribution/fraud.ts";
+import { deviceKeys } from "../domain/attribution/touch-key.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
-import type { PatternFlag } from "../domain/fraud.ts";
-import { deviceKeys } from "../domain/touch-key.ts";
 import { LIMITS } from "../limits.ts";
 
 /** What shows only when many users are looked at together. Found when somebody asks, so it is never out of date. */

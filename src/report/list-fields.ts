@@ -9,8 +9,8 @@ import {
 } from "../contract/list-filter.ts";
 import { type Columns, DEVICE_COLUMNS, ORDER_COLUMNS, RETURN_COLUMNS, USER_COLUMNS } from "../contract/list-record.ts";
 import type { PropertyMeta } from "../db/metadata.ts";
-import { POSTBACK_EVENT_TYPES } from "../domain/postback.ts";
-import { PROPERTY_OPERATORS } from "../domain/property-test.ts";
+import { PROPERTY_OPERATORS } from "../domain/event/property-test.ts";
+import { POSTBACK_EVENT_TYPES } from "../domain/postback/postback.ts";
 import { LIMITS } from "../limits.ts";
 import { ORDER_SORTS } from "./order-list.ts";
 import { USER_SORTS } from "./user-list.ts";

@@ -1,6 +1,6 @@
 import type { App } from "../db/app.ts";
 import { type Sql, sql } from "../db/engine/sql.ts";
-import { ORGANIC } from "../domain/attribution.ts";
+import { ORGANIC } from "../domain/attribution/attribution.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
 import { readDates } from "./ad-report-request.ts";

@@ -1,5 +1,5 @@
 import type { RequestText } from "../contract/console-report.ts";
-import { signedRequest } from "../domain/report-sign.ts";
+import { signedRequest } from "../domain/access/report-sign.ts";
 
 const PATH = "/openapi/api/v1/report/combo_sql/";
 /** Where the key is not at hand, whoever has it puts these in: README shows how they are made. */

@@ -1,10 +1,10 @@
 import type { OrderListRecord, UserListRecord } from "../contract/list-record.ts";
 import type { AppRules } from "../db/app.ts";
 import type { UserAccount } from "../db/user-account.ts";
-import { ORGANIC } from "../domain/attribution.ts";
+import { ORGANIC } from "../domain/attribution/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
-import type { Device } from "../domain/device.ts";
 import type { JsonValue } from "../domain/json.ts";
+import type { Device } from "../domain/user/device.ts";
 
 const EMPTY = "empty";
 const OS_NUMBERS: Readonly<Record<string, number>> = { android: 1, ios: 2 };

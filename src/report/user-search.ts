@@ -3,10 +3,10 @@ import type { AppRules } from "../db/app.ts";
 import { type Executor, query, sql } from "../db/engine/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { findKeyHolders } from "../db/user-key.ts";
-import { ORGANIC } from "../domain/attribution.ts";
+import { ORGANIC } from "../domain/attribution/attribution.ts";
+import { clickKeys, deviceKeys, type Key, openIdKeys, touchDeviceKeys } from "../domain/attribution/touch-key.ts";
 import { calendarOf } from "../domain/calendar.ts";
-import { deviceOf } from "../domain/device.ts";
-import { clickKeys, deviceKeys, type Key, openIdKeys, touchDeviceKeys } from "../domain/touch-key.ts";
+import { deviceOf } from "../domain/user/device.ts";
 import { LIMITS } from "../limits.ts";
 
 /** A client, and which of its ids was asked for. */

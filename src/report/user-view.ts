@@ -4,9 +4,9 @@ import type { AppRules } from "../db/app.ts";
 import { loadCampaign } from "../db/campaign.ts";
 import { type Executor, query, sql } from "../db/engine/sql.ts";
 import { loadUsers, type UserAccount, type UserKey } from "../db/user-account.ts";
-import { ORGANIC } from "../domain/attribution.ts";
+import { ORGANIC } from "../domain/attribution/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
-import { POSTBACK_STATUS } from "../domain/postback.ts";
+import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
 import { userListRecord } from "./user-record.ts";
 
 /** All that is known of one user, but for what happened over time. Undefined: there is no such user. */

@@ -3,8 +3,8 @@ import { pageDecisions, type StoredDecision } from "../db/attribution-decision.t
 import { loadRuleSettings } from "../db/attribution-setting.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { loadUsers, type UserAccount } from "../db/user-account.ts";
-import { decide, ORGANIC } from "../domain/attribution.ts";
-import { RuleBook, type RuleSettings, type Rules } from "../domain/attribution-rules.ts";
+import { decide, ORGANIC } from "../domain/attribution/attribution.ts";
+import { RuleBook, type RuleSettings, type Rules } from "../domain/attribution/attribution-rules.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 import { LIMITS } from "../limits.ts";
 

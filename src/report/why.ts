@@ -3,7 +3,7 @@ import type { AppRules } from "../db/app.ts";
 import { loadDecisions, type StoredDecision } from "../db/attribution-decision.ts";
 import type { Executor } from "../db/engine/sql.ts";
 import { loadUsers } from "../db/user-account.ts";
-import type { Candidate } from "../domain/attribution.ts";
+import type { Candidate } from "../domain/attribution/attribution.ts";
 import { calendarOf } from "../domain/calendar.ts";
 import { durationText } from "../domain/duration.ts";
 import { findPatterns } from "./fraud.ts";

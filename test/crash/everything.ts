@@ -2,7 +2,7 @@ import { createCipheriv } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { App } from "../../src/db/app.ts";
-import { PROFILE_OPERATIONS } from "../../src/domain/profile.ts";
+import { PROFILE_OPERATIONS } from "../../src/domain/event/profile.ts";
 import { cliJson } from "../cli/run.ts";
 import type { Answer, Touchpoint } from "../support/touchpoint.ts";
 

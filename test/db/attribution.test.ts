@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { loadDecisions } from "../../src/db/attribution-decision.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
-import type { Rules } from "../../src/domain/attribution-rules.ts";
+import type { Rules } from "../../src/domain/attribution/attribution-rules.ts";
 import { userListRecord } from "../../src/report/user-record.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
 import { rowsOf } from "./temp-database.ts";

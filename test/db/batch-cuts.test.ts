@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { loadDecisions } from "../../src/db/attribution-decision.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
-import type { Rules } from "../../src/domain/attribution-rules.ts";
+import type { Rules } from "../../src/domain/attribution/attribution-rules.ts";
 import { readAll } from "../journal/temp-journal.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS } from "./apply-stage.ts";
 import { rowsOf } from "./temp-database.ts";

@@ -6,7 +6,7 @@ import { createApp } from "../../src/db/app.ts";
 import { ErasureDigest } from "../../src/db/erased-user.ts";
 import { storeMediaToken } from "../../src/db/media-token.ts";
 import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
-import { md5 } from "../../src/domain/identity.ts";
+import { md5 } from "../../src/domain/user/identity.ts";
 import { openKeys } from "../../src/installation.ts";
 import { openVault } from "../../src/vault.ts";
 import { TEST_KEY } from "../support/shared-server.ts";

@@ -3,8 +3,8 @@ import { inTransaction } from "../../src/db/engine/pool.ts";
 import { claimOutbox } from "../../src/db/outbox.ts";
 import { type PostbackOutcome, recordOutcomes } from "../../src/db/postback-outcome.ts";
 import { createPostbackRule } from "../../src/db/postback-rule.ts";
-import { POSTBACK_STATUS } from "../../src/domain/postback.ts";
-import { laneOf } from "../../src/domain/postback-book.ts";
+import { POSTBACK_STATUS } from "../../src/domain/postback/postback.ts";
+import { laneOf } from "../../src/domain/postback/postback-book.ts";
 import { PostbackStage } from "../postback/postback-stage.ts";
 import { pay } from "./apply-stage.ts";
 

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, query, sql } from "../../src/db/engine/sql.ts";
-import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import {
   FIGURE_FIELDS,
   matchesProperty,
   PROPERTY_OPERATORS,
   type PropertyTest,
   propertyTestProblem,
-} from "../../src/domain/property-test.ts";
+} from "../../src/domain/event/property-test.ts";
+import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
 import type { PropertyCondition } from "../../src/report/list-request.ts";
 import { propertyConditions } from "../../src/report/property-condition.ts";
 import { createDatabase, type TempDatabase } from "./temp-database.ts";

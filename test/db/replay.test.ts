@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp } from "../../src/db/app.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { requestReplay } from "../../src/db/set-aside.ts";
-import { md5 } from "../../src/domain/identity.ts";
+import { md5 } from "../../src/domain/user/identity.ts";
 import type { EntryHead, EntryKind } from "../../src/journal/entry.ts";
 import { readAll } from "../journal/temp-journal.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";

@@ -15,7 +15,7 @@ import {
 } from "../../src/db/metadata.ts";
 import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db/orders.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
-import { APP_SECRETS } from "../../src/domain/app-secret.ts";
+import { APP_SECRETS } from "../../src/domain/access/app-secret.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 

@@ -13,8 +13,8 @@ import { findRegistered, loadUsers, renameUser, storeUsers, type UserAccount } f
 import { addUserDays } from "../../src/db/user-day.ts";
 import { addUserKeys } from "../../src/db/user-key.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { deviceOf } from "../../src/domain/device.ts";
 import { type JsonObject, storableText } from "../../src/domain/json.ts";
+import { deviceOf } from "../../src/domain/user/device.ts";
 import { migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { cleanId } from "../../src/domain/identity.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
+import { cleanId } from "../../src/domain/user/identity.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { withAdParams } from "../../src/platform/ad-params.ts";
 import { HOST_APPS } from "../../src/platform/bytedance/link.ts";

@@ -1,5 +1,5 @@
+import type { AdIds } from "../../src/domain/attribution/touch.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
-import type { AdIds } from "../../src/domain/touch.ts";
 
 /** A launch query as a platform really passes it, and the call of the monitoring link for the same click. */
 export type LaunchScene = {

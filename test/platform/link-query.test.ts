@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cleanValue } from "../../src/domain/identity.ts";
 import { storableText } from "../../src/domain/json.ts";
+import { cleanValue } from "../../src/domain/user/identity.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { readTouch } from "../../src/platform/link.ts";
 import { LinkQuery } from "../../src/platform/link-query.ts";

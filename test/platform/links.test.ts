@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { NO_AD_IDS, TOUCH_KINDS, type TouchKind } from "../../src/domain/touch.ts";
+import { NO_AD_IDS, TOUCH_KINDS, type TouchKind } from "../../src/domain/attribution/touch.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { type LinkOptions, linkOf, readTouch } from "../../src/platform/link.ts";
 import { LinkQuery } from "../../src/platform/link-query.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { POSTBACK_EVENT_TYPES } from "../../src/domain/postback.ts";
+import { POSTBACK_EVENT_TYPES } from "../../src/domain/postback/postback.ts";
 import type { PostbackConnector, ReplyVerdict } from "../../src/platform/connector/connector.ts";
 import { linkOf, readTouch } from "../../src/platform/link.ts";
 import { LinkQuery } from "../../src/platform/link-query.ts";

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
-import { deviceOf } from "../../src/domain/device.ts";
 import type { JsonObject } from "../../src/domain/json.ts";
-import { POSTBACK_EVENT_TYPES, type PostbackEventType } from "../../src/domain/postback.ts";
+import { POSTBACK_EVENT_TYPES, type PostbackEventType } from "../../src/domain/postback/postback.ts";
+import { deviceOf } from "../../src/domain/user/device.ts";
 import {
   type CallContext,
   type Conversion,

@@ -4,7 +4,7 @@ import type { StandIn } from "../../sim/platforms/stand-in.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
 import type { Tokens } from "../../sim/platforms/tokens.ts";
 import { storeMediaToken } from "../../src/db/media-token.ts";
-import { md5 } from "../../src/domain/identity.ts";
+import { md5 } from "../../src/domain/user/identity.ts";
 import { DAY_MS, HOUR_MS, NOW_MS, pay, track } from "../db/apply-stage.ts";
 import { vault } from "../db/temp-database.ts";
 import { PostbackStage } from "./postback-stage.ts";

@@ -3,7 +3,7 @@ import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/o
 import { inTransaction, openPool } from "../../src/db/engine/pool.ts";
 import { claimOutbox } from "../../src/db/outbox.ts";
 import { recordOutcomes } from "../../src/db/postback-outcome.ts";
-import { laneOf } from "../../src/domain/postback-book.ts";
+import { laneOf } from "../../src/domain/postback/postback-book.ts";
 import { log } from "../db/temp-database.ts";
 import { PostbackStage } from "./postback-stage.ts";
 

@@ -5,7 +5,7 @@ import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/o
 import type { Failure } from "../../sim/platforms/stand-in.ts";
 import { claimOutbox } from "../../src/db/outbox.ts";
 import { loadReaches } from "../../src/db/platform-account.ts";
-import { laneOf } from "../../src/domain/postback-book.ts";
+import { laneOf } from "../../src/domain/postback/postback-book.ts";
 import { NOW_MS, pay } from "../db/apply-stage.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";

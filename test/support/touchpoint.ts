@@ -8,7 +8,7 @@ import { clusterOf, stopPostmaster } from "../../sim/chaos/postmaster.ts";
 import { type App, createApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { openPool } from "../../src/db/engine/pool.ts";
-import type { MetadataMode } from "../../src/domain/metadata.ts";
+import type { MetadataMode } from "../../src/domain/event/metadata.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import { PATIENCE_MS } from "./patience.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { PostbackRule } from "../../src/contract/postback.ts";
-import { PRESET_MOMENTS } from "../../src/domain/postback-rule.ts";
-import { postbackRuleTexts, readPostbackRule } from "../../src/domain/postback-rule-fields.ts";
+import { PRESET_MOMENTS } from "../../src/domain/postback/postback-rule.ts";
+import { postbackRuleTexts, readPostbackRule } from "../../src/domain/postback/postback-rule-fields.ts";
 import { draftOf, fieldsOf, NEW_RULE } from "../../web/src/pages/postbacks/rule-draft.ts";
 
 const RULE = { moment: "pay", event_type: "pay" };

@@ -1,4 +1,4 @@
-import { POSTBACK_STATUS } from "../../../src/domain/postback.ts";
+import { POSTBACK_STATUS } from "../../../src/domain/postback/postback.ts";
 import { ANSWER_LOST } from "../../../src/postback/way.ts";
 import type { StandIn } from "../../platforms/stand-in.ts";
 import { type Justified, judgePostbacks, type Told } from "../../score/postback-score.ts";

@@ -1,4 +1,4 @@
-import { FOREVER } from "../../domain/event-part.ts";
+import { FOREVER } from "../../domain/event/event-part.ts";
 import { type Executor, execute, identifier, sql } from "./sql.ts";
 
 /** A partition of a table, for [from, until). */

@@ -8,9 +8,9 @@ import {
   updateDataBody,
 } from "../../contract/user.ts";
 import { messageOfInvalid } from "../../contract/validation.ts";
-import { deviceOf, readDeviceData } from "../../domain/device.ts";
-import { readClientId } from "../../domain/identity.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { deviceOf, readDeviceData } from "../../domain/user/device.ts";
+import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
 import type { EntryHead, EntryKind } from "../../journal/entry.ts";
 import { LIMITS } from "../../limits.ts";

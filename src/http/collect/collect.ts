@@ -1,5 +1,5 @@
 import { elapsedMs } from "../../clock.ts";
-import type { EventError } from "../../domain/admission.ts";
+import type { EventError } from "../../domain/event/admission.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { ApiError } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { emptyData, envelopeSchema, success } from "../../contract/envelope.ts";
 import { appAndClientQuery, appQuery, refreshBody, userGetAnswer, userGetBody } from "../../contract/user.ts";
 import { storeMediaToken } from "../../db/media-token.ts";
-import { md5, readClientId } from "../../domain/identity.ts";
+import { md5, readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
 import { bodyOf, type HttpContext } from "../context.ts";
 import { findUserRecords } from "./user-record.ts";

@@ -7,9 +7,9 @@ import {
   postbackInfoQuery,
 } from "../../contract/order-events.ts";
 import { appAndClientQuery } from "../../contract/user.ts";
-import { readClientId } from "../../domain/identity.ts";
+import { readUserToken } from "../../domain/access/user-token.ts";
 import { assertShallow, type JsonObject } from "../../domain/json.ts";
-import { readUserToken } from "../../domain/user-token.ts";
+import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
 import { bodyOf, type HttpContext } from "../context.ts";
 import { acceptAboutClient } from "./client-routes.ts";

@@ -8,9 +8,9 @@ import {
   registerBody,
   tokenAnswer,
 } from "../../contract/user.ts";
-import { readClientId } from "../../domain/identity.ts";
+import { makeUserToken } from "../../domain/access/user-token.ts";
 import { assertShallow, isObject, type JsonObject } from "../../domain/json.ts";
-import { makeUserToken } from "../../domain/user-token.ts";
+import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
 import type { EntryKind } from "../../journal/entry.ts";
 import { LIMITS } from "../../limits.ts";

@@ -1,4 +1,4 @@
-import type { TouchKind } from "../../domain/touch.ts";
+import type { TouchKind } from "../../domain/attribution/touch.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import type { HttpContext } from "../context.ts";

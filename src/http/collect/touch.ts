@@ -1,6 +1,6 @@
 import { elapsedMs } from "../../clock.ts";
 import { SUCCESS_TEXT } from "../../contract/envelope.ts";
-import type { TouchKind } from "../../domain/touch.ts";
+import type { TouchKind } from "../../domain/attribution/touch.ts";
 import { ApiError, CODES, type CodeName } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { LIMITS } from "../../limits.ts";

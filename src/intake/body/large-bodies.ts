@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { AppMetadata } from "../../domain/metadata.ts";
+import type { AppMetadata } from "../../domain/event/metadata.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";

@@ -1,6 +1,6 @@
 import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
-import type { AppMetadata } from "../../domain/metadata.ts";
+import type { AppMetadata } from "../../domain/event/metadata.ts";
 import { ApiError, type CodeName } from "../../errors.ts";
 import { type JudgedLarge, judgeLarge, type SentLarge } from "./judge.ts";
 import { transferable } from "./transferable.ts";

@@ -1,5 +1,5 @@
-import { cleanId } from "../../domain/identity.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { cleanId } from "../../domain/user/identity.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledCost } from "../connector/cost-connector.ts";
 import { answerOf, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { md5 } from "../../domain/identity.ts";
+import { md5 } from "../../domain/user/identity.ts";
 import { PLAIN, type Platform } from "../platform.ts";
 
 const SIGN = /&sign=([0-9a-fA-F]{32})$/;

@@ -1,6 +1,6 @@
-import { cleanId, md5 } from "../../domain/identity.ts";
+import { hashOf } from "../../domain/attribution/touch-key.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
-import { hashOf } from "../../domain/touch-key.ts";
+import { cleanId, md5 } from "../../domain/user/identity.ts";
 import { addressOf, callbackHostsField } from "../connector/callback.ts";
 import { CODES_FIELD, codeOf } from "../connector/codes.ts";
 import type {

@@ -1,5 +1,5 @@
-import { cleanId } from "../../domain/identity.ts";
-import type { Field } from "../../domain/touch-key.ts";
+import type { Field } from "../../domain/attribution/touch-key.ts";
+import { cleanId } from "../../domain/user/identity.ts";
 import { PLAIN, type Platform } from "../platform.ts";
 
 /** Apps of the family that mini-games run in, by the id that they pass as `aid`: read in public clients of each. */

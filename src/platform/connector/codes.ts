@@ -1,5 +1,5 @@
 import { isObject } from "../../domain/json.ts";
-import type { PostbackEventType } from "../../domain/postback.ts";
+import type { PostbackEventType } from "../../domain/postback/postback.ts";
 import type { AccountField } from "./connector.ts";
 import { type Skip, skip } from "./prepared.ts";
 

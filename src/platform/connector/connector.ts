@@ -1,7 +1,7 @@
-import type { Device } from "../../domain/device.ts";
+import type { TouchKind } from "../../domain/attribution/touch.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { PostbackEventType } from "../../domain/postback.ts";
-import type { TouchKind } from "../../domain/touch.ts";
+import type { PostbackEventType } from "../../domain/postback/postback.ts";
+import type { Device } from "../../domain/user/device.ts";
 
 /** A call to a platform as data: building it sends nothing. */
 export type HttpRequest = {

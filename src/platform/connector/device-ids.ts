@@ -1,5 +1,5 @@
-import { cleanId, md5 } from "../../domain/identity.ts";
-import { hashOf } from "../../domain/touch-key.ts";
+import { hashOf } from "../../domain/attribution/touch-key.ts";
+import { cleanId, md5 } from "../../domain/user/identity.ts";
 import { fieldsOf } from "../platform.ts";
 import type { Conversion } from "./connector.ts";
 

@@ -1,7 +1,7 @@
 import { isDay } from "../../domain/calendar.ts";
 import { e4OfDecimal } from "../../domain/decimal.ts";
-import { cleanId } from "../../domain/identity.ts";
 import type { JsonValue } from "../../domain/json.ts";
+import { cleanId } from "../../domain/user/identity.ts";
 import type { AccountSettings } from "./connector.ts";
 import type { PulledCost, PulledName } from "./cost-connector.ts";
 import { countOf, type Refusal, textOf } from "./reply.ts";

@@ -1,5 +1,5 @@
-import { cleanValue } from "../../domain/identity.ts";
 import { cutToBytes, isObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
+import { cleanValue } from "../../domain/user/identity.ts";
 import type { HttpReply, ReplyVerdict, TokenAnswer } from "./connector.ts";
 
 type Kind = ReplyVerdict["kind"];

@@ -1,6 +1,6 @@
 import { createCipheriv } from "node:crypto";
-import { md5 } from "../../domain/identity.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { md5 } from "../../domain/user/identity.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
   CallContext,

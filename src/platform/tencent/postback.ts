@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../domain/json.ts";
-import type { PostbackEventType } from "../../domain/postback.ts";
+import type { PostbackEventType } from "../../domain/postback/postback.ts";
 import { addressOf, callbackHostsField, isAddress } from "../connector/callback.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {

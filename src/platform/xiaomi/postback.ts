@@ -1,4 +1,4 @@
-import { md5 } from "../../domain/identity.ts";
+import { md5 } from "../../domain/user/identity.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
   CallContext,

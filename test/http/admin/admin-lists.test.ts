@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { listFields } from "../../../src/contract/admin-list.ts";
 import { ORDER_COLUMNS, orderList, USER_COLUMNS, userList } from "../../../src/contract/list-record.ts";
 import type { App } from "../../../src/db/app.ts";
-import { POSTBACK_EVENT_TYPES } from "../../../src/domain/postback.ts";
+import { POSTBACK_EVENT_TYPES } from "../../../src/domain/postback/postback.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { profile, type Row } from "../fixture.ts";

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { erasure, TIMELINE_KINDS, timeline, userSearch, userView } from "../../../src/contract/admin-user.ts";
 import { explanation } from "../../../src/contract/why.ts";
 import type { App } from "../../../src/db/app.ts";
-import { md5 } from "../../../src/domain/identity.ts";
+import { md5 } from "../../../src/domain/user/identity.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";
 import { eventually } from "../../support/patience.ts";
 import { sharedServer } from "../../support/shared-server.ts";

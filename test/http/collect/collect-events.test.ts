@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { App } from "../../../src/db/app.ts";
-import type { MetadataMode } from "../../../src/domain/metadata.ts";
+import type { MetadataMode } from "../../../src/domain/event/metadata.ts";
 import { PATIENCE_MS } from "../../support/patience.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { DAY_MS, HOUR_MS, profile, type Row, Tables, track } from "../fixture.ts";

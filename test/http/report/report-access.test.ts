@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { signedRequest } from "../../../src/client/report-client.ts";
 import type { App } from "../../../src/db/app.ts";
 import type { DeveloperApp } from "../../../src/db/developer-app.ts";
-import type { DeveloperState } from "../../../src/domain/developer-state.ts";
+import type { DeveloperState } from "../../../src/domain/access/developer-state.ts";
 import { sharedServer } from "../../support/shared-server.ts";
 import { type Answer, answerOf } from "../../support/touchpoint.ts";
 import type { Row } from "../fixture.ts";

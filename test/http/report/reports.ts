@@ -7,8 +7,8 @@ import {
   decideDeveloperApp,
   type RateLevel,
 } from "../../../src/db/developer-app.ts";
+import type { DeveloperState } from "../../../src/domain/access/developer-state.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
-import type { DeveloperState } from "../../../src/domain/developer-state.ts";
 import { openVault, type Vault } from "../../../src/vault.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";
 import { eventually } from "../../support/patience.ts";

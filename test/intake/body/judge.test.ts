@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { admitEvents } from "../../../src/domain/admission.ts";
+import { admitEvents } from "../../../src/domain/event/admission.ts";
+import type { AppMetadata } from "../../../src/domain/event/metadata.ts";
 import type { JsonObject } from "../../../src/domain/json.ts";
-import type { AppMetadata } from "../../../src/domain/metadata.ts";
 import { type CollectForm, judgeLarge, type SentLarge } from "../../../src/intake/body/judge.ts";
 import { LIMITS } from "../../../src/limits.ts";
 

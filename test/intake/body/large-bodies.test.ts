@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import type { AppMetadata } from "../../../src/domain/metadata.ts";
+import type { AppMetadata } from "../../../src/domain/event/metadata.ts";
 import type { SentLarge } from "../../../src/intake/body/judge.ts";
 import { LargeBodies } from "../../../src/intake/body/large-bodies.ts";
 import { Refusals } from "../../../src/intake/refusals.ts";

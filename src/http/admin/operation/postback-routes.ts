@@ -14,8 +14,8 @@ import {
   resendBody,
   resentAnswer,
 } from "../../../contract/postback.ts";
-import { readClientId } from "../../../domain/identity.ts";
-import { type GivenTexts, type ResendWish, readList, readResend } from "../../../domain/postback-request.ts";
+import { type GivenTexts, type ResendWish, readList, readResend } from "../../../domain/postback/postback-request.ts";
+import { readClientId } from "../../../domain/user/identity.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { platformOfLink } from "../../../platform/registry.ts";

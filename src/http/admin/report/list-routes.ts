@@ -11,7 +11,7 @@ import {
 import { success } from "../../../contract/envelope.ts";
 import { orderListAnswer, userListAnswer } from "../../../contract/list-record.ts";
 import { loadPropertyMeta } from "../../../db/metadata.ts";
-import { ORGANIC } from "../../../domain/attribution.ts";
+import { ORGANIC } from "../../../domain/attribution/attribution.ts";
 import { PLATFORM_NAMES } from "../../../platform/registry.ts";
 import { fieldsOfList } from "../../../report/list-fields.ts";
 import { readOrderList, runOrderList } from "../../../report/order-list.ts";

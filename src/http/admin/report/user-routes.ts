@@ -12,7 +12,7 @@ import {
 } from "../../../contract/admin-user.ts";
 import { success } from "../../../contract/envelope.ts";
 import { loadUsers } from "../../../db/user-account.ts";
-import { readClientId } from "../../../domain/identity.ts";
+import { readClientId } from "../../../domain/user/identity.ts";
 import { ApiError } from "../../../errors.ts";
 import type { EntryHead } from "../../../journal/entry.ts";
 import { LIMITS } from "../../../limits.ts";

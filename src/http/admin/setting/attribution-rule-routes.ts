@@ -12,7 +12,7 @@ import {
 } from "../../../contract/attribution-rule.ts";
 import { envelopeSchema, success } from "../../../contract/envelope.ts";
 import { loadRuleSettings, storeRuleSettings } from "../../../db/attribution-setting.ts";
-import type { Rules } from "../../../domain/attribution-rules.ts";
+import type { Rules } from "../../../domain/attribution/attribution-rules.ts";
 import {
   DEFAULT_RULE_TEXTS,
   isAppOnly,
@@ -21,7 +21,7 @@ import {
   RULE_FIELDS,
   readRules,
   ruleTexts,
-} from "../../../domain/rule-fields.ts";
+} from "../../../domain/attribution/rule-fields.ts";
 import { ApiError, messageOf } from "../../../errors.ts";
 import { PLATFORM_NAMES, platformOfLink } from "../../../platform/registry.ts";
 import { type TriedRules, whatIf } from "../../../report/what-if.ts";

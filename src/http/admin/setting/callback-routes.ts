@@ -11,7 +11,7 @@ import {
 } from "../../../contract/account.ts";
 import { appIdQuery } from "../../../contract/admin.ts";
 import { success } from "../../../contract/envelope.ts";
-import { type GivenCallback, KNOWN_MACROS } from "../../../domain/callback.ts";
+import { type GivenCallback, KNOWN_MACROS } from "../../../domain/postback/callback.ts";
 import { dropCallback, listCallbacks, setCallback } from "../../../postback/callbacks.ts";
 import type { HttpContext } from "../../context.ts";
 

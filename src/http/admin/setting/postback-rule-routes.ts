@@ -14,8 +14,8 @@ import {
   ruleOrderBody,
   ruleRemoveBody,
 } from "../../../contract/postback.ts";
-import { readDays } from "../../../domain/postback-request.ts";
-import type { GivenRule } from "../../../domain/postback-rule-fields.ts";
+import { readDays } from "../../../domain/postback/postback-request.ts";
+import type { GivenRule } from "../../../domain/postback/postback-rule-fields.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { dryRun } from "../../../postback/dry-run.ts";

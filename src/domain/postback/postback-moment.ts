@@ -1,0 +1,48 @@
+import type { JsonObject } from "../json.ts";
+import { roundHalfAway } from "../money.ts";
+import type { Occurrence } from "./postback-rule.ts";
+
+/*
+ * What of a user's history is a moment. Apply makes these as things arrive; a rule that is tried on the past, or a user
+ * who turns out to belong to another platform, has them made again from the tables. Both make them here.
+ */
+
+type At = Pick<Occurrence, "atMs" | "day" | "receivedAtMs">;
+
+const PLAIN = { cents: null, count: null, traceId: "", properties: {} } as const;
+
+export function registrationMoments(at: At): Occurrence[] {
+  return ["activate", "register"].map((moment) => ({ ...PLAIN, ...at, moment }));
+}
+
+export function returnMoment(at: At): Occurrence {
+  return { ...PLAIN, ...at, moment: "return" };
+}
+
+/** The first activity of a day so many days after the registration. */
+export function retentionMoment(at: At, daysAfter: number): Occurrence {
+  return { ...PLAIN, ...at, moment: `retention_${daysAfter}` };
+}
+
+export type PaidOrder = At & { cents: number; payCount: number; traceId: string; properties: JsonObject };
+
+export function orderMoments(order: PaidOrder, registeredDay: string): Occurrence[] {
+  const { atMs, day, receivedAtMs, cents, payCount, traceId, properties } = order;
+  const paid = (moment: string) => ({ moment, atMs, day, receivedAtMs, cents, count: payCount, traceId, properties });
+  return [
+    paid("pay"),
+    ...(payCount === 1 ? [paid("first_pay")] : []),
+    // The first one to arrive counts: of a user it is told once.
+    ...(day === registeredDay ? [paid("first_day_pay")] : []),
+  ];
+}
+
+export function eventMoment(at: At, event: { name: string; properties: JsonObject }): Occurrence {
+  return { ...PLAIN, ...at, moment: `event:${event.name}`, properties: event.properties };
+}
+
+/** `count` and `micros`: how many ads the user has seen with this one, and what they have earned. */
+export function adViewMoment(at: At, seen: { count: number; micros: number; properties: JsonObject }): Occurrence {
+  const cents = roundHalfAway(seen.micros / 10_000);
+  return { ...PLAIN, ...at, moment: "ad_view", cents, count: seen.count, properties: seen.properties };
+}

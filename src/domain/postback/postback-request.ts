@@ -1,0 +1,140 @@
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import { isDay } from "../calendar.ts";
+import { storable } from "../json.ts";
+import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS, POSTBACK_STATUS_TEXTS, type PostbackStatus } from "./postback.ts";
+
+/** What is asked of the postbacks of an app, as texts by name. */
+export type GivenTexts = Readonly<Record<string, string | undefined>>;
+
+/** Which postbacks to list; what is absent is not looked at. */
+export type ListWish = {
+  status?: PostbackStatus | undefined;
+  adPlatform?: string | undefined;
+  eventType?: string | undefined;
+  clientId?: string | undefined;
+  /** Only those after this one. */
+  after?: ListPlace | undefined;
+  limit: number;
+};
+
+/** A postback's place in the list. */
+export type ListPlace = { createdAtMs: number; clientId: string; eventType: string; subject: string };
+
+/** A place as a text that can be given back; nobody needs to know what is in it. */
+export function placeText({ createdAtMs, clientId, eventType, subject }: ListPlace): string {
+  return Buffer.from(JSON.stringify([createdAtMs, clientId, eventType, subject])).toString("base64url");
+}
+
+const LISTED_DEFAULT = 50;
+
+export function readList(given: GivenTexts): ListWish {
+  return {
+    status: given.status === undefined ? undefined : readStatus(given.status),
+    adPlatform: given.ad_platform,
+    eventType: given.event_type === undefined ? undefined : readListedType(given.event_type),
+    clientId: given.client_id,
+    after: given.after === undefined ? undefined : readPlace(given.after),
+    limit: given.limit === undefined ? LISTED_DEFAULT : readLimit(given.limit),
+  };
+}
+
+/** What names a postback within an app. */
+export type GivenPostback = { clientId: string; eventType: string; subject: string };
+
+/** Which postbacks to send again: those of one client, those that ended in some way, or just these. */
+export type ResendWish =
+  | { kind: "selected"; postbacks: readonly GivenPostback[] }
+  | { kind: "client"; clientId: string; eventType?: string | undefined; traceId?: string | undefined }
+  | {
+      kind: "ended";
+      status: PostbackStatus;
+      reason?: string | undefined;
+      adPlatform?: string | undefined;
+      days?: Days | undefined;
+    };
+
+/** Why a postback is not sent again. */
+export type ResendRefusal = "accepted" | "waiting" | "organic" | "takes_none" | "no_account" | "user_gone";
+
+/** Local days, both ends included. */
+export type Days = { fromDay: string; toDay: string };
+
+const OF_CLIENT = ["event_type", "trace_id"];
+const OF_ENDED = ["reason", "ad_platform", "from", "to"];
+
+export function readResend(given: GivenTexts, postbacks?: readonly GivenPostback[]): ResendWish {
+  const { client_id: clientId, status, reason } = given;
+  if ([clientId, status, postbacks].filter((way) => way !== undefined).length !== 1) {
+    throw bad("Name either client_id, or status: 2 for those given up, 3 for those skipped; or the postbacks.");
+  }
+  if (postbacks) return readSelected(given, postbacks);
+  const stray = (clientId === undefined ? OF_CLIENT : OF_ENDED).find((name) => given[name] !== undefined);
+  if (stray !== undefined) throw bad(`${stray} goes with ${clientId === undefined ? "client_id" : "status"}.`);
+  if (clientId !== undefined) {
+    const eventType = given.event_type === undefined ? undefined : readToldType(given.event_type);
+    return { kind: "client", clientId, eventType, traceId: given.trace_id };
+  }
+  const ended = readStatus(status!);
+  if (ended !== POSTBACK_STATUS.givenUp && ended !== POSTBACK_STATUS.skipped) {
+    throw bad("Only postbacks given up (status 2) or skipped (status 3) are sent again.");
+  }
+  const hasDays = given.from !== undefined || given.to !== undefined;
+  const days = hasDays ? readDays({ from: given.from, to: given.to }) : undefined;
+  return { kind: "ended", status: ended, reason, adPlatform: given.ad_platform, days };
+}
+
+function readSelected(given: GivenTexts, postbacks: readonly GivenPostback[]): ResendWish {
+  const stray = [...OF_CLIENT, ...OF_ENDED].find((name) => given[name] !== undefined);
+  if (stray !== undefined) throw bad(`${stray} does not go with postbacks.`);
+  for (const { eventType } of postbacks) readToldType(eventType);
+  return { kind: "selected", postbacks };
+}
+
+export function readDays({ from = "", to = "" }: { from?: string | undefined; to?: string | undefined }): Days {
+  if (!isDay(from) || !isDay(to)) throw bad("from and to must be days such as 2026-11-15.");
+  if (from > to) throw bad("from is after to.");
+  return { fromDay: from, toDay: to };
+}
+
+function readStatus(text: string): PostbackStatus {
+  const status = Object.values(POSTBACK_STATUS).find((known) => String(known) === text);
+  if (status !== undefined) return status;
+  throw bad(`status must be ${POSTBACK_STATUS_TEXTS.map((name, number) => `${number} (${name})`).join(", ")}.`);
+}
+
+function readToldType(text: string): string {
+  if ((POSTBACK_EVENT_TYPES as readonly string[]).includes(text)) return text;
+  throw bad(`event_type must be one of ${POSTBACK_EVENT_TYPES.join(", ")}.`);
+}
+
+/** What the app's own systems are told stands in the list too. */
+function readListedType(text: string): string {
+  return ["$attribution", "$event"].includes(text) ? text : readToldType(text);
+}
+
+function readPlace(text: string): ListPlace {
+  const [createdAtMs, clientId, eventType, subject] = listOf(text);
+  const isPlace = [clientId, eventType, subject].every((part) => typeof part === "string");
+  if (!Number.isSafeInteger(createdAtMs) || !isPlace) throw bad("after is not a place of this list.");
+  return { createdAtMs, clientId, eventType, subject } as ListPlace;
+}
+
+function listOf(text: string): unknown[] {
+  try {
+    const read: unknown = storable(JSON.parse(Buffer.from(text, "base64url").toString()));
+    return Array.isArray(read) ? read : [];
+  } catch {
+    return [];
+  }
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (/^\d{1,6}$/.test(text) && limit >= 1 && limit <= LIMITS.postbacksListed) return limit;
+  throw bad(`limit must be a whole number from 1 to ${LIMITS.postbacksListed}.`);
+}
+
+function bad(message: string): ApiError {
+  return new ApiError("badParameter", message);
+}

@@ -1,0 +1,218 @@
+import { describe, expect, test } from "vitest";
+import {
+  badProperties,
+  debugInProduction,
+  deviceNotDecrypted,
+  encryptedEvents,
+  refusedCalls,
+  rejectedEvents,
+  timeUnit,
+  undeclaredEvents,
+  unregisteredClients,
+} from "../../../src/domain/doctor/doctor-call.ts";
+import { clockSkew } from "../../../src/domain/doctor/doctor-clock.ts";
+import type { MetaState } from "../../../src/domain/event/metadata.ts";
+import { cases } from "./doctor-cases.ts";
+import { collected, event, many, NOW, registered, rejected, seen } from "./seen-calls.ts";
+
+cases("calls that are refused as a whole", refusedCalls, [
+  [
+    "are told by endpoint and code, with the sentence of the last one",
+    [
+      seen({ code: 1001, msg: "No JSON.", at_ms: NOW - 5 }),
+      registered("u", {}, { code: 1004, msg: "channel is missing." }),
+    ],
+    {
+      ...{ kind: "refused_calls", severity: "error", count: 2, firstAtMs: NOW - 5, lastAtMs: NOW },
+      subjects: ["event/collect 1001", "user/register 1004"],
+      example: { endpoint: "user/register", code: 1004, msg: "channel is missing.", client_id: "u" },
+    },
+  ],
+  ["are none where all was taken in", [seen(), seen()], undefined],
+  ["are not those of a client that is not registered yet", [seen({ code: 2000 })], undefined],
+  ["are not the server's own faults", [seen({ code: 5003 }), seen({ code: 5000 })], undefined],
+]);
+
+cases("device data that does not decrypt", deviceNotDecrypted, [
+  [
+    "is told",
+    [seen({ endpoint: "user/device_info", code: 2007, msg: "…" })],
+    { kind: "device_not_decrypted", count: 1 },
+  ],
+  ["is no other refusal", [seen({ endpoint: "user/device_info", code: 1004 })], undefined],
+]);
+
+const refused = (client_id: string, atMs: number) => seen({ client_id, code: 2000, at_ms: NOW + atMs });
+
+cases("clients that never register", unregisteredClients, [
+  [
+    "are those that are still refused after ten seconds",
+    [refused("a", 0), refused("b", 0), refused("a", 10_000), refused("b", 20_000)],
+    { kind: "unregistered_client", severity: "error", count: 2, subjects: ["a", "b"] },
+  ],
+  ["are not those that try again at once, as SDKs do", [refused("a", 0), refused("a", 3_000)], undefined],
+  [
+    "are not those that register in the end",
+    [refused("a", 0), refused("a", 15_000), registered("a", {}, { at_ms: NOW + 16_000 })],
+    undefined,
+  ],
+  [
+    "are not those whose events are taken in, though their registration was not seen",
+    [refused("a", 0), seen({ client_id: "a", at_ms: NOW + 12_000 }), refused("a", 15_000)],
+    undefined,
+  ],
+]);
+
+cases("debug mode that was left on", debugInProduction, [
+  [
+    "shows by many clients",
+    many(20, (client_id) => seen({ client_id, debug: true })),
+    { kind: "debug_in_production", severity: "warning", count: 20 },
+  ],
+  ["is not a few people who test a lot", many(19, (client_id) => seen({ client_id, debug: true })), undefined],
+  ["is not many clients without it", many(50, (client_id) => seen({ client_id })), undefined],
+]);
+
+cases("events that were not stored", rejectedEvents, [
+  [
+    "are told by reason and name",
+    [collected([event("old")], { errors: rejected("too_old", "old") })],
+    {
+      kind: "rejected_events",
+      count: 1,
+      subjects: ["too_old old"],
+      example: { reason: "too_old", message: "A sentence." },
+    },
+  ],
+  [
+    "are not those with a bad property: they are stored",
+    [collected([event("e")], { errors: rejected("bad_property") })],
+    undefined,
+  ],
+  [
+    "are told elsewhere when they are not declared",
+    [collected([event("e")], { errors: rejected("undeclared") })],
+    undefined,
+  ],
+  [
+    "are told elsewhere when their time has another unit",
+    [collected([event("e", {}, NOW / 1000)], { errors: rejected("bad_time") })],
+    undefined,
+  ],
+]);
+
+cases("properties that were left out", badProperties, [
+  [
+    "are told with the event",
+    [collected([event("e")], { errors: rejected("bad_property", "level_up") })],
+    { kind: "bad_properties", severity: "warning", subjects: ["level_up"] },
+  ],
+  ["are none in an event that was rejected", [collected([event("e")], { errors: rejected("bad_name") })], undefined],
+]);
+
+cases("encrypted events", encryptedEvents, [
+  [
+    "are told, and not as events of a bad type",
+    [collected([{ pkv: 1, ekey: "k", payload: "p" }], { errors: rejected("bad_type") })],
+    { kind: "encrypted_events", severity: "error", count: 1 },
+  ],
+  ["are not events that only have a payload", [collected([event("e", { payload: "p" })])], undefined],
+]);
+
+test("an encrypted event is not told as a rejected one, too", () => {
+  const call = collected([{ ekey: "k", payload: "p" }], { errors: rejected("bad_type") });
+  expect(rejectedEvents([call])).toBeUndefined();
+});
+
+cases("times in another unit", timeUnit, [
+  [
+    "seconds",
+    [collected([event("e", {}, Math.floor(NOW / 1000))])],
+    { kind: "time_unit", example: { time: NOW / 1000 } },
+  ],
+  ["microseconds", [collected([event("e", {}, NOW * 1000)])], { kind: "time_unit" }],
+  ["nanoseconds", [collected([event("e", {}, NOW * 1e6)])], { kind: "time_unit" }],
+  ["milliseconds", [collected([event("e", {}, NOW)])], undefined],
+  ["something that is no time at all", [collected([event("e", {}, 5), event("e", {}, "x")])], undefined],
+]);
+
+describe("undeclared events", () => {
+  const strict = (states: [string, MetaState][] = []) => ({ mode: "strict" as const, events: new Map(states) });
+  const open = (states: [string, MetaState][]) => ({ mode: "open" as const, events: new Map(states) });
+  const calls = [collected([event("boss")], { errors: rejected("undeclared", "boss") })];
+
+  test("are lost in strict mode, and told by name", () => {
+    const found = { kind: "undeclared_event", severity: "error", count: 1, subjects: ["boss"] };
+    expect(undeclaredEvents(calls, strict(), NOW)).toMatchObject(found);
+  });
+  test("are no longer told once they are declared", () => {
+    expect(undeclaredEvents(calls, strict([["boss", "declared"]]), NOW)).toBeUndefined();
+  });
+  test("that nobody could declare are not told", () => {
+    const bad = [collected([event("bad name")], { errors: rejected("undeclared", "bad name") })];
+    expect(undeclaredEvents(bad, strict(), NOW)).toBeUndefined();
+  });
+  test("are a hint in open mode: those that were observed, not those that somebody has judged", () => {
+    const states: [string, MetaState][] = [
+      ["boss", "observed"],
+      ["level", "declared"],
+      ["old", "disabled"],
+    ];
+    const found = { kind: "undeclared_event", severity: "hint", count: 1, subjects: ["boss"] };
+    expect(undeclaredEvents([], open(states), NOW)).toMatchObject(found);
+    expect(undeclaredEvents([], open(states.slice(1)), NOW)).toBeUndefined();
+  });
+});
+
+const HOUR = 3_600_000;
+const sent = (client_id: string, skewMs: number, atMs = 0) =>
+  collected([event("e", {}, NOW + atMs + skewMs)], { client_id, at_ms: NOW + atMs });
+const flushed = (client_id: string, skewMs: number) =>
+  collected([event("e", {}, NOW - 9 * HOUR)], { client_id }, { $flush_time: NOW + skewMs });
+
+cases("a clock that is far off", clockSkew, [
+  [
+    "of one client among many is the phone's own",
+    [sent("ahead", 20 * 60_000), ...many(9, (client) => sent(client, -1_000))],
+    { kind: "clock_skew", severity: "warning", count: 1, subjects: ["ahead"], example: { skew_s: 1_200 } },
+  ],
+  [
+    "that is behind shows by more than one late call",
+    [sent("a", -HOUR), sent("a", -HOUR, 60_000)],
+    { kind: "clock_skew" },
+  ],
+  ["is not one late call: there may have been no network", [sent("a", -HOUR)], undefined],
+  ["is not several late calls before one in time", [sent("a", -HOUR), sent("a", -HOUR), sent("a", -2_000)], undefined],
+  [
+    "that the SDK tells is believed at once",
+    [flushed("a", -HOUR)],
+    { kind: "clock_skew", example: { skew_s: -3_600 } },
+  ],
+  ["is not events that were kept for hours by an SDK whose clock is right", [flushed("a", -300)], undefined],
+  ["is not a minute", [sent("a", 60_000)], undefined],
+  [
+    "is not history, which is sent as such",
+    [collected([{ ...event("e", {}, NOW - 99 * HOUR), time_free: true }])],
+    undefined,
+  ],
+  [
+    "of nearly all clients, by whole hours, is a mistake of the time zone",
+    many(10, (client) => sent(client, 8 * HOUR + 400)),
+    {
+      ...{ kind: "clock_systematic", severity: "error", count: 10 },
+      example: { median_skew_s: 28_800, looks_like_zone: true },
+    },
+  ],
+  [
+    "of nearly all clients by any other time is the clock of a server",
+    many(10, (client) => sent(client, 11 * 60_000)),
+    { kind: "clock_systematic", example: { looks_like_zone: false } },
+  ],
+  [
+    "of many clients, but to both sides, is no system",
+    many(10, (client, index) => sent(client, index % 2 === 0 ? HOUR : 2 * HOUR * -1)).concat(
+      many(10, (client, index) => sent(client, index % 2 === 0 ? HOUR : -2 * HOUR)),
+    ),
+    { kind: "clock_skew", count: 10 },
+  ],
+]);
