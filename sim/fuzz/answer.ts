@@ -3,7 +3,7 @@ import type { FuzzRequest } from "./request.ts";
 
 export type FuzzAnswer = { status: number; headers: IncomingHttpHeaders; body: string };
 
-const WAIT_MS_MAX = 20_000;
+const WAIT_MS_MAX = 120_000;
 /** Streams never end by themselves. */
 const STREAMS = /^text\/event-stream/;
 

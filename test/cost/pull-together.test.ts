@@ -4,7 +4,7 @@ import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.t
 import { type App, changeApp } from "../../src/db/app.ts";
 import { loadCostAccounts } from "../../src/db/cost-pull.ts";
 import type { PlatformAccount } from "../../src/db/platform-account.ts";
-import { eventually } from "../support/patience.ts";
+import { eventually, PATIENCE_MS } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { ACCESS, ACCOUNT, CostStage, NOON_MS, spent, TODAY } from "./stage.ts";
 
@@ -214,7 +214,9 @@ test("a process that has lost its hold on the account can store nothing any more
     // Nothing more is told until the hold is lost for certain.
     return call >= 2 && !isLost ? "busy" : undefined;
   };
-  await expect(stage.pull(account, ONE)).rejects.toThrow();
+  // As often as that takes.
+  const waitsMs = Array.from({ length: PATIENCE_MS / 5 }, () => 5);
+  await expect(stage.pull(account, ONE, { waitsMs })).rejects.toThrow();
   tencent.fail = () => undefined;
   expect(await stage.costs(app)).toEqual([]);
   expect(await stage.pull(account, ONE)).toMatchObject({ days: 1, error: "" });

@@ -7,10 +7,9 @@ import { loadPauses } from "../../src/db/lane-pause.ts";
 import { loadAccount } from "../../src/db/platform-account.ts";
 import { pay } from "../db/apply-stage.ts";
 import { vault } from "../db/temp-database.ts";
-import { PATIENCE_MS } from "../support/patience.ts";
 import { sharedServer } from "../support/shared-server.ts";
 import { Gate } from "./gate.ts";
-import { BACK_OFF_MS, PostbackStage, until } from "./postback-stage.ts";
+import { BACK_OFF_MS, LEASE_MS, PostbackStage, until } from "./postback-stage.ts";
 
 let stage: PostbackStage;
 let engine: OceanEngineStandIn;
@@ -115,7 +114,7 @@ describe("a platform that is down", () => {
     await stage.kuaishou(kuaishou.url);
     await users("bytedance", 100);
     await users("kuaishou", 20);
-    const worker = stage.worker({ deadlineMs: PATIENCE_MS });
+    const worker = stage.worker();
     await worker.turn(never);
     await until(() => kuaishou.accepted.length === 20);
     await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("bytedance")));
@@ -233,7 +232,7 @@ describe("a token that has run out", () => {
     await players(20);
     await users("kuaishou", 20);
     tencent.tokens.expire();
-    const worker = stage.worker({ deadlineMs: PATIENCE_MS });
+    const worker = stage.worker();
     await worker.turn(never);
     await until(() => gate.calls.length > 0);
     await until(async () => (await stage.outbox("lane")).every(({ lane }) => String(lane).includes("tencent")));
@@ -260,14 +259,14 @@ describe("a database that is away", () => {
   test("keeps outcomes waiting, and none is lost, though leases pass meanwhile", async () => {
     await stage.kuaishou(gate.url);
     await users("kuaishou", 3);
-    const worker = stage.worker({ deadlineMs: 5_000 });
+    const worker = stage.worker();
     await worker.turn(never);
     await until(() => gate.calls.length === 3);
     const back = await outage();
     gate.release({ status: 200, body: '{"result":1}' });
     await sleep(600);
     gate.release({ status: 200, body: '{"result":1}' });
-    stage.nowMs += 60_000;
+    stage.nowMs += 2 * LEASE_MS;
     gate.release({ status: 200, body: '{"result":0,"error_msg":"callbackinfo decoded failure"}' });
     await sleep(600);
     await back();
@@ -305,15 +304,15 @@ test.each([
 ])("%s of an attempt whose lease has ended does not touch the attempt after it", async (_, late) => {
   await stage.oceanEngine(gate.url);
   await users("bytedance", 1);
-  const [slow, quick] = [stage.worker({ deadlineMs: 5_000 }), stage.worker({ deadlineMs: 5_000 })];
+  const [slow, quick] = [stage.worker(), stage.worker()];
   await slow.turn(never);
   await until(() => gate.calls.length === 1);
-  stage.nowMs += 30_000;
+  stage.nowMs += LEASE_MS;
   await quick.turn(never);
   await until(() => gate.calls.length === 2);
   gate.release(late);
   await slow.rest();
-  const lease = stage.nowMs + 30_000;
+  const lease = stage.nowMs + LEASE_MS;
   expect(await stage.outbox("attempts, in_flight, due_at_ms")).toEqual([
     { attempts: 2, in_flight: true, due_at_ms: lease },
   ]);

@@ -8,6 +8,9 @@ import { PATIENCE_MS } from "../support/patience.ts";
 
 export const BACK_OFF_MS = [60_000, 300_000, 900_000];
 
+/** So long a worker of the stage keeps what it has claimed, by the stage's clock: see the lease in postback/worker.ts. */
+export const LEASE_MS = 6 * PATIENCE_MS;
+
 /** More than every pause of a breaker, and than the time after which settings are read again. */
 const LONG_MS = 3_600_000;
 
@@ -73,7 +76,7 @@ export class PostbackStage {
     const worker = new PostbackWorker({
       ...{ pool, vault, log, clock, elapsed: () => this.elapsedMs, backOffMs: BACK_OFF_MS },
       mayCallPrivate: { platforms: true, callbacks: false },
-      ...{ deadlineMs: 10_000, connectionsMax: 64, ...change },
+      ...{ deadlineMs: PATIENCE_MS, connectionsMax: 64, ...change },
     });
     this.#workers.push(worker);
     return worker;

@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isPublicAddress } from "../../src/domain/network.ts";
 import { Sender } from "../../src/outbound/sender.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
 
 let inside: Server;
 let port: number;
@@ -36,7 +37,7 @@ describe("a callback never reaches this machine or the networks around it, howev
       "127。0。0。1",
     ],
   ])("%s", async (host) => {
-    const sender = new Sender({ deadlineMs: 2_000, connectionsMax: 2, mayCall: isPublicAddress });
+    const sender = new Sender({ deadlineMs: PATIENCE_MS, connectionsMax: 2, mayCall: isPublicAddress });
     const before = calls;
     const sent = await sender.send(requestTo(`http://${host}:${port}/`), "kept");
     expect(sent).toMatchObject({
@@ -48,7 +49,7 @@ describe("a callback never reaches this machine or the networks around it, howev
   });
 
   test("nor by way of a redirect", async () => {
-    const sender = new Sender({ deadlineMs: 2_000, connectionsMax: 2, mayCall: () => true });
+    const sender = new Sender({ deadlineMs: PATIENCE_MS, connectionsMax: 2, mayCall: () => true });
     const before = calls;
     const sent = await sender.send(requestTo(`http://127.0.0.1:${port}/away`), "fresh");
     expect(sent).toMatchObject({ kind: "reply", reply: { status: 302 } });

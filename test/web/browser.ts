@@ -188,5 +188,5 @@ async function adminApi(
 export async function openBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((path) => existsSync(path));
   if (!executablePath) throw new Error("There is no Chromium: install the package `chromium`.");
-  return chromium.launch({ executablePath, headless: true, args: FLAGS });
+  return chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: PATIENCE_MS });
 }

@@ -41,6 +41,7 @@ test("an app that has sent nothing, or nothing wrong, has no findings", async ()
 
 test("mistakes in the last calls are told with the call that made them", async () => {
   const app = await server.createApp();
+  const startedMs = Date.now();
   await register(app, "u", { wx_openid: "wx1234567890abcdef" });
   await collect(app, "u", [track("$PayEvent", { $pay_amount: 6.5 }), track("e", {}, Math.floor(Date.now() / 1000))]);
   await register(app, "v");
@@ -60,8 +61,9 @@ test("mistakes in the last calls are told with the call that made them", async (
     unknown_campaign: { subjects: ["nobody0000000000"] },
   });
   for (const { first_at_ms, last_at_ms } of Object.values(found)) {
+    expect(first_at_ms).toBeGreaterThanOrEqual(startedMs);
     expect(first_at_ms).toBeLessThanOrEqual(last_at_ms);
-    expect(Math.abs(Date.now() - last_at_ms)).toBeLessThan(60_000);
+    expect(last_at_ms).toBeLessThanOrEqual(Date.now());
   }
 });
 
@@ -96,12 +98,13 @@ test("an undeclared event is told until it is declared", async () => {
 
 test("what happened before a moment is left out when only what came since is asked for", async () => {
   const app = await server.createApp();
+  const startedMs = Date.now();
   await register(app, "u", { wx_openid: "wx1234567890abcdef" });
   await collect(app, "u", [track("$PayEvent", { $pay_amount: 6.5, $order_id: "o" })]);
   await server.settle();
   const kinds = async (since_ms: number) =>
     (await analyst.get("doctor", { app_id: app.appId, since_ms })).data.findings.map(({ kind }: Row) => kind).sort();
-  expect(await kinds(Date.now() - 60_000)).toEqual(["amount_unit", "openid_is_app_id"]);
+  expect(await kinds(startedMs)).toEqual(["amount_unit", "openid_is_app_id"]);
   expect(await kinds(Date.now() + 1)).toEqual([]);
 });
 
