@@ -37,10 +37,7 @@ test("below the set free space every write is refused with 503 before anything b
     expectOverloaded(await server.post("user/reset_client_id/", app, { new_client_id: "d" }, { query }));
     expectOverloaded(await server.get("/readyz"));
     expect(await server.get("/healthz")).toMatchObject({ status: 200, code: 0 });
-    expect(await server.post("user/get/", app, { user_list: ["c", "new", "d"] })).toMatchObject({
-      code: 0,
-      data: { user_list: [{ client_id: "c" }] },
-    });
+    expect(await server.lookUp(app, "c", "new", "d")).toMatchObject([{ client_id: "c" }]);
     expect(await server.stop()).toBe(0);
     server = await TouchpointProcess.start({ dataDir });
     expect((await server.get("/readyz")).status).toBe(200);

@@ -51,6 +51,7 @@ export class Tables {
   }
 
   async query(text: string, values: unknown[] = []): Promise<Row[]> {
+    await this.#server.settle();
     return (await this.#pool.query(text, values)).rows;
   }
 

@@ -22,9 +22,7 @@ test("a DATA_DIR under a folder that is closed to others works: start, collect, 
     expect(postmasterOf(dataDir)).toBeGreaterThan(0);
     await server.kill();
     server = await TouchpointProcess.start({ dataDir });
-    expect(await server.post("user/get/", app, { user_list: ["c"] })).toMatchObject({
-      data: { user_list: [{ client_id: "c" }] },
-    });
+    expect(await server.lookUp(app, "c")).toMatchObject([{ client_id: "c" }]);
     expect(await server.stop()).toBe(0);
     expect(postmasterOf(dataDir)).toBeUndefined();
   } finally {

@@ -172,9 +172,9 @@ describe("an upload", () => {
     };
     await drop();
     await page.getByText("costs.csv, read as UTF-8").waitFor();
-    expect(await page.locator(".tile").allTextContents()).toEqual([
-      ...["New1", "Replace something1", "Already known0", "Cost, CNY101.50of which known so far: 100.25"],
-    ]);
+    await expect
+      .poll(() => page.locator(".tile").allTextContents())
+      .toEqual(["New1", "Replace something1", "Already known0", "Cost, CNY101.50of which known so far: 100.25"]);
     await page.getByRole("heading", { name: "Rows that replace something" }).waitFor();
     expect(await page.locator("del").allTextContents()).toContain("100.25");
     await visit.inspect("cost-upload");

@@ -65,10 +65,10 @@ describe("a new app", () => {
     await visit.open(`/start?app=${app_id}`);
     await visit.page.getByRole("tab", { name: title }).click();
     await visit.page.waitForURL(`**lang=${lang}**`);
-    const shown = (await visit.page.locator("[role=tabpanel] pre").allTextContents()).join("\n");
-    expect(shown).toMatch(words);
-    expect(shown).toContain(access_token);
-    expect(shown).toContain(site.server.url);
+    const shown = async () => (await visit.page.locator("[role=tabpanel] pre").allTextContents()).join("\n");
+    await expect.poll(shown).toMatch(words);
+    expect(await shown()).toContain(access_token);
+    expect(await shown()).toContain(site.server.url);
     expect(await visit.findings()).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });

@@ -158,6 +158,9 @@ describe("a large export", () => {
 
   async function waitUntilFree(): Promise<void> {
     await expect.poll(busy, { message: "exports that still hold a connection" }).toBe(0);
+    // The server hears of it a moment after the database has let go.
+    const rows = async () => (await exported({ app_id: app.appId, kind: "users" })).rows;
+    await expect.poll(rows, { message: "rows of another export" }).toBe("2");
   }
 
   test("shows one moment, whatever changes while it is read", async () => {

@@ -256,6 +256,7 @@ describe("the same touch twice is one touch:", () => {
     const app = await server.createApp();
     for (let times = 0; times < 2; times += 1) await click(app, { click_id: "vid-1" });
     await server.register(app, "u", { ad_data: { gdt_vid: "vid-1" } });
+    await server.settle();
     const why = await cliJson(server.dataDir, ["why", "u", "--app", String(app.appId)]);
     expect(why.candidates).toMatchObject([{ platform: "tencent", matched_by: "click_key", outcome: "won" }]);
   });
