@@ -14,7 +14,11 @@ export type Order =
   | { kind: "stop" };
 export type Report = { kind: "ready"; url: string } | { kind: "done" } | { kind: "loop"; held: Held };
 
-const THREAD_SCRIPTS = { apply: "/apply/worker.js", journal: "/journal/disk-worker.js" };
+const THREAD_SCRIPTS = {
+  apply: "/apply/worker.js",
+  journal: "/journal/disk-worker.js",
+  large_bodies: "/intake/body/large-body-worker.js",
+};
 export type ThreadName = keyof typeof THREAD_SCRIPTS;
 
 /**

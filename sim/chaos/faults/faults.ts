@@ -8,6 +8,7 @@ import { DISK_FAULTS } from "./disk.ts";
 import { FUZZ_FAULTS } from "./fuzz.ts";
 import { JOURNAL_FAULTS } from "./journal.ts";
 import { KILLS } from "./kills.ts";
+import { LARGE_BODY_FAULTS } from "./large-bodies.ts";
 import { LIMIT_FAULTS } from "./limits.ts";
 import { SECOND_SERVER_FAULTS } from "./second-server.ts";
 import { WORKER_FAULTS } from "./worker.ts";
@@ -15,6 +16,7 @@ import { WORKER_FAULTS } from "./worker.ts";
 /** Everything that is done to a server: a closed list. */
 export const FAULTS: readonly Fault[] = [
   ...KILLS,
+  ...LARGE_BODY_FAULTS,
   ...WORKER_FAULTS,
   ...DATABASE_FAULTS,
   ...ALTERED_FAULTS,
