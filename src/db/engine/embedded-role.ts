@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import pg from "pg";
 import type { Log } from "../../log.ts";
 import type { Connection } from "./pool.ts";
@@ -95,8 +95,12 @@ function readConnection(file: string): LocalConnection | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as LocalConnection) : undefined;
 }
 
-/** Written whole under another name: a crash leaves the old one or the new one. */
+/** Written whole under another name, and on the disk when this returns: a crash leaves the old one or the new one. */
 function writeConnection(file: string, connection: LocalConnection): void {
   writeFileSync(`${file}.draft`, JSON.stringify(connection), { mode: 0o600, flush: true });
   renameSync(`${file}.draft`, file);
+  if (process.platform === "win32") return;
+  const folder = openSync(dirname(file), "r");
+  fsyncSync(folder);
+  closeSync(folder);
 }
