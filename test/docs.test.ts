@@ -8,7 +8,7 @@ import { startTencent } from "../sim/platforms/tencent.ts";
 import { apiMarkdown } from "../src/cli/api-markdown.ts";
 import { storeAccount } from "../src/db/platform-account.ts";
 import type { OpenApi } from "../src/http/docs-page.ts";
-import { metricsMarkdown } from "../src/report/metrics-markdown.ts";
+import { metricsMarkdown } from "../src/report/metric/metrics-markdown.ts";
 import { openVault } from "../src/vault.ts";
 import { ACCESS } from "./cost/stage.ts";
 import { untilTodayLasts } from "./support/midnight.ts";

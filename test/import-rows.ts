@@ -20,7 +20,12 @@ const ROWS: Readonly<Record<string, string>> = {
   platform: "domain/* platform/connector platform/platform.ts platform/registry.ts",
   "db/engine": "domain/*",
   db: "db/engine domain/*",
-  report: "contract db/* domain/*",
+  report: "db/* domain/*",
+  "report/metric": "contract domain",
+  "report/list": "contract db/* domain/* report",
+  "report/ad": "contract db/* domain/* report report/list report/metric",
+  "report/user": "contract db/* domain/* report/list",
+  "report/attribution": "contract db/* domain/*",
   apply: "db/* domain/* intake/pace.ts journal platform platform/apple platform/platform.ts platform/registry.ts",
   asa: "db domain",
   outbound: "db/* domain/* platform platform/connector platform/registry.ts",
@@ -36,18 +41,18 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/collect":
     "contract db domain/* http http/context.ts http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
   "http/live": "contract domain http/context.ts",
-  "http/report": "contract db domain/* http/context.ts intake report",
+  "http/report": "contract db domain/* http/context.ts intake report/*",
   "http/admin": "db/* domain http/context.ts",
   "http/admin/session": "contract db/* domain http/admin http/context.ts",
   "http/admin/setting":
-    "contract db/* domain/* http/admin http/context.ts intake outbound platform platform/registry.ts postback report",
+    "contract db/* domain/* http/admin http/context.ts intake outbound platform platform/registry.ts postback report/*",
   "http/admin/report":
-    "contract db/* domain/* http/admin http/context.ts http/report journal platform/registry.ts report",
+    "contract db/* domain/* http/admin http/context.ts http/report journal platform/registry.ts report/*",
   "http/admin/operation":
-    "contract cost db/* domain/* http/admin http/context.ts http/live intake journal platform/registry.ts postback report",
-  "http/admin/admin-routes.ts": "contract domain/* http/admin/* http/context.ts report",
+    "contract cost db/* domain/* http/admin http/context.ts http/live intake journal platform/registry.ts postback report/*",
+  "http/admin/admin-routes.ts": "contract domain/* http/admin/* http/context.ts report/attribution",
   "http/server.ts": "contract http http/* http/context.ts",
-  client: "contract domain/access report",
+  client: "contract domain/access report/ad report/list",
   cli: "everything",
 };
 

@@ -12,9 +12,9 @@ import {
   ruleTexts,
 } from "../domain/attribution/rule-fields.ts";
 import { messageOf, UsageError } from "../errors.ts";
-import { fraudReport } from "../report/fraud.ts";
-import { whatIf } from "../report/what-if.ts";
-import { explainUser } from "../report/why.ts";
+import { fraudReport } from "../report/attribution/fraud.ts";
+import { whatIf } from "../report/attribution/what-if.ts";
+import { explainUser } from "../report/attribution/why.ts";
 import { parseDay, parseInteger, parsePlatform, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 

@@ -2,8 +2,8 @@ import type { Command } from "commander";
 import { configFromEnvironment } from "../config.ts";
 import { holderOf } from "../data-lock.ts";
 import type { OpenApi } from "../http/docs-page.ts";
-import { METRICS } from "../report/catalogue.ts";
-import { metricsMarkdown } from "../report/metrics-markdown.ts";
+import { METRICS } from "../report/metric/catalogue.ts";
+import { metricsMarkdown } from "../report/metric/metrics-markdown.ts";
 import { apiMarkdown } from "./api-markdown.ts";
 import { withServer, withThrowawayServer } from "./session.ts";
 

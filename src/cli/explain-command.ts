@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { CALIBERS } from "../domain/cube.ts";
 import { ApiError, UsageError } from "../errors.ts";
-import { type CellBody, readCell } from "../report/cell-request.ts";
-import { explainCell } from "../report/explain.ts";
+import { type CellBody, readCell } from "../report/ad/cell-request.ts";
+import { explainCell } from "../report/ad/explain.ts";
 import { listOf, parseDay, parseInteger, parseIntegers, parseList, print, tableOf } from "./output.ts";
 import { findApp, withDatabase } from "./session.ts";
 

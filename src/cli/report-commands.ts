@@ -3,7 +3,7 @@ import { type AdReportBody, ReportClient, ReportError } from "../client/report-c
 import { csvLine } from "../domain/csv.ts";
 import { CALIBERS } from "../domain/cube.ts";
 import { messageOf, UsageError } from "../errors.ts";
-import type { OrderFilterBody, PostbackFilterBody, UserFilterBody } from "../report/list-request.ts";
+import type { OrderFilterBody, PostbackFilterBody, UserFilterBody } from "../report/list/list-request.ts";
 import { parseDay, parseInteger, parseIntegers, parseList, print, tableOf } from "./output.ts";
 import { withServer } from "./session.ts";
 

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { sumOrders } from "../db/orders.ts";
 import { loadUsers } from "../db/user-account.ts";
 import { UsageError } from "../errors.ts";
-import { userListRecord } from "../report/user-record.ts";
+import { userListRecord } from "../report/list/user-record.ts";
 import { adminTokenFor } from "./admin-commands.ts";
 import { listOf, parseInteger, print } from "./output.ts";
 import { findApp, withDatabase, withServer } from "./session.ts";

@@ -1,10 +1,10 @@
 import { systemClock } from "../clock.ts";
 import type { OrderList, UserList } from "../contract/list-record.ts";
 import { signedRequest } from "../domain/access/report-sign.ts";
-import type { AdReport } from "../report/ad-report.ts";
-import type { AdReportBody } from "../report/ad-report-request.ts";
-import type { OrderListBody } from "../report/order-list.ts";
-import type { UserListBody } from "../report/user-list.ts";
+import type { AdReport } from "../report/ad/ad-report.ts";
+import type { AdReportBody } from "../report/ad/ad-report-request.ts";
+import type { OrderListBody } from "../report/list/order-list.ts";
+import type { UserListBody } from "../report/list/user-list.ts";
 
 export type { AdReport, AdReportBody, OrderList, OrderListBody, UserList, UserListBody };
 export { signedRequest };

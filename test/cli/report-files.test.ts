@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { METRICS } from "../../src/report/catalogue.ts";
+import { METRICS } from "../../src/report/metric/catalogue.ts";
 import { CLI, environment, ROOT } from "../process/launch.ts";
 import { pay, ReportStage, range, today } from "./report-stage.ts";
 import { cli, cliJson, expectFailure, expectWrongArguments } from "./run.ts";

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type AdReportBody, ReportClient, ReportError, signedRequest } from "../../src/client/report-client.ts";
 import type { App } from "../../src/db/app.ts";
-import { METRICS } from "../../src/report/catalogue.ts";
+import { METRICS } from "../../src/report/metric/catalogue.ts";
 import { track } from "../http/fixture.ts";
 import { type DeveloperOptions, Reports, recentDays } from "../http/report/reports.ts";
 import { BODY, KEY, SIGN } from "../report/sign-vector.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { runAdReport } from "../../src/report/ad-report.ts";
-import { readAdReport } from "../../src/report/ad-report-request.ts";
-import { METRICS } from "../../src/report/catalogue.ts";
+import { runAdReport } from "../../src/report/ad/ad-report.ts";
+import { readAdReport } from "../../src/report/ad/ad-report-request.ts";
+import { METRICS } from "../../src/report/metric/catalogue.ts";
 import { asked, bodyOf, markets, toldOf } from "../report/market.ts";
 import { expectedReport } from "../report/oracle.ts";
 import { ApplyStage } from "./apply-stage.ts";

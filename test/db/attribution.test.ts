@@ -4,7 +4,7 @@ import { loadDecisions } from "../../src/db/attribution-decision.ts";
 import { storeRuleSettings } from "../../src/db/attribution-setting.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
 import type { Rules } from "../../src/domain/attribution/attribution-rules.ts";
-import { userListRecord } from "../../src/report/user-record.ts";
+import { userListRecord } from "../../src/report/list/user-record.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
 import { rowsOf } from "./temp-database.ts";
 

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { loadDecisions } from "../../src/db/attribution-decision.ts";
 import { createCampaign } from "../../src/db/campaign.ts";
 import { loadUsers } from "../../src/db/user-account.ts";
-import { whatIf } from "../../src/report/what-if.ts";
-import { explainUser } from "../../src/report/why.ts";
+import { whatIf } from "../../src/report/attribution/what-if.ts";
+import { explainUser } from "../../src/report/attribution/why.ts";
 import { ApplyStage, HOUR_MS, NOW_MS } from "./apply-stage.ts";
 import { makeApp } from "./temp-database.ts";
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { importAdvertisers, importCosts } from "../../src/cost/file-import.ts";
 import { noteAdCampaigns } from "../../src/db/ad-campaign.ts";
 import { createCampaign } from "../../src/db/campaign.ts";
-import { runAdReport } from "../../src/report/ad-report.ts";
-import { readAdReport } from "../../src/report/ad-report-request.ts";
+import { runAdReport } from "../../src/report/ad/ad-report.ts";
+import { readAdReport } from "../../src/report/ad/ad-report-request.ts";
 import { makeApp, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { exportRows } from "../../src/report/export.ts";
-import { readTimeline, readTimelineWish } from "../../src/report/timeline.ts";
+import { exportRows } from "../../src/report/list/export.ts";
+import { readTimeline, readTimelineWish } from "../../src/report/user/timeline.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, track } from "./apply-stage.ts";
 import { rowsOf } from "./temp-database.ts";
 

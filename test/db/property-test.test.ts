@@ -9,8 +9,8 @@ import {
   propertyTestProblem,
 } from "../../src/domain/event/property-test.ts";
 import type { JsonObject, JsonValue } from "../../src/domain/json.ts";
-import type { PropertyCondition } from "../../src/report/list-request.ts";
-import { propertyConditions } from "../../src/report/property-condition.ts";
+import type { PropertyCondition } from "../../src/report/list/list-request.ts";
+import { propertyConditions } from "../../src/report/list/property-condition.ts";
 import { createDatabase, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CALIBERS } from "../../src/domain/cube.ts";
-import { runAdReport } from "../../src/report/ad-report.ts";
-import { type AdReportBody, readAdReport } from "../../src/report/ad-report-request.ts";
-import { METRICS } from "../../src/report/catalogue.ts";
+import { runAdReport } from "../../src/report/ad/ad-report.ts";
+import { type AdReportBody, readAdReport } from "../../src/report/ad/ad-report-request.ts";
+import { METRICS } from "../../src/report/metric/catalogue.ts";
 import {
   ASSOCIATED,
   type Associated,
   DIMENSIONS,
   type Dimension,
   incompatiblePair,
-} from "../../src/report/dimension.ts";
+} from "../../src/report/metric/dimension.ts";
 import { makeApp, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;

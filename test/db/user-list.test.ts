@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { markSlices } from "../../src/db/dirty-day.ts";
 import { PLACEMENTS } from "../../src/domain/cube.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
-import type { UserFilterBody } from "../../src/report/list-request.ts";
-import { readUserList, runUserList } from "../../src/report/user-list.ts";
+import type { UserFilterBody } from "../../src/report/list/list-request.ts";
+import { readUserList, runUserList } from "../../src/report/list/user-list.ts";
 import { ApplyStage, DAY_MS, NOW_MS } from "./apply-stage.ts";
 
 let stage: ApplyStage;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { AdReportBody } from "../../src/report/ad-report-request.ts";
+import type { AdReportBody } from "../../src/report/ad/ad-report-request.ts";
 import type { Account, Asked, Campaign, CostRow, Happening, Market, Person } from "./oracle.ts";
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { addDays, calendarOf } from "../../../src/domain/calendar.ts";
 import { COST_MEASURES, type Measure, type Sums } from "../../../src/domain/cube.ts";
-import type { Explained } from "../../../src/report/explain.ts";
+import type { Explained } from "../../../src/report/ad/explain.ts";
 import type { Audit } from "./audit.ts";
 
 const METRICS = [

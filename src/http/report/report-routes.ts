@@ -12,11 +12,11 @@ import {
   userListBody,
 } from "../../contract/report.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
-import { runAdReport } from "../../report/ad-report.ts";
-import { type AdReportBody, readAdReport } from "../../report/ad-report-request.ts";
-import { METRICS } from "../../report/catalogue.ts";
-import { type OrderListBody, readOrderList, runOrderList } from "../../report/order-list.ts";
-import { readUserList, runUserList, type UserListBody } from "../../report/user-list.ts";
+import { runAdReport } from "../../report/ad/ad-report.ts";
+import { type AdReportBody, readAdReport } from "../../report/ad/ad-report-request.ts";
+import { type OrderListBody, readOrderList, runOrderList } from "../../report/list/order-list.ts";
+import { readUserList, runUserList, type UserListBody } from "../../report/list/user-list.ts";
+import { METRICS } from "../../report/metric/catalogue.ts";
 import type { HttpContext } from "../context.ts";
 import { dataAgeS } from "./data-age.ts";
 import { namedDeveloper, requireGranted, requireSigned, withinRate } from "./report-access.ts";

@@ -13,9 +13,9 @@ import { orderListAnswer, userListAnswer } from "../../../contract/list-record.t
 import { loadPropertyMeta } from "../../../db/metadata.ts";
 import { ORGANIC } from "../../../domain/attribution/attribution.ts";
 import { PLATFORM_NAMES } from "../../../platform/registry.ts";
-import { fieldsOfList } from "../../../report/list-fields.ts";
-import { readOrderList, runOrderList } from "../../../report/order-list.ts";
-import { readUserList, runUserList } from "../../../report/user-list.ts";
+import { fieldsOfList } from "../../../report/list/list-fields.ts";
+import { readOrderList, runOrderList } from "../../../report/list/order-list.ts";
+import { readUserList, runUserList } from "../../../report/list/user-list.ts";
 import type { HttpContext } from "../../context.ts";
 
 const BASE = "/admin/api/v1/report";

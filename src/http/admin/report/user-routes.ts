@@ -17,9 +17,9 @@ import { ApiError } from "../../../errors.ts";
 import type { EntryHead } from "../../../journal/entry.ts";
 import { LIMITS } from "../../../limits.ts";
 import { PLATFORM_NAMES } from "../../../platform/registry.ts";
-import { readTimeline, readTimelineWish } from "../../../report/timeline.ts";
-import { searchUsers } from "../../../report/user-search.ts";
-import { viewUser } from "../../../report/user-view.ts";
+import { readTimeline, readTimelineWish } from "../../../report/user/timeline.ts";
+import { searchUsers } from "../../../report/user/user-search.ts";
+import { viewUser } from "../../../report/user/user-view.ts";
 import type { HttpContext } from "../../context.ts";
 
 const BASE = "/admin/api/v1";

@@ -24,7 +24,7 @@ import {
 } from "../../../domain/attribution/rule-fields.ts";
 import { ApiError, messageOf } from "../../../errors.ts";
 import { PLATFORM_NAMES, platformOfLink } from "../../../platform/registry.ts";
-import { type TriedRules, whatIf } from "../../../report/what-if.ts";
+import { type TriedRules, whatIf } from "../../../report/attribution/what-if.ts";
 import type { HttpContext } from "../../context.ts";
 import { daysOf } from "../day-range.ts";
 

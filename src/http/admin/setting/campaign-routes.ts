@@ -30,7 +30,7 @@ import type { ServedApp } from "../../../intake/app-directory.ts";
 import { campaignLinks, shownCampaign } from "../../../platform/campaign-link.ts";
 import { listPlatforms } from "../../../platform/platform-list.ts";
 import { platformOfLink } from "../../../platform/registry.ts";
-import { PAGE_SIZE, pageInfo, readPage } from "../../../report/list-request.ts";
+import { PAGE_SIZE, pageInfo, readPage } from "../../../report/list/list-request.ts";
 import type { HttpContext } from "../../context.ts";
 import { baseUrlOf } from "../base-url.ts";
 

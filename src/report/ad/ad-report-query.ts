@@ -1,0 +1,147 @@
+import { costRows } from "../../db/cost.ts";
+import { cubeRows, distinctUsers } from "../../db/cube.ts";
+import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../../db/engine/sql.ts";
+import {
+  COST_MEASURES,
+  type CostMeasure,
+  type DistinctMeasure,
+  type Measure,
+  PLACEMENTS_OF,
+  type Sums,
+  type UserMeasure,
+} from "../../domain/cube.ts";
+import { LIMITS } from "../../limits.ts";
+import { type Dimension, isCubeDimension } from "../metric/dimension.ts";
+import type { AdReportRequest, ReportFilter } from "./ad-report-request.ts";
+
+/** Of a report's row: the values of its dimensions, in the order asked for, and its sums. */
+export type ReportRow = { values: string[]; sums: Sums };
+
+type Question = Pick<AdReportRequest, "appId" | "fromDay" | "untilDay" | "dimensions" | "filter" | "reading">;
+
+/** Every row that there is, with the sums of the measures. */
+export async function querySums(
+  executor: Executor,
+  question: Question,
+  measures: readonly Measure[],
+): Promise<ReportRow[]> {
+  const userMeasures = measures.filter((one): one is UserMeasure => !isCost(one));
+  const costMeasures = measures.filter(isCost);
+  const parts = [
+    sql`select ${columnsOf(question)}${sumsOf(userMeasures)}${nulls(costMeasures)} from ${usersOf(question)}
+      where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`,
+    sql`select ${columnsOf(question)}${nulls(userMeasures)}${sumsOf(costMeasures)} from (${costRows(question)}) c
+      where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`,
+  ];
+  // Without measures of the one kind a row may still exist because of the other kind: both are always asked.
+  return queryRows(executor, question, parts, measures);
+}
+
+/** Users of several days, each counted once. By the dimensions that are the user's own: a user is in one row. */
+export async function queryDistinct(
+  executor: Executor,
+  question: Question,
+  measures: readonly DistinctMeasure[],
+): Promise<ReportRow[]> {
+  const own = { ...question, dimensions: question.dimensions.filter((name) => name !== "date") };
+  const sums = measures.map((name) => sql`sum(${distinctUsers(name, question.fromDay)}) as ${identifier(name)}`);
+  const part = sql`select ${columnsOf(own)}, ${listed(sums)} from ${usersOf(question)}
+    where ${filterOf(question.filter, sql`c`)} and c.active_gaps is not null group by ${columnsOf(own)}`;
+  return queryRows(executor, own, [part], measures);
+}
+
+/** What the rows are made of is grouped first; optimiser and department, which follow from it, only then. */
+async function queryRows(
+  executor: Executor,
+  question: Question,
+  parts: readonly Sql[],
+  measures: readonly Measure[],
+): Promise<ReportRow[]> {
+  const { appId, dimensions } = question;
+  const values = dimensions.map((name, index) => sql`${dimensionValue(name)} as ${identifier(`v${index}`)}`);
+  const groups = dimensions.map((_, index) => identifier(`v${index}`));
+  const sums = measures.map((name) => sql`sum(r.${identifier(name)})::bigint as ${identifier(name)}`);
+  const statement = sql`select ${listed([...values, ...sums, sql`count(*) as pieces`])}
+    from (${joined(parts, sql` union all `)}) r ${derivedFrom(appId, dimensions)}
+    ${groups.length > 0 ? sql`group by ${listed(groups)}` : sql`having count(*) > 0`}
+    limit ${LIMITS.reportRows + 1}`;
+  const rows = await query<Record<string, string | number | null>>(executor, statement);
+  const columns = dimensions.map((_, index) => `v${index}`);
+  // Written out, without a spread or a list of entries: a report has thousands of rows.
+  return rows.map((row) => {
+    const sums: Sums = {};
+    for (const name of measures) sums[name] = (row[name] as number | null) ?? 0;
+    return { values: columns.map((column) => row[column] as string), sums };
+  });
+}
+
+/** Where the optimiser and the department of the row r come from. */
+export function derivedFrom(appId: number, dimensions: readonly Dimension[]): Sql {
+  if (!dimensions.some(isDerived)) return sql``;
+  return sql`left join advertiser a on a.ad_platform = r.ad_platform and a.advertiser_id = r.advertiser_id
+    left join campaign p on p.app_id = ${appId} and p.turbo_promoted_object_id = r.turbo_promoted_object_id`;
+}
+
+/**
+ * The rows of the cube. A user's version changes with every update of the app, so it is no part of the cube: reports on
+ * versions are counted from the users themselves.
+ */
+function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
+  const placements = PLACEMENTS_OF[reading.caliber];
+  if (filter.versions.length === 0) {
+    return sql`(select * from cube where app_id = ${appId} and placement = any(${[...placements]}::text[])
+      and day >= ${fromDay}::date and day < ${untilDay}::date) c`;
+  }
+  const where = sql`u.version = any(${filter.versions}::numeric[])`;
+  const counted = placements.map((placement) => cubeRows(placement, { appId, fromDay, untilDay, where }));
+  return sql`(${joined(counted, sql` union all `)}) c`;
+}
+
+/** The filter on rows that are called by `alias`. Versions are no part of a row. */
+export function filterOf({ values }: ReportFilter, alias: Sql): Sql {
+  return allOf(values.map(([name, list]) => sql`${alias}.${identifier(name)} = any(${list}::text[])`));
+}
+
+/** The columns that the rows are grouped by before optimiser and department are looked up. Never none. */
+function columnsOf({ dimensions }: Pick<Question, "dimensions">): Sql {
+  const names = new Set<string>(dimensions.filter(isCubeDimension));
+  if (dimensions.some(isDerived))
+    for (const name of ["ad_platform", "advertiser_id", "turbo_promoted_object_id"]) names.add(name);
+  if (dimensions.includes("date")) names.add("day");
+  if (names.size === 0) names.add("ad_platform");
+  return listed([...names].map((name) => sql`c.${identifier(name)}`));
+}
+
+function isDerived(name: Dimension): boolean {
+  return name === "operator" || name === "dept";
+}
+
+/** The value of a dimension of the row r, with what derivedFrom joins to it. */
+export function dimensionValue(name: Dimension): Sql {
+  switch (name) {
+    case "date":
+      return sql`r.day`;
+    case "operator":
+      return sql`coalesce(nullif(a.operator, ''), p.operator, '')`;
+    case "dept":
+      return sql`coalesce(nullif(a.dept, ''), p.dept, '')`;
+    default:
+      return sql`r.${identifier(name)}`;
+  }
+}
+
+function sumsOf(measures: readonly Measure[]): Sql {
+  return measures.map((name) => sql`, sum(c.${identifier(name)}) as ${identifier(name)}`).reduce(append, sql``);
+}
+
+function nulls(measures: readonly Measure[]): Sql {
+  return measures.map((name) => sql`, null::numeric as ${identifier(name)}`).reduce(append, sql``);
+}
+
+function append(left: Sql, right: Sql): Sql {
+  return sql`${left}${right}`;
+}
+
+export function isCost(measure: Measure): measure is CostMeasure {
+  return (COST_MEASURES as readonly string[]).includes(measure);
+}

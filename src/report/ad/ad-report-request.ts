@@ -1,0 +1,106 @@
+import { type Caliber, CUBE_DIMENSIONS } from "../../domain/cube.ts";
+import { ApiError } from "../../errors.ts";
+import { readDates } from "../dates.ts";
+import { type Metric, metricNamed, type Reading } from "../metric/catalogue.ts";
+import {
+  ASSOCIATED,
+  type Associated,
+  type CubeDimension,
+  DIMENSIONS,
+  type Dimension,
+  dimensionNamed,
+  incompatiblePair,
+  incompatibleText,
+  isAssociated,
+} from "../metric/dimension.ts";
+
+/** The body of an ad report, after its types were checked. */
+export type AdReportBody = {
+  app_id: number;
+  date_list: readonly string[];
+  metrics_list: readonly string[];
+  dims_list: readonly string[];
+  statistics_caliber: Caliber;
+  decimal_point: 2 | 4;
+  roi_version?: 1 | 2;
+  filtering?: { [Name in `${CubeDimension}_list`]?: readonly string[] } & { version_list?: readonly number[] };
+  dims_metrics_list?: readonly string[];
+};
+
+/** Rows that have one of the values in each of these dimensions, and users of these versions. Empty: all. */
+export type ReportFilter = {
+  values: readonly (readonly [CubeDimension, readonly string[]])[];
+  versions: readonly number[];
+};
+
+export type AdReportRequest = {
+  appId: number;
+  fromDay: string;
+  untilDay: string;
+  metrics: readonly Metric[];
+  dimensions: readonly Dimension[];
+  associated: readonly Associated[];
+  reading: Reading;
+  decimals: { money: number; rate: number };
+  filter: ReportFilter;
+};
+
+/** Rates have as many decimals as money, unless told otherwise: 0.05 would be little to say of a share. */
+export function readAdReport(body: AdReportBody, rateDecimals = body.decimal_point): AdReportRequest {
+  const dimensions = unique(body.dims_list).map(readDimension);
+  const pair = incompatiblePair(dimensions);
+  if (pair) throw new ApiError("incompatibleDimensions", incompatibleText(pair));
+  if (body.metrics_list.length === 0) throw bad("metrics_list is empty.");
+  return {
+    appId: body.app_id,
+    ...readDates(body.date_list),
+    metrics: unique(body.metrics_list).map(readMetric),
+    dimensions,
+    associated: unique(body.dims_metrics_list ?? []).map((name) => readAssociated(name, dimensions)),
+    reading: { caliber: body.statistics_caliber, roiVersion: body.roi_version ?? 1 },
+    decimals: { money: body.decimal_point, rate: rateDecimals },
+    filter: readFilter(body.filtering ?? {}),
+  };
+}
+
+function readFilter(filtering: NonNullable<AdReportBody["filtering"]>): ReportFilter {
+  const values = CUBE_DIMENSIONS.map((name) => [name, filtering[`${name}_list`] ?? []] as const);
+  return { values: values.filter(([, list]) => list.length > 0), versions: filtering.version_list ?? [] };
+}
+
+function readDimension(name: string): Dimension {
+  const dimension = dimensionNamed(name);
+  if (!dimension) {
+    throw bad(
+      `dims_list: ${quoted(name)} is no dimension. There are: ${DIMENSIONS.map((one) => one.name).join(", ")}.`,
+    );
+  }
+  return dimension.name;
+}
+
+function readMetric(name: string): Metric {
+  const metric = metricNamed(name);
+  if (!metric) throw bad(`metrics_list: ${quoted(name)} is no metric; report/metrics/list shows them all.`);
+  return metric;
+}
+
+function readAssociated(name: string, dimensions: readonly Dimension[]): Associated {
+  if (!isAssociated(name)) {
+    throw bad(`dims_metrics_list: ${quoted(name)} is none of ${Object.keys(ASSOCIATED).join(", ")}.`);
+  }
+  const { dimension } = ASSOCIATED[name];
+  if (!dimensions.includes(dimension)) throw bad(`dims_metrics_list: ${name} needs ${dimension} in dims_list.`);
+  return name;
+}
+
+function quoted(name: string): string {
+  return JSON.stringify(name.slice(0, 60));
+}
+
+function unique(names: readonly string[]): string[] {
+  return [...new Set(names)];
+}
+
+function bad(message: string): ApiError {
+  return new ApiError("badParameter", message);
+}

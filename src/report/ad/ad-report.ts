@@ -1,0 +1,145 @@
+import { type AdName, loadAdObjectNames, loadAdvertiserNames } from "../../db/ad-names.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { addDays } from "../../domain/calendar.ts";
+import { DISTINCT_MEASURES, type DistinctMeasure, type Measure, type Sums } from "../../domain/cube.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Formula, Metric, Reading } from "../metric/catalogue.ts";
+import { ASSOCIATED, type Dimension, dimensionNamed } from "../metric/dimension.ts";
+import { metricReader } from "../metric/metric-value.ts";
+import { queryDistinct, querySums, type ReportRow } from "./ad-report-query.ts";
+import type { AdReportRequest } from "./ad-report-request.ts";
+
+type Item = Record<string, string | number>;
+
+/** As the interface names it. */
+export type AdReport = {
+  columns: string[];
+  items: Item[];
+  total: Item[];
+  tips: Record<string, string>;
+  static: string[];
+};
+
+export async function runAdReport(
+  executor: Executor,
+  request: AdReportRequest,
+  app: { payShareBp: number },
+): Promise<AdReport> {
+  const { rows, total } = await countRows(executor, request);
+  const readers = readersOf(request, app.payShareBp);
+  const names = await namesOf(executor, request, rows);
+  const items = rows.map(({ values, sums }, index) => {
+    const item: Item = {};
+    request.dimensions.forEach((name, at) => {
+      item[name] = values[at]!;
+    });
+    for (const { name, read } of readers) item[name] = read(sums);
+    return Object.assign(item, names[index]);
+  });
+  return {
+    columns: request.metrics.map(({ name }) => name),
+    items,
+    total: rows.length === 0 ? [] : [Object.fromEntries(readers.map(({ name, read }) => [name, read(total)]))],
+    tips: Object.fromEntries(request.metrics.map(({ label, tip }) => [label, tip])),
+    static: request.dimensions.map((name) => dimensionNamed(name)!.label),
+  };
+}
+
+/** The rows in the order of their dimensions, and the sums over all of them. */
+export async function countRows(
+  executor: Executor,
+  request: AdReportRequest,
+): Promise<{ rows: ReportRow[]; total: Sums }> {
+  const measures = measuresOf(request.metrics, request.reading);
+  const rows = await querySums(executor, request, measures);
+  if (rows.length > LIMITS.reportRows) {
+    const rowsMax = LIMITS.reportRows.toLocaleString("en");
+    throw new ApiError("badParameter", `The report has more than ${rowsMax} rows; ask for fewer dimensions or days.`);
+  }
+  const total = addUp(rows, measures);
+  const repeated = repeatedMeasures(request, measures);
+  if (repeated.length > 0) {
+    const distinct = await queryDistinct(executor, request, repeated);
+    Object.assign(total, addUp(distinct, repeated));
+    if (!request.dimensions.includes("date")) replaceUsers(rows, distinct);
+  }
+  return { rows: rows.sort(byValues), total };
+}
+
+/** How each metric that was asked for is read from the sums of a row. */
+export function readersOf({ metrics, reading, decimals }: AdReportRequest, payShareBp: number) {
+  return metrics.map(({ name, formula, unit }) => ({
+    name,
+    read: metricReader(formula(reading), { payShareBp, decimals: unit === "rate" ? decimals.rate : decimals.money }),
+  }));
+}
+
+/** What has to be summed for these metrics, each measure once. */
+export function measuresOf(metrics: readonly Metric[], reading: Reading): Measure[] {
+  const inFormula = ({ of, by }: Formula) => [...of.measures, ...(by?.measures ?? [])];
+  return [...new Set(metrics.flatMap(({ formula }) => inFormula(formula(reading))))];
+}
+
+/** What cannot be added up: on several days of the second caliber the same user may be there each day. */
+function repeatedMeasures(request: AdReportRequest, measures: readonly Measure[]): DistinctMeasure[] {
+  const { reading, fromDay, untilDay } = request;
+  const isOneDay = addDays(fromDay, 1) === untilDay;
+  if (reading.caliber === "user_activated_time" || isOneDay) return [];
+  return DISTINCT_MEASURES.filter((one) => measures.includes(one));
+}
+
+function addUp(rows: readonly ReportRow[], measures: readonly Measure[]): Sums {
+  const total: Sums = {};
+  for (const name of measures) total[name] = rows.reduce((sum, { sums }) => sum + (sums[name] ?? 0), 0);
+  return total;
+}
+
+function replaceUsers(rows: readonly ReportRow[], distinct: readonly ReportRow[]): void {
+  const byValue = new Map(distinct.map((row) => [row.values.join("\u0000"), row.sums]));
+  for (const row of rows) Object.assign(row.sums, byValue.get(row.values.join("\u0000")));
+}
+
+function byValues(left: ReportRow, right: ReportRow): number {
+  for (let at = 0; at < left.values.length; at += 1) {
+    const [one, other] = [left.values[at]!, right.values[at]!];
+    if (one !== other) return one < other ? -1 : 1;
+  }
+  return 0;
+}
+
+/** The associated values of each row: names and states of its account, plan and ad. */
+async function namesOf(executor: Executor, request: AdReportRequest, rows: readonly ReportRow[]): Promise<Item[]> {
+  const { associated, dimensions } = request;
+  if (associated.length === 0) return [];
+  const found = new Map<Dimension, AdName[]>();
+  for (const dimension of new Set(associated.map((name) => ASSOCIATED[name].dimension))) {
+    const at = dimensions.indexOf(dimension);
+    const ids = [...new Set(rows.map(({ values }) => values[at]!))];
+    found.set(dimension, await loadNames(executor, dimension, ids));
+  }
+  const platformAt = dimensions.indexOf("ad_platform");
+  const byId = new Map<string, AdName>();
+  for (const [dimension, names] of found) {
+    for (const name of names) {
+      byId.set([dimension, name.adPlatform, name.id].join("\u0000"), name);
+      const anyPlatform = [dimension, "", name.id].join("\u0000");
+      if (!byId.has(anyPlatform)) byId.set(anyPlatform, name);
+    }
+  }
+  return rows.map(({ values }) =>
+    Object.fromEntries(
+      associated.map((name) => {
+        const { dimension, field } = ASSOCIATED[name];
+        const platform = platformAt < 0 ? "" : values[platformAt]!;
+        const known = byId.get([dimension, platform, values[dimensions.indexOf(dimension)]].join("\u0000"));
+        return [name, known?.[field] ?? ""];
+      }),
+    ),
+  );
+}
+
+function loadNames(executor: Executor, dimension: Dimension, ids: readonly string[]): Promise<AdName[]> {
+  if (dimension === "advertiser_id") return loadAdvertiserNames(executor, ids);
+  return loadAdObjectNames(executor, dimension === "gid" ? "plan" : "ad", ids);
+}

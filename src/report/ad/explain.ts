@@ -1,0 +1,198 @@
+import type pg from "pg";
+import type { ShownFormula } from "../../contract/console-report.ts";
+import type { App } from "../../db/app.ts";
+import { costRows } from "../../db/cost.ts";
+import { userDimensions, userRows } from "../../db/cube.ts";
+import { inTransaction } from "../../db/engine/pool.ts";
+import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { calendarOf } from "../../domain/calendar.ts";
+import {
+  type Caliber,
+  DISTINCT_MEASURES,
+  type Measure,
+  PLACEMENTS_OF,
+  type Sums,
+  type UserMeasure,
+} from "../../domain/cube.ts";
+import { ordersOfUsers } from "../list/order-list.ts";
+import type { Dimension } from "../metric/dimension.ts";
+import { FULL_SHARE_BP } from "../metric/metric-value.ts";
+import { shownFormula } from "../metric/shown-catalogue.ts";
+import { countRows, measuresOf, readersOf } from "./ad-report.ts";
+import { derivedFrom, dimensionValue, filterOf, isCost } from "./ad-report-query.ts";
+import type { AdReportRequest } from "./ad-report-request.ts";
+
+/** One cell: a report with one metric, and the values of the row's dimensions. None: the total. `limit`: rows to list. */
+export type Cell = { request: AdReportRequest; values: Partial<Record<Dimension, string>>; limit: number };
+
+/** What is behind a number: the sums over the listed rows are the sums that it was made of. */
+export type Explained = {
+  metric: string;
+  value: number;
+  formula: ShownFormula;
+  pay_share: number;
+  /** The sums of the cell, which the formula was applied to. */
+  sums: Sums;
+  users: ({ client_id: string } & Sums)[];
+  orders: { trace_id: string; client_id: string; time: string; cents: number }[];
+  costs: Record<string, string | number>[];
+  /** How many there are of each; more than are listed only where there are very many. */
+  numbers: { users: number; orders: number; costs: number };
+  /** What they add up to, listed or not. */
+  added: { users: Sums; orders: Record<string, number>; costs: Sums };
+};
+
+/** Of one moment, so that what is listed adds up to what is shown. */
+export async function explainCell(pool: pg.Pool, cell: Cell, app: App): Promise<Explained> {
+  return inTransaction(pool, (tx) => explain(tx, cell, app), "snapshot");
+}
+
+async function explain(executor: Executor, cell: Cell, app: App): Promise<Explained> {
+  const [metric] = cell.request.metrics;
+  if (!metric || cell.request.metrics.length !== 1) throw new Error("A cell has one metric.");
+  const { reading } = cell.request;
+  const sums = await sumsOf(executor, cell);
+  const measures = measuresOf([metric], reading);
+  const users = await usersBehind(executor, cell, measures);
+  const orders = await ordersBehind(executor, cell, measures, app);
+  const costs = await costsBehind(executor, cell, measures);
+  return {
+    metric: metric.name,
+    value: readersOf(cell.request, app.payShareBp)[0]!.read(sums),
+    formula: shownFormula(metric, reading),
+    pay_share: app.payShareBp / FULL_SHARE_BP,
+    sums,
+    users: users.list,
+    orders: orders.list,
+    costs: costs.list,
+    numbers: { users: users.number, orders: orders.number, costs: costs.number },
+    added: { users: users.added, orders: orders.added, costs: costs.added },
+  };
+}
+
+/** As the report itself has it. */
+async function sumsOf(executor: Executor, { request, values }: Cell): Promise<Sums> {
+  const { rows, total } = await countRows(executor, request);
+  if (request.dimensions.length === 0) return total;
+  const row = rows.find((one) => request.dimensions.every((name, at) => one.values[at] === values[name]));
+  return row?.sums ?? {};
+}
+
+type Listed<Row> = { list: Row[]; number: number; added: Record<string, number> };
+
+const NOTHING = { list: [], number: 0, added: {} };
+
+/** Each user once: on several days the figures are added, and who was there on each of them is still one user. */
+async function usersBehind(
+  executor: Executor,
+  cell: Cell,
+  measures: readonly Measure[],
+): Promise<Listed<{ client_id: string } & Sums>> {
+  const { appId, fromDay, untilDay, reading, filter } = cell.request;
+  const wanted = measures.filter((one): one is UserMeasure => !isCost(one));
+  if (wanted.length === 0) return NOTHING;
+  const where = filter.versions.length > 0 ? sql`u.version = any(${filter.versions}::numeric[])` : sql`true`;
+  const rows = PLACEMENTS_OF[reading.caliber].map(
+    (placement) => sql`(${userRows(placement, { appId, fromDay, untilDay, where })})`,
+  );
+  const distinct: readonly Measure[] = DISTINCT_MEASURES;
+  const sums = wanted.map((name) => {
+    const column = sql`r.${identifier(name)}`;
+    return sql`coalesce(${distinct.includes(name) ? sql`max(${column})` : sql`sum(${column})`}, 0)::bigint as ${identifier(name)}`;
+  });
+  return list(executor, {
+    rows: sql`select r.client_id, ${listed(sums)} from (${joined(rows, sql` union all `)}) r ${derivedFrom(appId, cell.request.dimensions)}
+      where ${matches(cell)} group by r.client_id
+      having ${joined(
+        wanted.map((name) => sql`coalesce(sum(r.${identifier(name)}), 0) <> 0`),
+        sql` or `,
+      )}`,
+    ...{ order: sql`client_id`, added: wanted, limit: cell.limit },
+  });
+}
+
+type ExplainedOrder = Explained["orders"][number];
+
+async function ordersBehind(
+  executor: Executor,
+  cell: Cell,
+  measures: readonly Measure[],
+  app: App,
+): Promise<Listed<ExplainedOrder>> {
+  const { appId, fromDay, untilDay, filter } = cell.request;
+  const range = rangeOfOrders(measures, cell.request.reading.caliber);
+  if (!range) return NOTHING;
+  const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::numeric[])` : sql``;
+  const found = await list<Omit<ExplainedOrder, "time"> & { at_ms: number }>(executor, {
+    rows: sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (
+        select o.trace_id, o.client_id, o.at_ms, o.cents, ${range.day} as day, ${userDimensions}
+        from ${ordersOfUsers}
+        where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} ${versions}
+      ) r ${derivedFrom(appId, cell.request.dimensions)} where ${matches(cell)}`,
+    ...{ order: sql`at_ms, trace_id`, added: ["cents"], limit: cell.limit },
+  });
+  const calendar = calendarOf(app.timeZone);
+  const orders = found.list.map(({ at_ms, trace_id, client_id, cents }) => ({
+    ...{ trace_id, client_id, time: calendar.textOf(at_ms), cents },
+  }));
+  return { ...found, list: orders };
+}
+
+const DAY_MS_SQL = sql`86400000::bigint`;
+
+/** Which orders a metric is made of: all of them, on the day they stand on, or those within a window. */
+function rangeOfOrders(measures: readonly Measure[], caliber: Caliber): { day: Sql; window: Sql } | undefined {
+  const isFirst = caliber === "user_activated_time";
+  const [, model, days] = measures.map((name) => /^pay_([ds])(\d+)$/.exec(name)).find((match) => match !== null) ?? [];
+  if (model !== undefined) {
+    const placed = isFirst ? sql`u.place_day` : sql`u.registered_day`;
+    const baseMs = isFirst ? sql`coalesce(u.touched_at_ms, u.registered_at_ms)` : sql`u.registered_at_ms`;
+    const end =
+      model === "d"
+        ? sql`o.day < ${placed} + ${Number(days)}::int`
+        : sql`o.at_ms < ${baseMs} + ${Number(days)}::int * ${DAY_MS_SQL}`;
+    return { day: placed, window: sql`o.at_ms >= ${baseMs} and ${end}` };
+  }
+  if (!measures.some((name) => ORDER_MEASURES.includes(name))) return undefined;
+  return { day: isFirst ? sql`u.place_day` : sql`o.day`, window: sql`true` };
+}
+
+const ORDER_MEASURES: readonly Measure[] = ["pay_cents", "pay_count", "payers", "first_payers"];
+
+async function costsBehind(
+  executor: Executor,
+  cell: Cell,
+  measures: readonly Measure[],
+): Promise<Listed<Record<string, string | number>>> {
+  const wanted = measures.filter(isCost);
+  if (wanted.length === 0) return NOTHING;
+  const { appId, dimensions } = cell.request;
+  return list(executor, {
+    rows: sql`select r.* from (${costRows(cell.request)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
+    order: sql`day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id`,
+    ...{ added: wanted, limit: cell.limit },
+  });
+}
+
+/** Whether the row r belongs to the cell. */
+function matches({ request, values }: Cell): Sql {
+  const conditions = request.dimensions.map((name) => {
+    const value = values[name] ?? "";
+    return name === "date" ? sql`r.day = ${value}::date` : sql`${dimensionValue(name)} = ${value}`;
+  });
+  return allOf([...conditions, filterOf(request.filter, sql`r`)]);
+}
+
+type Behind = { rows: Sql; order: Sql; added: readonly string[]; limit: number };
+
+async function list<Row extends object>(executor: Executor, behind: Behind): Promise<Listed<Row>> {
+  const { rows, order, limit } = behind;
+  const sums = behind.added.map((name) => sql`coalesce(sum(${identifier(name)}), 0)::bigint as ${identifier(name)}`);
+  const [counted] = await query<Record<string, number>>(
+    executor,
+    sql`select ${listed([sql`count(*) as number`, ...sums])} from (${rows}) behind`,
+  );
+  const found = await query<Row>(executor, sql`select * from (${rows}) behind order by ${order} limit ${limit}`);
+  const { number, ...added } = counted!;
+  return { list: found, number: number!, added };
+}

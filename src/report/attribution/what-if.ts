@@ -1,0 +1,125 @@
+import type { AppRules } from "../../db/app.ts";
+import { pageDecisions, type StoredDecision } from "../../db/attribution-decision.ts";
+import { loadRuleSettings } from "../../db/attribution-setting.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { loadUsers, type UserAccount } from "../../db/user-account.ts";
+import { decide, ORGANIC } from "../../domain/attribution/attribution.ts";
+import { RuleBook, type RuleSettings, type Rules } from "../../domain/attribution/attribution-rules.ts";
+import { addDays, calendarOf } from "../../domain/calendar.ts";
+import { LIMITS } from "../../limits.ts";
+
+/** What one platform and campaign would gain or lose under other rules. Money in cents. */
+export type WhatIfRow = {
+  ad_platform: string;
+  campaign: string;
+  users: number;
+  users_then: number;
+  gained: number;
+  lost: number;
+  revenue_cents: number;
+  revenue_then_cents: number;
+};
+
+export type WhatIf = { decisions: number; moved: number; moved_revenue_cents: number; rows: WhatIfRow[] };
+
+/** Rules that hold for every platform whatever is set, or that are set for one of them or, with the empty text, the app. */
+export type TriedRules =
+  | { kind: "everywhere"; rules: Partial<Rules> }
+  | { kind: "set"; platform: string; rules: Partial<Rules> };
+
+type Range = { fromDay: string; toDay: string };
+
+/**
+ * Decides every registration of some days again, under other rules, from the candidates that were stored with the
+ * decision. Changes nothing. Candidates reach back as far as touches are kept, so wider windows can be tried too.
+ */
+export async function whatIf(
+  executor: Executor,
+  app: Pick<AppRules, "appId" | "timeZone">,
+  range: Range,
+  tried: TriedRules,
+): Promise<WhatIf> {
+  const settings = await loadRuleSettings(executor, [app.appId]);
+  const rules = bookOf(settings, tried);
+  const rows = new Map<string, WhatIfRow>();
+  const result: WhatIf = { decisions: 0, moved: 0, moved_revenue_cents: 0, rows: [] };
+  for await (const { decision, user } of registrations(executor, app, range)) {
+    const now = placeOf(decision.adPlatform, decision.turboPromotedObjectId);
+    const then = placeUnder(rules, decision, user);
+    const cents = revenueCents(user);
+    result.decisions += 1;
+    const from = rowOf(rows, now);
+    const to = rowOf(rows, then);
+    from.users += 1;
+    from.revenue_cents += cents;
+    to.users_then += 1;
+    to.revenue_then_cents += cents;
+    if (from === to) continue;
+    from.lost += 1;
+    to.gained += 1;
+    result.moved += 1;
+    result.moved_revenue_cents += cents;
+  }
+  const order = (row: WhatIfRow) => `${row.ad_platform}\n${row.campaign}`;
+  result.rows = [...rows.values()].sort((left, right) => (order(left) < order(right) ? -1 : 1));
+  return result;
+}
+
+function bookOf(settings: readonly RuleSettings[], tried: TriedRules): RuleBook {
+  if (tried.kind === "everywhere") return new RuleBook(settings, tried.rules);
+  return new RuleBook([...settings.filter(({ platform }) => platform !== tried.platform), tried]);
+}
+
+async function* registrations(
+  executor: Executor,
+  app: Pick<AppRules, "appId" | "timeZone">,
+  { fromDay, toDay }: Range,
+): AsyncGenerator<{ decision: StoredDecision; user: UserAccount }> {
+  const calendar = calendarOf(app.timeZone);
+  const times = { fromMs: calendar.startOf(fromDay), untilMs: calendar.startOf(addDays(toDay, 1)) };
+  let after = { clientId: "", number: 0 };
+  for (;;) {
+    const limit = LIMITS.decisionsPerPage;
+    const page = await pageDecisions(executor, { appId: app.appId, ...times, after, limit });
+    const first = page.filter((decision) => decision.number === 1);
+    const users = new Map((await loadUsers(executor, first)).map((user) => [user.clientId, user]));
+    for (const decision of first) {
+      const user = users.get(decision.clientId);
+      if (user) yield { decision, user };
+    }
+    const last = page.at(-1);
+    if (!last || page.length < limit) return;
+    after = { clientId: last.clientId, number: last.number };
+  }
+}
+
+type Place = { adPlatform: string; campaign: string };
+
+function placeUnder(rules: RuleBook, decision: StoredDecision, user: UserAccount): Place {
+  const { launch, campaign, reported } = decision.subject;
+  const subject = { atMs: decision.atMs, launch: launch ?? undefined, campaign, reported: reported ?? undefined };
+  if (subject.reported !== undefined) return placeOf(decision.adPlatform, decision.turboPromotedObjectId);
+  const { verdict } = decide(subject, decision.candidates, rules);
+  const own = user.launch.campaignId ?? "";
+  if (verdict.kind === "organic") return placeOf("", own);
+  return placeOf(verdict.platform, verdict.touch?.campaignId || own);
+}
+
+function placeOf(adPlatform: string, campaign: string): Place {
+  return { adPlatform: adPlatform || ORGANIC, campaign };
+}
+
+function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Place): WhatIfRow {
+  const key = `${adPlatform}\n${campaign}`;
+  const row = rows.get(key) ?? {
+    ...{ ad_platform: adPlatform, campaign, users: 0, users_then: 0, gained: 0, lost: 0 },
+    ...{ revenue_cents: 0, revenue_then_cents: 0 },
+  };
+  rows.set(key, row);
+  return row;
+}
+
+/** Payments, and the revenue of shown ads to the nearest cent. */
+function revenueCents(user: UserAccount): number {
+  return user.payCents + Math.round(user.adMicros / 10_000);
+}

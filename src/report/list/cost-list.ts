@@ -1,0 +1,141 @@
+import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { type Calendar, calendarOf } from "../../domain/calendar.ts";
+import { type Page, type PageInfo, pageInfo } from "./list-request.ts";
+
+/** Which stored costs. The empty text: those that name no platform or account; undefined: whatever they name. */
+export type CostRange = {
+  appId: number;
+  fromDay: string;
+  toDay: string;
+  adPlatform: string | undefined;
+  advertiserId: string | undefined;
+};
+
+/** What an account's ads have cost on a day. Money is in major units of the app's currency. */
+export type CostDay = {
+  date: string;
+  ad_platform: string;
+  advertiser_id: string;
+  advertiser_name: string;
+  rows: number;
+  impressions: number;
+  clicks: number;
+  cost: number;
+  /** Where its rows are from: the platform itself, files, or both. */
+  source: "pull" | "file" | "both";
+  changed_at: string;
+};
+
+export type CostTotal = Pick<CostDay, "rows" | "impressions" | "clicks" | "cost">;
+export type CostDays = { page_info: PageInfo; days: CostDay[]; total: CostTotal };
+
+type Sums = { rows: number; impressions: number; clicks: number; costE4: number };
+type DayRow = Sums & {
+  date: string;
+  adPlatform: string;
+  advertiserId: string;
+  name: string;
+  /** Those that are as they were pulled. */
+  pulledRows: number;
+  changedAtMs: number;
+};
+
+const sums = sql`count(*) as rows, coalesce(sum(c.impressions), 0)::bigint as impressions,
+  coalesce(sum(c.clicks), 0)::bigint as clicks, coalesce(sum(c.cost_e4), 0)::bigint as "costE4"`;
+
+/** By day and account, the newest days first. */
+export async function listCostDays(
+  executor: Executor,
+  { timeZone, ...range }: CostRange & { timeZone: string },
+  page: Page,
+): Promise<CostDays> {
+  const rows = await query<DayRow>(
+    executor,
+    sql`select d.*, coalesce(a.name, '') as name from (
+        select c.day as date, c.ad_platform as "adPlatform", c.advertiser_id as "advertiserId", ${sums},
+          count(*) filter (where c.changed_at_ms = p.pulled_at_ms) as "pulledRows", max(c.changed_at_ms) as "changedAtMs"
+        from cost c
+        left join cost_pull p on p.app_id = c.app_id and p.ad_platform = c.ad_platform
+          and p.advertiser_id = c.advertiser_id and p.day = c.day
+        where ${isIn(range)} group by c.day, c.ad_platform, c.advertiser_id
+        order by c.day desc, c.ad_platform, c.advertiser_id limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}) d
+      left join advertiser a on a.ad_platform = d."adPlatform" and a.advertiser_id = d."advertiserId"
+      order by d.date desc, d."adPlatform", d."advertiserId"`,
+  );
+  const [total] = await query<Sums & { days: number }>(
+    executor,
+    sql`select count(distinct (c.day, c.ad_platform, c.advertiser_id)) as days, ${sums} from cost c where ${isIn(range)}`,
+  );
+  const { days, ...all } = total!;
+  const calendar = calendarOf(timeZone);
+  return {
+    page_info: pageInfo(page, days),
+    days: rows.map((row) => shownDay(row, calendar)),
+    total: shownSums(all),
+  };
+}
+
+function shownDay(row: DayRow, calendar: Calendar): CostDay {
+  const source = row.pulledRows === 0 ? "file" : row.pulledRows === row.rows ? "pull" : "both";
+  return {
+    ...{ date: row.date, ad_platform: row.adPlatform, advertiser_id: row.advertiserId, advertiser_name: row.name },
+    ...shownSums(row),
+    ...{ source, changed_at: calendar.textOf(row.changedAtMs) },
+  };
+}
+
+function shownSums({ rows, impressions, clicks, costE4 }: Sums): CostTotal {
+  return { rows, impressions, clicks, cost: costE4 / 10_000 };
+}
+
+/** What an ad has cost, as it is stored. */
+export type CostRow = {
+  date: string;
+  ad_platform: string;
+  advertiser_id: string;
+  gid: string;
+  gid_name: string;
+  aid: string;
+  aid_name: string;
+  csite: string;
+  channel: string;
+  os_platform: string;
+  turbo_promoted_object_id: string;
+  impressions: number;
+  clicks: number;
+  cost: number;
+};
+
+export type CostRows = { page_info: PageInfo; rows: CostRow[] };
+
+/** Row by row, the dearest of a day first. */
+export async function listCostRows(executor: Executor, range: CostRange, page: Page): Promise<CostRows> {
+  const rows = await query<Omit<CostRow, "cost"> & { costE4: number }>(
+    executor,
+    sql`select c.*, coalesce(g.name, '') as gid_name, coalesce(a.name, '') as aid_name from (
+        select c.day as date, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
+          c.turbo_promoted_object_id, c.impressions, c.clicks, c.cost_e4 as "costE4"
+        from cost c where ${isIn(range)} ${rowOrder} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}) c
+      left join ad_object g on g.ad_platform = c.ad_platform and g.level = 'plan' and g.object_id = c.gid
+      left join ad_object a on a.ad_platform = c.ad_platform and a.level = 'ad' and a.object_id = c.aid
+      order by c.date desc, c."costE4" desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
+        c.turbo_promoted_object_id`,
+  );
+  const [counted] = await query<{ rows: number }>(
+    executor,
+    sql`select count(*) as rows from cost c where ${isIn(range)}`,
+  );
+  const shown = rows.map(({ costE4, ...row }) => ({ ...row, cost: costE4 / 10_000 }));
+  return { page_info: pageInfo(page, counted!.rows), rows: shown };
+}
+
+const rowOrder = sql`order by c.day desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel,
+  c.os_platform, c.turbo_promoted_object_id`;
+
+function isIn({ appId, fromDay, toDay, adPlatform, advertiserId }: CostRange): Sql {
+  return allOf([
+    sql`c.app_id = ${appId} and c.day >= ${fromDay}::date and c.day <= ${toDay}::date`,
+    ...(adPlatform === undefined ? [] : [sql`c.ad_platform = ${adPlatform}`]),
+    ...(advertiserId === undefined ? [] : [sql`c.advertiser_id = ${advertiserId}`]),
+  ]);
+}

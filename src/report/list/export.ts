@@ -1,0 +1,123 @@
+import type pg from "pg";
+import type { App } from "../../db/app.ts";
+import { inTransaction, preferIndexes } from "../../db/engine/pool.ts";
+import { type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { fetchEvents, openEventCursor } from "../../db/event.ts";
+import { csvLine } from "../../domain/csv.ts";
+import type { ListBody } from "./list-request.ts";
+import { type OrderListBody, orderListCondition, orderRecords, ordersOfUsers } from "./order-list.ts";
+import { type UserListBody, userListCondition, userRecords } from "./user-list.ts";
+
+type Filter<Body extends ListBody<unknown>> = Pick<Body, "user_filtering" | "event_filtering" | "property_condition">;
+
+/** What to export: the lists with their own filters, or the events of local days. */
+export type ExportOf =
+  | { kind: "users"; filter: Filter<UserListBody> }
+  | { kind: "orders"; filter: Filter<OrderListBody> }
+  | { kind: "events"; fromDay: string; untilDay: string };
+
+export const EXPORT_FORMATS = ["ndjson", "csv"] as const;
+export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+
+type ExportedRecord = Record<string, unknown>;
+
+/** JSON text that is written as it is: parsing it would round its longest numbers. */
+class JsonText {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/**
+ * Writes everything in one consistent picture, in the memory of one page: one cursor in one snapshot. `write` is waited
+ * for, so a slow reader slows the export down and nothing piles up. Returns the number of rows.
+ */
+export async function exportRows(
+  pool: pg.Pool,
+  app: App,
+  options: { what: ExportOf; format: ExportFormat; write: (text: string) => Promise<void> },
+): Promise<number> {
+  const { what, format, write } = options;
+  return inTransaction(
+    pool,
+    async (tx) => {
+      // A reader may take its time.
+      await tx.query("set local statement_timeout = 0");
+      const next = await openCursor(tx, app, what);
+      // Each page is little among much; the cursor itself is planned by now.
+      await preferIndexes(tx);
+      let count = 0;
+      for (let page = await next(); page.length > 0; page = await next()) {
+        await write(textOf(page, format, count === 0));
+        count += page.length;
+      }
+      return count;
+    },
+    "snapshot",
+  );
+}
+
+function textOf(page: readonly ExportedRecord[], format: ExportFormat, isFirst: boolean): string {
+  if (format === "ndjson") return page.map(jsonLine).join("");
+  const header = isFirst ? csvLine(Object.keys(page[0]!)) : "";
+  return (
+    header +
+    page
+      .map((record) => csvLine(Object.values(record).map((value) => (value instanceof JsonText ? value.text : value))))
+      .join("")
+  );
+}
+
+function jsonLine(record: ExportedRecord): string {
+  const members = Object.entries(record).map(
+    ([name, value]) => `${JSON.stringify(name)}:${value instanceof JsonText ? value.text : JSON.stringify(value)}`,
+  );
+  return `{${members.join(",")}}\n`;
+}
+
+async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<() => Promise<ExportedRecord[]>> {
+  const { appId } = app;
+  switch (what.kind) {
+    case "users": {
+      const where = userListCondition(what.filter, app);
+      await declare(
+        tx,
+        sql`select u.client_id as "clientId" from user_account u where ${where} order by u.registered_at_ms, u.client_id`,
+      );
+      return async () => userRecords(tx, await fetchKeys<{ clientId: string }>(tx), app);
+    }
+    case "orders": {
+      const where = orderListCondition(what.filter, app);
+      await declare(
+        tx,
+        sql`select o.client_id as "clientId", o.trace_id as "traceId"
+          from ${ordersOfUsers} where ${where} order by o.received_at_ms, o.trace_id`,
+      );
+      return async () => orderRecords(tx, await fetchKeys<{ clientId: string; traceId: string }>(tx), app);
+    }
+    case "events":
+      await openEventCursor(tx, { appId, fromDay: what.fromDay, untilDay: what.untilDay });
+      return async () => (await fetchEvents(tx)).map(eventRecord);
+  }
+}
+
+async function declare(tx: Executor, statement: Sql): Promise<void> {
+  await query(tx, sql`declare exported_key no scroll cursor for ${statement}`);
+}
+
+function fetchKeys<Key extends object>(tx: Executor): Promise<Key[]> {
+  return query<Key>(tx, sql`fetch 1000 from exported_key`);
+}
+
+function eventRecord(event: Awaited<ReturnType<typeof fetchEvents>>[number]): ExportedRecord {
+  return {
+    client_id: event.clientId,
+    type: event.type,
+    event: event.event,
+    time: event.atMs,
+    properties: new JsonText(event.properties),
+    received_at: event.receivedAtMs,
+  };
+}

@@ -1,0 +1,170 @@
+import type { OrderList, OrderListRecord } from "../../contract/list-record.ts";
+import type { App } from "../../db/app.ts";
+import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { loadOrders } from "../../db/orders.ts";
+import { loadUsers } from "../../db/user-account.ts";
+import { orderConditions, userConditions } from "./list-filter.ts";
+import {
+  type ListBody,
+  type OrderFilterBody,
+  type Page,
+  type PropertyCondition,
+  pageInfo,
+  readPage,
+} from "./list-request.ts";
+import { orderListRecord } from "./order-record.ts";
+import { propertyConditions } from "./property-condition.ts";
+import { IDENTITY_SORTS, orderOf, type Sorts } from "./user-list.ts";
+
+export type OrderListBody = ListBody<OrderFilterBody>;
+type OrderTotal = OrderList["total"][number];
+
+export const ORDER_SORTS: Sorts = {
+  ...IDENTITY_SORTS,
+  PayEventTime: [sql`o.at_ms`],
+  ModifyTime: [sql`coalesce(o.modified_at_ms, 0)`],
+  Amount: [sql`o.cents`],
+  PayCount: [sql`o.pay_count`],
+  BackAmount: [sql`o.back_cents`],
+  PassStatus: [sql`o.pass_status`],
+  PostbackCnt: [sql`o.postback_count`],
+};
+
+/** Orders o with their users u. */
+export const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
+
+/** Conditions on the user u and on the order o apart: where there are none on the users, they need not be looked at. */
+export type OrderQuery = { app: App; users: Sql[]; orders: Sql[]; order: Sql; sortsByUser: boolean; page: Page };
+
+export function readOrderList(body: OrderListBody, app: App): OrderQuery {
+  const sorts = body.order_by_list ?? [];
+  return {
+    ...conditionsOf(body, app),
+    app,
+    // As received: what arrives later is on the last pages, and those before stay as they are.
+    order: orderOf(sorts, ORDER_SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
+    sortsByUser: sorts.some(({ field }) => Object.hasOwn(IDENTITY_SORTS, field)),
+    page: readPage(body),
+  };
+}
+
+export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
+  const { app, order, page } = asked;
+  const hasUsers = asked.users.length > 0 || asked.sortsByUser;
+  // At the same time, where there are connections for it: neither needs the other.
+  const [{ orders, total }, keys] = await Promise.all([
+    sumOrderList(executor, asked),
+    query<{ clientId: string; traceId: string }>(
+      executor,
+      sql`select o.client_id as "clientId", o.trace_id as "traceId" from ${hasUsers ? ordersOfUsers : sql`orders o`}
+        where ${whereOf(asked)} order by ${order} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}`,
+    ),
+  ]);
+  const list = await orderRecords(executor, keys, app);
+  return { page_info: pageInfo(page, orders), list, total: [total] };
+}
+
+type OrderFilters = Pick<OrderListBody, "user_filtering" | "event_filtering" | "property_condition">;
+
+function conditionsOf(body: OrderFilters, app: App): Pick<OrderQuery, "users" | "orders"> {
+  const properties = body.property_condition ?? [];
+  const isUser = ({ field }: PropertyCondition) => field.startsWith("user$");
+  const ofUsers = properties.filter(isUser);
+  const ofOrders = properties.filter((condition) => !isUser(condition));
+  return {
+    users: [...userConditions(body.user_filtering), ...propertyConditions(ofUsers, app, "order")],
+    orders: [...orderConditions(body.event_filtering, app), ...propertyConditions(ofOrders, app, "order")],
+  };
+}
+
+/** Which orders are in the list, as a condition on o and on its user u. */
+export function orderListCondition(body: OrderFilters, app: App): Sql {
+  const { users, orders } = conditionsOf(body, app);
+  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...users]);
+}
+
+/** Not that the users have paid, although whoever has an order has: the planner would take it for a rare thing. */
+function whereOf({ app, users, orders }: OrderQuery): Sql {
+  return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...users]);
+}
+
+/** Orders by their keys, as records, in the order of the keys. */
+export async function orderRecords(
+  executor: Executor,
+  keys: readonly { clientId: string; traceId: string }[],
+  app: App,
+): Promise<OrderListRecord[]> {
+  const orders = await loadOrders(executor, app.appId, keys);
+  const clients = [...new Set(keys.map(({ clientId }) => clientId))];
+  const users = await loadUsers(
+    executor,
+    clients.map((clientId) => ({ appId: app.appId, clientId })),
+  );
+  const orderById = new Map(orders.map((order) => [order.traceId, order]));
+  const userById = new Map(users.map((user) => [user.clientId, user]));
+  return keys.flatMap(({ clientId, traceId }) => {
+    const [order, user] = [orderById.get(traceId), userById.get(clientId)];
+    return order && user ? [orderListRecord(order, user, app)] : [];
+  });
+}
+
+/** Amounts over the orders; what a user has paid in all counts once, however many of the orders are his. */
+async function sumOrderList(executor: Executor, asked: OrderQuery): Promise<{ orders: number; total: OrderTotal }> {
+  const [payers, found] = await Promise.all([
+    sumPayers(executor, asked),
+    asked.orders.length > 0 ? sumOrders(executor, asked) : sumSentBack(executor, asked),
+  ]);
+  // All orders of some users: their number and amounts are those of the users, and need not be added up again.
+  const sums: OrderSums = { orders: payers.payCount, cents: payers.payCents, ...found };
+  return {
+    orders: sums.orders,
+    total: {
+      user$pay_max_amount: payers.payMaxCents,
+      user$pay_amount_sum: payers.payCents,
+      Amount: sums.cents,
+      BackAmount: sums.backCents,
+    },
+  };
+}
+
+type OrderSums = { orders: number; cents: number; backCents: number };
+type PayerSums = { payCount: number; payCents: number; payMaxCents: number };
+
+/** Over the users who have such an order. */
+async function sumPayers(executor: Executor, { app, users, orders }: OrderQuery): Promise<PayerSums> {
+  const hasSuch = sql`exists (select 1 from orders o where o.app_id = u.app_id and o.client_id = u.client_id and ${allOf(orders)})`;
+  const conditions = [
+    sql`u.app_id = ${app.appId} and u.pay_count > 0`,
+    ...users,
+    ...(orders.length > 0 ? [hasSuch] : []),
+  ];
+  const [sums] = await query<PayerSums>(
+    executor,
+    sql`select coalesce(sum(u.pay_count), 0)::bigint as "payCount", coalesce(sum(u.pay_cents), 0)::bigint as "payCents",
+        coalesce(max(u.pay_max_cents), 0) as "payMaxCents"
+      from user_account u where ${allOf(conditions)}`,
+  );
+  return sums!;
+}
+
+async function sumOrders(executor: Executor, asked: OrderQuery): Promise<OrderSums> {
+  const [sums] = await query<OrderSums>(
+    executor,
+    sql`select count(*) as orders, coalesce(sum(o.cents), 0)::bigint as cents, coalesce(sum(o.back_cents), 0)::bigint as "backCents"
+      from ${sourceOf(asked)} where ${whereOf(asked)}`,
+  );
+  return sums!;
+}
+
+async function sumSentBack(executor: Executor, asked: OrderQuery): Promise<Pick<OrderSums, "backCents">> {
+  const [sent] = await query<{ backCents: number }>(
+    executor,
+    sql`select coalesce(sum(o.back_cents), 0)::bigint as "backCents" from ${sourceOf(asked)}
+      where ${whereOf(asked)} and o.back_cents <> 0`,
+  );
+  return sent!;
+}
+
+function sourceOf({ users }: OrderQuery): Sql {
+  return users.length > 0 ? ordersOfUsers : sql`orders o`;
+}

@@ -1,0 +1,34 @@
+import { EVENT_FIELDS, type OrderListRecord } from "../../contract/list-record.ts";
+import type { App } from "../../db/app.ts";
+import type { ListedOrder } from "../../db/orders.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { calendarOf } from "../../domain/calendar.ts";
+import { sharedFields } from "./user-record.ts";
+
+const STATUS_TEXTS = ["not postbacked", "succeeded", "failed", "skipped"];
+const NONE = "-";
+
+type EventField = Extract<keyof OrderListRecord, `event$${(typeof EVENT_FIELDS)[number]}`>;
+
+/** A record of the order list, field by field as the interface names them. */
+export function orderListRecord(order: ListedOrder, user: UserAccount, app: Pick<App, "timeZone">): OrderListRecord {
+  const calendar = calendarOf(app.timeZone);
+  return {
+    ...sharedFields(user, app),
+    PayEventTime: calendar.textOf(order.atMs),
+    ModifyTime: order.modifiedAtMs === null ? NONE : calendar.textOf(order.modifiedAtMs),
+    Amount: order.cents,
+    PayCount: order.payCount,
+    BackAmount: order.backCents,
+    PassStatus: order.passStatus,
+    IsVirtual: order.isVirtual,
+    TraceID: order.traceId,
+    PostbackCnt: order.postbackCount,
+    Status: STATUS_TEXTS[order.postbackStatus] ?? "",
+    event$is_first_pay: order.payCount === 1,
+    ...(Object.fromEntries(EVENT_FIELDS.map((name) => [`event$${name}`, order.properties[`$${name}`] ?? ""])) as Pick<
+      OrderListRecord,
+      EventField
+    >),
+  };
+}

@@ -1,0 +1,142 @@
+import type { OrderListRecord, UserListRecord } from "../../contract/list-record.ts";
+import type { AppRules } from "../../db/app.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { ORGANIC } from "../../domain/attribution/attribution.ts";
+import { calendarOf } from "../../domain/calendar.ts";
+import type { JsonValue } from "../../domain/json.ts";
+import type { Device } from "../../domain/user/device.ts";
+
+const EMPTY = "empty";
+const OS_NUMBERS: Readonly<Record<string, number>> = { android: 1, ios: 2 };
+
+/** What the records of users and of orders have in common. */
+type SharedRecord = Pick<UserListRecord, Extract<keyof UserListRecord, keyof OrderListRecord>>;
+
+/** A record of the user list, field by field as the interface names them. */
+export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
+  return {
+    ...sharedFields(user, app),
+    user$first_visit_time: propertyOf(user, "$first_visit_time"),
+    user$name: propertyOf(user, "$name"),
+    re_attribute_info: reAttributeInfo(user, app),
+    device_info: deviceFields(user.device, user.osPlatform),
+  };
+}
+
+export function sharedFields(user: UserAccount, app: Pick<AppRules, "timeZone">): SharedRecord {
+  const property = (name: string): JsonValue => propertyOf(user, name);
+  return {
+    ...attributionFields(user, app),
+    ...userFigures(user, app),
+    user$brand: property("$brand"),
+    user$channel: property("$channel"),
+    user$city: user.city,
+    user$country: user.country,
+    user$first_scene: property("$first_scene"),
+    user$gender: property("$gender"),
+    user$manufacturer: property("$manufacturer"),
+    user$model: property("$model"),
+    user$os: property("$os"),
+    user$province: user.province,
+    user$ta_account_id: property("$ta_account_id"),
+    user$ta_distinct_id: property("$ta_distinct_id"),
+  };
+}
+
+function propertyOf(user: UserAccount, name: string): JsonValue {
+  return user.properties[name] ?? "";
+}
+
+function attributionFields(user: UserAccount, app: Pick<AppRules, "timeZone">) {
+  return {
+    CreateTime: calendarOf(app.timeZone).textOf(user.registeredAtMs),
+    ClientID: user.clientId,
+    AdPlatform: user.adPlatform || ORGANIC,
+    Channel: user.channel,
+    Version: user.version,
+    TurboPromotedObjectID: user.turboPromotedObjectId,
+    Name: user.name,
+    WXOpenID: user.wxOpenid,
+    AdvertiserID: user.advertiserId,
+    AdAid: user.aid,
+    AdGid: user.gid,
+    AdCid: user.cid,
+    CSite: user.csite,
+    LatestLoginDay: (user.latestLoginDay ?? "").replaceAll("-", ""),
+  };
+}
+
+/** Null for a user whom no return has moved. The fields of the user itself are those of the decision that holds. */
+function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord["re_attribute_info"] {
+  const { returned } = user;
+  if (!returned || user.decisionNumber <= 1) return null;
+  const calendar = calendarOf(app.timeZone);
+  return {
+    ReAttributeAdAid: user.aid,
+    ReAttributeAdCid: user.cid,
+    ReAttributeAdGid: user.gid,
+    ReAttributeAdPlatform: user.adPlatform,
+    ReAttributeAdvertiserID: user.advertiserId,
+    ReAttributeCSite: user.csite,
+    ReAttributeChannel: user.channel,
+    // A later visit that changed nothing has taken the place of the return that did.
+    ReAttributeCreateTime: calendar.textOf(returned.number > 0 ? returned.atMs : returned.beforeMs),
+    ReAttributeTurboPromotedObjectID: user.turboPromotedObjectId,
+    ReAttributeRetargetingCount: user.decisionNumber - 1,
+    ReAttributeAdClickTime: user.touchedAtMs === null ? "" : calendar.textOf(user.touchedAtMs),
+  };
+}
+
+/** Payments in cents; revenue of ads in major units with up to 6 decimals; eCPM in major units per thousand. */
+function userFigures(user: UserAccount, app: Pick<AppRules, "timeZone">) {
+  return {
+    user$ad_24h_avg_ecpm: averageEcpm(user.ad24hMicros, user.ad24hCount),
+    user$ad_24h_count: user.ad24hCount,
+    user$ad_24h_ltv: user.ad24hMicros / 1e6,
+    user$ad_avg_ecpm: averageEcpm(user.adMicros, user.adCount),
+    user$ad_count: user.adCount,
+    user$ad_ltv: user.adMicros / 1e6,
+    user$ad_max_ecpm: user.adMaxEcpmMicros / 1e6,
+    user$first_pay_method: user.firstPayMethod,
+    user$first_pay_reason: user.firstPayReason,
+    user$first_pay_time: user.firstPayAtMs === null ? "" : calendarOf(app.timeZone).textOf(user.firstPayAtMs),
+    user$interstitial_ad_24_ltv: user.interstitialAd24hMicros / 1e6,
+    user$interstitial_ad_count: user.interstitialAdCount,
+    user$interstitial_ad_ltv: user.interstitialAdMicros / 1e6,
+    user$interstitial_ad_max_ecpm: user.interstitialAdMaxEcpmMicros / 1e6,
+    user$pay_amount_sum: user.payCents,
+    user$pay_count: user.payCount,
+    user$pay_max_amount: user.payMaxCents,
+    user$reward_ad_24h_ltv: user.rewardAd24hMicros / 1e6,
+    user$reward_ad_count: user.rewardAdCount,
+    user$reward_ad_ltv: user.rewardAdMicros / 1e6,
+    user$reward_ad_max_ecpm: user.rewardAdMaxEcpmMicros / 1e6,
+  };
+}
+
+/** Revenue per thousand shown ads, to 4 decimals. */
+function averageEcpm(micros: number, count: number): number {
+  return count === 0 ? 0 : Math.round((micros * 10) / count) / 1e4;
+}
+
+function deviceFields(device: Device | null, osPlatform: string): UserListRecord["device_info"] {
+  const text = (value: string | undefined) => value || EMPTY;
+  return {
+    DeviceId: 0,
+    OS: OS_NUMBERS[device?.os_name ?? ""] ?? OS_NUMBERS[osPlatform] ?? 0,
+    Idfa: text(device?.idfa),
+    Idfv: text(device?.idfv),
+    Caid1: text(device?.caid1_md5),
+    Caid2: text(device?.caid2_md5),
+    Oaid: text(device?.oaid),
+    Imei: text(device?.imei),
+    AndroidId: text(device?.android_id),
+    Android_Version: text(device?.android_version),
+    Api_Version: device?.api_version ?? 0,
+    Rom: text(device?.rom),
+    Rom_version: text(device?.rom_version),
+    Aspect_Ratio: EMPTY,
+    Phone_Brand: text(device?.phone_brand),
+    Phone_Model: text(device?.phone_model),
+  };
+}

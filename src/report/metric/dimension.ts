@@ -1,0 +1,65 @@
+import { CUBE_DIMENSIONS } from "../../domain/cube.ts";
+
+/** What a report can be grouped by. */
+export const DIMENSIONS = [
+  { name: "date", label: "Date", cname: "日期" },
+  { name: "ad_platform", label: "Ad platform", cname: "媒体" },
+  { name: "advertiser_id", label: "Account", cname: "账户" },
+  { name: "gid", label: "Plan", cname: "计划" },
+  { name: "aid", label: "Ad", cname: "广告" },
+  { name: "channel", label: "Channel", cname: "渠道" },
+  { name: "os_platform", label: "Device type", cname: "设备类型" },
+  { name: "operator", label: "Optimiser", cname: "优化师" },
+  { name: "turbo_promoted_object_id", label: "Campaign", cname: "推广计划" },
+  { name: "csite", label: "Placement", cname: "版位" },
+  { name: "dept", label: "Department", cname: "部门" },
+] as const;
+export type Dimension = (typeof DIMENSIONS)[number]["name"];
+export type CubeDimension = (typeof CUBE_DIMENSIONS)[number];
+
+const byName = new Map<string, (typeof DIMENSIONS)[number]>(DIMENSIONS.map((one) => [one.name, one]));
+
+export function dimensionNamed(name: string): (typeof DIMENSIONS)[number] | undefined {
+  return byName.get(name);
+}
+
+/** Whether the cube has a column of that name. Date is its day; optimiser and department follow from the account. */
+export function isCubeDimension(name: Dimension): name is Dimension & CubeDimension {
+  return (CUBE_DIMENSIONS as readonly string[]).includes(name);
+}
+
+const INCOMPATIBLE: readonly (readonly [Dimension, readonly Dimension[]])[] = [
+  ["csite", ["advertiser_id", "gid", "aid", "channel", "os_platform", "operator", "turbo_promoted_object_id", "dept"]],
+  ["channel", ["operator", "turbo_promoted_object_id", "dept"]],
+  ["turbo_promoted_object_id", ["dept"]],
+];
+
+/** The first two of these that cannot be queried together. */
+export function incompatiblePair(names: readonly Dimension[]): [Dimension, Dimension] | undefined {
+  for (const [one, others] of INCOMPATIBLE) {
+    const other = names.includes(one) ? others.find((name) => names.includes(name)) : undefined;
+    if (other) return [one, other];
+  }
+  return undefined;
+}
+
+/** How such a pair is refused, and why it cannot be picked. */
+export function incompatibleText([one, other]: readonly [Dimension, Dimension]): string {
+  return `${one} and ${other} cannot be queried together.`;
+}
+
+/** Names and states of what a row is grouped by, and the dimension that each needs. */
+export const ASSOCIATED = {
+  advertiser_status: { dimension: "advertiser_id", field: "status", label: "Account status", cname: "账户状态" },
+  advertiser_name: { dimension: "advertiser_id", field: "name", label: "Account name", cname: "账户名称" },
+  advertiser_remark: { dimension: "advertiser_id", field: "remark", label: "Account remark", cname: "账户备注" },
+  gName: { dimension: "gid", field: "name", label: "Plan name", cname: "计划名称" },
+  gStatus: { dimension: "gid", field: "status", label: "Plan status", cname: "计划状态" },
+  AidName: { dimension: "aid", field: "name", label: "Ad name", cname: "广告名称" },
+  AidStatus: { dimension: "aid", field: "status", label: "Ad status", cname: "广告状态" },
+} as const satisfies Record<string, { dimension: Dimension; field: string; label: string; cname: string }>;
+export type Associated = keyof typeof ASSOCIATED;
+
+export function isAssociated(name: string): name is Associated {
+  return Object.hasOwn(ASSOCIATED, name);
+}

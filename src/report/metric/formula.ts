@@ -1,0 +1,21 @@
+import type { Measure } from "../../domain/cube.ts";
+import type { Formula, Quantity, Reading } from "./catalogue.ts";
+
+/** Pieces from which the formulas of the metrics are made. */
+export const sum = (...measures: Measure[]): Quantity => ({ measures });
+export const cost = sum("cost_e4");
+export const users = sum("users");
+
+export const plain = (of: Quantity) => (): Formula => ({ of });
+export const ratio = (of: Quantity, by: Quantity, times?: number) => (): Formula => ({
+  of,
+  by,
+  ...(times && { times }),
+});
+
+/** In the first caliber by the users who came, in the second by those who were there. */
+export const perUser =
+  (of: Quantity) =>
+  ({ caliber }: Reading): Formula => ({ of, by: caliber === "user_activated_time" ? users : sum("active_users") });
+
+export const isPrecise = ({ roiVersion }: Reading) => roiVersion === 2;

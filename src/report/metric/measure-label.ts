@@ -1,0 +1,46 @@
+import { COST_MEASURES, type Measure, USER_MEASURES } from "../../domain/cube.ts";
+
+export type Label = { label: string; cname: string };
+
+/** What the sums behind a metric are called. */
+const PLAIN: Readonly<Record<string, Label>> = {
+  cost_e4: { label: "Ad cost", cname: "消耗" },
+  impressions: { label: "Ad impressions", cname: "展示数" },
+  clicks: { label: "Ad clicks", cname: "点击数" },
+  users: { label: "Activations", cname: "激活数" },
+  real_users: { label: "Real registrations", cname: "真实注册数" },
+  register_users: { label: "Registrations", cname: "注册数" },
+  active_users: { label: "Active users", cname: "活跃用户数" },
+  payers: { label: "Payers", cname: "付费人数" },
+  first_payers: { label: "First-time payers", cname: "首次付费人数" },
+  ad_users: { label: "Ad viewers", cname: "变现广告用户数" },
+  pay_cents: { label: "Payments", cname: "付费金额" },
+  pay_count: { label: "Orders", cname: "付费次数" },
+  ad_micros: { label: "Ad revenue", cname: "广告变现收入" },
+  ad_count: { label: "Ad views", cname: "变现广告展示次数" },
+  postbacks: { label: "Postbacks", cname: "回传数" },
+  postback_cents: { label: "Postback amount", cname: "回传金额" },
+};
+
+const WHAT = {
+  pay: { label: "Payments", cname: "付费金额" },
+  ad: { label: "Ad revenue", cname: "广告变现收入" },
+};
+
+export const MEASURES: readonly Measure[] = [...COST_MEASURES, ...USER_MEASURES];
+
+export function labelOf(measure: Measure): Label {
+  const [, what, model, days] = /^(pay|ad)_([ds])(\d+)$/.exec(measure) ?? [];
+  if (what !== undefined) {
+    const { label, cname } = WHAT[what as "pay" | "ad"];
+    if (model === "s") {
+      return { label: `${label}, ${Number(days) * 24} hours`, cname: `${Number(days) * 24}小时内${cname}` };
+    }
+    return { label: `${label}, ${days === "1" ? "first day" : `${days} days`}`, cname: `${days}日内${cname}` };
+  }
+  const [, kept] = /^kept_(\d+)$/.exec(measure) ?? [];
+  if (kept !== undefined) return { label: `Active on day ${kept}`, cname: `第${kept}日活跃人数` };
+  const known = PLAIN[measure];
+  if (!known) throw new Error(`The measure ${measure} has no label.`);
+  return known;
+}

@@ -1,0 +1,66 @@
+import { type Executor, query, sql } from "../../db/engine/sql.ts";
+import { loadOpenParts } from "../../db/event-day.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { calendarOf } from "../../domain/calendar.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import type { Entry, Page } from "./timeline.ts";
+
+type StoredEvent = {
+  atMs: number;
+  fingerprint: string;
+  type: "track" | "profile";
+  event: string;
+  properties: JsonObject;
+  receivedAtMs: number;
+};
+
+/** How many partitions are looked through first; each further look takes in four times as many. */
+const PARTS_FIRST = 8;
+const PARTS_FACTOR = 4;
+
+/**
+ * Events are kept in a partition for nearly each day, and a statement over thousands takes longer to plan than to run.
+ * So the newest days are looked through first: for who is often there that is enough, and the others have few events.
+ */
+export async function readEvents(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
+  if (user.latestEventAtMs === null) return [];
+  const calendar = calendarOf(page.timeZone);
+  const untilDay = calendar.dayOf(Math.min(page.bound.atMs, user.latestEventAtMs));
+  const parts = await loadOpenParts(executor, untilDay);
+  const found: StoredEvent[] = [];
+  let [from, count] = [0, PARTS_FIRST];
+  while (from < parts.length && found.length < page.limit) {
+    const looked = parts.slice(from, from + count);
+    const range = { from: looked.at(-1)!.from, until: looked[0]!.until };
+    found.push(...(await eventsOfDays(executor, user, range, { ...page, limit: page.limit - found.length })));
+    [from, count] = [from + count, count * PARTS_FACTOR];
+  }
+  return found.map((event) => ({
+    key: [event.fingerprint],
+    item: {
+      ...{ kind: "event", at: calendar.textOf(event.atMs), at_ms: event.atMs, id: event.fingerprint },
+      ...{ type: event.type, event: event.event, properties: event.properties },
+      received_at: calendar.textOf(event.receivedAtMs),
+    },
+  }));
+}
+
+const LEAST_FINGERPRINT = "0".repeat(32);
+
+async function eventsOfDays(
+  executor: Executor,
+  { appId, clientId }: UserAccount,
+  days: { from: string; until: string },
+  { bound, limit, event }: Page,
+): Promise<StoredEvent[]> {
+  const named = event === undefined ? sql`` : sql`and event = ${event}`;
+  return query<StoredEvent>(
+    executor,
+    sql`select at_ms as "atMs", replace(fingerprint::text, '-', '') as fingerprint, type, event, properties,
+        received_at_ms as "receivedAtMs"
+      from event
+      where app_id = ${appId} and client_id = ${clientId} and day >= ${days.from}::date and day < ${days.until}::date
+        and (at_ms, fingerprint) < (${bound.atMs}::bigint, ${bound.key?.[0] ?? LEAST_FINGERPRINT}::uuid) ${named}
+      order by at_ms desc, fingerprint desc limit ${limit}`,
+  );
+}

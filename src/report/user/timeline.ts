@@ -1,0 +1,155 @@
+import { TIMELINE_KINDS, type Timeline, type TimelineItem, type TimelineKind } from "../../contract/admin-user.ts";
+import type { AppRules } from "../../db/app.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { loadUsers, type UserAccount } from "../../db/user-account.ts";
+import { ApiError } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import { readArrivals } from "./timeline-arrival.ts";
+import { readEvents } from "./timeline-event.ts";
+import { readOrders, readPostbacks } from "./timeline-money.ts";
+import { readTouches } from "./timeline-touch.ts";
+
+/**
+ * Everything that a user did or that was done about the user, the newest first. Each kind of thing is read from its own
+ * table by the client's key, no more of it than a page holds, and the pages are merged:
+ *
+ *   postback  order  event  return  registration  touch
+ *       └───────┴──────┴───┬───┴─────────┴──────────┘
+ *             the newest `limit` of all, and the place where they end
+ */
+export async function readTimeline(
+  executor: Executor,
+  app: Pick<AppRules, "appId" | "timeZone">,
+  asked: TimelineWish,
+): Promise<Timeline | undefined> {
+  const [user] = await loadUsers(executor, [{ appId: app.appId, clientId: asked.clientId }]);
+  if (!user) return undefined;
+  const { before, limit, event } = asked;
+  const found: Entry[] = [];
+  for (const kind of asked.kinds) {
+    const page = { bound: boundOf(kind, before), limit: limit + 1, timeZone: app.timeZone, event };
+    found.push(...(await SOURCES[kind](executor, user, page)));
+  }
+  // Stable: things of one kind and one instant stay in the order of their source, which its keys go by.
+  found.sort((left, right) => right.item.at_ms - left.item.at_ms || rankOf(left.item.kind) - rankOf(right.item.kind));
+  const shown = found.slice(0, limit);
+  const last = shown.at(-1);
+  return {
+    items: shown.map(({ item }) => item),
+    next:
+      last && found.length > limit ? placeText({ atMs: last.item.at_ms, kind: last.item.kind, key: last.key }) : null,
+  };
+}
+
+/** A thing on the timeline, and what tells it apart from others of its kind and instant. */
+export type Entry = { item: TimelineItem; key: readonly string[] };
+
+/** Only what lies before this, in the order of the instant and then of the key; without a key: before the instant. */
+export type Bound = { atMs: number; key: readonly string[] | undefined };
+
+/** What a source is asked for. It answers in the order of instant and key, the greatest first. */
+export type Page = { bound: Bound; limit: number; timeZone: string; event: string | undefined };
+
+export type Source = (executor: Executor, user: UserAccount, page: Page) => Promise<Entry[]>;
+
+const SOURCES: Readonly<Record<TimelineKind, Source>> = {
+  postback: readPostbacks,
+  order: readOrders,
+  event: readEvents,
+  return: readArrivals("return"),
+  registration: readArrivals("registration"),
+  touch: readTouches,
+};
+
+const rankOf = (kind: TimelineKind): number => TIMELINE_KINDS.indexOf(kind);
+
+/** Where a page ended. */
+type Place = { atMs: number; kind: TimelineKind; key: readonly string[] };
+
+/** Of an instant, kinds that stand above the place were shown already, and those below it are still to come. */
+function boundOf(kind: TimelineKind, before: Place | undefined): Bound {
+  if (!before) return { atMs: Number.MAX_SAFE_INTEGER, key: undefined };
+  if (kind === before.kind) return { atMs: before.atMs, key: before.key };
+  return { atMs: rankOf(kind) < rankOf(before.kind) ? before.atMs : before.atMs + 1, key: undefined };
+}
+
+export type TimelineWish = {
+  clientId: string;
+  kinds: readonly TimelineKind[];
+  event: string | undefined;
+  before: Place | undefined;
+  limit: number;
+};
+
+const LIMIT_DEFAULT = 50;
+
+export function readTimelineWish(
+  clientId: string,
+  given: Readonly<Partial<Record<"kinds" | "event" | "before" | "limit", string>>>,
+): TimelineWish {
+  return {
+    clientId,
+    kinds: given.event === undefined ? kindsOf(given.kinds) : ["event"],
+    event: given.event === undefined ? undefined : eventOf(given.event),
+    before: given.before === undefined ? undefined : placeOf(given.before),
+    limit: given.limit === undefined ? LIMIT_DEFAULT : limitOf(given.limit),
+  };
+}
+
+function eventOf(name: string): string {
+  if (name === "") throw bad("event must be the name of an event.");
+  return name;
+}
+
+function kindsOf(text: string | undefined): readonly TimelineKind[] {
+  const asked = (text ?? "").split(",").filter((kind) => kind !== "");
+  const unknown = asked.find((kind) => !(TIMELINE_KINDS as readonly string[]).includes(kind));
+  if (unknown !== undefined) {
+    throw bad(`kinds: ${JSON.stringify(unknown.slice(0, 60))} is none of ${TIMELINE_KINDS.join(", ")}.`);
+  }
+  return asked.length === 0 ? TIMELINE_KINDS : TIMELINE_KINDS.filter((kind) => asked.includes(kind));
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (!/^\d{1,9}$/.test(text) || limit < 1 || limit > LIMITS.timelineRows) {
+    throw bad(`limit must be a whole number from 1 to ${LIMITS.timelineRows}.`);
+  }
+  return limit;
+}
+
+function placeText({ atMs, kind, key }: Place): string {
+  return Buffer.from(JSON.stringify([atMs, kind, ...key])).toString("base64url");
+}
+
+/** How many parts the key of each kind has. */
+const KEY_PARTS: Readonly<Record<TimelineKind, number>> = {
+  ...{ postback: 2, order: 1, event: 1, return: 1, registration: 1, touch: 1 },
+};
+
+function placeOf(text: string): Place {
+  const parts = partsOf(text);
+  const [atMs, kind, ...key] = Array.isArray(parts) ? (parts as unknown[]) : [];
+  const isPlace =
+    Number.isSafeInteger(atMs) &&
+    (TIMELINE_KINDS as readonly unknown[]).includes(kind) &&
+    key.length === KEY_PARTS[kind as TimelineKind] &&
+    key.every((part) => typeof part === "string" && !part.includes("\0") && part.isWellFormed()) &&
+    (kind !== "event" || HEX.test(key[0] as string));
+  if (!isPlace) throw bad("before is not `next` of another page.");
+  return { atMs: atMs as number, kind: kind as TimelineKind, key: key as string[] };
+}
+
+const HEX = /^[0-9a-f]{32}$/;
+
+function partsOf(text: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(text, "base64url").toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function bad(message: string): ApiError {
+  return new ApiError("badParameter", message);
+}
