@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startTencent } from "../sim/platforms/tencent.ts";
-import { apiMarkdown } from "../src/cli/api-markdown.ts";
+import { apiMarkdown } from "../src/cli/report/api-markdown.ts";
 import { storeAccount } from "../src/db/platform-account.ts";
 import type { OpenApi } from "../src/http/docs-page.ts";
 import { metricsMarkdown } from "../src/report/metric/metrics-markdown.ts";

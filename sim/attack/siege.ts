@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { settle } from "../../src/cli/settle-command.ts";
+import { settle } from "../../src/cli/operation/settle-command.ts";
 import { elapsedMs } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import type { Attack, AttackReport } from "./attack.ts";

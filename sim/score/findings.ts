@@ -1,5 +1,5 @@
 import type { ReportClient, UserList } from "../../src/client/report-client.ts";
-import type { ExplainedCandidate } from "../../src/contract/why.ts";
+import type { ExplainedCandidate } from "../../src/contract/admin/why.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import type { Played } from "../market/simulation.ts";
 import type { Person } from "../market/truth.ts";

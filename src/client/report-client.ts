@@ -1,5 +1,5 @@
 import { systemClock } from "../clock.ts";
-import type { OrderList, UserList } from "../contract/list-record.ts";
+import type { OrderList, UserList } from "../contract/report/list-record.ts";
 import { signedRequest } from "../domain/access/report-sign.ts";
 import type { AdReport } from "../report/ad/ad-report.ts";
 import type { AdReportBody } from "../report/ad/ad-report-request.ts";

@@ -3,7 +3,7 @@ import type { CostRow } from "../../sim/platforms/costs.ts";
 import { type OceanEngineStandIn, startOceanEngine } from "../../sim/platforms/ocean-engine.ts";
 import { startTencent, type TencentStandIn } from "../../sim/platforms/tencent.ts";
 import { signedRequest } from "../../src/client/report-client.ts";
-import { costPullAnswer, lastPullAnswer } from "../../src/contract/cost.ts";
+import { costPullAnswer, lastPullAnswer } from "../../src/contract/admin/cost.ts";
 import type { App } from "../../src/db/app.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";

@@ -1,6 +1,6 @@
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { replayLosses } from "../../src/cli/replay-losses.ts";
+import { replayLosses } from "../../src/cli/operation/replay-losses.ts";
 import { emptyFacts } from "../../src/db/facts.ts";
 import { segmentPath } from "../../src/journal/segment.ts";
 import { openJournal } from "../journal/temp-journal.ts";

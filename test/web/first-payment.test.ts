@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { settle } from "../../src/cli/settle-command.ts";
+import { settle } from "../../src/cli/operation/settle-command.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { TouchpointProcess } from "../support/touchpoint.ts";
 import { openBrowser, PASSWORD, SIZES, setupToken, Visit } from "./browser.ts";

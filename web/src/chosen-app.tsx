@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSearchParams } from "wouter";
-import type { AppsAnswer } from "../../src/contract/app.ts";
+import type { AppsAnswer } from "../../src/contract/setting/app.ts";
 import { get } from "./api.ts";
 import { stored } from "./stored.ts";
 

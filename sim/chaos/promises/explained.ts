@@ -1,4 +1,4 @@
-import type { ExplainedCandidate } from "../../../src/contract/why.ts";
+import type { ExplainedCandidate } from "../../../src/contract/admin/why.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
 import { isRight } from "../../score/attribution-score.ts";
 import { type Audit, isCertain, type Known } from "./audit.ts";

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { whyQuery } from "../../contract/admin.ts";
+import { whyQuery } from "../../contract/admin/admin.ts";
+import { fraudAnswer, fraudQuery } from "../../contract/admin/fraud.ts";
+import { whyAnswer } from "../../contract/admin/why.ts";
 import { success } from "../../contract/envelope.ts";
-import { fraudAnswer, fraudQuery } from "../../contract/fraud.ts";
-import { whyAnswer } from "../../contract/why.ts";
 import { type JsonObject, storable } from "../../domain/json.ts";
 import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";

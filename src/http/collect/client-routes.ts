@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { emptyData, envelopeSchema, success } from "../../contract/envelope.ts";
 import {
   appAndClientQuery,
   deviceInfo,
   deviceInfoBody,
   resetClientIdBody,
   updateDataBody,
-} from "../../contract/user.ts";
+} from "../../contract/collect/user.ts";
+import { emptyData, envelopeSchema, success } from "../../contract/envelope.ts";
 import { messageOfInvalid } from "../../contract/validation.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { deviceOf, readDeviceData } from "../../domain/user/device.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { collectAnswer, collectBody, collectQuery, collectV2Body } from "../../contract/collect.ts";
+import { collectAnswer, collectBody, collectQuery, collectV2Body } from "../../contract/collect/collect.ts";
 import { routeValidatorOf } from "../../contract/validation.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { bodyHeadersOf } from "../body-reader.ts";

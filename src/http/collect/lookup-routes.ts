@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { appAndClientQuery, appQuery, refreshBody, userGetAnswer, userGetBody } from "../../contract/collect/user.ts";
 import { emptyData, envelopeSchema, success } from "../../contract/envelope.ts";
-import { appAndClientQuery, appQuery, refreshBody, userGetAnswer, userGetBody } from "../../contract/user.ts";
 import { storeMediaToken } from "../../db/media-token.ts";
 import { md5, readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";

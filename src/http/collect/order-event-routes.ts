@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { emptyData, envelopeSchema, success } from "../../contract/envelope.ts";
 import {
   consumerEventBody,
   consumerEventQuery,
   handleEventBody,
   postbackInfoQuery,
-} from "../../contract/order-events.ts";
-import { appAndClientQuery } from "../../contract/user.ts";
+} from "../../contract/collect/order-events.ts";
+import { appAndClientQuery } from "../../contract/collect/user.ts";
+import { emptyData, envelopeSchema, success } from "../../contract/envelope.ts";
 import { readUserToken } from "../../domain/access/user-token.ts";
 import { assertShallow, type JsonObject } from "../../domain/json.ts";
 import { readClientId } from "../../domain/user/identity.ts";

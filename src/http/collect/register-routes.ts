@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { success } from "../../contract/envelope.ts";
 import {
   appAndClientQuery,
   appQuery,
@@ -7,7 +6,8 @@ import {
   initializeBody,
   registerBody,
   tokenAnswer,
-} from "../../contract/user.ts";
+} from "../../contract/collect/user.ts";
+import { success } from "../../contract/envelope.ts";
 import { makeUserToken } from "../../domain/access/user-token.ts";
 import { assertShallow, isObject, type JsonObject } from "../../domain/json.ts";
 import { readClientId } from "../../domain/user/identity.ts";

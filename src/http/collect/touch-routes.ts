@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { touchQuery } from "../../contract/collect/touch.ts";
 import { emptyData, envelopeSchema } from "../../contract/envelope.ts";
-import { touchQuery } from "../../contract/touch.ts";
 import { TOUCH_KINDS } from "../../domain/attribution/touch.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { callerOf, type HttpContext, userAgentOf } from "../context.ts";

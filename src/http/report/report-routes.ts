@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Type } from "typebox";
 import { success } from "../../contract/envelope.ts";
-import { orderListAnswer, userListAnswer } from "../../contract/list-record.ts";
+import { orderListAnswer, userListAnswer } from "../../contract/report/list-record.ts";
 import {
   adReportAnswer,
   adReportBody,
@@ -10,7 +10,7 @@ import {
   metricsListBody,
   orderListBody,
   userListBody,
-} from "../../contract/report.ts";
+} from "../../contract/report/report.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { runAdReport } from "../../report/ad/ad-report.ts";
 import { type AdReportBody, readAdReport } from "../../report/ad/ad-report-request.ts";

@@ -1,5 +1,5 @@
 import { gzipSync } from "node:zlib";
-import { collectBody, collectV2Body } from "../../contract/collect.ts";
+import { collectBody, collectV2Body } from "../../contract/collect/collect.ts";
 import { EMPTY_SUCCESS, success } from "../../contract/envelope.ts";
 import { validatorOf } from "../../contract/validation.ts";
 import { type Admission, admitEvents, type EventError } from "../../domain/event/admission.ts";

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import type { ShownFormula } from "../../contract/console-report.ts";
+import type { ShownFormula } from "../../contract/admin/console-report.ts";
 import type { App } from "../../db/app.ts";
 import { costRows } from "../../db/cost.ts";
 import { userDimensions, userRows } from "../../db/cube.ts";

@@ -1,4 +1,4 @@
-import type { RequestText } from "../../contract/console-report.ts";
+import type { RequestText } from "../../contract/admin/console-report.ts";
 import { signedRequest } from "../../domain/access/report-sign.ts";
 
 const PATH = "/openapi/api/v1/report/combo_sql/";

@@ -1,4 +1,4 @@
-import type { FraudReport } from "../../contract/fraud.ts";
+import type { FraudReport } from "../../contract/admin/fraud.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import type { PatternFlag } from "../../domain/attribution/fraud.ts";

@@ -1,4 +1,4 @@
-import type { ExplainedCandidate, ExplainedDecision, Explanation } from "../../contract/why.ts";
+import type { ExplainedCandidate, ExplainedDecision, Explanation } from "../../contract/admin/why.ts";
 import type { AppRules } from "../../db/app.ts";
 import { loadDecisions, type StoredDecision } from "../../db/attribution-decision.ts";
 import type { Executor } from "../../db/engine/sql.ts";

@@ -1,4 +1,4 @@
-import type { ListFields, ListName } from "../../contract/admin-list.ts";
+import type { ListFields, ListName } from "../../contract/admin/admin-list.ts";
 import {
   type Filter,
   NUMBER_OPERATORS,
@@ -6,14 +6,14 @@ import {
   POSTBACK_FILTERS,
   STATUSES,
   USER_FILTERS,
-} from "../../contract/list-filter.ts";
+} from "../../contract/report/list-filter.ts";
 import {
   type Columns,
   DEVICE_COLUMNS,
   ORDER_COLUMNS,
   RETURN_COLUMNS,
   USER_COLUMNS,
-} from "../../contract/list-record.ts";
+} from "../../contract/report/list-record.ts";
 import type { PropertyMeta } from "../../db/metadata.ts";
 import { PROPERTY_OPERATORS } from "../../domain/event/property-test.ts";
 import { POSTBACK_EVENT_TYPES } from "../../domain/postback/postback.ts";

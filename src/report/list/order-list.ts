@@ -1,4 +1,4 @@
-import type { OrderList, OrderListRecord } from "../../contract/list-record.ts";
+import type { OrderList, OrderListRecord } from "../../contract/report/list-record.ts";
 import type { App } from "../../db/app.ts";
 import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadOrders } from "../../db/orders.ts";

@@ -1,4 +1,4 @@
-import { EVENT_FIELDS, type OrderListRecord } from "../../contract/list-record.ts";
+import { EVENT_FIELDS, type OrderListRecord } from "../../contract/report/list-record.ts";
 import type { App } from "../../db/app.ts";
 import type { ListedOrder } from "../../db/orders.ts";
 import type { UserAccount } from "../../db/user-account.ts";

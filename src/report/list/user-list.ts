@@ -1,4 +1,4 @@
-import type { UserList, UserListRecord } from "../../contract/list-record.ts";
+import type { UserList, UserListRecord } from "../../contract/report/list-record.ts";
 import type { App } from "../../db/app.ts";
 import { shownPlatform } from "../../db/cube.ts";
 import { allOf, type Executor, joined, query, type Sql, sql } from "../../db/engine/sql.ts";

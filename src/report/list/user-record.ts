@@ -1,4 +1,4 @@
-import type { OrderListRecord, UserListRecord } from "../../contract/list-record.ts";
+import type { OrderListRecord, UserListRecord } from "../../contract/report/list-record.ts";
 import type { AppRules } from "../../db/app.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { ORGANIC } from "../../domain/attribution/attribution.ts";

@@ -1,4 +1,4 @@
-import type { ShownCatalogue, ShownFormula } from "../../contract/console-report.ts";
+import type { ShownCatalogue, ShownFormula } from "../../contract/admin/console-report.ts";
 import { METRIC_GROUPS, METRICS, type Metric, type Reading } from "./catalogue.ts";
 import { ASSOCIATED, DIMENSIONS, incompatiblePair, incompatibleText, isCubeDimension } from "./dimension.ts";
 import { labelOf, MEASURES } from "./measure-label.ts";

@@ -1,4 +1,4 @@
-import type { TimelineItem } from "../../contract/admin-user.ts";
+import type { TimelineItem } from "../../contract/admin/admin-user.ts";
 import { loadDecisions, type StoredDecision } from "../../db/attribution-decision.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";

@@ -1,4 +1,9 @@
-import { TIMELINE_KINDS, type Timeline, type TimelineItem, type TimelineKind } from "../../contract/admin-user.ts";
+import {
+  TIMELINE_KINDS,
+  type Timeline,
+  type TimelineItem,
+  type TimelineKind,
+} from "../../contract/admin/admin-user.ts";
 import type { AppRules } from "../../db/app.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import { loadUsers, type UserAccount } from "../../db/user-account.ts";

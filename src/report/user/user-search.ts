@@ -1,4 +1,4 @@
-import type { UserSearch } from "../../contract/admin-user.ts";
+import type { UserSearch } from "../../contract/admin/admin-user.ts";
 import type { AppRules } from "../../db/app.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
 import { loadUsers } from "../../db/user-account.ts";

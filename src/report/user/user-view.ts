@@ -1,4 +1,4 @@
-import type { UserView } from "../../contract/admin-user.ts";
+import type { UserView } from "../../contract/admin/admin-user.ts";
 import { loadAdObjectNames, loadAdvertiserNames } from "../../db/ad-names.ts";
 import type { AppRules } from "../../db/app.ts";
 import { loadCampaign } from "../../db/campaign.ts";

@@ -1,7 +1,7 @@
 import { Value } from "typebox/value";
 import { beforeAll, describe, expect, test } from "vitest";
-import { listFields } from "../../../src/contract/admin-list.ts";
-import { ORDER_COLUMNS, orderList, USER_COLUMNS, userList } from "../../../src/contract/list-record.ts";
+import { listFields } from "../../../src/contract/admin/admin-list.ts";
+import { ORDER_COLUMNS, orderList, USER_COLUMNS, userList } from "../../../src/contract/report/list-record.ts";
 import type { App } from "../../../src/db/app.ts";
 import { POSTBACK_EVENT_TYPES } from "../../../src/domain/postback/postback.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";

@@ -1,13 +1,13 @@
 import type { TSchema } from "typebox";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { emptyData, envelopeSchema } from "../../../src/contract/envelope.ts";
 import {
   accountAnswer,
   accountListAnswer,
   callbackListAnswer,
   givenUpAnswer,
   madeCallbackAnswer,
-} from "../../../src/contract/account.ts";
-import { emptyData, envelopeSchema } from "../../../src/contract/envelope.ts";
+} from "../../../src/contract/setting/account.ts";
 import {
   dryRunAnswer,
   postbackListAnswer,
@@ -16,7 +16,7 @@ import {
   resentAnswer,
   ruleAnswer,
   ruleListAnswer,
-} from "../../../src/contract/postback.ts";
+} from "../../../src/contract/setting/postback.ts";
 import type { App } from "../../../src/db/app.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
 import { cliJson } from "../../cli/run.ts";

@@ -1,7 +1,7 @@
 import { Value } from "typebox/value";
 import { beforeAll, describe, expect, test } from "vitest";
-import { erasure, TIMELINE_KINDS, timeline, userSearch, userView } from "../../../src/contract/admin-user.ts";
-import { explanation } from "../../../src/contract/why.ts";
+import { erasure, TIMELINE_KINDS, timeline, userSearch, userView } from "../../../src/contract/admin/admin-user.ts";
+import { explanation } from "../../../src/contract/admin/why.ts";
 import type { App } from "../../../src/db/app.ts";
 import { md5 } from "../../../src/domain/user/identity.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";

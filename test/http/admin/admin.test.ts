@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { ruleSettings, whatIfAnswer } from "../../../src/contract/attribution-rule.ts";
-import { fraudReport } from "../../../src/contract/fraud.ts";
+import { fraudReport } from "../../../src/contract/admin/fraud.ts";
+import { ruleSettings, whatIfAnswer } from "../../../src/contract/setting/attribution-rule.ts";
 import type { App } from "../../../src/db/app.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
 import { cliJson } from "../../cli/run.ts";

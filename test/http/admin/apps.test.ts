@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { appKeys, appsAnswer, rotatedSecret, shownApp } from "../../../src/contract/app.ts";
+import { appKeys, appsAnswer, rotatedSecret, shownApp } from "../../../src/contract/setting/app.ts";
 import type { App } from "../../../src/db/app.ts";
 import { cliJson } from "../../cli/run.ts";
 import { AdminCaller, consoleUser, dataOf, refused } from "../../support/admin-caller.ts";

@@ -4,7 +4,7 @@ import {
   campaignLinksAnswer,
   campaignListAnswer,
   platformListAnswer,
-} from "../../../src/contract/campaign.ts";
+} from "../../../src/contract/setting/campaign.ts";
 import type { App } from "../../../src/db/app.ts";
 import { AdminCaller, consoleUser, dataOf } from "../../support/admin-caller.ts";
 import { eventually } from "../../support/patience.ts";

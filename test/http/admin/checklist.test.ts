@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { checklist } from "../../../src/contract/app.ts";
+import { checklist } from "../../../src/contract/setting/app.ts";
 import type { App } from "../../../src/db/app.ts";
 import { firstTimes } from "../../../src/report/checklist.ts";
 import { AdminCaller, consoleUser, dataOf, refused } from "../../support/admin-caller.ts";

@@ -11,7 +11,7 @@ import {
   explainedAnswer,
   reportBatchAnswer,
   requestTextAnswer,
-} from "../../../src/contract/console-report.ts";
+} from "../../../src/contract/admin/console-report.ts";
 import type { App } from "../../../src/db/app.ts";
 import type { DeveloperApp } from "../../../src/db/developer-app.ts";
 import { LIMITS } from "../../../src/limits.ts";

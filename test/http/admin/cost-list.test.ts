@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { costDaysAnswer, costRowsAnswer, costStatusAnswer, takenFileAnswer } from "../../../src/contract/cost.ts";
+import { costDaysAnswer, costRowsAnswer, costStatusAnswer, takenFileAnswer } from "../../../src/contract/admin/cost.ts";
 import type { App } from "../../../src/db/app.ts";
 import { AdminCaller, consoleUser, dataOf } from "../../support/admin-caller.ts";
 import { sharedServer } from "../../support/shared-server.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { costPreviewAnswer, filePreviewAnswer } from "../../../src/contract/cost.ts";
+import { costPreviewAnswer, filePreviewAnswer } from "../../../src/contract/admin/cost.ts";
 import type { App } from "../../../src/db/app.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import { ADMIN, AdminCaller, dataOf } from "../../support/admin-caller.ts";

@@ -5,7 +5,7 @@ import {
   developerList,
   developerState,
   shownDeveloper,
-} from "../../../src/contract/developer.ts";
+} from "../../../src/contract/setting/developer.ts";
 import { cliJson } from "../../cli/run.ts";
 import { AdminCaller, consoleUser, dataOf, refused } from "../../support/admin-caller.ts";
 import { sharedServer } from "../../support/shared-server.ts";

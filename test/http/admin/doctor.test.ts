@@ -1,6 +1,6 @@
 import { Value } from "typebox/value";
 import { expect, test } from "vitest";
-import { type DoctorAnswer, doctorAnswer } from "../../../src/contract/doctor.ts";
+import { type DoctorAnswer, doctorAnswer } from "../../../src/contract/admin/doctor.ts";
 import type { App } from "../../../src/db/app.ts";
 import { consoleUser } from "../../support/admin-caller.ts";
 import { sharedServer } from "../../support/shared-server.ts";

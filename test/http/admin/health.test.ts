@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import type { TSchema } from "typebox";
 import { Value } from "typebox/value";
 import { afterAll, describe, expect, test } from "vitest";
-import { healthAnswer, ledgerAnswer, replayAnswer, setAsideAnswer } from "../../../src/contract/health.ts";
+import { healthAnswer, ledgerAnswer, replayAnswer, setAsideAnswer } from "../../../src/contract/admin/health.ts";
 import type { App } from "../../../src/db/app.ts";
 import { encodeEntry } from "../../../src/journal/entry.ts";
 import { RECORD_HEADER_BYTES } from "../../../src/journal/record.ts";

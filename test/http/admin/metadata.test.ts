@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { appMetadata } from "../../../src/contract/metadata.ts";
+import { appMetadata } from "../../../src/contract/setting/metadata.ts";
 import type { App } from "../../../src/db/app.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import { cliJson } from "../../cli/run.ts";

@@ -5,7 +5,7 @@ import {
   resentAnswer,
   ruleAnswer,
   ruleListAnswer,
-} from "../../../src/contract/postback.ts";
+} from "../../../src/contract/setting/postback.ts";
 import type { App } from "../../../src/db/app.ts";
 import { AdminCaller, consoleUser, dataOf } from "../../support/admin-caller.ts";
 import { bring, pay } from "../../support/players.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { savedViewAnswer, savedViewsAnswer, viewRemovedAnswer } from "../../../src/contract/report-view.ts";
+import { savedViewAnswer, savedViewsAnswer, viewRemovedAnswer } from "../../../src/contract/admin/report-view.ts";
 import type { App } from "../../../src/db/app.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import { ConsoleUser, consoleUser, dataOf, refused } from "../../support/admin-caller.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { auditPage, consoleUserList, invitedUser, signedIn } from "../../../src/contract/session.ts";
+import { auditPage, consoleUserList, invitedUser, signedIn } from "../../../src/contract/setting/session.ts";
 import { createSetupLink } from "../../../src/db/admin-user.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import { ADMIN, adminTokenOf, dataOf } from "../../support/admin-caller.ts";

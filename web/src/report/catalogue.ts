@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useCallback } from "react";
-import type { ConsoleReportBody, ShownCatalogue } from "../../../src/contract/console-report.ts";
+import type { ConsoleReportBody, ShownCatalogue } from "../../../src/contract/admin/console-report.ts";
 import { get } from "../api.ts";
 import { useLanguage } from "../texts.ts";
 

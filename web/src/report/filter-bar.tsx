@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ConsoleReport } from "../../../src/contract/console-report.ts";
+import type { ConsoleReport } from "../../../src/contract/admin/console-report.ts";
 import { post } from "../api.ts";
 import { useApp } from "../chosen-app.tsx";
 import { useFormat } from "../format.ts";

@@ -1,4 +1,4 @@
-import type { ConsoleReportBody } from "../../../src/contract/console-report.ts";
+import type { ConsoleReportBody } from "../../../src/contract/admin/console-report.ts";
 import { listOf, listText } from "./value-list.ts";
 
 /** What a report can be narrowed to, by the names of the interface. Each is a list in the address. */

@@ -11,7 +11,7 @@ import {
   filePreviewAnswer,
   type TakenFile,
   takenFileAnswer,
-} from "../../../contract/cost.ts";
+} from "../../../contract/admin/cost.ts";
 import { success } from "../../../contract/envelope.ts";
 import { FileError } from "../../../cost/csv-file.ts";
 import { importAdObjects, importAdvertisers, importCosts } from "../../../cost/file-import.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { appIdQuery } from "../../../contract/admin.ts";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   type CostDays,
   type CostPull,
@@ -15,7 +15,7 @@ import {
   type LastPull,
   lastPullAnswer,
   pullStopBody,
-} from "../../../contract/cost.ts";
+} from "../../../contract/admin/cost.ts";
 import { success } from "../../../contract/envelope.ts";
 import { PullDesk } from "../../../cost/pull-desk.ts";
 import { accountsOf, askedDays, askedPullRecord, pulledDayRecord, statusRecord } from "../../../cost/pull-record.ts";

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { type DoctorAnswer, doctorEnvelope, doctorQuery } from "../../../contract/doctor.ts";
+import { type DoctorAnswer, doctorEnvelope, doctorQuery } from "../../../contract/admin/doctor.ts";
 import { success } from "../../../contract/envelope.ts";
 import { loadCampaigns } from "../../../db/campaign.ts";
 import { isDatabaseAway } from "../../../db/engine/pool.ts";

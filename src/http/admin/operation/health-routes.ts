@@ -1,5 +1,4 @@
 import type { FastifyInstance } from "fastify";
-import { success } from "../../../contract/envelope.ts";
 import {
   healthEnvelope,
   type LedgerAnswer,
@@ -11,7 +10,8 @@ import {
   type SetAsideAnswer,
   setAsideEnvelope,
   setAsideQuery,
-} from "../../../contract/health.ts";
+} from "../../../contract/admin/health.ts";
+import { success } from "../../../contract/envelope.ts";
 import { countSetAside, type ListedSetAside, pageSetAside, requestReplay } from "../../../db/set-aside.ts";
 import type { LedgerStep } from "../../../domain/ledger.ts";
 import { decodeEntry } from "../../../journal/entry.ts";

@@ -1,4 +1,4 @@
-import type { HealthAnswer } from "../../../contract/health.ts";
+import type { HealthAnswer } from "../../../contract/admin/health.ts";
 import { statusRecord } from "../../../cost/pull-record.ts";
 import { loadCostAccounts } from "../../../db/cost-pull.ts";
 import { staleSlices } from "../../../db/dirty-day.ts";

@@ -13,7 +13,7 @@ import {
   recentPostbacksQuery,
   resendBody,
   resentAnswer,
-} from "../../../contract/postback.ts";
+} from "../../../contract/setting/postback.ts";
 import { type GivenTexts, type ResendWish, readList, readResend } from "../../../domain/postback/postback-request.ts";
 import { readClientId } from "../../../domain/user/identity.ts";
 import { ApiError } from "../../../errors.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { cellBody, exportBody } from "../../../contract/admin-report.ts";
-import { explainedAnswer } from "../../../contract/console-report.ts";
+import { cellBody, exportBody } from "../../../contract/admin/admin-report.ts";
+import { explainedAnswer } from "../../../contract/admin/console-report.ts";
 import { success } from "../../../contract/envelope.ts";
 import type { App } from "../../../db/app.ts";
 import { ApiError } from "../../../errors.ts";

@@ -15,7 +15,7 @@ import {
   reportCsvBody,
   requestTextAnswer,
   requestTextBody,
-} from "../../../contract/console-report.ts";
+} from "../../../contract/admin/console-report.ts";
 import { success } from "../../../contract/envelope.ts";
 import { loadCampaignNames } from "../../../db/campaign.ts";
 import { loadDeveloperApp } from "../../../db/developer-app.ts";

@@ -7,9 +7,9 @@ import {
   ordersBody,
   type UsersBody,
   usersBody,
-} from "../../../contract/admin-list.ts";
+} from "../../../contract/admin/admin-list.ts";
 import { success } from "../../../contract/envelope.ts";
-import { orderListAnswer, userListAnswer } from "../../../contract/list-record.ts";
+import { orderListAnswer, userListAnswer } from "../../../contract/report/list-record.ts";
 import { loadPropertyMeta } from "../../../db/metadata.ts";
 import { ORGANIC } from "../../../domain/attribution/attribution.ts";
 import { PLATFORM_NAMES } from "../../../platform/registry.ts";

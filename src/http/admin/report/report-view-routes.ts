@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { appIdQuery } from "../../../contract/admin.ts";
-import { success } from "../../../contract/envelope.ts";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   type SavedView,
   savedViewAnswer,
@@ -14,7 +13,8 @@ import {
   viewRenameBody,
   viewSaveBody,
   viewShareBody,
-} from "../../../contract/report-view.ts";
+} from "../../../contract/admin/report-view.ts";
+import { success } from "../../../contract/envelope.ts";
 import {
   changeReportView,
   createReportView,

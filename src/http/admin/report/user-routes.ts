@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { eraseBody } from "../../../contract/admin.ts";
+import { eraseBody } from "../../../contract/admin/admin.ts";
 import {
   type Erased,
   eraseAnswer,
@@ -9,7 +9,7 @@ import {
   userSearchAnswer,
   userSearchQuery,
   userViewAnswer,
-} from "../../../contract/admin-user.ts";
+} from "../../../contract/admin/admin-user.ts";
 import { success } from "../../../contract/envelope.ts";
 import { loadUsers } from "../../../db/user-account.ts";
 import { readClientId } from "../../../domain/user/identity.ts";

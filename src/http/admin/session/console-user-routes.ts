@@ -11,7 +11,7 @@ import {
   consoleUserNameBody,
   type InvitedUser,
   invitedUser,
-} from "../../../contract/session.ts";
+} from "../../../contract/setting/session.ts";
 import {
   type AdminUser,
   type ConsoleRole,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { emptyData, envelopeSchema, success } from "../../../contract/envelope.ts";
-import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/session.ts";
+import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/setting/session.ts";
 import {
   type AdminUser,
   changePassword,

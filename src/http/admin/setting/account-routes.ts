@@ -1,4 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
+import { success } from "../../../contract/envelope.ts";
 import {
   type Account,
   type AccountFields,
@@ -11,9 +13,7 @@ import {
   accountSetBody,
   type GivenUp,
   givenUpAnswer,
-} from "../../../contract/account.ts";
-import { appIdQuery } from "../../../contract/admin.ts";
-import { success } from "../../../contract/envelope.ts";
+} from "../../../contract/setting/account.ts";
 import { dropAccount, listAccountFields, listAccounts, setAccount } from "../../../outbound/accounts.ts";
 import type { HttpContext } from "../../context.ts";
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { appIdQuery } from "../../../contract/admin.ts";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
+import { envelopeSchema, success } from "../../../contract/envelope.ts";
 import {
   type AppCreateBody,
   type AppEditBody,
@@ -18,8 +19,7 @@ import {
   rotatedSecret,
   type ShownApp,
   shownApp,
-} from "../../../contract/app.ts";
-import { envelopeSchema, success } from "../../../contract/envelope.ts";
+} from "../../../contract/setting/app.ts";
 import {
   type AppChange,
   changeApp,

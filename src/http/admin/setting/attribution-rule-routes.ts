@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { appIdQuery } from "../../../contract/admin.ts";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
+import { envelopeSchema, success } from "../../../contract/envelope.ts";
 import {
   type RulesBody,
   ruleSettings,
@@ -9,8 +10,7 @@ import {
   type WhatIfBody,
   whatIfAnswer,
   whatIfBody,
-} from "../../../contract/attribution-rule.ts";
-import { envelopeSchema, success } from "../../../contract/envelope.ts";
+} from "../../../contract/setting/attribution-rule.ts";
 import { loadRuleSettings, storeRuleSettings } from "../../../db/attribution-setting.ts";
 import type { Rules } from "../../../domain/attribution/attribution-rules.ts";
 import {

@@ -1,4 +1,6 @@
 import type { FastifyInstance } from "fastify";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
+import { success } from "../../../contract/envelope.ts";
 import {
   type CallbackList,
   callbackListAnswer,
@@ -8,9 +10,7 @@ import {
   givenUpAnswer,
   type MadeCallback,
   madeCallbackAnswer,
-} from "../../../contract/account.ts";
-import { appIdQuery } from "../../../contract/admin.ts";
-import { success } from "../../../contract/envelope.ts";
+} from "../../../contract/setting/account.ts";
 import { type GivenCallback, KNOWN_MACROS } from "../../../domain/postback/callback.ts";
 import { dropCallback, listCallbacks, setCallback } from "../../../postback/callbacks.ts";
 import type { HttpContext } from "../../context.ts";

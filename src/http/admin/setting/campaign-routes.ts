@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { success } from "../../../contract/envelope.ts";
 import {
   type CampaignLinks,
   type CampaignList,
@@ -12,8 +13,7 @@ import {
   type PlatformList,
   platformListAnswer,
   type ShownCampaign,
-} from "../../../contract/campaign.ts";
-import { success } from "../../../contract/envelope.ts";
+} from "../../../contract/setting/campaign.ts";
 import {
   type Campaign,
   type CampaignChange,

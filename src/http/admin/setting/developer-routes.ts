@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { envelopeSchema, success } from "../../../contract/envelope.ts";
 import {
   type DeveloperBody,
   type DeveloperDecision,
@@ -16,8 +17,7 @@ import {
   developerState,
   type ShownDeveloper,
   shownDeveloper,
-} from "../../../contract/developer.ts";
-import { envelopeSchema, success } from "../../../contract/envelope.ts";
+} from "../../../contract/setting/developer.ts";
 import {
   changeDeveloperApp,
   createDeveloperApp,

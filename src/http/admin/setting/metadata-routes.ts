@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { appIdQuery } from "../../../contract/admin.ts";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { envelopeSchema, success } from "../../../contract/envelope.ts";
 import {
   appMetadata,
@@ -8,7 +8,7 @@ import {
   type PropertyDeclareBody,
   propertyDeclareBody,
   type ShownMetadata,
-} from "../../../contract/metadata.ts";
+} from "../../../contract/setting/metadata.ts";
 import {
   declareEvents,
   declareProperties,

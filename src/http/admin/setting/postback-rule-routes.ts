@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { appIdQuery } from "../../../contract/admin.ts";
+import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { emptyData, envelopeSchema, success } from "../../../contract/envelope.ts";
 import {
   type DryRun,
@@ -13,7 +13,7 @@ import {
   ruleListAnswer,
   ruleOrderBody,
   ruleRemoveBody,
-} from "../../../contract/postback.ts";
+} from "../../../contract/setting/postback.ts";
 import { readDays } from "../../../domain/postback/postback-request.ts";
 import type { GivenRule } from "../../../domain/postback/postback-rule-fields.ts";
 import { ApiError } from "../../../errors.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Link } from "wouter";
-import type { ExplainedCell, ShownCatalogue } from "../../../../src/contract/console-report.ts";
+import type { ExplainedCell, ShownCatalogue } from "../../../../src/contract/admin/console-report.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useLabel } from "../../report/catalogue.ts";

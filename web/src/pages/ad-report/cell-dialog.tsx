@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ExplainedCell, ShownCatalogue } from "../../../../src/contract/console-report.ts";
+import type { ExplainedCell, ShownCatalogue } from "../../../../src/contract/admin/console-report.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { type CatalogueMetric, useLabel } from "../../report/catalogue.ts";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ShownCatalogue } from "../../../../src/contract/console-report.ts";
+import type { ShownCatalogue } from "../../../../src/contract/admin/console-report.ts";
 import { useLabel } from "../../report/catalogue.ts";
 import { listText } from "../../report/value-list.ts";
 import { useTexts } from "../../texts.ts";

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { SavedView } from "../../../../src/contract/report-view.ts";
+import type { SavedView } from "../../../../src/contract/admin/report-view.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";

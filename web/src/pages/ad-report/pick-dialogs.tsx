@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ShownCatalogue } from "../../../../src/contract/console-report.ts";
+import type { ShownCatalogue } from "../../../../src/contract/admin/console-report.ts";
 import { type CatalogueDimension, type CatalogueMetric, NAME_OF, useLabel } from "../../report/catalogue.ts";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";

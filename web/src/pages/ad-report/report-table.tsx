@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ConsoleReport, ShownCatalogue } from "../../../../src/contract/console-report.ts";
+import type { ConsoleReport, ShownCatalogue } from "../../../../src/contract/admin/console-report.ts";
 import { type CatalogueMetric, NAME_OF, useLabel } from "../../report/catalogue.ts";
 import { useDimensionValue } from "../../report/dimension-value.ts";
 import { useValueTexts } from "../../report/value.ts";

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { RequestText } from "../../../../src/contract/console-report.ts";
-import type { DeveloperList } from "../../../../src/contract/developer.ts";
+import type { RequestText } from "../../../../src/contract/admin/console-report.ts";
+import type { DeveloperList } from "../../../../src/contract/setting/developer.ts";
 import { get, post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { publicUrl } from "../../public-url.ts";

@@ -1,4 +1,4 @@
-import type { ConsoleReportBody } from "../../../../src/contract/console-report.ts";
+import type { ConsoleReportBody } from "../../../../src/contract/admin/console-report.ts";
 import { addDays } from "../../format.ts";
 import type { Reading } from "../../report/catalogue.ts";
 import { NAME_OF } from "../../report/catalogue.ts";

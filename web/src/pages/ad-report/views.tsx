@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { SavedView, SavedViews } from "../../../../src/contract/report-view.ts";
+import type { SavedView, SavedViews } from "../../../../src/contract/admin/report-view.ts";
 import { post, queries } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useChange } from "../../change.ts";

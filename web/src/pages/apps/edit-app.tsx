@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { AppEditBody } from "../../../../src/contract/app.ts";
+import type { AppEditBody } from "../../../../src/contract/setting/app.ts";
 import { post } from "../../api.ts";
 import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

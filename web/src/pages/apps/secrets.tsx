@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { AppKeys, AppRotateBody, RotatedSecret } from "../../../../src/contract/app.ts";
+import type { AppKeys, AppRotateBody, RotatedSecret } from "../../../../src/contract/setting/app.ts";
 import { post, queries } from "../../api.ts";
 import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

@@ -1,4 +1,4 @@
-import type { AppEditBody } from "../../../../src/contract/app.ts";
+import type { AppEditBody } from "../../../../src/contract/setting/app.ts";
 import { post } from "../../api.ts";
 import { APPS_KEY, type ShownApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { RulesBody, ShownRuleSettings } from "../../../../src/contract/attribution-rule.ts";
+import type { RulesBody, ShownRuleSettings } from "../../../../src/contract/setting/attribution-rule.ts";
 import { post, queries } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";

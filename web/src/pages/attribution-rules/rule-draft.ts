@@ -1,4 +1,4 @@
-import type { ShownRuleField, ShownRuleSettings } from "../../../../src/contract/attribution-rule.ts";
+import type { ShownRuleField, ShownRuleSettings } from "../../../../src/contract/setting/attribution-rule.ts";
 
 /** What somebody has typed, by rule; the empty text: not set here. */
 export type RuleDraft = Readonly<Record<string, string>>;

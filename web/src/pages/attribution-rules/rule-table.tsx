@@ -1,4 +1,4 @@
-import type { ShownRuleField, ShownRuleSettings } from "../../../../src/contract/attribution-rule.ts";
+import type { ShownRuleField, ShownRuleSettings } from "../../../../src/contract/setting/attribution-rule.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";

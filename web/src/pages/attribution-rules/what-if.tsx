@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ShownRuleSettings, WhatIfAnswer, WhatIfBody } from "../../../../src/contract/attribution-rule.ts";
+import type { ShownRuleSettings, WhatIfAnswer, WhatIfBody } from "../../../../src/contract/setting/attribution-rule.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { addDays, useFormat } from "../../format.ts";

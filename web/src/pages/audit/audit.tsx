@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import type { AuditEntry, AuditPage as Entries } from "../../../../src/contract/session.ts";
+import type { AuditEntry, AuditPage as Entries } from "../../../../src/contract/setting/session.ts";
 import { get } from "../../api.ts";
 import { useAppName, useApps } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

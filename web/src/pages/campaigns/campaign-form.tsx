@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ShownCampaign } from "../../../../src/contract/campaign.ts";
+import type { ShownCampaign } from "../../../../src/contract/setting/campaign.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { CampaignList, ListedCampaign } from "../../../../src/contract/campaign.ts";
+import type { CampaignList, ListedCampaign } from "../../../../src/contract/setting/campaign.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

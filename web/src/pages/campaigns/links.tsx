@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useDeferredValue, useState } from "react";
-import type { CampaignLink, CampaignLinks, ShownCampaign } from "../../../../src/contract/campaign.ts";
+import type { CampaignLink, CampaignLinks, ShownCampaign } from "../../../../src/contract/setting/campaign.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { publicUrl } from "../../public-url.ts";

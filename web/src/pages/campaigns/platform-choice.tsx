@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { AdPlatform, PlatformList } from "../../../../src/contract/campaign.ts";
+import type { AdPlatform, PlatformList } from "../../../../src/contract/setting/campaign.ts";
 import { get } from "../../api.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";

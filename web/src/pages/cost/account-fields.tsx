@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { AccountField, AccountFields } from "../../../../src/contract/account.ts";
+import type { AccountField, AccountFields } from "../../../../src/contract/setting/account.ts";
 import { get } from "../../api.ts";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { Account } from "../../../../src/contract/account.ts";
+import type { Account } from "../../../../src/contract/setting/account.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { CostDay, CostRow, CostRows } from "../../../../src/contract/cost.ts";
+import type { CostDay, CostRow, CostRows } from "../../../../src/contract/admin/cost.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

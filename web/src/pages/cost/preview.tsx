@@ -1,4 +1,4 @@
-import type { CostPreview, FilePreview, PreviewedRow } from "../../../../src/contract/cost.ts";
+import type { CostPreview, FilePreview, PreviewedRow } from "../../../../src/contract/admin/cost.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { CostAccount, CostPull } from "../../../../src/contract/cost.ts";
+import type { CostAccount, CostPull } from "../../../../src/contract/admin/cost.ts";
 import { post, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { addDays } from "../../format.ts";

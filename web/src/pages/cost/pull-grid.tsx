@@ -1,4 +1,4 @@
-import type { CostAccount, PulledDay } from "../../../../src/contract/cost.ts";
+import type { CostAccount, PulledDay } from "../../../../src/contract/admin/cost.ts";
 import { useFormat } from "../../format.ts";
 import { eachDay } from "../../report/days.ts";
 import { usePlatformName } from "../../report/platform-name.ts";

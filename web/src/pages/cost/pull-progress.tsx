@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { CostPull, LastPull } from "../../../../src/contract/cost.ts";
+import type { CostPull, LastPull } from "../../../../src/contract/admin/cost.ts";
 import { post, queries } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";

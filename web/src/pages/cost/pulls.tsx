@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { CostAccount, CostStatus } from "../../../../src/contract/cost.ts";
+import type { CostAccount, CostStatus } from "../../../../src/contract/admin/cost.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useDays, useToday } from "../../report/days.ts";

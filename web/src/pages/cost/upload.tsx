@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { CostPreview, FilePreview, TakenFile } from "../../../../src/contract/cost.ts";
+import type { CostPreview, FilePreview, TakenFile } from "../../../../src/contract/admin/cost.ts";
 import { postFile, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

@@ -1,5 +1,9 @@
 import { useState } from "react";
-import type { DeveloperDecision, DeveloperDecisionBody, ShownDeveloper } from "../../../../src/contract/developer.ts";
+import type {
+  DeveloperDecision,
+  DeveloperDecisionBody,
+  ShownDeveloper,
+} from "../../../../src/contract/setting/developer.ts";
 import { post } from "../../api.ts";
 import { useChange } from "../../change.ts";
 import { useTexts } from "../../texts.ts";

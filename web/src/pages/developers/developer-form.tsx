@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { DeveloperBody, DeveloperEditBody, ShownDeveloper } from "../../../../src/contract/developer.ts";
+import type { DeveloperBody, DeveloperEditBody, ShownDeveloper } from "../../../../src/contract/setting/developer.ts";
 import { post } from "../../api.ts";
 import { useApps } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

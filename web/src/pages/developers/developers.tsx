@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { DeveloperList, ShownDeveloper } from "../../../../src/contract/developer.ts";
+import type { DeveloperList, ShownDeveloper } from "../../../../src/contract/setting/developer.ts";
 import { get } from "../../api.ts";
 import { useFormat } from "../../format.ts";
 import { useMayChange } from "../../session.tsx";

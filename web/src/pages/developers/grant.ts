@@ -1,4 +1,4 @@
-import type { ShownDeveloper } from "../../../../src/contract/developer.ts";
+import type { ShownDeveloper } from "../../../../src/contract/setting/developer.ts";
 import { useAppName } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";

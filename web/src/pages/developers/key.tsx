@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query";
-import type { DeveloperKey, ShownDeveloper } from "../../../../src/contract/developer.ts";
+import type { DeveloperKey, ShownDeveloper } from "../../../../src/contract/setting/developer.ts";
 import { post } from "../../api.ts";
 import { useTexts } from "../../texts.ts";
 import { CopyBlock } from "../../ui/copy-block.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { HealthAnswer } from "../../../../src/contract/health.ts";
+import type { HealthAnswer } from "../../../../src/contract/admin/health.ts";
 import { get } from "../../api.ts";
 import { useChosenApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

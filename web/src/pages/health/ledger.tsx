@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { LedgerAnswer } from "../../../../src/contract/health.ts";
+import type { LedgerAnswer } from "../../../../src/contract/admin/health.ts";
 import { get } from "../../api.ts";
 import type { ShownApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

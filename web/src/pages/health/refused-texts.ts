@@ -1,4 +1,4 @@
-import type { HealthAnswer } from "../../../../src/contract/health.ts";
+import type { HealthAnswer } from "../../../../src/contract/admin/health.ts";
 
 type Reasons = Record<HealthAnswer["refused"][number]["reason"], string>;
 

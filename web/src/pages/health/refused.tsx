@@ -1,4 +1,4 @@
-import type { HealthAnswer } from "../../../../src/contract/health.ts";
+import type { HealthAnswer } from "../../../../src/contract/admin/health.ts";
 import { useAppName } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";

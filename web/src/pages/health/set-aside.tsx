@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ReplayAnswer, SetAsideAnswer } from "../../../../src/contract/health.ts";
+import type { ReplayAnswer, SetAsideAnswer } from "../../../../src/contract/admin/health.ts";
 import { get, post } from "../../api.ts";
 import { useApps } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

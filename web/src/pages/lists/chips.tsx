@@ -1,4 +1,4 @@
-import type { ListFields } from "../../../../src/contract/admin-list.ts";
+import type { ListFields } from "../../../../src/contract/admin/admin-list.ts";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";

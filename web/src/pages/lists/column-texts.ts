@@ -3,7 +3,7 @@ import type {
   ORDER_COLUMNS,
   RETURN_COLUMNS,
   USER_COLUMNS,
-} from "../../../../src/contract/list-record.ts";
+} from "../../../../src/contract/report/list-record.ts";
 
 type ColumnName =
   | keyof typeof ORDER_COLUMNS

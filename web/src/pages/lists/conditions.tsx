@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ListFields } from "../../../../src/contract/admin-list.ts";
+import type { ListFields } from "../../../../src/contract/admin/admin-list.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { SelectField, TextField } from "../../ui/field.tsx";

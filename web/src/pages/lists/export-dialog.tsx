@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import type { ListName } from "../../../../src/contract/admin-list.ts";
+import type { ListName } from "../../../../src/contract/admin/admin-list.ts";
 import { dataOf, postForStream } from "../../api.ts";
 import { dayOf, useFormat } from "../../format.ts";
 import { saveFile } from "../../save-file.ts";

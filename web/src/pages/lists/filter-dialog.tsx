@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from "react";
-import type { ListFields, ListName } from "../../../../src/contract/admin-list.ts";
+import type { ListFields, ListName } from "../../../../src/contract/admin/admin-list.ts";
 import { useTexts } from "../../texts.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
-import type { ListFields, ListName } from "../../../../src/contract/admin-list.ts";
-import type { OrderList, UserList } from "../../../../src/contract/list-record.ts";
+import type { ListFields, ListName } from "../../../../src/contract/admin/admin-list.ts";
+import type { OrderList, UserList } from "../../../../src/contract/report/list-record.ts";
 import { get, post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

@@ -1,4 +1,4 @@
-import type { ListFields, ListName, OrdersBody } from "../../../../src/contract/admin-list.ts";
+import type { ListFields, ListName, OrdersBody } from "../../../../src/contract/admin/admin-list.ts";
 import type { Sort } from "../../ui/data-table.tsx";
 import { useUrlState } from "../../url-state.ts";
 

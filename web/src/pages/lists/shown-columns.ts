@@ -1,4 +1,4 @@
-import type { ListName } from "../../../../src/contract/admin-list.ts";
+import type { ListName } from "../../../../src/contract/admin/admin-list.ts";
 import { type Stored, stored, useStored } from "../../stored.ts";
 import type { ListColumn } from "./list-state.ts";
 

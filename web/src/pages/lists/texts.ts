@@ -1,4 +1,4 @@
-import type { ORDER_FILTERS, POSTBACK_FILTERS, USER_FILTERS } from "../../../../src/contract/list-filter.ts";
+import type { ORDER_FILTERS, POSTBACK_FILTERS, USER_FILTERS } from "../../../../src/contract/report/list-filter.ts";
 
 type FilterName = keyof typeof USER_FILTERS | keyof typeof ORDER_FILTERS | keyof typeof POSTBACK_FILTERS;
 type OperatorName = "equal" | "not_equal" | "between" | "inner" | "is_set" | "not_set";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { CampaignList } from "../../../../src/contract/campaign.ts";
+import type { CampaignList } from "../../../../src/contract/setting/campaign.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import type { DoctorAnswer } from "../../../../src/contract/doctor.ts";
+import type { DoctorAnswer } from "../../../../src/contract/admin/doctor.ts";
 import { get, post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

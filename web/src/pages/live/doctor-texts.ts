@@ -1,4 +1,4 @@
-import type { DoctorAnswer } from "../../../../src/contract/doctor.ts";
+import type { DoctorAnswer } from "../../../../src/contract/admin/doctor.ts";
 import type { Texts } from "../../texts.ts";
 
 type Kind = DoctorAnswer["findings"][number]["kind"];

@@ -1,5 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
-import type { EventDeclareBody, PropertyDeclareBody, ShownMetadata } from "../../../../src/contract/metadata.ts";
+import type {
+  EventDeclareBody,
+  PropertyDeclareBody,
+  ShownMetadata,
+} from "../../../../src/contract/setting/metadata.ts";
 import { post, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { say } from "../../ui/toast.tsx";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ShownEventMeta } from "../../../../src/contract/metadata.ts";
+import type { ShownEventMeta } from "../../../../src/contract/setting/metadata.ts";
 import { useFormat } from "../../format.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ShownMetadata } from "../../../../src/contract/metadata.ts";
+import type { ShownMetadata } from "../../../../src/contract/setting/metadata.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";

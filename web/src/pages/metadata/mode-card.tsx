@@ -1,6 +1,6 @@
 import { useState } from "react";
-import type { AppEditBody } from "../../../../src/contract/app.ts";
-import type { ShownMetadata } from "../../../../src/contract/metadata.ts";
+import type { AppEditBody } from "../../../../src/contract/setting/app.ts";
+import type { ShownMetadata } from "../../../../src/contract/setting/metadata.ts";
 import { post } from "../../api.ts";
 import { APPS_KEY, useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";

@@ -1,4 +1,4 @@
-import type { ShownEventMeta } from "../../../../src/contract/metadata.ts";
+import type { ShownEventMeta } from "../../../../src/contract/setting/metadata.ts";
 import { useTexts } from "../../texts.ts";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Empty } from "../../ui/empty.tsx";

@@ -1,4 +1,4 @@
-import type { OrderList } from "../../../../src/contract/list-record.ts";
+import type { OrderList } from "../../../../src/contract/report/list-record.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";

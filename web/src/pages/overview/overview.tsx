@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import type { ReportBatch } from "../../../../src/contract/console-report.ts";
+import type { ReportBatch } from "../../../../src/contract/admin/console-report.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useCatalogue } from "../../report/catalogue.ts";

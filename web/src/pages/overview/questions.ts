@@ -1,4 +1,4 @@
-import type { ReportBatch, ReportBatchBody } from "../../../../src/contract/console-report.ts";
+import type { ReportBatch, ReportBatchBody } from "../../../../src/contract/admin/console-report.ts";
 import { addDays } from "../../format.ts";
 import type { Reading } from "../../report/catalogue.ts";
 import type { Filtering } from "../../report/filter-state.ts";

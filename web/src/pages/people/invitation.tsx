@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ConsoleUser, InvitedUser } from "../../../../src/contract/session.ts";
+import type { ConsoleUser, InvitedUser } from "../../../../src/contract/setting/session.ts";
 import { post, queries } from "../../api.ts";
 import { useTexts } from "../../texts.ts";
 import { CopyBlock } from "../../ui/copy-block.tsx";

@@ -1,4 +1,4 @@
-import type { ConsoleUser } from "../../../../src/contract/session.ts";
+import type { ConsoleUser } from "../../../../src/contract/setting/session.ts";
 import { post, SESSION_KEY } from "../../api.ts";
 import { useChange } from "../../change.ts";
 import { useSession } from "../../session.tsx";

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { ConsoleUser, ConsoleUserList, InvitedUser } from "../../../../src/contract/session.ts";
+import type { ConsoleUser, ConsoleUserList, InvitedUser } from "../../../../src/contract/setting/session.ts";
 import { get } from "../../api.ts";
 import { useFormat } from "../../format.ts";
 import { useMayChange, useSession } from "../../session.tsx";

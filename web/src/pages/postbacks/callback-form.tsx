@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { MadeCallback } from "../../../../src/contract/account.ts";
+import type { MadeCallback } from "../../../../src/contract/setting/account.ts";
 import { post } from "../../api.ts";
 import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";

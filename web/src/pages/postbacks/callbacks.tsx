@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { CallbackList, GivenUp } from "../../../../src/contract/account.ts";
+import type { CallbackList, GivenUp } from "../../../../src/contract/setting/account.ts";
 import { post } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { DryRun, PostbackRule } from "../../../../src/contract/postback.ts";
+import type { DryRun, PostbackRule } from "../../../../src/contract/setting/postback.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { addDays, useFormat } from "../../format.ts";

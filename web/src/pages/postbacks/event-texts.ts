@@ -1,4 +1,9 @@
-import type { PostbackEventType, PresetMoment, ResendRefusal, SkipReason } from "../../../../src/contract/postback.ts";
+import type {
+  PostbackEventType,
+  PresetMoment,
+  ResendRefusal,
+  SkipReason,
+} from "../../../../src/contract/setting/postback.ts";
 import { useTexts } from "../../texts.ts";
 
 type EventTexts = {

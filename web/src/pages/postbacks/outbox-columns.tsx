@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import type { Postback } from "../../../../src/contract/postback.ts";
+import type { Postback } from "../../../../src/contract/setting/postback.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";

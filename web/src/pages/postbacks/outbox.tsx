@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Postback, PostbackList } from "../../../../src/contract/postback.ts";
+import type { Postback, PostbackList } from "../../../../src/contract/setting/postback.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";

@@ -1,4 +1,4 @@
-import type { RecentPostbacks } from "../../../../src/contract/postback.ts";
+import type { RecentPostbacks } from "../../../../src/contract/setting/postback.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";

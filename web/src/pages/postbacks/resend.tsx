@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { Postback, Resent } from "../../../../src/contract/postback.ts";
+import type { Postback, Resent } from "../../../../src/contract/setting/postback.ts";
 import { post, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";

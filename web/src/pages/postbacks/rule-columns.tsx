@@ -1,4 +1,4 @@
-import type { PostbackRule } from "../../../../src/contract/postback.ts";
+import type { PostbackRule } from "../../../../src/contract/setting/postback.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";

@@ -1,4 +1,4 @@
-import type { PostbackRule } from "../../../../src/contract/postback.ts";
+import type { PostbackRule } from "../../../../src/contract/setting/postback.ts";
 
 /** A rule as it is typed: amounts in major units, bounds as two fields, properties as lines. */
 export type RuleDraft = {

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { PostbackRule } from "../../../../src/contract/postback.ts";
+import type { PostbackRule } from "../../../../src/contract/setting/postback.ts";
 import { post } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

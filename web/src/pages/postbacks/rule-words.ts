@@ -1,4 +1,4 @@
-import type { PostbackRule } from "../../../../src/contract/postback.ts";
+import type { PostbackRule } from "../../../../src/contract/setting/postback.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";

@@ -1,6 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
-import type { PostbackRule, PostbackRuleList } from "../../../../src/contract/postback.ts";
+import type { PostbackRule, PostbackRuleList } from "../../../../src/contract/setting/postback.ts";
 import { post, queries } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";

@@ -1,5 +1,5 @@
 import { Link } from "wouter";
-import type { Checklist, Step } from "../../../../src/contract/app.ts";
+import type { Checklist, Step } from "../../../../src/contract/setting/app.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { PAGES } from "../../pages.tsx";

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { UserView } from "../../../../src/contract/admin-user.ts";
+import type { UserView } from "../../../../src/contract/admin/admin-user.ts";
 import { ApiFailure, get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

@@ -1,4 +1,4 @@
-import type { Checklist } from "../../../../src/contract/app.ts";
+import type { Checklist } from "../../../../src/contract/setting/app.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

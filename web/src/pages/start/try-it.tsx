@@ -1,6 +1,6 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import type { CampaignList, ShownCampaign } from "../../../../src/contract/campaign.ts";
+import type { CampaignList, ShownCampaign } from "../../../../src/contract/setting/campaign.ts";
 import { get, post, queries } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useMayChange } from "../../session.tsx";

@@ -1,4 +1,4 @@
-import type { Explanation } from "../../../../src/contract/why.ts";
+import type { Explanation } from "../../../../src/contract/admin/why.ts";
 
 type Candidate = Explanation["candidates"][number];
 type Method = Explanation["method"];

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import type { ExplainedCandidate, ExplainedDecision } from "../../../../src/contract/why.ts";
+import type { ExplainedCandidate, ExplainedDecision } from "../../../../src/contract/admin/why.ts";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";

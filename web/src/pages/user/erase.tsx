@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import type { Erased } from "../../../../src/contract/admin-user.ts";
+import type { Erased } from "../../../../src/contract/admin/admin-user.ts";
 import { post, queries } from "../../api.ts";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";

@@ -1,4 +1,4 @@
-import type { TimelineKind } from "../../../../src/contract/admin-user.ts";
+import type { TimelineKind } from "../../../../src/contract/admin/admin-user.ts";
 
 /** Lines on a grid of 16. */
 const PATHS: Readonly<Record<TimelineKind, string>> = {

@@ -1,4 +1,4 @@
-import type { UserView } from "../../../../src/contract/admin-user.ts";
+import type { UserView } from "../../../../src/contract/admin/admin-user.ts";
 import { useTexts } from "../../texts.ts";
 import { Facts, jsonText } from "./facts.tsx";
 import { texts } from "./texts.ts";

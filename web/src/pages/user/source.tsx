@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import type { UserView } from "../../../../src/contract/admin-user.ts";
-import type { ExplainedDecision, Explanation } from "../../../../src/contract/why.ts";
+import type { UserView } from "../../../../src/contract/admin/admin-user.ts";
+import type { ExplainedDecision, Explanation } from "../../../../src/contract/admin/why.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";

@@ -1,4 +1,4 @@
-import type { TimelineKind } from "../../../../src/contract/admin-user.ts";
+import type { TimelineKind } from "../../../../src/contract/admin/admin-user.ts";
 
 const enKinds: Record<TimelineKind, string> = {
   ...{ postback: "Postbacks", order: "Orders", event: "Events" },

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
-import type { TimelineItem } from "../../../../src/contract/admin-user.ts";
+import type { TimelineItem } from "../../../../src/contract/admin/admin-user.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";

@@ -5,7 +5,7 @@ import type {
   TimelineKind,
   Timeline as TimelinePage,
   UserView,
-} from "../../../../src/contract/admin-user.ts";
+} from "../../../../src/contract/admin/admin-user.ts";
 import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import type { UserView } from "../../../../src/contract/admin-user.ts";
+import type { UserView } from "../../../../src/contract/admin/admin-user.ts";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
 import { useTexts } from "../../texts.ts";

@@ -1,4 +1,4 @@
-import type { ExplainedCandidate, ExplainedDecision } from "../../../../src/contract/why.ts";
+import type { ExplainedCandidate, ExplainedDecision } from "../../../../src/contract/admin/why.ts";
 
 /** One scale for all candidates of a decision, so that their places can be compared. */
 export type Scale = { fromMs: number; untilMs: number; decidedAtMs: number };

@@ -1,4 +1,4 @@
-import type { UserList } from "../../../../src/contract/list-record.ts";
+import type { UserList } from "../../../../src/contract/report/list-record.ts";
 import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { Empty } from "../../ui/empty.tsx";

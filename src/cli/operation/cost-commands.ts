@@ -1,0 +1,76 @@
+import { open } from "node:fs/promises";
+import type { Readable } from "node:stream";
+import type { Command } from "commander";
+import { systemClock } from "../../clock.ts";
+import { FileError } from "../../cost/csv-file.ts";
+import {
+  AD_OBJECT_COLUMNS,
+  ADVERTISER_COLUMNS,
+  COST_COLUMNS,
+  importAdObjects,
+  importAdvertisers,
+  importCosts,
+} from "../../cost/file-import.ts";
+import { messageOf, UsageError } from "../../errors.ts";
+import { parseInteger, print } from "../output.ts";
+import { findApp, withDatabase } from "../session.ts";
+import { costPullCommands } from "./cost-pull-commands.ts";
+
+type Json = { json?: boolean };
+
+/** What ads cost, from the platforms or from files, and what accounts, plans and ads are called. */
+export function costCommands(program: Command): void {
+  const cost = program.command("cost").description("What ads cost");
+  costPullCommands(cost);
+  cost
+    .command("import")
+    .description(`Take in a CSV file. Its columns, any of which but date may be absent: ${COST_COLUMNS.join(",")}`)
+    .argument("<file>", "the file; - for standard input")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((path: string, options: { app: number } & Json) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        await take(path, options, (file) => importCosts(session.pool, file, { appId, changedAtMs: systemClock() }));
+      }),
+    );
+
+  program
+    .command("advertiser")
+    .description("Accounts at the ad platforms")
+    .command("import")
+    .description(`Take in a CSV file. Its columns: ${ADVERTISER_COLUMNS.join(",")}`)
+    .argument("<file>", "the file; - for standard input")
+    .option("--json", "print JSON")
+    .action((path: string, options: Json) =>
+      withDatabase(({ pool }) => take(path, options, (file) => importAdvertisers(pool, file))),
+    );
+
+  program
+    .command("ad-object")
+    .description("Names of plans and ads")
+    .command("import")
+    .description(`Take in a CSV file. Its columns: ${AD_OBJECT_COLUMNS.join(",")}; level is plan or ad`)
+    .argument("<file>", "the file; - for standard input")
+    .option("--json", "print JSON")
+    .action((path: string, options: Json) =>
+      withDatabase(({ pool }) => take(path, options, (file) => importAdObjects(pool, file))),
+    );
+}
+
+async function take(path: string, options: Json, run: (file: Readable) => Promise<number>): Promise<void> {
+  // Opened before anything else is begun: a file that is not there is told in one sentence.
+  const file = path === "-" ? process.stdin : (await open(path).catch(unreadable)).createReadStream();
+  try {
+    const rows = await run(file);
+    print({ rows }, options, () => `${rows} rows were taken in.`);
+  } catch (error) {
+    throw error instanceof FileError ? new UsageError(messageOf(error)) : error;
+  } finally {
+    file.destroy();
+  }
+}
+
+function unreadable(error: unknown): never {
+  throw new UsageError(`The file cannot be read: ${messageOf(error)}.`);
+}

@@ -1,0 +1,81 @@
+import type { Command } from "commander";
+import { systemClock } from "../../clock.ts";
+import { accountsOf, askedDays, pullRecord, statusRecord } from "../../cost/pull-record.ts";
+import { CostPuller } from "../../cost/puller.ts";
+import { loadCostAccounts } from "../../db/cost-pull.ts";
+import { calendarOf } from "../../domain/calendar.ts";
+import { firstScheduledDay } from "../../domain/cost-schedule.ts";
+import { UsageError } from "../../errors.ts";
+import { createLog } from "../../log.ts";
+import { ProgressBar, parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
+import { findApp, withDatabase } from "../session.ts";
+
+type Json = { json?: boolean };
+type PullArguments = { app: number; platform?: string; advertiser?: string; from?: string; to?: string } & Json;
+
+/** A command has four connections, and each account takes two. */
+const ACCOUNTS_AT_ONCE = 2;
+
+/** What ads cost, from the platforms themselves. */
+export function costPullCommands(cost: Command): void {
+  cost
+    .command("pull")
+    .description("Ask the platforms now; without --from and --to for all days that are not settled")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--platform <platform>", "only accounts at this ad platform", parsePlatform)
+    .option("--advertiser <id>", "only this account")
+    .option("--from <day>", "first day", parseDay)
+    .option("--to <day>", "last day, included", parseDay)
+    .option("--json", "print JSON")
+    .action(pull);
+
+  cost
+    .command("status")
+    .description("How far the costs of each account are pulled")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((options: { app: number } & Json) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const found = await loadCostAccounts(session.pool, {
+          fromDay: firstScheduledDay(systemClock()),
+          of: { appId },
+        });
+        const accounts = found.map(statusRecord);
+        print(accounts, options, () => tableOf(accounts));
+      }),
+    );
+}
+
+async function pull(options: PullArguments): Promise<void> {
+  await withDatabase(async (session) => {
+    const { pool, vault, config } = session;
+    const { appId, timeZone, currency } = await findApp(session, options.app);
+    const plan = askedDays({ from: options.from, to: options.to }, calendarOf(timeZone).dayOf(systemClock()));
+    if (plan.kind === "wrong") throw new UsageError(plan.problem);
+    const asked = { adPlatform: options.platform ?? "", advertiserId: options.advertiser ?? "" };
+    const found = await loadCostAccounts(pool, { fromDay: firstScheduledDay(systemClock()), of: { appId } });
+    const accounts = accountsOf(found, asked);
+    if (accounts.length === 0) throw new UsageError("The app has no such account with costs on.");
+    const log = createLog("error");
+    const mayCallPrivate = config.platformPrivateNetworks;
+    const limits = { accountsAtOnce: ACCOUNTS_AT_ONCE, mayCallPrivate };
+    const puller = new CostPuller({ pool, vault, log, clock: systemClock, ...limits });
+    const bar = new ProgressBar("Pulling costs");
+    try {
+      const onDays = (done: number, total: number) => bar.show(done, total);
+      const pulled = (await puller.pull(accounts, plan, { onDays })).map(pullRecord);
+      print(pulled, options, () => tableOf(pulled.map(({ cost, ...record }) => rowOf(record, { cost, currency }))));
+      if (pulled.some(({ error }) => error !== "")) process.exitCode = 1;
+    } finally {
+      await puller.stop();
+    }
+  });
+}
+
+function rowOf(
+  { error, ...record }: Omit<ReturnType<typeof pullRecord>, "cost">,
+  { cost, currency }: { cost: number; currency: string },
+): Record<string, unknown> {
+  return { ...record, [`cost (${currency})`]: cost, error };
+}

@@ -1,0 +1,118 @@
+import { type Command, Option } from "commander";
+import { systemClock } from "../../clock.ts";
+import { readList, readResend } from "../../domain/postback/postback-request.ts";
+import { type ShownPostback, showPostbacks, showState } from "../../postback/outbox-view.ts";
+import { type Resent, resendPostbacks } from "../../postback/resend.ts";
+import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
+import { findApp, withDatabase } from "../session.ts";
+import { dryRunCommand, postbackRuleCommands } from "../setting/postback-rule-commands.ts";
+
+type Json = { json?: boolean };
+type AppOption = { app: number } & Json;
+type Texts = { status?: string; platform?: string; eventType?: string; client?: string };
+
+/** What ad platforms are told of users. */
+export function postbackCommands(program: Command): void {
+  const postback = program.command("postback").description("What ad platforms are told of the users they brought");
+  postbackRuleCommands(postback);
+  dryRunCommand(postback);
+  listCommand(postback);
+  statusCommand(postback);
+  resendCommand(postback);
+}
+
+function listCommand(postback: Command): void {
+  postback
+    .command("list")
+    .description("The postbacks of an app, the newest first: what became of each, and why")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .addOption(new Option("--status <status>", "0 waiting, 1 accepted, 2 given up, 3 skipped").choices([..."0123"]))
+    .option("--platform <name>", "only to this platform", parsePlatform)
+    .option("--event-type <type>", "only of this event type; $attribution and $event are the app's own callbacks")
+    .option("--client <client>", "only of this client")
+    .option("--limit <n>", "at most so many (50)")
+    .option("--json", "print JSON")
+    .action((options: AppOption & Texts & { limit?: string }) =>
+      withDatabase(async (session) => {
+        const app = await findApp(session, options.app);
+        const { status, platform: ad_platform, eventType: event_type, client: client_id, limit } = options;
+        const wish = readList({ status, ad_platform, event_type, client_id, limit });
+        const { postbacks } = await showPostbacks(session.pool, app, wish);
+        print(postbacks, options, () => tableOf(postbacks.map(rowOf)));
+      }),
+    );
+}
+
+function rowOf(row: ShownPostback): Record<string, unknown> {
+  const { client_id, event_type, subject, trace_id, ad_platform, status_text, reason, attempts } = row;
+  const { value_cents, back_cents, at } = row;
+  const about = subject === trace_id ? "" : subject;
+  return {
+    ...{
+      at,
+      client_id,
+      event_type,
+      subject: about,
+      order: trace_id,
+      ad_platform,
+      status: status_text,
+      reason,
+      attempts,
+    },
+    ...{ value_cents, told_cents: back_cents },
+  };
+}
+
+function statusCommand(postback: Command): void {
+  postback
+    .command("status")
+    .description("What waits to be sent, by account and callback, and what accounts complain of")
+    .option("--app <app>", "only of this app", parseInteger)
+    .option("--json", "print JSON")
+    .action((options: { app?: number } & Json) =>
+      withDatabase(async (session) => {
+        if (options.app !== undefined) await findApp(session, options.app);
+        const state = await showState(session.pool, session.vault, { appId: options.app, nowMs: systemClock() });
+        print(state, options, () => `Waiting\n${tableOf(state.lanes)}\n\nAccounts\n${tableOf(state.accounts)}`);
+      }),
+    );
+}
+
+type ResendOptions = AppOption & Texts & { order?: string; reason?: string; from?: string; to?: string };
+
+function resendCommand(postback: Command): void {
+  postback
+    .command("resend")
+    .description(
+      "Puts postbacks that were given up or skipped back to be sent: those of a client, or all that ended with a status. Never those that were accepted",
+    )
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--client <client>", "those of this client")
+    .option("--event-type <type>", "with --client: only of this event type")
+    .option("--order <id>", "with --client: only about this order")
+    .option("--status <status>", "2: all that were given up, 3: all that were skipped")
+    .option("--reason <text>", "with --status: only for this reason; of a sentence, a part is enough")
+    .option("--platform <name>", "with --status: only to this platform", parsePlatform)
+    .option("--from <day>", "with --status: happened on this local day or later", parseDay)
+    .option("--to <day>", "with --status: happened on this local day or earlier", parseDay)
+    .option("--json", "print JSON")
+    .action((options: ResendOptions) =>
+      withDatabase(async (session) => {
+        const app = await findApp(session, options.app);
+        const { client: client_id, eventType: event_type, order: trace_id, platform: ad_platform } = options;
+        const { status, reason, from, to } = options;
+        const wish = readResend({ client_id, event_type, trace_id, status, reason, ad_platform, from, to });
+        const resent = await resendPostbacks(session.pool, app, wish, systemClock());
+        print(resent, options, () => tellResent(resent));
+      }),
+    );
+}
+
+function tellResent({ taken, refused, has_more }: Resent): string {
+  const reasons = Object.entries(refused).map(([reason, count]) => `${reason} ${count}`);
+  return [
+    `${taken} postbacks will be sent again.`,
+    ...(reasons.length > 0 ? [`Refused: ${reasons.join(", ")}.`] : []),
+    ...(has_more ? ["There are more: repeat the command for the rest."] : []),
+  ].join("\n");
+}

@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Command } from "commander";
+import { elapsedMs } from "../../clock.ts";
+import { UsageError } from "../../errors.ts";
+import { parseInteger, print } from "../output.ts";
+import { withServer } from "../session.ts";
+
+export function settleCommand(program: Command): void {
+  program
+    .command("settle")
+    .description("Wait until everything acknowledged before this call is in the tables and in the reports")
+    .option("--timeout-s <seconds>", "give up after this long", parseInteger, 300)
+    .option("--url <url>", "address of the server; by default the one on DATA_DIR")
+    .option("--json", "print JSON")
+    .action((options: { timeoutS: number; url?: string; json?: boolean }) =>
+      withServer(options.url, async (address) => {
+        const settled = await settle(address, options.timeoutS * 1000);
+        print(settled, options, () => `Settled at ${settled.applied}.`);
+      }),
+    );
+}
+
+type Position = { durable: number; applied: number; marked?: number; refreshed?: number };
+
+export async function settle(
+  address: string,
+  timeoutMs: number,
+  onStep: (done: number) => void = () => {},
+  until: "applied" | "refreshed" = "refreshed",
+): Promise<Position> {
+  const startedMs = elapsedMs();
+  const target = await positionOf(address);
+  let marked: number | undefined;
+  for (let position = target; ; position = await positionOf(address)) {
+    onStep(target.durable === 0 ? 1 : position.applied / target.durable);
+    const isApplied = position.applied >= target.durable;
+    // The marks that are there once everything is applied are those that have to be worked off.
+    if (isApplied) marked ??= until === "applied" ? 0 : position.marked;
+    if (marked !== undefined && (position.refreshed ?? 0) >= marked) {
+      return { durable: target.durable, applied: position.applied };
+    }
+    if (elapsedMs() - startedMs > timeoutMs) {
+      const left = isApplied
+        ? "the cube is not up to date yet"
+        : `${target.durable - position.applied} bytes of the journal are left`;
+      throw new UsageError(`Not settled after ${timeoutMs / 1000} s: ${left}.`);
+    }
+    await sleep(20);
+  }
+}
+
+async function positionOf(address: string): Promise<Position> {
+  try {
+    const answer = (await (await fetch(`${address}/progress`)).json()) as { data: Position };
+    return answer.data;
+  } catch {
+    throw new UsageError(`No server answers at ${address}.`);
+  }
+}

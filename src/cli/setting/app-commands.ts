@@ -1,0 +1,171 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../../clock.ts";
+import {
+  type App,
+  changeApp,
+  createApp,
+  isTimeZoneFixed,
+  loadApps,
+  rotateSecret,
+  TIME_ZONE_FIXED,
+  withoutKeys,
+} from "../../db/app.ts";
+import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
+import { isTimeZone } from "../../domain/calendar.ts";
+import { METADATA_MODES, type MetadataMode } from "../../domain/event/metadata.ts";
+import { CURRENCY, isRate } from "../../domain/money.ts";
+import { UsageError } from "../../errors.ts";
+import { noteCommand } from "../audit.ts";
+import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
+import { findApp, withDatabase } from "../session.ts";
+
+type Json = { json?: boolean };
+
+export function appCommands(program: Command): void {
+  const app = program.command("app").description("Apps and their tokens");
+
+  app
+    .command("create")
+    .description("Make an app; prints its id and its keys")
+    .requiredOption("--name <name>", "what people call it", parseName)
+    .option("--time-zone <zone>", "time zone of its days", parseTimeZone, "Asia/Shanghai")
+    .addOption(
+      new Option("--metadata <mode>", "open takes in undeclared events, strict does not")
+        .choices(METADATA_MODES)
+        .default("open"),
+    )
+    .option("--json", "print JSON")
+    .action((options: { name: string; timeZone: string; metadata: MetadataMode } & Json) =>
+      withDatabase(async (session) => {
+        const made = await createApp(session.pool, session.vault, {
+          name: options.name,
+          timeZone: options.timeZone,
+          metadataMode: options.metadata,
+          createdAtMs: systemClock(),
+        });
+        await noteCommand(session, "app create", { appId: made.appId, details: { name: made.name } });
+        print(withKeys(made), options, () => listOf(withKeys(made)));
+      }, "first"),
+    );
+
+  app
+    .command("list")
+    .description("All apps; --keys shows their secrets too")
+    .option("--keys", "show app_key and aes_key")
+    .option("--json", "print JSON")
+    .action((options: { keys?: boolean } & Json) =>
+      withDatabase(async (session) => {
+        if (options.keys) await noteCommand(session, "app list --keys");
+        const rows = (await loadApps(session.pool, session.vault)).map(options.keys ? withKeys : shown);
+        print(rows, options, () => tableOf(rows));
+      }),
+    );
+
+  setCommand(app);
+
+  app
+    .command("rotate-token")
+    .description("Give an app a new access token, or another secret; the old one stops working at once")
+    .argument("<app>", "app id", parseInteger)
+    .addOption(new Option("--which <secret>", "which one").choices(APP_SECRETS).default("access_token"))
+    .option("--json", "print JSON")
+    .action((appId: number, options: { which: AppSecret } & Json) =>
+      withDatabase(async (session) => {
+        await findApp(session, appId);
+        await noteCommand(session, "app rotate-token", { appId, details: { which: options.which } });
+        const secret = await rotateSecret(session.pool, session.vault, { appId, which: options.which });
+        print({ app_id: appId, [options.which]: secret }, options, () => String(secret));
+      }),
+    );
+}
+
+function setCommand(app: Command): void {
+  app
+    .command("set")
+    .description("Change an app")
+    .argument("<app>", "app id", parseInteger)
+    .option("--name <name>", "what people call it", parseName)
+    .option("--time-zone <zone>", "time zone of its days; only while it has no users", parseTimeZone)
+    .addOption(new Option("--metadata <mode>", "open or strict").choices(METADATA_MODES))
+    .addOption(
+      new Option("--require-registration <on>", "refuse events of unregistered clients").choices(["on", "off"]),
+    )
+    .addOption(new Option("--enabled <on>", "off refuses every request with its token").choices(["on", "off"]))
+    .option("--currency <code>", "currency of its amounts, e.g. CNY", parseCurrency)
+    .option(
+      "--pay-share <share>",
+      "what is left of a payment after the platform's share, e.g. 0.6; for roi_version 2",
+      parseShare,
+    )
+    .option(
+      "--rate <code=number>",
+      "value of one unit of a foreign currency in the app's own, e.g. USD=7.12",
+      parseRate,
+    )
+    .option("--json", "print JSON")
+    .action((appId: number, options: SetOptions) => setApp(appId, options));
+}
+
+type SetOptions = Json & {
+  name?: string;
+  timeZone?: string;
+  metadata?: MetadataMode;
+  requireRegistration?: "on" | "off";
+  enabled?: "on" | "off";
+  currency?: string;
+  payShare?: number;
+  rate?: Record<string, string>;
+};
+
+function setApp(appId: number, options: SetOptions): Promise<void> {
+  return withDatabase(async (session) => {
+    const app = await findApp(session, appId);
+    const { name, timeZone, currency, metadata, payShare, rate } = options;
+    if (await isTimeZoneFixed(session.pool, app, timeZone)) throw new UsageError(TIME_ZONE_FIXED);
+    await changeApp(session.pool, appId, {
+      ...{ name, timeZone, currency, metadataMode: metadata, payShareBp: payShare, rates: rate },
+      requireRegistration: isOn(options.requireRegistration),
+      enabled: isOn(options.enabled),
+    });
+    const changed = shown(await findApp(session, appId));
+    print(changed, options, () => listOf(changed));
+  });
+}
+
+function isOn(text: "on" | "off" | undefined): boolean | undefined {
+  return text === undefined ? undefined : text === "on";
+}
+
+/** When it was made is a number that says nothing to people. */
+function shown(app: App): Record<string, unknown> {
+  const { created_at_ms: _, ...rest } = withoutKeys(app);
+  return rest;
+}
+
+function withKeys(app: App): Record<string, unknown> {
+  return { ...shown(app), app_key: app.appKey, aes_key: app.aesKey };
+}
+
+function parseTimeZone(text: string): string {
+  if (!isTimeZone(text)) throw new InvalidArgumentError("It must be a time zone such as Asia/Shanghai.");
+  return text;
+}
+
+function parseCurrency(text: string): string {
+  if (!CURRENCY.test(text)) throw new InvalidArgumentError("It must be three capital letters such as CNY.");
+  return text;
+}
+
+/** In ten-thousandths. */
+function parseShare(text: string): number {
+  if (!/^(?:0(?:\.\d{1,4})?|1(?:\.0{1,4})?)$/.test(text)) {
+    throw new InvalidArgumentError("It must be from 0 to 1, with up to 4 decimals.");
+  }
+  return Math.round(Number(text) * 10_000);
+}
+
+function parseRate(text: string, rates: Record<string, string> = {}): Record<string, string> {
+  const [currency = "", rate = ""] = text.split("=");
+  if (!CURRENCY.test(currency) || !isRate(rate)) throw new InvalidArgumentError("It must look like USD=7.12.");
+  return { ...rates, [currency]: rate };
+}

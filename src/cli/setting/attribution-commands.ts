@@ -1,0 +1,186 @@
+import type { Command } from "commander";
+import { systemClock } from "../../clock.ts";
+import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../../db/attribution-setting.ts";
+import { storePlatformSecret } from "../../db/platform-secret.ts";
+import type { Rules } from "../../domain/attribution/attribution-rules.ts";
+import {
+  DEFAULT_RULE_TEXTS,
+  isTriable,
+  RULE_FIELDS,
+  type RuleField,
+  readRules,
+  ruleTexts,
+} from "../../domain/attribution/rule-fields.ts";
+import { messageOf, UsageError } from "../../errors.ts";
+import { fraudReport } from "../../report/attribution/fraud.ts";
+import { whatIf } from "../../report/attribution/what-if.ts";
+import { explainUser } from "../../report/attribution/why.ts";
+import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
+import { findApp, withDatabase } from "../session.ts";
+
+type Json = { json?: boolean };
+type AppOption = { app: number } & Json;
+type Days = { from: string; to: string };
+
+export function attributionCommands(program: Command): void {
+  rulesCommands(program);
+  whyCommand(program);
+  whatIfCommand(program);
+  fraudCommand(program);
+}
+
+function rulesCommands(program: Command): void {
+  const rules = program.command("rules").description("Rules of attribution, per app and per platform");
+
+  rules
+    .command("show")
+    .description("The rules in force: the defaults, what the app sets, what each platform sets")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((options: AppOption) =>
+      withDatabase(async (session) => {
+        await findApp(session, options.app);
+        const shown = shownRules(await loadRuleSettings(session.pool, [options.app]));
+        print(shown, options, () => tableOf(shown.map((row) => ({ ...row }))));
+      }),
+    );
+
+  const set = rules
+    .command("set")
+    .description("Change rules of an app, or with --platform of one platform of it")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--platform <name>", "only for this ad platform", parsePlatform)
+    .option("--reset", "forget what was set before")
+    .option("--akey <key>", "Baidu's key, with which its clicks are signed; an empty text takes it away")
+    .option("--json", "print JSON");
+  addRuleOptions(set).action(
+    (options: AppOption & RuleOptions & { platform?: string; reset?: boolean; akey?: string }) =>
+      withDatabase(async (session) => {
+        await findApp(session, options.app);
+        const platform = options.platform ?? "";
+        const given = rulesOf(options, platform);
+        if (options.akey !== undefined) {
+          if (platform !== "baidu") throw new UsageError("--akey goes with --platform baidu.");
+          const secret = { appId: options.app, platform, name: "akey", value: options.akey };
+          await storePlatformSecret(session.pool, session.vault, secret);
+        }
+        const settings = await loadRuleSettings(session.pool, [options.app]);
+        const known = settings.find((setting) => setting.platform === platform);
+        const rulesNow = { ...(options.reset ? {} : known?.rules), ...given };
+        const changedAtMs = systemClock();
+        await storeRuleSettings(session.pool, { appId: options.app, platform, rules: rulesNow, changedAtMs });
+        const shown = shownRules(await loadRuleSettings(session.pool, [options.app]));
+        print(shown, options, () => tableOf(shown.map((row) => ({ ...row }))));
+      }),
+  );
+}
+
+type RuleOptions = Record<string, unknown>;
+
+function addRuleOptions(command: Command, fields: readonly RuleField[] = RULE_FIELDS): Command {
+  for (const field of fields) {
+    command.option(
+      `--${field.name.replaceAll("_", "-")} <${field.takes}>`,
+      `${field.hint} (${DEFAULT_RULE_TEXTS[field.name] || "none"})`,
+    );
+  }
+  return command;
+}
+
+/** commander turns `--click-window` into clickWindow. */
+function rulesOf(options: RuleOptions, platform: string): Partial<Rules> {
+  const texts: Record<string, string> = {};
+  for (const { name } of RULE_FIELDS) {
+    const given = options[name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
+    if (typeof given === "string") texts[name] = given;
+  }
+  try {
+    return readRules(texts, platform);
+  } catch (error) {
+    throw new UsageError(messageOf(error));
+  }
+}
+
+function shownRules(settings: readonly AppRuleSettings[]): Record<string, string>[] {
+  const ofApp = settings.find(({ platform }) => platform === "")?.rules ?? {};
+  const app = { ad_platform: "(all)", ...DEFAULT_RULE_TEXTS, ...ruleTexts(ofApp) };
+  return [
+    app,
+    ...settings
+      .filter(({ platform }) => platform !== "")
+      .map(({ platform, rules }) => ({ ...app, ...ruleTexts(rules), ad_platform: platform })),
+  ];
+}
+
+function whyCommand(program: Command): void {
+  program
+    .command("why")
+    .description("Why a user belongs to an ad platform, or to none: every candidate, and why it won or lost")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .argument("<client>", "client id")
+    .option("--json", "print JSON")
+    .action((clientId: string, options: AppOption) =>
+      withDatabase(async (session) => {
+        const app = await findApp(session, options.app);
+        const explanation = await explainUser(session.pool, app, clientId);
+        if (!explanation) throw new UsageError(`App ${app.appId} has no user ${JSON.stringify(clientId)}.`);
+        print(explanation, options, () => {
+          const earlier = explanation.decisions.filter(({ number }) => number !== explanation.number);
+          return [explanation.account, ...earlier.map(({ account }) => `\nBefore:\n${account}`)].join("\n");
+        });
+      }),
+    );
+}
+
+function whatIfCommand(program: Command): void {
+  const command = program
+    .command("what-if")
+    .description("Decides the registrations of some days again under other rules, and changes nothing")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .requiredOption("--from <day>", "first local day", parseDay)
+    .requiredOption("--to <day>", "last local day", parseDay)
+    .option("--json", "print JSON");
+  addRuleOptions(command, RULE_FIELDS.filter(isTriable)).action((options: AppOption & Days & RuleOptions) =>
+    withDatabase(async (session) => {
+      const app = await findApp(session, options.app);
+      const over = rulesOf(options, "");
+      if (Object.keys(over).length === 0)
+        throw new UsageError("Name at least one rule to try, e.g. --click-window 3d.");
+      const range = rangeOf(options);
+      const result = await whatIf(session.pool, app, range, { kind: "everywhere", rules: over });
+      print(result, options, () =>
+        [
+          tableOf(result.rows),
+          "",
+          `${result.moved} of ${result.decisions} users and ${result.moved_revenue_cents} cents of revenue would move.`,
+        ].join("\n"),
+      );
+    }),
+  );
+}
+
+function fraudCommand(program: Command): void {
+  program
+    .command("fraud")
+    .description("What looks like fraud: flags on decisions, ads with too even gaps, devices with many clients")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .requiredOption("--from <day>", "first local day", parseDay)
+    .requiredOption("--to <day>", "last local day", parseDay)
+    .option("--json", "print JSON")
+    .action((options: AppOption & Days) =>
+      withDatabase(async (session) => {
+        const app = await findApp(session, options.app);
+        const found = await fraudReport(session.pool, app, rangeOf(options));
+        print(found, options, () =>
+          Object.entries(found)
+            .map(([name, rows]) => `${name}\n${rows.length === 0 ? "(none)" : tableOf(rows)}`)
+            .join("\n\n"),
+        );
+      }),
+    );
+}
+
+function rangeOf({ from, to }: Days): { fromDay: string; toDay: string } {
+  if (from > to) throw new UsageError("--from is after --to.");
+  return { fromDay: from, toDay: to };
+}

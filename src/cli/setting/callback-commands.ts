@@ -1,0 +1,69 @@
+import { type Command, Option } from "commander";
+import { systemClock } from "../../clock.ts";
+import { CALLBACK_KINDS } from "../../domain/postback/callback.ts";
+import { dropCallback, listCallbacks, setCallback } from "../../postback/callbacks.ts";
+import { noteCommand } from "../audit.ts";
+import { listOf, parseInteger, parseList, print, tableOf } from "../output.ts";
+import { readSecretOption } from "../secret-option.ts";
+import { findApp, withDatabase } from "../session.ts";
+
+type AppOption = { app: number; json?: boolean };
+type KindOption = AppOption & { kind: string };
+
+/** Where an app's own systems are told. */
+export function callbackCommands(program: Command): void {
+  const callback = program.command("callback").description("What an app's own systems are told");
+  const kind = () =>
+    new Option("--kind <kind>", "attribution: where a user came from; event: events by name")
+      .choices(CALLBACK_KINDS)
+      .makeOptionMandatory();
+
+  callback
+    .command("list")
+    .description("The callbacks of an app, without their secrets")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((options: AppOption) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const rows = await listCallbacks(session.pool, session.vault, appId);
+        print(rows, options, () => tableOf(rows.map((row) => ({ ...row, events: row.events.join(",") }))));
+      }),
+    );
+
+  callback
+    .command("set")
+    .description("Make or change a callback; a secret that is made is printed once")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .addOption(kind())
+    .requiredOption("--url <url>", "where; that of attribution may hold macros such as __CLIENT_ID__")
+    .option("--events <names>", "of event: which events, separated by commas", parseList)
+    .option("--secret <secret>", "of event: signs what is posted; itself, @file, or - for standard input")
+    .option("--json", "print JSON")
+    .action((options: KindOption & { url: string; events?: string[]; secret?: string }) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const { config, pool, vault } = session;
+        const deps = { pool, vault, nowMs: systemClock(), mayCallPrivate: config.callbackPrivateNetworks };
+        const secret = options.secret === undefined ? undefined : readSecretOption(options.secret);
+        const { url, events } = options;
+        await noteCommand(session, "callback set", { appId, details: { kind: options.kind } });
+        const set = await setCallback(deps, appId, { kind: options.kind, url, events, secret });
+        print(set, options, () => listOf({ ...set, events: set.events.join(",") }));
+      }),
+    );
+
+  callback
+    .command("remove")
+    .description("Remove a callback; what still waits for it is given up")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .addOption(kind())
+    .option("--json", "print JSON")
+    .action((options: KindOption) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const removed = await dropCallback({ pool: session.pool, nowMs: systemClock() }, appId, options.kind);
+        print(removed, options, () => `The callback was removed; ${removed.given_up} calls were given up.`);
+      }),
+    );
+}

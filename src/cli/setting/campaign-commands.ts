@@ -1,0 +1,170 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../../clock.ts";
+import {
+  CAMPAIGN_ID_LENGTH,
+  type Campaign,
+  type CampaignChange,
+  changeCampaign,
+  createCampaign,
+  loadCampaign,
+  loadCampaigns,
+  newCampaignId,
+} from "../../db/campaign.ts";
+import { UsageError } from "../../errors.ts";
+import { campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";
+import { listOf, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
+import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
+
+type Json = { json?: boolean };
+type Fields = {
+  name?: string;
+  platform?: string;
+  channel?: string;
+  os?: string;
+  operator?: string;
+  dept?: string;
+};
+
+export function campaignCommands(program: Command): void {
+  const campaign = program.command("campaign").description("Promotion campaigns and their monitoring links");
+
+  createCommand(campaign);
+
+  campaign
+    .command("list")
+    .description("The campaigns of an app")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((options: { app: number } & Json) =>
+      withDatabase(async (session) => {
+        await findApp(session, options.app);
+        const rows = (await loadCampaigns(session.pool, options.app)).map(shownCampaign);
+        print(rows, options, () => tableOf(rows));
+      }),
+    );
+
+  withFields(campaign.command("set").description("Change a campaign"))
+    .argument("<id>", "turbo_promoted_object_id")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((id: string, options: { app: number } & Fields & Json) =>
+      withDatabase(async (session) => {
+        await findApp(session, options.app);
+        await changeCampaign(session.pool, { appId: options.app, turboPromotedObjectId: id }, changeOf(options));
+        const changed = shownCampaign(await findCampaign(session, options.app, id));
+        print(changed, options, () => listOf(changed));
+      }),
+    );
+
+  linkCommand(campaign);
+}
+
+function createCommand(campaign: Command): void {
+  withFields(campaign.command("create").description("Make a campaign; prints its id"))
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--id <id>", "16 characters of your own; without it one is made", parseId)
+    .option("--json", "print JSON")
+    .action((options: { app: number; id?: string } & Fields & Json) =>
+      withDatabase(async (session) => {
+        await findApp(session, options.app);
+        const made: Campaign = {
+          appId: options.app,
+          turboPromotedObjectId: options.id ?? newCampaignId(),
+          name: options.name ?? "",
+          adPlatform: options.platform ?? "",
+          channel: options.channel ?? "",
+          osPlatform: options.os ?? "",
+          operator: options.operator ?? "",
+          dept: options.dept ?? "",
+          createdAtMs: systemClock(),
+        };
+        if (!(await createCampaign(session.pool, made)))
+          throw new UsageError("The app already has a campaign of that id.");
+        print(shownCampaign(made), options, () => listOf(shownCampaign(made)));
+      }),
+    );
+}
+
+function linkCommand(campaign: Command): void {
+  campaign
+    .command("link")
+    .description("The monitoring links to enter at the ad platform, with its own macros")
+    .argument("<id>", "turbo_promoted_object_id")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--platform <name>", "instead of the campaign's own platform; `all` for every one", parsePlatformOrAll)
+    .option("--base-url <url>", "the public address of this server", parseUrl, "https://your.domain")
+    .option(
+      "--macro <parameter=macro>",
+      "another macro for a parameter, where the platform has changed it",
+      parseMacro,
+      {},
+    )
+    .option("--json", "print JSON")
+    .action((id: string, options: LinkOptions) =>
+      withDatabase(async (session) => {
+        const links = campaignLinks(await findCampaign(session, options.app, id), {
+          baseUrl: options.baseUrl,
+          macros: options.macro,
+          ...(options.platform !== undefined && { platform: options.platform }),
+        });
+        if (links.length === 0) {
+          throw new UsageError("The campaign names no platform that calls links; choose one with --platform.");
+        }
+        print(links, options, () => links.map((link) => `${link.ad_platform} ${link.kind}\n${link.url}\n`).join("\n"));
+      }),
+    );
+}
+
+type LinkOptions = { app: number; platform?: string; baseUrl: string; macro: Record<string, string> } & Json;
+
+function withFields(command: Command): Command {
+  return command
+    .option("--name <name>", "what people call it")
+    .option("--platform <name>", "ad platform", parsePlatform)
+    .option("--channel <channel>", "channel of its links and costs")
+    .addOption(new Option("--os <os>", "device type of its costs").choices(["ios", "android", ""]))
+    .option("--operator <name>", "optimiser")
+    .option("--dept <name>", "department");
+}
+
+function changeOf(fields: Fields): CampaignChange {
+  return {
+    ...(fields.name !== undefined && { name: fields.name }),
+    ...(fields.platform !== undefined && { adPlatform: fields.platform }),
+    ...(fields.channel !== undefined && { channel: fields.channel }),
+    ...(fields.os !== undefined && { osPlatform: fields.os }),
+    ...(fields.operator !== undefined && { operator: fields.operator }),
+    ...(fields.dept !== undefined && { dept: fields.dept }),
+  };
+}
+
+async function findCampaign(session: DatabaseSession, appId: number, id: string): Promise<Campaign> {
+  await findApp(session, appId);
+  const campaign = await loadCampaign(session.pool, { appId, turboPromotedObjectId: id });
+  if (!campaign)
+    throw new UsageError(`App ${appId} has no campaign ${JSON.stringify(id)}; \`campaign list\` shows them.`);
+  return campaign;
+}
+
+function parseId(text: string): string {
+  if (!new RegExp(`^[A-Za-z0-9_-]{${CAMPAIGN_ID_LENGTH}}$`).test(text)) {
+    throw new InvalidArgumentError(`It must be ${CAMPAIGN_ID_LENGTH} letters and digits.`);
+  }
+  return text;
+}
+
+function parsePlatformOrAll(text: string): string {
+  return text === "all" ? text : parsePlatform(text);
+}
+
+function parseUrl(text: string): string {
+  if (!/^https?:\/\/[^?#]+$/.test(text))
+    throw new InvalidArgumentError("It must be an address such as https://track.example.com.");
+  return text.replace(/\/+$/, "");
+}
+
+function parseMacro(text: string, macros: Record<string, string>): Record<string, string> {
+  const match = /^([a-z][a-z0-9_]*)=([^&\s#]+)$/.exec(text);
+  if (!match) throw new InvalidArgumentError("It must look like oaid=__OAID2__.");
+  return { ...macros, [match[1]!]: match[2]! };
+}

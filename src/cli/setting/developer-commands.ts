@@ -1,0 +1,143 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { systemClock } from "../../clock.ts";
+import {
+  changeDeveloperApp,
+  createDeveloperApp,
+  DEFAULT_RATE,
+  type DeveloperApp,
+  decideDeveloperApp,
+  loadDeveloperApp,
+  loadDeveloperApps,
+  type RateLevel,
+} from "../../db/developer-app.ts";
+import type { DeveloperState } from "../../domain/access/developer-state.ts";
+import { UsageError } from "../../errors.ts";
+import { noteCommand } from "../audit.ts";
+import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
+import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
+
+type Json = { json?: boolean };
+type Apps = "all" | number[];
+
+/** The applications that may pull reports. */
+export function developerCommands(program: Command): void {
+  const developer = program.command("developer").description("Developer applications, which pull reports");
+
+  developer
+    .command("create")
+    .description("Request one; with --approve its app_key is printed at once")
+    .requiredOption("--name <name>", "what people call it", parseName)
+    .requiredOption("--apps <apps>", "all, or app ids separated by commas", parseApps)
+    .option("--purpose <text>", "what it is for", "")
+    .option("--rate <calls/seconds>", "how often it may call", parseRate, DEFAULT_RATE)
+    .option("--approve", "approve it at once")
+    .option("--json", "print JSON")
+    .action((options: CreateOptions) => withDatabase((session) => create(session, options), "first"));
+
+  developer
+    .command("list")
+    .description("All of them, without their keys")
+    .option("--json", "print JSON")
+    .action((options: Json) =>
+      withDatabase(async ({ pool, vault }) => {
+        const rows = (await loadDeveloperApps(pool, vault)).map(shown);
+        print(rows, options, () => tableOf(rows));
+      }),
+    );
+
+  developer
+    .command("set")
+    .description("Change which apps it may read and how often")
+    .argument("<id>", "id of the developer application", parseInteger)
+    .option("--apps <apps>", "all, or app ids separated by commas", parseApps)
+    .option("--rate <calls/seconds>", "how often it may call", parseRate)
+    .option("--json", "print JSON")
+    .action((id: number, options: { apps?: Apps; rate?: RateLevel } & Json) =>
+      withDatabase(async (session) => {
+        const known = await find(session, id);
+        const apps = options.apps ?? known.apps;
+        await assertApps(session, apps);
+        await changeDeveloperApp(session.pool, { developerId: id, apps, rate: options.rate ?? known.rate });
+        const changed = shown(await find(session, id));
+        print(changed, options, () => listOf(changed));
+      }),
+    );
+
+  decideCommand(developer, { name: "approve", state: "approved", text: "Approve it; prints its app_key" });
+  decideCommand(developer, { name: "refuse", state: "refused", text: "Refuse it; --reason tells why" });
+  decideCommand(developer, {
+    name: "disable",
+    state: "disabled",
+    text: "Stop it from pulling reports; --reason tells why",
+  });
+}
+
+type CreateOptions = { name: string; apps: Apps; purpose: string; rate: RateLevel; approve?: boolean } & Json;
+
+async function create(session: DatabaseSession, options: CreateOptions): Promise<void> {
+  const { name, purpose, apps, rate } = options;
+  await assertApps(session, apps);
+  const nowMs = systemClock();
+  const made = await createDeveloperApp(session.pool, session.vault, { name, purpose, apps, rate, createdAtMs: nowMs });
+  if (options.approve) {
+    const { developerId } = made;
+    await decideDeveloperApp(session.pool, { developerId, state: "approved", reason: "", decidedAtMs: nowMs });
+  }
+  await noteCommand(session, "developer create", { details: { id: made.developerId, name } });
+  const state: DeveloperState = options.approve ? "approved" : "requested";
+  const told = { id: made.developerId, state, ...(options.approve && { app_key: made.appKey }) };
+  print(told, options, () => listOf(told));
+}
+
+function decideCommand(developer: Command, decision: { name: string; state: DeveloperState; text: string }): void {
+  developer
+    .command(decision.name)
+    .description(decision.text)
+    .argument("<id>", "id of the developer application", parseInteger)
+    .option("--reason <text>", "why", "")
+    .option("--json", "print JSON")
+    .action((id: number, options: { reason: string } & Json) =>
+      withDatabase(async (session) => {
+        const { appKey } = await find(session, id);
+        const { state } = decision;
+        const { reason } = options;
+        await noteCommand(session, `developer ${decision.name}`, { details: { id, reason } });
+        await decideDeveloperApp(session.pool, { developerId: id, state, reason, decidedAtMs: systemClock() });
+        const told = { id, state, ...(state === "approved" && { app_key: appKey }) };
+        print(told, options, () => listOf(told));
+      }),
+    );
+}
+
+/** Without its key; apps and rate as they are typed. */
+function shown({ developerId: id, name, purpose, state, reason, ...rest }: DeveloperApp): Record<string, unknown> {
+  const apps = rest.apps === "all" ? "all" : rest.apps.join(",");
+  return { id, name, purpose, state, reason, apps, rate: `${rest.rate.calls}/${rest.rate.windowS}` };
+}
+
+async function find(session: DatabaseSession, id: number): Promise<DeveloperApp> {
+  const known = await loadDeveloperApp(session.pool, session.vault, id);
+  if (!known) throw new UsageError(`There is no developer application ${id}; \`developer list\` shows them.`);
+  return known;
+}
+
+async function assertApps(session: DatabaseSession, apps: Apps): Promise<void> {
+  if (apps === "all") return;
+  for (const appId of apps) await findApp(session, appId);
+}
+
+function parseApps(text: string): Apps {
+  if (text === "all") return "all";
+  const ids = text.split(",").map((part) => part.trim());
+  if (!ids.every((id) => /^\d{1,9}$/.test(id))) {
+    throw new InvalidArgumentError("It must be all, or app ids such as 10000001,10000002.");
+  }
+  return [...new Set(ids.map(Number))];
+}
+
+function parseRate(text: string): RateLevel {
+  const match = /^(\d{1,6})\/(\d{1,6})$/.exec(text);
+  const [calls, windowS] = [Number(match?.[1]), Number(match?.[2])];
+  if (!match || calls < 1 || windowS < 1) throw new InvalidArgumentError("It must look like 1/600: calls per seconds.");
+  return { calls, windowS };
+}

@@ -1,0 +1,67 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { systemClock } from "../../clock.ts";
+import { declareEvents, declareProperties, loadEventMeta, loadPropertyMeta } from "../../db/metadata.ts";
+import { OWN_NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../../domain/event/metadata.ts";
+import { parseInteger, print, tableOf } from "../output.ts";
+import { findApp, withDatabase } from "../session.ts";
+
+export function metadataCommands(program: Command): void {
+  const metadata = program.command("metadata").description("Events and properties: observed, declared, disabled");
+
+  metadata
+    .command("list")
+    .description("Everything that an app has shown or declared")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .option("--json", "print JSON")
+    .action((options: { app: number; json?: boolean }) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const events = await loadEventMeta(session.pool, [appId]);
+        const properties = await loadPropertyMeta(session.pool, [appId]);
+        const rows = [
+          ...events.map(({ name, state }) => ({ kind: "event", name, type: "", state })),
+          ...properties.map(({ scope, name, type, state }) => ({ kind: `${scope} property`, name, type, state })),
+        ];
+        print(rows, options, () => tableOf(rows));
+      }),
+    );
+
+  metadata
+    .command("event")
+    .description("Declare an event, or switch it off with --disable")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .argument("<name>", "event name", assertName)
+    .option("--disable", "no longer store it")
+    .option("--json", "print JSON")
+    .action((name: string, options: { app: number; disable?: boolean; json?: boolean }) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const state = options.disable ? ("disabled" as const) : ("declared" as const);
+        await declareEvents(session.pool, [{ appId, name, state }], systemClock());
+        print({ kind: "event", name, state }, options, () => `${name} ${state}`);
+      }),
+    );
+
+  metadata
+    .command("property")
+    .description("Declare a property and its type")
+    .requiredOption("--app <app>", "app id", parseInteger)
+    .argument("<name>", "property name", assertName)
+    .addOption(new Option("--type <type>", "what its values are").choices(PROPERTY_TYPES).makeOptionMandatory())
+    .addOption(new Option("--of <scope>", "whose property it is").choices(["event", "user"]).default("event"))
+    .option("--json", "print JSON")
+    .action((name: string, options: { app: number; type: PropertyType; of: PropertyScope; json?: boolean }) =>
+      withDatabase(async (session) => {
+        const { appId } = await findApp(session, options.app);
+        const meta = { appId, scope: options.of, name, type: options.type, state: "declared" as const };
+        await declareProperties(session.pool, [meta], systemClock());
+        const { scope, type, state } = meta;
+        print({ kind: `${scope} property`, name, type, state }, options, () => `${name} ${type} ${state}`);
+      }),
+    );
+}
+
+function assertName(name: string): string {
+  if (!OWN_NAME.test(name)) throw new InvalidArgumentError("It must be a name: letters, digits and _, at most 50.");
+  return name;
+}

@@ -1,0 +1,56 @@
+import { type Command, InvalidArgumentError } from "commander";
+import { configFromEnvironment } from "../../config.ts";
+import type { Executor } from "../../db/engine/sql.ts";
+import { UsageError } from "../../errors.ts";
+import { rotateKey } from "../../key-rotation.ts";
+import { keyFileOf } from "../../vault.ts";
+import { noteCommand } from "../audit.ts";
+import { print } from "../output.ts";
+import { readSecretOption } from "../secret-option.ts";
+import { withOwnDatabase } from "../session.ts";
+
+type RotateOptions = { newKey?: string; json?: boolean };
+
+export function secretCommands(program: Command): void {
+  const secret = program.command("secret").description("The key that encrypts every secret in the database");
+
+  secret
+    .command("rotate")
+    .description("Replace the key and encrypt everything anew, all or nothing (the server must be stopped)")
+    .option(
+      "--new-key <key>",
+      "64 hex digits, as @file or - for standard input; needed where SECRET_KEY is set",
+      parseKey,
+    )
+    .option("--json", "print JSON")
+    .action((options: RotateOptions) => rotate(options));
+}
+
+async function rotate(options: RotateOptions): Promise<void> {
+  const config = configFromEnvironment();
+  if (config.secretKey !== "" && options.newKey === undefined) {
+    throw new UsageError(
+      "SECRET_KEY is set: make the new key yourself (`openssl rand -hex 32`), keep it safe, and give it by --new-key @file.",
+    );
+  }
+  await withOwnDatabase(config, async ({ pool, vault }) => {
+    const note = (tx: Executor) => noteCommand({ pool: tx }, "secret rotate");
+    const secrets = await rotateKey(pool, config, { from: vault, key: options.newKey, note });
+    const place = config.secretKey === "" ? keyFileOf(config) : "SECRET_KEY";
+    print({ secrets, key: place }, options, () => toldOf(secrets, place));
+  });
+}
+
+function toldOf(secrets: number, place: string): string {
+  const next =
+    place === "SECRET_KEY"
+      ? "Set SECRET_KEY to the new key wherever this installation runs, before you start it."
+      : `The new key is in ${place}. Back it up; what runs on other machines needs it, too.`;
+  return `${secrets} secrets were encrypted anew. ${next}\nBackups from before need the key from before. \`admin token\` prints the new admin token.`;
+}
+
+function parseKey(text: string): string {
+  const key = readSecretOption(text).trim().toLowerCase();
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new InvalidArgumentError("It must be 64 hex digits.");
+  return key;
+}

@@ -1,0 +1,172 @@
+import { type Static, Type } from "typebox";
+import { LIMITS } from "../../limits.ts";
+import { envelopeSchema } from "../envelope.ts";
+import { pageFields } from "../paging.ts";
+import { pageInfo } from "../report/list-record.ts";
+
+const appIdText = Type.String({ pattern: "^\\d{1,10}$", description: "Application id" });
+const day = (description: string) => Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description });
+const platform = Type.Optional(
+  Type.String({ description: "Only this ad platform; `-`: where none is named", maxLength: 40 }),
+);
+const advertiser = Type.Optional(
+  Type.String({ description: "Only this account; `-`: where none is named", maxLength: 200 }),
+);
+const money = (description: string) =>
+  Type.Number({ description: `${description}, in major units of the app's currency` });
+
+export const csvBody = Type.Object({
+  app_id: Type.Optional(Type.Integer({ description: "Application id; for costs" })),
+  csv: Type.String({ description: "The file with its header row" }),
+});
+
+export const csvQuery = Type.Object({
+  app_id: Type.Optional(Type.String({ pattern: "^\\d{1,10}$", description: "For costs sent as `text/csv`" })),
+});
+
+export const costPullBody = Type.Object({
+  app_id: Type.Integer({ description: "Application id" }),
+  ad_platform: Type.Optional(Type.String({ description: "Only accounts at this ad platform" })),
+  advertiser_id: Type.Optional(Type.String({ description: "Only this account" })),
+  from: Type.Optional(Type.String({ description: "First day; without both, all days that are not settled" })),
+  to: Type.Optional(Type.String({ description: "Last day, included" })),
+  background: Type.Optional(
+    Type.Boolean({ description: "Answer at once; `GET` of the same path tells how far it is" }),
+  ),
+});
+
+export const pullStopBody = Type.Object({ app_id: Type.Integer({ description: "Application id" }) });
+
+export const costStatusQuery = Type.Object({
+  app_id: appIdText,
+  from: Type.Optional(day(`First day of \`days\`; at most ${LIMITS.pullDaysShown} days, without both none`)),
+  to: Type.Optional(day("Last day, included")),
+});
+
+export const costListQuery = Type.Object({
+  app_id: appIdText,
+  from: day("First day"),
+  to: day("Last day, included"),
+  ad_platform: platform,
+  advertiser_id: advertiser,
+  ...pageFields,
+});
+
+const sums = {
+  rows: Type.Integer(),
+  impressions: Type.Integer(),
+  clicks: Type.Integer(),
+  cost: money("What it cost"),
+};
+
+const accountPull = Type.Object({
+  ...{ ad_platform: Type.String(), advertiser_id: Type.String() },
+  days: Type.Integer({ description: "How many days were stored" }),
+  ...{ rows: Type.Integer(), cost: money("What they cost") },
+  error: Type.String({ description: "What went wrong; empty: nothing" }),
+});
+
+const askedPull = {
+  state: Type.Unsafe<"running" | "done" | "stopped" | "failed">({
+    ...{ type: "string", enum: ["running", "done", "stopped", "failed"] },
+  }),
+  started_at: Type.String(),
+  ended_at: Type.String({ description: "Empty while it runs" }),
+  days_done: Type.Integer({ description: "Days of all accounts that are done with" }),
+  days_total: Type.Integer(),
+  error: Type.String({ description: "Where it failed as a whole" }),
+  accounts: Type.Array(accountPull, { description: "Once it has ended" }),
+};
+const costPull = Type.Object(askedPull);
+export type CostPull = Static<typeof costPull>;
+
+const lastPull = Type.Object({ pull: Type.Union([costPull, Type.Null()], { description: "Null: there was none" }) });
+export type LastPull = Static<typeof lastPull>;
+
+const pulledDay = Type.Object({
+  ...{ date: Type.String(), pulled_at: Type.String(), rows: Type.Integer(), cost: money("What it cost") },
+  settled: Type.Boolean({ description: "Platforms do not correct it any more" }),
+});
+export type PulledDay = Static<typeof pulledDay>;
+
+const costAccount = Type.Object({
+  ...{ ad_platform: Type.String(), advertiser_id: Type.String() },
+  last_pull: Type.String({ description: "Empty: never" }),
+  last_attempt: Type.String(),
+  settled_until: Type.String({ description: "The newest day that is not asked for again" }),
+  failures: Type.Integer({ description: "Attempts in a row that have failed" }),
+  error: Type.String(),
+  days: Type.Array(pulledDay, { description: "Those that were pulled" }),
+});
+export type CostAccount = Static<typeof costAccount>;
+
+const costStatus = Type.Object({ accounts: Type.Array(costAccount) });
+export type CostStatus = Static<typeof costStatus>;
+
+const costDay = Type.Object({
+  ...{ date: Type.String(), ad_platform: Type.String(), advertiser_id: Type.String(), advertiser_name: Type.String() },
+  ...sums,
+  source: Type.Unsafe<"pull" | "file" | "both">({ type: "string", enum: ["pull", "file", "both"] }),
+  changed_at: Type.String(),
+});
+export type CostDay = Static<typeof costDay>;
+
+const costDays = Type.Object({ page_info: pageInfo, days: Type.Array(costDay), total: Type.Object(sums) });
+export type CostDays = Static<typeof costDays>;
+
+const costRow = Type.Object({
+  ...{ date: Type.String(), ad_platform: Type.String(), advertiser_id: Type.String() },
+  ...{ gid: Type.String(), gid_name: Type.String(), aid: Type.String(), aid_name: Type.String() },
+  ...{ csite: Type.String(), channel: Type.String(), os_platform: Type.String() },
+  turbo_promoted_object_id: Type.String(),
+  ...{ impressions: Type.Integer(), clicks: Type.Integer(), cost: money("What it cost") },
+});
+export type CostRow = Static<typeof costRow>;
+
+const costRows = Type.Object({ page_info: pageInfo, rows: Type.Array(costRow) });
+export type CostRows = Static<typeof costRows>;
+
+const taken = Type.Object({ rows: Type.Integer({ description: "How many rows were taken in" }) });
+export type TakenFile = Static<typeof taken>;
+
+const values = Type.Unsafe<Readonly<Record<string, string | number>>>({
+  type: "object",
+  additionalProperties: { type: ["string", "number"] },
+});
+
+const previewedRow = Type.Object({
+  line: Type.Integer(),
+  state: Type.Unsafe<"new" | "replaces" | "same">({ type: "string", enum: ["new", "replaces", "same"] }),
+  values,
+  before: Type.Union([values, Type.Null()], { description: "What is known of the same now" }),
+});
+export type PreviewedRow = Static<typeof previewedRow>;
+
+const preview = {
+  columns: Type.Unsafe<readonly string[]>({ type: "array", items: { type: "string" } }),
+  rows: Type.Object({ new: Type.Integer(), replaces: Type.Integer(), same: Type.Integer() }),
+  first_rows: Type.Array(previewedRow, { description: "As they would be stored" }),
+  first_replacing: Type.Array(previewedRow, { description: "The first ones that replace something else" }),
+  problems: Type.Array(Type.Object({ line: Type.Integer({ description: "0: the file" }), problem: Type.String() })),
+  problem_count: Type.Integer({ description: "More than are listed, where there are very many" }),
+};
+const filePreview = Type.Object(preview);
+export type FilePreview = Static<typeof filePreview>;
+
+const previewSums = { ...sums, cost_before: money("What the rows say now that are replaced or the same") };
+const costPreview = Type.Object({
+  ...preview,
+  sums: Type.Array(Type.Object({ date: Type.String(), ad_platform: Type.String(), ...previewSums })),
+  sum_count: Type.Integer({ description: "More than are listed, where there are very many" }),
+  total: Type.Object(previewSums),
+});
+export type CostPreview = Static<typeof costPreview>;
+
+export const costPullAnswer = envelopeSchema(costPull);
+export const lastPullAnswer = envelopeSchema(lastPull);
+export const costStatusAnswer = envelopeSchema(costStatus);
+export const costDaysAnswer = envelopeSchema(costDays);
+export const costRowsAnswer = envelopeSchema(costRows);
+export const takenFileAnswer = envelopeSchema(taken);
+export const filePreviewAnswer = envelopeSchema(filePreview);
+export const costPreviewAnswer = envelopeSchema(costPreview);

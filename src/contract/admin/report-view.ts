@@ -1,0 +1,53 @@
+import { type Static, Type } from "typebox";
+import { LIMITS } from "../../limits.ts";
+import { emptyData, envelopeSchema } from "../envelope.ts";
+import { TABLE_INTEGER_MAX } from "../fields.ts";
+
+const appId = Type.Integer({ minimum: 1, description: "Application id" });
+const viewId = Type.Integer({ minimum: 1, maximum: TABLE_INTEGER_MAX, description: "Id of the view" });
+const name = Type.String({ minLength: 1, maxLength: 100, description: "What the view is called" });
+const parameters = Type.Unsafe<Record<string, string>>({
+  type: "object",
+  additionalProperties: { type: "string", maxLength: LIMITS.reportViewParameterLength },
+  maxProperties: LIMITS.reportViewParameters,
+  description: "What stands in the address of the page",
+});
+
+export const viewSaveBody = Type.Object({
+  app_id: appId,
+  view_id: Type.Optional({ ...viewId, description: "The view to replace; without it a new one is made" }),
+  name,
+  parameters,
+});
+export type ViewSaveBody = Static<typeof viewSaveBody>;
+
+export const viewRenameBody = Type.Object({ app_id: appId, view_id: viewId, name });
+export type ViewRenameBody = Static<typeof viewRenameBody>;
+
+export const viewShareBody = Type.Object({
+  app_id: appId,
+  view_id: viewId,
+  is_shared: Type.Boolean({ description: "Whether everybody sees it" }),
+});
+export type ViewShareBody = Static<typeof viewShareBody>;
+
+export const viewRemoveBody = Type.Object({ app_id: appId, view_id: viewId });
+export type ViewRemoveBody = Static<typeof viewRemoveBody>;
+
+const savedView = Type.Object({
+  view_id: viewId,
+  name,
+  parameters,
+  owner: Type.String({ description: "Who saved it" }),
+  is_shared: Type.Boolean(),
+  may_change: Type.Boolean({ description: "Whether who asks may change or remove it" }),
+  changed_at: Type.Integer({ description: "Milliseconds" }),
+});
+export type SavedView = Static<typeof savedView>;
+export const savedViewAnswer = envelopeSchema(savedView);
+
+const savedViews = Type.Object({ views: Type.Array(savedView, { description: "By name" }) });
+export type SavedViews = Static<typeof savedViews>;
+export const savedViewsAnswer = envelopeSchema(savedViews);
+
+export const viewRemovedAnswer = envelopeSchema(emptyData);

@@ -1,0 +1,97 @@
+import { type Static, Type } from "typebox";
+import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
+import { METADATA_MODES, type MetadataMode } from "../../domain/event/metadata.ts";
+import { CURRENCY } from "../../domain/money.ts";
+import { choice, givenName, table } from "../fields.ts";
+
+const appId = Type.Integer({ description: "Application id", minimum: 1 });
+const timeZone = Type.String({ description: "Time zone of its days, such as `Asia/Shanghai`", maxLength: 64 });
+const currency = Type.String({ description: "Currency of its amounts, such as `CNY`", pattern: CURRENCY.source });
+const metadata = choice<MetadataMode>(METADATA_MODES, "`open` takes in undeclared events, `strict` does not");
+
+export const appCreateBody = Type.Object({
+  name: givenName,
+  time_zone: Type.Optional(timeZone),
+  currency: Type.Optional(currency),
+  metadata: Type.Optional(metadata),
+});
+export type AppCreateBody = Static<typeof appCreateBody>;
+
+export const appEditBody = Type.Object({
+  app_id: appId,
+  name: Type.Optional(givenName),
+  time_zone: Type.Optional(timeZone),
+  currency: Type.Optional(currency),
+  rates: Type.Optional(
+    table("By currency, the value of one unit in the app's own, such as `7.12`; the empty text takes one away"),
+  ),
+  metadata: Type.Optional(metadata),
+  require_registration: Type.Optional(Type.Boolean({ description: "Refuse events of clients that never registered" })),
+  enabled: Type.Optional(Type.Boolean({ description: "false refuses every request with its token" })),
+  pay_share: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: "What is left of a payment after the platform's share, up to 4 decimals; for `roi_version` 2",
+    }),
+  ),
+});
+export type AppEditBody = Static<typeof appEditBody>;
+
+export const appBody = Type.Object({ app_id: appId });
+
+const which = choice<AppSecret>(APP_SECRETS, "Which of its secrets");
+
+export const appRotateBody = Type.Object({ app_id: appId, which });
+export type AppRotateBody = Static<typeof appRotateBody>;
+
+/** An app as everybody who is signed in may see it. */
+export const shownApp = Type.Object({
+  app_id: appId,
+  name: Type.String(),
+  access_token: Type.String({ description: "Of its clients: names the app on every collection call" }),
+  time_zone: Type.String(),
+  currency: Type.String(),
+  rates: table("By currency, the value of one unit in the app's own"),
+  metadata,
+  require_registration: Type.Boolean(),
+  enabled: Type.Boolean(),
+  pay_share: Type.Number(),
+  created_at_ms: Type.Integer({ description: "When it was made, ms" }),
+});
+export type ShownApp = Static<typeof shownApp>;
+
+export const appsAnswer = Type.Object({ apps: Type.Array(shownApp) });
+export type AppsAnswer = Static<typeof appsAnswer>;
+
+export const appKeys = Type.Object({
+  app_id: appId,
+  app_key: Type.String({ description: "Signs media tokens, opens the live stream" }),
+  aes_key: Type.String({ description: "Encrypts device data, base64" }),
+});
+export type AppKeys = Static<typeof appKeys>;
+
+export const rotatedSecret = Type.Object({ app_id: appId, which, value: Type.String({ description: "The new one" }) });
+export type RotatedSecret = Static<typeof rotatedSecret>;
+
+const step = (description: string) =>
+  Type.Object(
+    {
+      done: Type.Boolean(),
+      at_ms: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "When it first was" }),
+    },
+    { description },
+  );
+
+/** What a new app goes through. */
+export const checklist = Type.Object({
+  request: step("Anything that was received, to the minute unless it was a registration"),
+  registration: step("A user"),
+  event: step("A stored event, to the minute"),
+  order: step("A payment"),
+  touch: step("A stored click or impression, to the minute"),
+  cost: step("What ads cost: when the cost of the earliest day was written"),
+  postback: step("A postback that a platform has accepted"),
+});
+export type Checklist = Static<typeof checklist>;
+export type Step = keyof Checklist;

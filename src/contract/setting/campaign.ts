@@ -1,0 +1,108 @@
+import { type Static, Type } from "typebox";
+import { envelopeSchema } from "../envelope.ts";
+import { pageFields } from "../paging.ts";
+import { pageInfo } from "../report/list-record.ts";
+
+const optional = (description: string) => Type.Optional(Type.String({ description, maxLength: 200 }));
+const appId = Type.Integer({ description: "Application id", minimum: 1 });
+const appIdText = Type.String({ pattern: "^\\d{1,10}$", description: "Application id" });
+
+const campaignFields = {
+  name: optional("What people call it"),
+  ad_platform: optional("Ad platform"),
+  channel: optional("Channel of its links and costs"),
+  os_platform: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["ios", "android", ""] })),
+  operator: optional("Optimiser"),
+  dept: optional("Department"),
+};
+
+export const campaignListQuery = Type.Object({
+  app_id: appIdText,
+  search: optional("Only those in whose id, name, platform, channel, optimiser or department this text stands"),
+  ...pageFields,
+});
+
+export const campaignCreateBody = Type.Object({
+  app_id: appId,
+  turbo_promoted_object_id: Type.Optional(
+    Type.String({ pattern: "^[A-Za-z0-9_-]{16}$", description: "16 characters; without it one is made" }),
+  ),
+  ...campaignFields,
+});
+
+export const campaignChangeBody = Type.Object({
+  app_id: appId,
+  turbo_promoted_object_id: Type.String({ minLength: 1 }),
+  ...campaignFields,
+});
+
+export const linkQuery = Type.Object({
+  app_id: appIdText,
+  turbo_promoted_object_id: Type.String({ description: "Campaign" }),
+  ad_platform: Type.Optional(Type.String({ description: "Instead of the campaign's own; `all` for every one" })),
+  base_url: Type.Optional(Type.String({ description: "Public address; without it, the one that was called" })),
+});
+
+const shownCampaign = {
+  turbo_promoted_object_id: Type.String(),
+  name: Type.String(),
+  ad_platform: Type.String({ description: "Empty: none is named" }),
+  channel: Type.String(),
+  os_platform: Type.String(),
+  operator: Type.String(),
+  dept: Type.String(),
+};
+
+const campaign = Type.Object(shownCampaign);
+export type ShownCampaign = Static<typeof campaign>;
+
+const listedCampaign = Type.Object({
+  ...shownCampaign,
+  created_at: Type.String({ description: "In the app's zone" }),
+  recent: Type.Object(
+    { clicks: Type.Integer(), impressions: Type.Integer(), users: Type.Integer({ description: "Registered users" }) },
+    { description: "What it has brought in the last days, today included" },
+  ),
+});
+export type ListedCampaign = Static<typeof listedCampaign>;
+
+const campaignList = Type.Object({
+  campaigns: Type.Array(listedCampaign, { description: "The newest first" }),
+  recent_days: Type.Integer({ description: "How many days `recent` is about" }),
+  page_info: pageInfo,
+});
+export type CampaignList = Static<typeof campaignList>;
+
+const linkMacro = Type.Object({
+  parameter: Type.String({ description: "Parameter of the link" }),
+  macro: Type.String({ description: "What the platform replaces with its value" }),
+});
+
+const campaignLink = Type.Object({
+  ad_platform: Type.String(),
+  kind: Type.Unsafe<"click" | "impression">({ type: "string", enum: ["click", "impression"] }),
+  url: Type.String(),
+  macros: Type.Array(linkMacro),
+});
+export type CampaignLink = Static<typeof campaignLink>;
+
+const campaignLinks = Type.Object({ links: Type.Array(campaignLink) });
+export type CampaignLinks = Static<typeof campaignLinks>;
+
+const adPlatform = Type.Object({
+  name: Type.String(),
+  click_links: Type.Boolean({ description: "It calls a link for each click" }),
+  impression_links: Type.Boolean({ description: "It calls a link for each impression" }),
+  has_own_macros: Type.Boolean({ description: "Its macros are known; else they are those that are common" }),
+  postbacks: Type.Boolean({ description: "It can be told of conversions" }),
+  costs: Type.Boolean({ description: "It can be asked what its ads cost" }),
+});
+export type AdPlatform = Static<typeof adPlatform>;
+
+const platformList = Type.Object({ platforms: Type.Array(adPlatform) });
+export type PlatformList = Static<typeof platformList>;
+
+export const campaignAnswer = envelopeSchema(campaign);
+export const campaignListAnswer = envelopeSchema(campaignList);
+export const campaignLinksAnswer = envelopeSchema(campaignLinks);
+export const platformListAnswer = envelopeSchema(platformList);

@@ -1,0 +1,68 @@
+import { type Static, Type } from "typebox";
+import type { JsonObject } from "../../domain/json.ts";
+import { choice } from "../fields.ts";
+
+const name = Type.String({ minLength: 1, maxLength: 100, description: "Name to sign in with" });
+const password = Type.String({ minLength: 1, maxLength: 1_000 });
+const role = choice(["admin", "analyst"], "An analyst may look at everything but secrets, and change nothing");
+
+export const signInBody = Type.Object({ name, password });
+
+export const setupBody = Type.Object({
+  token: Type.String({ minLength: 1, maxLength: 200, description: "Of the one-time link" }),
+  name: Type.Optional(name),
+  password,
+});
+
+export const passwordBody = Type.Object({ password, new_password: password });
+
+export const consoleUserBody = Type.Object({ name, role });
+
+export const consoleUserNameBody = Type.Object({ name });
+
+export const auditQuery = Type.Object({
+  app_id: Type.Optional(Type.String({ pattern: "^\\d{1,10}$", description: "Only of this app" })),
+  before: Type.Optional(Type.String({ pattern: "^\\d{1,15}$", description: "Only entries before this one" })),
+});
+
+export const signedIn = Type.Object({
+  name: Type.String(),
+  role,
+  csrf: Type.String({
+    description: "Goes back in the header `touchpoint-csrf` of every POST; empty for the admin token",
+  }),
+});
+export type Session = Static<typeof signedIn>;
+
+const consoleUser = Type.Object({
+  name: Type.String(),
+  role,
+  created_at_ms: Type.Integer({ description: "When they were added, ms" }),
+});
+export type ConsoleUser = Static<typeof consoleUser>;
+
+export const consoleUserList = Type.Object({ users: Type.Array(consoleUser) });
+export type ConsoleUserList = Static<typeof consoleUserList>;
+
+export const invitedUser = Type.Object({
+  ...consoleUser.properties,
+  setup_token: Type.String({ description: "Good for one use, within 24 hours, at `/console/setup#` and the token" }),
+});
+export type InvitedUser = Static<typeof invitedUser>;
+
+const auditEntry = Type.Object({
+  id: Type.Integer(),
+  at_ms: Type.Integer({ description: "When, ms" }),
+  app_id: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "null: of no app in particular" }),
+  actor: Type.String({ description: "Who" }),
+  address: Type.String({ description: "From where" }),
+  action: Type.String({ description: "The path that was called" }),
+  details: Type.Unsafe<JsonObject>({ type: "object", description: "What was sent, without secrets" }),
+});
+export type AuditEntry = Static<typeof auditEntry>;
+
+export const auditPage = Type.Object({
+  entries: Type.Array(auditEntry),
+  next_before: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "For the page after this one" }),
+});
+export type AuditPage = Static<typeof auditPage>;
