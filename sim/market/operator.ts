@@ -13,7 +13,7 @@ import { DATACENTRES } from "./device.ts";
 import { plainEnvironment } from "./simulated-server.ts";
 
 export type OperatedApp = { appId: number; accessToken: string };
-const PLACED_MS_MAX = 60_000;
+const PLACED_MS_MAX = 300_000;
 const USERS_AT_ONCE = 100;
 type Place = { url: string; dataDir: string };
 
