@@ -4,6 +4,7 @@ import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledCost } from "../connector/cost-connector.ts";
 import { answerOf, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { type Costs, costsOf, namesOf } from "../connector/report-row.ts";
+import { get, jsonTextPost } from "../connector/request.ts";
 import { appleTokens } from "./token.ts";
 
 const PAGE_ROWS = 100;
@@ -68,16 +69,10 @@ function request(question: CostQuestion, context: CallContext): HttpRequest {
     "X-AP-Context": `adAccountId=${accountIdOf(context)}`,
   };
   if (question.list === "account") {
-    return { method: "GET", url: `${account("base_url")}/ad-accounts/${accountIdOf(context)}`, headers };
+    return get(`${account("base_url")}/ad-accounts/${accountIdOf(context)}`, headers);
   }
-  return {
-    method: "POST",
-    url: `${account("base_url")}/${PATHS[String(question.list)]}`,
-    headers: { ...headers, "Content-Type": "application/json" },
-    body: JSON.stringify(
-      question.list === "campaigns" ? campaignsBody(question) : reportBody(question, account("time_zone")),
-    ),
-  };
+  const body = question.list === "campaigns" ? campaignsBody(question) : reportBody(question, account("time_zone"));
+  return jsonTextPost(`${account("base_url")}/${PATHS[String(question.list)]}`, JSON.stringify(body), headers);
 }
 
 const PATHS: Readonly<Record<string, string>> = {

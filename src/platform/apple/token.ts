@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, sign } from "node:crypto";
 import type { AccountSettings, TokenFlow } from "../connector/connector.ts";
-import { type Envelope, textOf, tokenAnswerOf } from "../connector/reply.ts";
+import { type Envelope, textOf } from "../connector/reply.ts";
+import { tokenAnswerOf } from "../connector/token.ts";
 
 const AUDIENCE = "https://appleid.apple.com";
 /** Apple would take half a year; one is made for each call, and used at once. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../domain/json.ts";
-import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import { CURRENCY_FIELD, costUnitField } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion } from "../connector/cost-connector.ts";
-import { idJson, isReport, objectJson } from "../connector/question.ts";
+import { isReport } from "../connector/question.ts";
 import {
   answerOf,
   codeOutcome,
@@ -12,9 +12,10 @@ import {
   objectOf,
   objectsOf,
   textOf,
-  tokenAnswerOf,
 } from "../connector/reply.ts";
 import { costsInUnit, namesOf } from "../connector/report-row.ts";
+import { idJson, jsonTextPost, objectJson } from "../connector/request.ts";
+import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
 
@@ -50,7 +51,7 @@ export const baiduCosts: CostConnector = {
         secretKey: JSON.stringify(secret),
         userId: idJson(account("advertiser_id")),
       };
-      return post(`${account("oauth_url")}/refreshToken`, objectJson(values));
+      return jsonTextPost(`${account("oauth_url")}/refreshToken`, objectJson(values));
     },
     read: (reply, nowMs) =>
       tokenAnswerOf(reply, {
@@ -114,11 +115,7 @@ function request(question: CostQuestion, { account }: CallContext): HttpRequest 
     needSum: "false",
   });
   const url = `${account("base_url")}/json/sms/service/OpenApiReportService/getReportData`;
-  return post(url, objectJson({ header: JSON.stringify(header), body }));
-}
-
-function post(url: string, body: string): HttpRequest {
-  return { method: "POST", url, headers: { "Content-Type": "application/json" }, body };
+  return jsonTextPost(url, objectJson({ header: JSON.stringify(header), body }));
 }
 
 function readReport(question: CostQuestion, body: JsonObject, { account }: CallContext): CostPage {

@@ -1,6 +1,6 @@
 import { hashOf } from "../../domain/attribution/touch-key.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
-import { cleanId, md5 } from "../../domain/user/identity.ts";
+import { cleanId, cleanValue, md5 } from "../../domain/user/identity.ts";
 import { addressOf, callbackHostsField } from "../connector/callback.ts";
 import { CODES_FIELD, codeOf } from "../connector/codes.ts";
 import type {
@@ -13,8 +13,9 @@ import type {
   ReplyVerdict,
 } from "../connector/connector.ts";
 import { deviceIdsOf, osOf } from "../connector/device-ids.ts";
-import { encoded, get, jsonPost, lack, secondsOf, skip, withQuery } from "../connector/prepared.ts";
-import { type Answer, answerOf, type Kinds, textOf, verdictOf } from "../connector/verdict.ts";
+import { lack, secondsOf, skip } from "../connector/prepared.ts";
+import { encoded, get, jsonPost, withQuery } from "../connector/request.ts";
+import { type Answer, answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 import { BAIDU_APP_CODES, BAIDU_CODES } from "./codes.ts";
 
@@ -158,13 +159,13 @@ function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) =>
     isObject(body.header)
       ? uploadAnswer(body.header)
-      : answerOf({ code: body.error_code, text: body.error_msg }, CALLBACK_KINDS),
+      : answerBy({ code: body.error_code, text: body.error_msg }, CALLBACK_KINDS),
   );
 }
 
 function uploadAnswer(header: JsonObject): Answer {
   const errors: JsonValue[] = Array.isArray(header.errors) ? header.errors : [];
   const first = isObject(errors[0]) ? errors[0] : {};
-  const detail = [textOf(first.code), textOf(first.message)].filter((text) => text !== "").join(" ");
-  return answerOf({ code: header.status, text: detail || header.desc }, UPLOAD_KINDS);
+  const detail = [cleanValue(first.code), cleanValue(first.message)].filter((text) => text !== "").join(" ");
+  return answerBy({ code: header.status, text: detail || header.desc }, UPLOAD_KINDS);
 }

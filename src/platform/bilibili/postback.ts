@@ -7,9 +7,10 @@ import type {
   Prepared,
   ReplyVerdict,
 } from "../connector/connector.ts";
-import { get, skip, withQuery } from "../connector/prepared.ts";
+import { skip } from "../connector/prepared.ts";
+import { get, withQuery } from "../connector/request.ts";
 import { valueIn, valueUnitField } from "../connector/value-unit.ts";
-import { answerOf, type Kinds, verdictOf } from "../connector/verdict.ts";
+import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 const CODES: Codes = {
@@ -71,5 +72,5 @@ function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: Ca
 const KINDS: Kinds = { "0": "accepted", "400": "permanent" };
 
 function read(reply: HttpReply): ReplyVerdict {
-  return verdictOf(reply, (body) => answerOf({ code: body.code, text: body.message }, KINDS));
+  return verdictOf(reply, (body) => answerBy({ code: body.code, text: body.message }, KINDS));
 }

@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
 import type { JsonObject } from "../../domain/json.ts";
+import { cleanValue } from "../../domain/user/identity.ts";
 import type { AccountField, AccountSettings, CallContext, Conversion, Prepared } from "../connector/connector.ts";
-import { encoded, jsonPost, lack, secondsOf, skip, withQuery } from "../connector/prepared.ts";
-import { type Answer, textOf } from "../connector/verdict.ts";
+import { lack, secondsOf, skip } from "../connector/prepared.ts";
+import { encoded, jsonPost, withQuery } from "../connector/request.ts";
+import type { Answer } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 /** The gateway for WeChat mini-games that are advertised on Ocean Engine: it knows users by their open id. */
@@ -49,7 +51,7 @@ export function byClueGateway(conversion: Conversion, context: CallContext, code
  * final: the gateway does not dedupe, so that to try again could count twice.
  */
 export function readClueReply(body: JsonObject): Answer {
-  const [code, text] = [textOf(body.status), textOf(body.message)];
+  const [code, text] = [cleanValue(body.status), cleanValue(body.message)];
   const isTaken = ["0", "200"].includes(code) || text.toLowerCase() === "success";
   return { code, text, kind: isTaken ? "accepted" : "permanent" };
 }

@@ -1,19 +1,12 @@
 import type { JsonObject } from "../../domain/json.ts";
-import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import { CURRENCY_FIELD, costUnitField } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
-import { firstQuestions, idGroups, idJson, isReport, objectJson } from "../connector/question.ts";
-import {
-  answerOf,
-  codeOutcome,
-  countOf,
-  type Envelope,
-  objectOf,
-  objectsOf,
-  textOf,
-  tokenAnswerOf,
-} from "../connector/reply.ts";
+import { firstQuestions, idGroups, isReport } from "../connector/question.ts";
+import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { costsInUnit, namesOf } from "../connector/report-row.ts";
+import { get, idJson, jsonTextPost, objectJson } from "../connector/request.ts";
+import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
 /** The lists of projects and promotions have no larger pages. */
@@ -53,8 +46,7 @@ export const bytedanceCosts: CostConnector = {
         grant_type: '"refresh_token"',
         refresh_token: JSON.stringify(refreshToken),
       });
-      const headers = { "Content-Type": "application/json" };
-      return { method: "POST", url: `${account("oauth_url")}/refresh_token/`, headers, body };
+      return jsonTextPost(`${account("oauth_url")}/refresh_token/`, body);
     },
     read: (reply, nowMs) =>
       tokenAnswerOf(reply, {
@@ -94,7 +86,7 @@ const METRICS = ["stat_cost", "show_cnt", "click_cnt"];
 function request(question: CostQuestion, { account }: CallContext): HttpRequest {
   const query = new URLSearchParams(parameters(question, account("advertiser_id")));
   const url = `${account("base_url")}/${PATHS[String(question.list)]}?${query}`;
-  return { method: "GET", url, headers: { "Access-Token": account("access_token") } };
+  return get(url, { "Access-Token": account("access_token") });
 }
 
 function parameters(question: CostQuestion, advertiserId: string): Record<string, string> {

@@ -11,8 +11,9 @@ import type {
   ReplyVerdict,
 } from "../connector/connector.ts";
 import { deviceIdsOf, osOf } from "../connector/device-ids.ts";
-import { get, jsonPost, known, secondsOf, skip, withQuery } from "../connector/prepared.ts";
-import { answerOf, type Kinds, verdictOf } from "../connector/verdict.ts";
+import { known, secondsOf, skip } from "../connector/prepared.ts";
+import { get, jsonPost, withQuery } from "../connector/request.ts";
+import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 import { byClueGateway, CLUE_FIELDS, hasClueGateway, readClueReply } from "./clue.ts";
 import { BYTEDANCE_CODES, BYTEDANCE_V1_CODES } from "./codes.ts";
@@ -114,6 +115,6 @@ const KINDS: Kinds = { "0": "accepted", "128": "accepted" };
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
     if (body.code === undefined && body.ret === undefined) return readClueReply(body);
-    return answerOf({ code: body.code ?? body.ret, text: body.message ?? body.msg }, KINDS);
+    return answerBy({ code: body.code ?? body.ret, text: body.message ?? body.msg }, KINDS);
   });
 }

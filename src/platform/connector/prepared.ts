@@ -1,5 +1,4 @@
-import type { JsonValue } from "../../domain/json.ts";
-import type { AccountSettings, HttpRequest, Prepared } from "./connector.ts";
+import type { AccountSettings, Prepared } from "./connector.ts";
 
 export type Skip = Extract<Prepared, { kind: "skip" }>;
 
@@ -11,34 +10,6 @@ export function skip(reason: string): Skip {
 export function lack(account: AccountSettings, names: readonly string[]): Skip | undefined {
   const name = names.find((one) => account(one) === "");
   return name === undefined ? undefined : skip(`The account has no \`${name}\`.`);
-}
-
-export function jsonPost(url: string, body: JsonValue, headers: Readonly<Record<string, string>> = {}): HttpRequest {
-  return {
-    method: "POST",
-    url,
-    headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-  };
-}
-
-export function get(url: string): HttpRequest {
-  return { method: "GET", url, headers: {} };
-}
-
-/** The address as it is, and parameters behind it; those without a value are left out. */
-export function withQuery(url: string, parameters: Readonly<Record<string, string | number>>): string {
-  const pairs = Object.entries(parameters)
-    .filter(([, value]) => value !== "")
-    .map(([name, value]) => `${encoded(name)}=${encoded(String(value))}`);
-  // What stands behind a # never reaches the platform.
-  const [address = ""] = url.split("#");
-  if (pairs.length === 0) return address;
-  return address + (!address.includes("?") ? "?" : /[?&]$/.test(address) ? "" : "&") + pairs.join("&");
-}
-
-export function encoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed());
 }
 
 /** Without the entries that are empty, so that a platform never reads an absent id as one. */

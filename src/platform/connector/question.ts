@@ -16,15 +16,3 @@ export function idGroups(ids: Iterable<string>, size: number): string[] {
     distinct.slice(at * size, (at + 1) * size).join(","),
   );
 }
-
-/** An id as JSON: platforms ask for numbers, and a number of ours would lose digits beyond 2^53. */
-export function idJson(id: string): string {
-  return /^[1-9]\d*$/.test(id) ? id : JSON.stringify(id);
-}
-
-/** Values that are JSON already, as a JSON object. */
-export function objectJson(values: Readonly<Record<string, string>>): string {
-  return `{${Object.entries(values)
-    .map(([name, json]) => `${JSON.stringify(name)}:${json}`)
-    .join(",")}}`;
-}

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../../domain/json.ts";
-import type { HttpReply, TokenAnswer } from "./connector.ts";
+import type { HttpReply } from "./connector.ts";
 
 export type Refusal = { kind: "retry" | "permanent" | "token"; reason: string };
 
@@ -39,33 +39,6 @@ export function codeOutcome(body: JsonObject): "fine" | Failure | undefined {
   const code = textOf(body.code);
   if (code === "") return undefined;
   return code === "0" ? "fine" : { code, message: textOf(body.message) };
-}
-
-/** What an answer to a token's refresh holds. `expiresInS` may be missing. */
-export type NewToken = {
-  accessToken: JsonValue | undefined;
-  refreshToken: JsonValue | undefined;
-  expiresInS: JsonValue | undefined;
-};
-
-export function tokenAnswerOf(
-  reply: HttpReply,
-  options: { envelope: Envelope; nowMs: number; read: (body: JsonObject) => NewToken },
-): TokenAnswer {
-  const answer = answerOf(reply, options.envelope);
-  if (answer.kind !== "answer") {
-    // A token that is refused here is the refresh token: nobody has another one.
-    return { kind: answer.kind === "retry" ? "retry" : "permanent", reason: answer.reason };
-  }
-  const { accessToken, refreshToken, expiresInS } = options.read(answer.body);
-  if (textOf(accessToken) === "") {
-    return { kind: "retry", reason: `${options.envelope.platform} answered without an access token.` };
-  }
-  const values: Record<string, string> = { access_token: textOf(accessToken) };
-  // Where no new refresh token comes, the one at hand stays good.
-  if (textOf(refreshToken) !== "") values.refresh_token = textOf(refreshToken);
-  const seconds = countOf(expiresInS);
-  return { kind: "token", values, expiresAtMs: seconds > 0 ? options.nowMs + seconds * 1_000 : null };
 }
 
 function jsonOf(text: string): JsonObject | undefined {

@@ -1,6 +1,6 @@
 import { cutToBytes, isObject, type JsonObject, type JsonValue } from "../../domain/json.ts";
 import { cleanValue } from "../../domain/user/identity.ts";
-import type { HttpReply, ReplyVerdict, TokenAnswer } from "./connector.ts";
+import type { HttpReply, ReplyVerdict } from "./connector.ts";
 
 type Kind = ReplyVerdict["kind"];
 
@@ -11,9 +11,10 @@ export type Kinds = Readonly<Record<string, Kind>>;
 
 type Said = { code: JsonValue | undefined; text: JsonValue | undefined };
 
-export function answerOf(said: Said, kinds: Kinds): Answer {
-  const name = textOf(said.code);
-  return { code: name, text: textOf(said.text), kind: Object.hasOwn(kinds, name) ? kinds[name] : undefined };
+/** What a platform has said, and what its code means by the table of its codes. */
+export function answerBy(said: Said, kinds: Kinds): Answer {
+  const name = cleanValue(said.code);
+  return { code: name, text: cleanValue(said.text), kind: Object.hasOwn(kinds, name) ? kinds[name] : undefined };
 }
 
 /**
@@ -36,30 +37,11 @@ export function verdictOf(reply: HttpReply, read: (body: JsonObject) => Answer):
   return { kind: answer.kind ?? "retry", reason: `The platform answered ${saidIn(answer)}.` };
 }
 
-/** Reads a reply to a question for tokens: its body is never shown, since it can hold some. */
-export function tokenAnswerOf(reply: HttpReply, read: (data: JsonObject) => TokenAnswer | undefined): TokenAnswer {
-  const { status } = reply;
-  const body = bodyOf(reply);
-  const code = textOf(body?.code);
-  if (isPassing(status) || (status < 300 && code === "")) {
-    return { kind: "retry", reason: `No token came: HTTP ${status}.` };
-  }
-  const answer = code === "0" && isObject(body?.data) ? read(body.data) : undefined;
-  if (answer) return answer;
-  const kind = PASSING_CODES.has(code) ? "retry" : "permanent";
-  return { kind, reason: `No token came: HTTP ${status}${code === "" ? "" : `, code ${masked(code)}`}.` };
-}
-
-/** Tencent's words for busy, under maintenance and too many calls; no other platform has codes of this range. */
-const PASSING_CODES: ReadonlySet<string> = new Set([
-  ...["10000", "10001", "11008", "11016", "11017", "11018", "11019"],
-]);
-
-function isPassing(status: number): boolean {
+export function isPassing(status: number): boolean {
   return status >= 500 || status === 429 || status === 408;
 }
 
-function bodyOf(reply: HttpReply): JsonObject | undefined {
+export function bodyOf(reply: HttpReply): JsonObject | undefined {
   try {
     const body: unknown = JSON.parse(reply.body);
     return isObject(body) ? body : undefined;
@@ -73,10 +55,6 @@ function saidIn({ code, text }: Answer): string {
 }
 
 /** Some platforms repeat in their answer what they did not like. A text this long without a space is no word. */
-function masked(text: string): string {
+export function masked(text: string): string {
   return cutToBytes(text.replaceAll(/[\w+/=.%~-]{24,}/g, "…"), 200).replace(/\.$/, "");
-}
-
-export function textOf(value: JsonValue | undefined): string {
-  return cleanValue(value);
 }

@@ -9,8 +9,9 @@ import type {
   ReplyVerdict,
 } from "../connector/connector.ts";
 import { deviceIdsOf } from "../connector/device-ids.ts";
-import { jsonPost, known, lack, secondsOf, skip, yuanOf } from "../connector/prepared.ts";
-import { answerOf, type Kinds, verdictOf } from "../connector/verdict.ts";
+import { known, lack, secondsOf, skip, yuanOf } from "../connector/prepared.ts";
+import { jsonPost } from "../connector/request.ts";
+import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 const CODES: Codes = {
@@ -89,5 +90,5 @@ function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepa
 const KINDS: Kinds = { "0": "accepted" };
 
 function read(reply: HttpReply): ReplyVerdict {
-  return verdictOf(reply, (body) => answerOf({ code: body.resultCode, text: body.resultMessage }, KINDS));
+  return verdictOf(reply, (body) => answerBy({ code: body.resultCode, text: body.resultMessage }, KINDS));
 }

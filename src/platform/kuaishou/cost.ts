@@ -1,19 +1,12 @@
 import type { JsonObject, JsonValue } from "../../domain/json.ts";
-import { CURRENCY_FIELD, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import { CURRENCY_FIELD } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
-import { firstQuestions, idGroups, idJson, isReport, objectJson } from "../connector/question.ts";
-import {
-  answerOf,
-  codeOutcome,
-  countOf,
-  type Envelope,
-  objectOf,
-  objectsOf,
-  textOf,
-  tokenAnswerOf,
-} from "../connector/reply.ts";
+import { firstQuestions, idGroups, isReport } from "../connector/question.ts";
+import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { costsInUnit, namesOf } from "../connector/report-row.ts";
+import { idJson, jsonTextPost, objectJson } from "../connector/request.ts";
+import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 2_000;
 /** As many as the list of units takes in its filter. */
@@ -62,7 +55,7 @@ export const kuaishouCosts: CostConnector = {
         secret: JSON.stringify(secret),
         refresh_token: JSON.stringify(refreshToken),
       };
-      return post(`${account("base_url")}/oauth2/authorize/refresh_token`, values);
+      return jsonTextPost(`${account("base_url")}/oauth2/authorize/refresh_token`, objectJson(values));
     },
     read: (reply, nowMs) =>
       tokenAnswerOf(reply, {
@@ -101,7 +94,7 @@ const PATHS: Readonly<Record<string, string>> = {
 function request(question: CostQuestion, { account }: CallContext): HttpRequest {
   const values = { advertiser_id: idJson(account("advertiser_id")), ...parameters(question) };
   const url = `${account("base_url")}/${PATHS[String(question.list)]}`;
-  return post(url, values, { "Access-Token": account("access_token") });
+  return jsonTextPost(url, objectJson(values), { "Access-Token": account("access_token") });
 }
 
 function parameters(question: CostQuestion): Record<string, string> {
@@ -121,10 +114,6 @@ function parameters(question: CostQuestion): Record<string, string> {
     page: "1",
     page_size: String(IDS_AT_ONCE),
   };
-}
-
-function post(url: string, values: Record<string, string>, headers: Record<string, string> = {}): HttpRequest {
-  return { method: "POST", url, headers: { ...headers, "Content-Type": "application/json" }, body: objectJson(values) };
 }
 
 function readReport(question: CostQuestion, data: JsonObject, { account }: CallContext): CostPage {

@@ -1,3 +1,4 @@
+import { cleanValue } from "../../domain/user/identity.ts";
 import { addressOf, callbackHostsField, isAddress } from "../connector/callback.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
@@ -8,8 +9,9 @@ import type {
   Prepared,
   ReplyVerdict,
 } from "../connector/connector.ts";
-import { get, skip, withQuery, yuanOf } from "../connector/prepared.ts";
-import { textOf, verdictOf } from "../connector/verdict.ts";
+import { skip, yuanOf } from "../connector/prepared.ts";
+import { get, withQuery } from "../connector/request.ts";
+import { verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 const CODES: Codes = {
@@ -80,8 +82,9 @@ function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: Ca
 /** Nobody documents what stands beside a result other than 1, but for the one text that says that it is final. */
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
-    const code = textOf(body.result);
-    const text = textOf(body.error_msg) || textOf(body.message) || textOf(body.msg) || textOf(body.error);
+    const code = cleanValue(body.result);
+    const text =
+      cleanValue(body.error_msg) || cleanValue(body.message) || cleanValue(body.msg) || cleanValue(body.error);
     const isDamaged = /decode\w*\s+fail/i.test(reply.body);
     return { code, text, kind: code === "1" ? "accepted" : isDamaged ? "permanent" : undefined };
   });

@@ -11,8 +11,9 @@ import type {
   ReplyVerdict,
 } from "../connector/connector.ts";
 import { deviceIdsOf } from "../connector/device-ids.ts";
-import { jsonPost, lack, skip } from "../connector/prepared.ts";
-import { answerOf, type Kinds, verdictOf } from "../connector/verdict.ts";
+import { lack, skip } from "../connector/prepared.ts";
+import { jsonPost } from "../connector/request.ts";
+import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 /** `dataType`, for games: an app's payment is 7, a game's 3. Retention begins with the third day. */
@@ -101,5 +102,5 @@ function encrypted(text: string, key: Buffer): string {
 const KINDS: Kinds = { "0": "accepted" };
 
 function read(reply: HttpReply): ReplyVerdict {
-  return verdictOf(reply, (body) => answerOf({ code: body.ret, text: body.msg ?? body.message }, KINDS));
+  return verdictOf(reply, (body) => answerBy({ code: body.ret, text: body.msg ?? body.message }, KINDS));
 }

@@ -1,19 +1,12 @@
 import type { JsonObject } from "../../domain/json.ts";
-import { CURRENCY_FIELD, costUnitField, TOKEN_FIELDS } from "../connector/account-fields.ts";
+import { CURRENCY_FIELD, costUnitField } from "../connector/account-fields.ts";
 import type { CallContext, HttpRequest } from "../connector/connector.ts";
 import type { CostConnector, CostPage, CostQuestion, PulledName } from "../connector/cost-connector.ts";
 import { firstQuestions, idGroups, isReport } from "../connector/question.ts";
-import {
-  answerOf,
-  codeOutcome,
-  countOf,
-  type Envelope,
-  objectOf,
-  objectsOf,
-  textOf,
-  tokenAnswerOf,
-} from "../connector/reply.ts";
+import { answerOf, codeOutcome, countOf, type Envelope, objectOf, objectsOf, textOf } from "../connector/reply.ts";
 import { costsInUnit, namesOf } from "../connector/report-row.ts";
+import { get } from "../connector/request.ts";
+import { CLIENT_TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
 /** As many as the list of ads takes in its filter, and gives on a page. */
@@ -26,9 +19,7 @@ const ADS_AT_ONCE = 100;
 export const tencentCosts: CostConnector = {
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.e.qq.com" },
-    ...TOKEN_FIELDS,
-    { name: "client_id", hint: "Id of the developer application", fallback: "" },
-    { name: "client_secret", hint: "Secret of the developer application", fallback: "", isSecret: true },
+    ...CLIENT_TOKEN_FIELDS,
     costUnitField("fen"),
     CURRENCY_FIELD,
   ],
@@ -56,7 +47,7 @@ export const tencentCosts: CostConnector = {
       const [id, secret, refreshToken] = [account("client_id"), account("client_secret"), account("refresh_token")];
       if (!id || !secret || !refreshToken) return undefined;
       const query = { client_id: id, client_secret: secret, grant_type: "refresh_token", refresh_token: refreshToken };
-      return get(`${account("base_url")}/oauth/token`, query);
+      return get(`${account("base_url")}/oauth/token?${new URLSearchParams(query)}`);
     },
     read: (reply, nowMs) =>
       tokenAnswerOf(reply, {
@@ -87,7 +78,8 @@ function request(question: CostQuestion, context: CallContext): HttpRequest {
   const { account, nowMs, nonce } = context;
   const signed = { access_token: account("access_token"), timestamp: String(Math.floor(nowMs / 1_000)), nonce };
   const url = `${account("base_url")}/v3.0/${PATHS[String(question.list)]}`;
-  return get(url, { ...signed, account_id: account("advertiser_id"), ...parameters(question) });
+  const query = { ...signed, account_id: account("advertiser_id"), ...parameters(question) };
+  return get(`${url}?${new URLSearchParams(query)}`);
 }
 
 const PATHS: Readonly<Record<string, string>> = {
@@ -117,10 +109,6 @@ function parameters(question: CostQuestion): Record<string, string> {
     };
   }
   return { fields: JSON.stringify(["account_id", "corporation_name", "memo", "system_status"]) };
-}
-
-function get(url: string, query: Record<string, string>): HttpRequest {
-  return { method: "GET", url: `${url}?${new URLSearchParams(query)}`, headers: {} };
 }
 
 function readReport(

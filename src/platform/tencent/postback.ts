@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../domain/json.ts";
 import type { PostbackEventType } from "../../domain/postback/postback.ts";
+import { cleanValue } from "../../domain/user/identity.ts";
 import { addressOf, callbackHostsField, isAddress } from "../connector/callback.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
@@ -12,8 +13,10 @@ import type {
   ReplyVerdict,
   TokenFlow,
 } from "../connector/connector.ts";
-import { get, jsonPost, lack, secondsOf, skip, withQuery } from "../connector/prepared.ts";
-import { answerOf, type Kinds, textOf, tokenAnswerOf, verdictOf } from "../connector/verdict.ts";
+import { lack, secondsOf, skip } from "../connector/prepared.ts";
+import { get, jsonPost, withQuery } from "../connector/request.ts";
+import { CLIENT_TOKEN_FIELDS, dataTokenOf, newToken } from "../connector/token.ts";
+import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 import { tencentUserId } from "./user-id.ts";
 
@@ -65,10 +68,7 @@ const FIELDS: readonly AccountField[] = [
     hint: "auto, callback (the address that the click brought), click_id, or wechat (the WeChat interface).",
     fallback: "auto",
   },
-  { name: "access_token", hint: "Token of the marketing interface.", fallback: "", isSecret: true },
-  { name: "refresh_token", hint: "Gets the next access token.", fallback: "", isSecret: true },
-  { name: "client_id", hint: "The developer application, for new tokens.", fallback: "" },
-  { name: "client_secret", hint: "Its secret.", fallback: "", isSecret: true },
+  ...CLIENT_TOKEN_FIELDS,
   { name: "token_header", hint: "The header that carries the access token.", fallback: "access-token" },
   { name: "dedupe_field", hint: "The field by which an action is known again.", fallback: "outer_action_id" },
   { name: "wechat_app_id", hint: "App id of the mini-game; users' open ids go along with it only.", fallback: "" },
@@ -198,8 +198,8 @@ const WECHAT_KINDS: Kinds = {
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) =>
     body.errcode === undefined
-      ? answerOf({ code: body.code, text: textOf(body.message) || textOf(body.message_cn) }, KINDS)
-      : answerOf({ code: body.errcode, text: body.errmsg }, WECHAT_KINDS),
+      ? answerBy({ code: body.code, text: cleanValue(body.message) || cleanValue(body.message_cn) }, KINDS)
+      : answerBy({ code: body.errcode, text: body.errmsg }, WECHAT_KINDS),
   );
 }
 
@@ -217,12 +217,13 @@ function tokenFlow(): TokenFlow {
       );
     },
     read: (reply, nowMs) =>
-      tokenAnswerOf(reply, (data) => {
-        const [access_token, refresh_token] = [textOf(data.access_token), textOf(data.refresh_token)];
-        if (access_token === "") return undefined;
-        const lifeSeconds = Number(textOf(data.access_token_expires_in));
-        const values = { access_token, ...(refresh_token !== "" && { refresh_token }) };
-        return { kind: "token", values, expiresAtMs: lifeSeconds > 0 ? nowMs + lifeSeconds * 1000 : null };
+      dataTokenOf(reply, (data) => {
+        const lifeSeconds = Number(cleanValue(data.access_token_expires_in));
+        return newToken({
+          accessToken: cleanValue(data.access_token),
+          refreshToken: cleanValue(data.refresh_token),
+          expiresAtMs: lifeSeconds > 0 ? nowMs + lifeSeconds * 1000 : null,
+        });
       }),
   };
 }

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from "../../domain/json.ts";
+import { cleanValue } from "../../domain/user/identity.ts";
 import type { Conversion } from "../connector/connector.ts";
 import { deviceIdsOf } from "../connector/device-ids.ts";
 import { known } from "../connector/prepared.ts";
-import { textOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 /** Who the user is, in Tencent's words. An open id means nothing without its app's id, so it never goes alone. */
@@ -31,7 +31,7 @@ function newestCaid(text: string): { caid: string; caid_version: number } | unde
   }
   const caids = (Array.isArray(list) ? (list as unknown[]) : []).flatMap((item) => {
     if (!isObject(item)) return [];
-    const [caid, caid_version] = [textOf(item.caid), Number(textOf(item.version))];
+    const [caid, caid_version] = [cleanValue(item.caid), Number(cleanValue(item.version))];
     return caid !== "" && caid_version > 0 ? [{ caid, caid_version }] : [];
   });
   return caids.sort((a, b) => b.caid_version - a.caid_version)[0];

@@ -1,3 +1,4 @@
+import { cleanValue } from "../../domain/user/identity.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
   AccountField,
@@ -10,9 +11,11 @@ import type {
   TokenFlow,
 } from "../connector/connector.ts";
 import { deviceIdsOf } from "../connector/device-ids.ts";
-import { get, jsonPost, known, lack, skip, withQuery } from "../connector/prepared.ts";
+import { known, lack, skip } from "../connector/prepared.ts";
+import { get, jsonPost, withQuery } from "../connector/request.ts";
+import { CLIENT_TOKEN_FIELDS, dataTokenOf, newToken } from "../connector/token.ts";
 import { valueIn, valueUnitField } from "../connector/value-unit.ts";
-import { textOf, tokenAnswerOf, verdictOf } from "../connector/verdict.ts";
+import { verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 const CODES: Codes = {
@@ -47,10 +50,7 @@ const CODES: Codes = {
 const BASE = "https://marketing-api.vivo.com.cn/openapi/v1";
 
 const FIELDS: readonly AccountField[] = [
-  { name: "access_token", hint: "Token of the marketing interface.", fallback: "", isSecret: true },
-  { name: "refresh_token", hint: "Gets the next access token.", fallback: "", isSecret: true },
-  { name: "client_id", hint: "The developer application, for new tokens.", fallback: "" },
-  { name: "client_secret", hint: "Its secret.", fallback: "", isSecret: true },
+  ...CLIENT_TOKEN_FIELDS,
   { name: "src_id", hint: "The data source, from the console.", fallback: "" },
   { name: "src_type", hint: "What is advertised.", fallback: "APP" },
   { name: "pkg_name", hint: "The app's package.", fallback: "" },
@@ -106,7 +106,7 @@ function userOf(conversion: Conversion): { userIdType: string; userId: string } 
 /** vivo's numbers for a token that ran out are not documented; its texts name the token. */
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
-    const [code, text] = [textOf(body.code), textOf(body.message)];
+    const [code, text] = [cleanValue(body.code), cleanValue(body.message)];
     return { code, text, kind: code === "0" ? "accepted" : /token/i.test(text) ? "token" : undefined };
   });
 }
@@ -124,13 +124,14 @@ function tokenFlow(): TokenFlow {
       );
     },
     read: (reply, nowMs) =>
-      tokenAnswerOf(reply, (data) => {
-        const [access_token, refresh_token] = [textOf(data.access_token), textOf(data.refresh_token)];
-        if (access_token === "") return undefined;
+      dataTokenOf(reply, (data) => {
         // The instant itself, in milliseconds.
-        const expiresAtMs = Number(textOf(data.token_date));
-        const values = { access_token, ...(refresh_token !== "" && { refresh_token }) };
-        return { kind: "token", values, expiresAtMs: expiresAtMs > nowMs ? expiresAtMs : null };
+        const expiresAtMs = Number(cleanValue(data.token_date));
+        return newToken({
+          accessToken: cleanValue(data.access_token),
+          refreshToken: cleanValue(data.refresh_token),
+          expiresAtMs: expiresAtMs > nowMs ? expiresAtMs : null,
+        });
       }),
   };
 }

@@ -1,4 +1,4 @@
-import { md5 } from "../../domain/user/identity.ts";
+import { cleanValue, md5 } from "../../domain/user/identity.ts";
 import { CODES_FIELD, type Codes, codeOf } from "../connector/codes.ts";
 import type {
   CallContext,
@@ -9,8 +9,9 @@ import type {
   ReplyVerdict,
 } from "../connector/connector.ts";
 import { deviceIdsOf } from "../connector/device-ids.ts";
-import { get, lack, skip, withQuery } from "../connector/prepared.ts";
-import { textOf, verdictOf } from "../connector/verdict.ts";
+import { lack, skip } from "../connector/prepared.ts";
+import { get, withQuery } from "../connector/request.ts";
+import { verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
 const KEY_ACTION = "APP_ADDICTION";
@@ -109,8 +110,8 @@ function formEncoded(text: string): string {
  */
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
-    const code = textOf(body.code);
-    const text = textOf(body.failMsg) || textOf(body.message) || textOf(body.msg);
+    const code = cleanValue(body.code);
+    const text = cleanValue(body.failMsg) || cleanValue(body.message) || cleanValue(body.msg);
     return { code, text, kind: code === "1" ? "accepted" : "permanent" };
   });
 }

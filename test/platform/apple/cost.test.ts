@@ -63,7 +63,7 @@ test.each<[CostQuestion, string, object]>([
   ],
 ])("%j is asked at %s", (question, url, expected) => {
   const { body, ...request } = appleCosts.request(question, context);
-  expect(request).toEqual({ method: "POST", url, headers: { ...HEADERS, "Content-Type": "application/json" } });
+  expect(request).toEqual({ method: "POST", url, headers: { ...HEADERS, "content-type": "application/json" } });
   expect(JSON.parse(body!)).toEqual(expected);
 });
 

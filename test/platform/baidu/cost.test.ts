@@ -46,7 +46,7 @@ test("the report is asked for adgroups and days, in a fixed order", () => {
   expect({ ...request, body: JSON.parse(request.body!) }).toEqual({
     method: "POST",
     url: "https://api.baidu.com/json/sms/service/OpenApiReportService/getReportData",
-    headers: { "Content-Type": "application/json" },
+    headers: { "content-type": "application/json" },
     body: {
       header: { userName: "游戏-example", accessToken: "at-1" },
       body: {
@@ -170,7 +170,7 @@ test("a new token is had with the refresh token", () => {
   expect(baiduCosts.tokens!.request(context)).toEqual({
     method: "POST",
     url: "https://u.baidu.com/oauth/refreshToken",
-    headers: { "Content-Type": "application/json" },
+    headers: { "content-type": "application/json" },
     body: '{"appId":"a1b2","refreshToken":"rt-1","secretKey":"as-1","userId":30412345}',
   });
   const data = { accessToken: "at-2", refreshToken: "rt-2", expiresIn: 86_400, userId: 30412345 };

@@ -195,7 +195,7 @@ test("a new token is had with the refresh token", () => {
   expect(bytedanceCosts.tokens!.request(context)).toEqual({
     method: "POST",
     url: "https://ad.oceanengine.com/open_api/oauth2/refresh_token/",
-    headers: { "Content-Type": "application/json" },
+    headers: { "content-type": "application/json" },
     body: '{"app_id":1790000000000002,"secret":"as-1","grant_type":"refresh_token","refresh_token":"rt-1"}',
   });
   const data = { access_token: "at-2", expires_in: 86_400, refresh_token: "rt-2", refresh_token_expires_in: 2_592_000 };

@@ -11,7 +11,7 @@ const ACCOUNT = {
 };
 const context = contextOf(kuaishouCosts, ACCOUNT);
 const REPORT = { list: "report", from: "2026-11-08", to: "2026-11-14", page: 1 };
-const HEADERS = { "Access-Token": "at-1", "Content-Type": "application/json" };
+const HEADERS = { "Access-Token": "at-1", "content-type": "application/json" };
 
 const row = (over: object = {}) => ({
   stat_date: "2026-11-08",
@@ -188,7 +188,7 @@ test("a new token is had with the refresh token", () => {
   expect(kuaishouCosts.tokens!.request(context)).toEqual({
     method: "POST",
     url: "https://ad.e.kuaishou.com/rest/openapi/oauth2/authorize/refresh_token",
-    headers: { "Content-Type": "application/json" },
+    headers: { "content-type": "application/json" },
     body: '{"app_id":165000001,"secret":"as-1","refresh_token":"rt-1"}',
   });
   const data = {
