@@ -94,8 +94,10 @@ describe("the outbox", () => {
     // A line that takes its time: whoever closes the dialog meanwhile lets nothing more be asked for.
     await page.route("**/postback/resend", () => {});
     const stopped = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/postback/resend"));
+    // The dialog says so before the browser has sent the request; one that is given up before that never fails.
+    const asked = page.waitForRequest("**/postback/resend");
     await dialog.getByRole("button", { name: "Send again" }).click();
-    await dialog.getByText("0 so far …").waitFor();
+    await Promise.all([asked, dialog.getByText("0 so far …").waitFor()]);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await stopped;
     await page.unroute("**/postback/resend");
