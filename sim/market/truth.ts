@@ -1,4 +1,4 @@
-import type { Method } from "../../src/domain/attribution/attribution.ts";
+import type { Method } from "../../src/domain/attribution/method.ts";
 import { calendarOf, DAY_MS } from "../../src/domain/calendar.ts";
 import { NEWEST_MS, OLDEST_MS } from "../../src/domain/event/admission.ts";
 import { callsLinks, type Offer } from "./ads.ts";

@@ -3,8 +3,9 @@ import type { DecisionKey, StoredDecision } from "../db/attribution-decision.ts"
 import { loadCampaignPlatforms } from "../db/campaign.ts";
 import type { UserAccount } from "../db/user-account.ts";
 import type { KeyOfUser } from "../db/user-key.ts";
-import { type Decision, decide, type FoundTouch, METHODS } from "../domain/attribution/attribution.ts";
+import { type Decision, decide, type FoundTouch } from "../domain/attribution/attribution.ts";
 import type { Source } from "../domain/attribution/launch.ts";
+import { METHODS } from "../domain/attribution/method.ts";
 import type { Key } from "../domain/attribution/touch-key.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { findCandidates, type Question } from "./candidates.ts";

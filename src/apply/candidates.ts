@@ -1,8 +1,9 @@
 import type pg from "pg";
 import type { RangeLookup } from "../db/touch.ts";
-import type { FoundTouch, Subject, TouchMethod } from "../domain/attribution/attribution.ts";
+import type { FoundTouch, Subject } from "../domain/attribution/attribution.ts";
 import type { RuleBook } from "../domain/attribution/attribution-rules.ts";
 import { flagsOf, type TouchCounts } from "../domain/attribution/fraud.ts";
+import type { TouchMethod } from "../domain/attribution/method.ts";
 import type { Touch } from "../domain/attribution/touch.ts";
 import { addressKey, type Key, touchDeviceKeys } from "../domain/attribution/touch-key.ts";
 import { LIMITS } from "../limits.ts";

@@ -1,6 +1,6 @@
 import type pg from "pg";
-import type { UserKey } from "../db/user-account.ts";
 import { findUsersByKeys, type KeyOfUser } from "../db/user-key.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { LIMITS } from "../limits.ts";
 import type { FreshTouch, FreshTouches } from "./fresh-touches.ts";
 

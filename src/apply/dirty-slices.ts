@@ -3,7 +3,7 @@ import { loadAcceptedDays, loadDaysOfUsers, loadLaterDays, markSlices } from "..
 import type { UserAccount } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
 import { daysBetween } from "../domain/calendar.ts";
-import { COHORT_DAYS, CUBE_DIMENSIONS, type Placement, RETENTION_DAYS, type Slice } from "../domain/cube.ts";
+import { COHORT_DAYS, type Placement, RETENTION_DAYS, type Slice } from "../domain/cube.ts";
 import type { Facts } from "./facts.ts";
 
 /**
@@ -47,16 +47,6 @@ function addDay(slices: DirtySlices, facts: Facts, day: UserDay): void {
   if (hasFigures || isReturn) slices.add(user.appId, "touch", user.placeDay);
   if (isReturn || (hasFigures && daysAfter <= COHORT_DAYS)) slices.add(user.appId, "registered", user.registeredDay);
 }
-
-/** Everything of a user that decides where in the cube it stands, as one text. */
-export function standingOf(user: UserAccount): string {
-  const { registeredDay, touchedAtMs, isHistory } = user;
-  return [registeredDay, touchedAtMs, isHistory, ...DIMENSION_FIELDS.map((field) => user[field])].join("\u0000");
-}
-
-const DIMENSION_FIELDS = CUBE_DIMENSIONS.map(
-  (name) => name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()) as keyof UserAccount,
-);
 
 class DirtySlices {
   readonly #slices = new Map<string, Slice>();

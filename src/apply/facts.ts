@@ -5,7 +5,7 @@ import type { LedgerCount } from "../db/ledger-minute.ts";
 import type { ObservedName } from "../db/metadata.ts";
 import type { Order } from "../db/orders.ts";
 import type { UserMoment } from "../db/past-moments.ts";
-import type { UserAccount, UserKey } from "../db/user-account.ts";
+import type { UserAccount } from "../db/user-account.ts";
 import type { UserDay } from "../db/user-day.ts";
 import { RuleBook, type RuleSettings } from "../domain/attribution/attribution-rules.ts";
 import { type Calendar, calendarOf, daysBetween, spanOf } from "../domain/calendar.ts";
@@ -14,12 +14,13 @@ import type { PostbackBook } from "../domain/postback/postback-book.ts";
 import { retentionMoment } from "../domain/postback/postback-moment.ts";
 import type { Occurrence } from "../domain/postback/postback-rule.ts";
 import { addActivity } from "../domain/user/user-figures.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import type { EntryHead } from "../journal/entry.ts";
 import { Concerns, type GainedKey } from "./concerns.ts";
 import { addCounters } from "./day-counters.ts";
 import type { SentEvent } from "./decode.ts";
-import { standingOf } from "./dirty-slices.ts";
 import { FreshTouches } from "./fresh-touches.ts";
+import { standingOf } from "./standing.ts";
 
 const MINUTE_MS = 60_000;
 

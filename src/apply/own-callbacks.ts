@@ -4,7 +4,7 @@ import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
 import { callbackLaneOf } from "../domain/postback/postback-book.ts";
 import { md5 } from "../domain/user/identity.ts";
 import type { Facts } from "./facts.ts";
-import { createdAt, type Row } from "./postbacks.ts";
+import { createdAt, type Row } from "./postback-row.ts";
 
 /** What the app's own systems are told of a batch: where users came from, and the events they asked for. */
 export function callbackRows(facts: Facts, placed: readonly UserAccount[]): Row[] {

@@ -1,11 +1,10 @@
 import type pg from "pg";
 import { loadCallbackWishes } from "../db/callback.ts";
-import { insertOutbox, type NewOutboxRow } from "../db/outbox.ts";
+import { insertOutbox } from "../db/outbox.ts";
 import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
 import { loadReaches } from "../db/platform-account.ts";
 import {
   findEarlierPostbacks,
-  type NewPostback,
   type OrderOfPostback,
   postbackKeyText,
   showPostbacksInOrders,
@@ -21,6 +20,7 @@ import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Decided } from "./attribution.ts";
 import { type Facts, userKey } from "./facts.ts";
 import { callbackRows } from "./own-callbacks.ts";
+import { createdAt, type Row } from "./postback-row.ts";
 
 /** What each app tells to whom; apps that tell nobody have none. */
 export async function loadBooks(tx: pg.PoolClient, appIds: readonly number[]): Promise<Map<number, PostbackBook>> {
@@ -44,14 +44,6 @@ export async function loadBooks(tx: pg.PoolClient, appIds: readonly number[]): P
       return [appId, book];
     }),
   );
-}
-
-/** A postback that is to be stored and, where it waits, sent. */
-export type Row = { postback: NewPostback; lane: string; content: NewOutboxRow["content"] };
-
-/** See NewPostback: both are when it was told to us, until the same happens again. */
-export function createdAt(receivedAtMs: number): Pick<NewPostback, "createdAtMs" | "changedAtMs"> {
-  return { createdAtMs: receivedAtMs, changedAtMs: receivedAtMs };
 }
 
 /**

@@ -23,12 +23,12 @@ import {
   renameUser,
   storeUsers,
   type UserAccount,
-  type UserKey,
 } from "../db/user-account.ts";
 import { addUserDays, insertUserDays } from "../db/user-day.ts";
 import { addUserKeys, insertUserKeys } from "../db/user-key.ts";
 import { type EventParts, isNear, type WantedDay } from "../domain/event/event-part.ts";
 import { isClientId } from "../domain/user/identity.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { LIMITS } from "../limits.ts";
 import { adCampaignsOf } from "./ad-campaigns.ts";
 import { type Decided, decideUsers } from "./attribution.ts";

@@ -1,6 +1,7 @@
 import type pg from "pg";
-import type { Candidate, Method, NamedCampaign } from "../domain/attribution/attribution.ts";
+import type { Candidate, NamedCampaign } from "../domain/attribution/attribution.ts";
 import type { Flag } from "../domain/attribution/fraud.ts";
+import type { Method } from "../domain/attribution/method.ts";
 import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./engine/copy.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 

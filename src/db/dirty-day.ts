@@ -1,6 +1,6 @@
 import type { Slice } from "../domain/cube.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
-import type { UserKey } from "./user-account.ts";
 
 /** A slice of the cube that is out of date, and the number of the last mark on it. */
 export type DirtySlice = Slice & { marked: number };

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { md5 } from "../domain/user/identity.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
-import type { UserKey } from "./user-account.ts";
 
 /** That a user was erased, when, and by which entry of which journal. */
 export type Erasure = { appId: number; digest: string; journalId: string; position: number; erasedAtMs: number };

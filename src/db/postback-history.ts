@@ -1,6 +1,6 @@
 import type { JsonObject } from "../domain/json.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
-import type { UserKey } from "./user-account.ts";
 
 /* What the tables still know of moments that have passed. Each of many users at once. */
 

@@ -1,6 +1,6 @@
 import type { PostbackStatus } from "../domain/postback/postback.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
-import type { UserKey } from "./user-account.ts";
 
 /** A postback is one per user, event type and what it is about: an order, a day, or the user as such. */
 export type PostbackKey = UserKey & { eventType: string; subject: string };

@@ -3,12 +3,11 @@ import type { Launch, Return } from "../domain/attribution/launch.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { Device } from "../domain/user/device.ts";
 import type { Figures } from "../domain/user/user-figures.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { renameDecisions } from "./attribution-decision.ts";
 import { copyJson, copyNullable, copyRows, stageRows } from "./engine/copy.ts";
 import { compile, type Executor, execute, query, sql } from "./engine/sql.ts";
 import { type Rename, renamePostbacks } from "./postback.ts";
-
-export type UserKey = { appId: number; clientId: string };
 
 export type UserAccount = UserKey & {
   name: string;

@@ -1,7 +1,7 @@
 import type pg from "pg";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { copyRows, copyText, stageRows } from "./engine/copy.ts";
 import { execute, sql } from "./engine/sql.ts";
-import type { UserKey } from "./user-account.ts";
 
 export type UserDay = {
   appId: number;

@@ -1,8 +1,8 @@
 import type pg from "pg";
-import type { TouchMethod } from "../domain/attribution/attribution.ts";
+import type { TouchMethod } from "../domain/attribution/method.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { copyRows, copyText, stageRows } from "./engine/copy.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
-import type { UserKey } from "./user-account.ts";
 
 /** A key of a user, and the instant (registration or return) for which it counts. */
 export type KeyOfUser = UserKey & { key: string; method: TouchMethod; atMs: number };

@@ -1,5 +1,6 @@
 import type pg from "pg";
-import { findRegistered, type UserKey } from "../db/user-account.ts";
+import { findRegistered } from "../db/user-account.ts";
+import type { UserKey } from "../domain/user/user-key.ts";
 import { LIMITS } from "../limits.ts";
 
 export type Registered = "yes" | "no" | "unknown";

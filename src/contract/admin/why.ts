@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
-import { METHODS, OUTCOMES } from "../../domain/attribution/attribution.ts";
+import { OUTCOMES } from "../../domain/attribution/attribution.ts";
 import { FLAGS, PATTERN_FLAGS } from "../../domain/attribution/fraud.ts";
+import { METHODS } from "../../domain/attribution/method.ts";
 import { TOUCH_KINDS } from "../../domain/attribution/touch.ts";
 import { envelopeSchema } from "../envelope.ts";
 

@@ -1,15 +1,7 @@
 import type { RuleBook, Rules } from "./attribution-rules.ts";
 import type { Flag } from "./fraud.ts";
+import { METHODS, type TouchMethod } from "./method.ts";
 import type { Touch } from "./touch.ts";
-
-/**
- * How a user can be found to belong to a touch, surest first. An earlier one beats a later one, whatever the times.
- * `launch_query` needs no stored touch: what the app was opened with names the platform and the ad by itself.
- */
-export const METHODS = ["click_key", "device_id", "open_id", "launch_query", "ip_ua"] as const;
-export type TouchMethod = Exclude<(typeof METHODS)[number], "launch_query">;
-/** `reported`: the caller said so (attributed register, or history brought over from another system). */
-export type Method = "reported" | (typeof METHODS)[number];
 
 /** How reports write that no platform brought the user. */
 export const ORGANIC = "natural";

@@ -1,6 +1,6 @@
 import { Networks } from "../network.ts";
-import type { TouchMethod } from "./attribution.ts";
 import type { Rules } from "./attribution-rules.ts";
+import type { TouchMethod } from "./method.ts";
 import type { Touch } from "./touch.ts";
 
 /** What speaks against a touch. A flag never deletes anything: the rules say whether a flagged touch may win. */

@@ -3,7 +3,7 @@ import { LIMITS } from "../../limits.ts";
 import type { Device } from "../user/device.ts";
 import { cleanId, md5 } from "../user/identity.ts";
 import { parseUserAgent } from "../user/user-agent.ts";
-import type { TouchMethod } from "./attribution.ts";
+import type { TouchMethod } from "./method.ts";
 
 /**
  * What a touch and a registration can have in common. Both sides make their keys here, from ids brought to one form

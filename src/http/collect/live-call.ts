@@ -5,7 +5,7 @@ import type { LinkQuery } from "../../platform/link-query.ts";
 import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
 import type { AnsweredCall } from "../live/told.ts";
 import type { CollectCall, Collected } from "./collect.ts";
-import type { ReadCall } from "./touch.ts";
+import type { ReadCall } from "./touch-call.ts";
 
 /** How a call was answered; the empty sentence where it was taken in. */
 export type Outcome = { code: number; message: string };

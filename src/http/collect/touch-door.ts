@@ -4,7 +4,8 @@ import { LIMITS } from "../../limits.ts";
 import type { HttpContext } from "../context.ts";
 import type { Handler } from "../handler.ts";
 import { DoorCall } from "./door.ts";
-import { acceptTouch, type TouchCall } from "./touch.ts";
+import { acceptTouch } from "./touch.ts";
+import type { TouchCall } from "./touch-call.ts";
 
 const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?(?:\?(.*))?$/s;
 const FORM = "application/x-www-form-urlencoded";

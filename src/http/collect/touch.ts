@@ -1,6 +1,5 @@
 import { elapsedMs } from "../../clock.ts";
 import { SUCCESS_TEXT } from "../../contract/envelope.ts";
-import type { TouchKind } from "../../domain/attribution/touch.ts";
 import { ApiError, CODES, type CodeName } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { LIMITS } from "../../limits.ts";
@@ -9,23 +8,7 @@ import type { Platform } from "../../platform/platform.ts";
 import { platformOfLink } from "../../platform/registry.ts";
 import type { HttpContext } from "../context.ts";
 import { showTouch } from "./live-call.ts";
-
-/** A call of a monitoring link, as either door hands it over. */
-export type TouchCall = {
-  kind: TouchKind;
-  /** The query without the question mark, one character a byte. */
-  query: string;
-  /** The body: a form adds to the query, anything else says nothing. */
-  body: { bytes: Buffer; isForm: boolean } | undefined;
-  /** The path and query as called, and the host that the caller named. */
-  url: string;
-  host: string;
-  ip: string;
-  ua: string;
-};
-
-/** A call, and what was read from the bytes that go into the journal. */
-export type ReadCall = TouchCall & { bytes: Buffer; link: LinkQuery };
+import type { ReadCall, TouchCall } from "./touch-call.ts";
 
 /** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply, from the same reading. */
 export async function acceptTouch(context: HttpContext, call: TouchCall): Promise<string> {

@@ -1,7 +1,7 @@
 import { type Caliber, CUBE_DIMENSIONS } from "../../domain/cube.ts";
 import { ApiError } from "../../errors.ts";
 import { readDates } from "../dates.ts";
-import { type Metric, metricNamed, type Reading } from "../metric/catalogue.ts";
+import { metricNamed } from "../metric/catalogue.ts";
 import {
   ASSOCIATED,
   type Associated,
@@ -13,6 +13,7 @@ import {
   incompatibleText,
   isAssociated,
 } from "../metric/dimension.ts";
+import type { Metric, Reading } from "../metric/metric.ts";
 
 /** The body of an ad report, after its types were checked. */
 export type AdReportBody = {

@@ -1,6 +1,6 @@
 import type { Measure, RetentionDays, WindowDays } from "../../domain/cube.ts";
-import type { Metric, Quantity, Reading } from "./catalogue.ts";
 import { cost, isPrecise, plain, ratio, sum, users } from "./formula.ts";
+import type { Metric, Quantity, Reading } from "./metric.ts";
 
 /** A stretch of time from the touch or the registration on. */
 type Window = {

@@ -1,5 +1,5 @@
 import type { Measure } from "../../domain/cube.ts";
-import type { Formula, Quantity, Reading } from "./catalogue.ts";
+import type { Formula, Quantity, Reading } from "./metric.ts";
 
 /** Pieces from which the formulas of the metrics are made. */
 export const sum = (...measures: Measure[]): Quantity => ({ measures });

@@ -1,5 +1,5 @@
 import type { Measure, Sums } from "../../domain/cube.ts";
-import type { Formula, Quantity } from "./catalogue.ts";
+import type { Formula, Quantity } from "./metric.ts";
 
 /** Money is added up in millionths of the major unit: payments in cents times their share in ten-thousandths are that. */
 const MICROS = 1_000_000;

@@ -1,5 +1,5 @@
-import type { Metric, MetricGroup } from "./catalogue.ts";
 import { cost, isPrecise, perUser, plain, ratio, sum, users } from "./formula.ts";
+import type { Metric, MetricGroup } from "./metric.ts";
 
 const [shows, clicks] = [sum("impressions"), sum("clicks")];
 const [payments, payers] = [sum("pay_cents"), sum("payers")];

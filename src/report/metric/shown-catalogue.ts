@@ -1,7 +1,8 @@
 import type { ShownCatalogue, ShownFormula } from "../../contract/admin/console-report.ts";
-import { METRIC_GROUPS, METRICS, type Metric, type Reading } from "./catalogue.ts";
+import { METRICS } from "./catalogue.ts";
 import { ASSOCIATED, DIMENSIONS, incompatiblePair, incompatibleText, isCubeDimension } from "./dimension.ts";
 import { labelOf, MEASURES } from "./measure-label.ts";
+import { METRIC_GROUPS, type Metric, type Reading } from "./metric.ts";
 import { unitOf } from "./metric-value.ts";
 
 /** Everything that an ad report can be asked for, as the console picks from it. Formulas are those of the reading. */

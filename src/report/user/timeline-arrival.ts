@@ -1,8 +1,7 @@
-import type { TimelineItem } from "../../contract/admin/admin-user.ts";
 import { loadDecisions, type StoredDecision } from "../../db/attribution-decision.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
-import type { Bound, Entry, Source } from "./timeline.ts";
+import { type Entry, pageOf, type Source } from "./timeline-source.ts";
 
 /** The registration, and each return that was attributed anew. */
 export function readArrivals(kind: "registration" | "return"): Source {
@@ -39,17 +38,4 @@ function returnOf(decision: StoredDecision, timeZone: string): Entry {
       campaign: decision.turboPromotedObjectId,
     },
   };
-}
-
-/** Of things that are few and all in memory, those before the bound. Their keys are plain ASCII, whose order is the same everywhere. */
-export function pageOf(entries: readonly Entry[], page: { bound: Bound; limit: number }): Entry[] {
-  return entries
-    .filter((entry) => isBefore(entry, page.bound))
-    .sort((left, right) => right.item.at_ms - left.item.at_ms || (left.key[0]! < right.key[0]! ? 1 : -1))
-    .slice(0, page.limit);
-}
-
-function isBefore({ item, key }: { item: TimelineItem; key: readonly string[] }, bound: Bound): boolean {
-  if (item.at_ms !== bound.atMs) return item.at_ms < bound.atMs;
-  return bound.key !== undefined && key[0]! < bound.key[0]!;
 }

@@ -3,7 +3,7 @@ import { loadOpenParts } from "../../db/event-day.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { Entry, Page } from "./timeline.ts";
+import type { Entry, Page } from "./timeline-source.ts";
 
 type StoredEvent = {
   atMs: number;

@@ -2,7 +2,7 @@ import { type Executor, query, sql } from "../../db/engine/sql.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
-import type { Entry, Page } from "./timeline.ts";
+import type { Entry, Page } from "./timeline-source.ts";
 
 /** A user's orders and postbacks are few beside the events: they are found by the client's key and sorted. */
 export async function readOrders(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {

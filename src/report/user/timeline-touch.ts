@@ -8,8 +8,8 @@ import type { Touch } from "../../domain/attribution/touch.ts";
 import { deviceKeys, openIdKeys } from "../../domain/attribution/touch-key.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import { LIMITS } from "../../limits.ts";
-import type { Entry, Page } from "./timeline.ts";
-import { pageOf } from "./timeline-arrival.ts";
+import type { Entry, Page } from "./timeline-source.ts";
+import { pageOf } from "./timeline-source.ts";
 
 type JudgedTouch = { touch: Touch; outcome: Outcome | ""; flags: readonly Flag[] };
 

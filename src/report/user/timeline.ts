@@ -1,17 +1,13 @@
-import {
-  TIMELINE_KINDS,
-  type Timeline,
-  type TimelineItem,
-  type TimelineKind,
-} from "../../contract/admin/admin-user.ts";
+import { TIMELINE_KINDS, type Timeline, type TimelineKind } from "../../contract/admin/admin-user.ts";
 import type { AppRules } from "../../db/app.ts";
 import type { Executor } from "../../db/engine/sql.ts";
-import { loadUsers, type UserAccount } from "../../db/user-account.ts";
+import { loadUsers } from "../../db/user-account.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { readArrivals } from "./timeline-arrival.ts";
 import { readEvents } from "./timeline-event.ts";
 import { readOrders, readPostbacks } from "./timeline-money.ts";
+import type { Bound, Entry, Source } from "./timeline-source.ts";
 import { readTouches } from "./timeline-touch.ts";
 
 /**
@@ -45,17 +41,6 @@ export async function readTimeline(
       last && found.length > limit ? placeText({ atMs: last.item.at_ms, kind: last.item.kind, key: last.key }) : null,
   };
 }
-
-/** A thing on the timeline, and what tells it apart from others of its kind and instant. */
-export type Entry = { item: TimelineItem; key: readonly string[] };
-
-/** Only what lies before this, in the order of the instant and then of the key; without a key: before the instant. */
-export type Bound = { atMs: number; key: readonly string[] | undefined };
-
-/** What a source is asked for. It answers in the order of instant and key, the greatest first. */
-export type Page = { bound: Bound; limit: number; timeZone: string; event: string | undefined };
-
-export type Source = (executor: Executor, user: UserAccount, page: Page) => Promise<Entry[]>;
 
 const SOURCES: Readonly<Record<TimelineKind, Source>> = {
   postback: readPostbacks,

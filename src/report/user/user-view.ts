@@ -3,10 +3,11 @@ import { loadAdObjectNames, loadAdvertiserNames } from "../../db/ad-names.ts";
 import type { AppRules } from "../../db/app.ts";
 import { loadCampaign } from "../../db/campaign.ts";
 import { type Executor, query, sql } from "../../db/engine/sql.ts";
-import { loadUsers, type UserAccount, type UserKey } from "../../db/user-account.ts";
+import { loadUsers, type UserAccount } from "../../db/user-account.ts";
 import { ORGANIC } from "../../domain/attribution/attribution.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
+import type { UserKey } from "../../domain/user/user-key.ts";
 import { userListRecord } from "../list/user-record.ts";
 
 /** All that is known of one user, but for what happened over time. Undefined: there is no such user. */

@@ -4,13 +4,12 @@ import {
   type Decision,
   decide,
   type FoundTouch,
-  METHODS,
   type Outcome,
   type Subject,
-  type TouchMethod,
 } from "../../../src/domain/attribution/attribution.ts";
 import { RuleBook, type RuleSettings, type Rules } from "../../../src/domain/attribution/attribution-rules.ts";
 import { FLAGS, type Flag } from "../../../src/domain/attribution/fraud.ts";
+import { METHODS, type TouchMethod } from "../../../src/domain/attribution/method.ts";
 import { NO_AD_IDS, TOUCH_KINDS, type TouchKind } from "../../../src/domain/attribution/touch.ts";
 
 const REGISTERED_AT_MS = Date.UTC(2024, 5, 15, 12);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { TouchMethod } from "../../../src/domain/attribution/attribution.ts";
 import { DEFAULT_RULES, type Rules } from "../../../src/domain/attribution/attribution-rules.ts";
 import { FLAGS, type Flag, flagsOf, type TouchCounts } from "../../../src/domain/attribution/fraud.ts";
+import type { TouchMethod } from "../../../src/domain/attribution/method.ts";
 import { NO_AD_IDS, type Touch } from "../../../src/domain/attribution/touch.ts";
 import { isNetwork } from "../../../src/domain/network.ts";
 

@@ -1,11 +1,7 @@
 import { expect, test } from "vitest";
-import {
-  decide,
-  type FoundTouch,
-  type Subject,
-  type TouchMethod,
-} from "../../../src/domain/attribution/attribution.ts";
+import { decide, type FoundTouch, type Subject } from "../../../src/domain/attribution/attribution.ts";
 import { RuleBook } from "../../../src/domain/attribution/attribution-rules.ts";
+import type { TouchMethod } from "../../../src/domain/attribution/method.ts";
 import { NO_AD_IDS } from "../../../src/domain/attribution/touch.ts";
 
 const REGISTERED_AT_MS = Date.UTC(2024, 5, 15, 12);

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { CALIBERS } from "../../../src/domain/cube.ts";
-import { METRIC_GROUPS, METRICS, metricNamed } from "../../../src/report/metric/catalogue.ts";
+import { METRICS, metricNamed } from "../../../src/report/metric/catalogue.ts";
 import { ASSOCIATED, DIMENSIONS, type Dimension, incompatiblePair } from "../../../src/report/metric/dimension.ts";
+import { METRIC_GROUPS } from "../../../src/report/metric/metric.ts";
 
 const NAMES = [
   ..."AdCost AdShow AdClick AdCpm AdCpc AdCtr".split(" "),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Measure, USER_MEASURES } from "../../../src/domain/cube.ts";
-import { metricNamed, type Reading } from "../../../src/report/metric/catalogue.ts";
+import { metricNamed } from "../../../src/report/metric/catalogue.ts";
+import type { Reading } from "../../../src/report/metric/metric.ts";
 import { metricReader, rounded, unitOf } from "../../../src/report/metric/metric-value.ts";
 
 const FULL_BP = 10_000;
