@@ -21,7 +21,8 @@ export default defineConfig({
     pool: "forks",
     // Tests wait, for a disk, a page or another process: two of them at a time left half of two cores idle.
     maxWorkers: 3,
-    // Nothing here keeps anything in a module, and to load every module anew for each file takes a third of a second.
+    // A worker loads each module once, which saves a third of a second per file and shares one browser (test/web/tabs.ts).
+    // No other module keeps anything from one file to the next.
     isolate: false,
     sequence: { sequencer: LongFirst },
     // A test ends by a condition; only one that hangs reaches these limits.

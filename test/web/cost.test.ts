@@ -98,10 +98,10 @@ describe("stored costs", () => {
   test("are readable in both themes and languages, and on a phone", async () => {
     const visit = await open("costs");
     await visit.inspect("cost", (page) => page.locator("tfoot").waitFor());
-    const phone = await open("costs", { size: "phone" });
-    await phone.page.locator("tfoot").waitFor();
-    expect(await phone.findings()).toEqual([]);
-    await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await visit.reopen("phone");
+    await visit.page.locator("tfoot").waitFor();
+    expect(await visit.findings("shape")).toEqual([]);
+    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   });
 
   test("are narrowed down, and opened row by row", async () => {
@@ -241,15 +241,15 @@ describe("an upload", () => {
 });
 
 test("an analyst looks at everything and finds nothing to change", async () => {
-  const as = await site.analyst();
+  const visit = await site.visit({ as: await site.analyst() });
+  const { page } = visit;
   for (const tab of ["costs", "accounts", "pulls", "upload"]) {
-    const { page } = await open(tab, { as });
+    await visit.open(`/cost?app=${app.appId}&tab=${tab}`);
     await page.locator(".table-frame, .drop-zone").last().waitFor();
     await expect
       .poll(() => page.getByRole("button", { name: /^(?:New|Edit|Remove|Pull|Stop)/ }).count(), { message: tab })
       .toBe(0);
   }
-  const { page } = await open("upload", { as });
   await page.locator("input[type=file]").setInputFiles(csvFile(`${TODAY},tencent,7788,c-1,7,2,11.5`));
   await page.getByText("Only an admin can take it in.").waitFor();
   await expect.poll(() => page.getByRole("button", { name: /^Take in/ }).count()).toBe(0);

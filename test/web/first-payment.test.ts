@@ -4,26 +4,22 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { settle } from "../../src/cli/operation/settle-command.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { TouchpointProcess } from "../support/touchpoint.ts";
-import { openBrowser, PASSWORD, SIZES, setupToken, Visit } from "./browser.ts";
+import { PASSWORD, setupToken, Visit } from "./browser.ts";
+import { takeTab } from "./tabs.ts";
 
 const run = promisify(execFile);
 let server: TouchpointProcess;
-let browser: Awaited<ReturnType<typeof openBrowser>>;
 
 beforeAll(async () => {
-  [server, browser] = await Promise.all([TouchpointProcess.start(), openBrowser()]);
+  server = await TouchpointProcess.start();
 });
 
 afterAll(async () => {
-  await browser.close();
   expect(await server.stop()).toBe(0);
 });
 
 test("from the printed link of the first start to the attributed payment on the chart, without the docs", async () => {
-  const visit = new Visit(
-    await browser.newPage({ viewport: SIZES.laptop, locale: "en-GB", reducedMotion: "reduce" }),
-    server.url,
-  );
+  const visit = new Visit(await takeTab("laptop"), server.url);
   const { page } = visit;
 
   await visit.open(`/setup#${setupToken(server)}`);

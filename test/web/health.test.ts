@@ -119,10 +119,10 @@ test("the page is readable in both themes and languages, and fits a phone", asyn
     await page.locator(".chart canvas").first().waitFor();
     await page.locator(".table tbody tr").first().waitFor();
   });
-  const phone = await open({ size: "phone" });
-  await phone.page.locator(".chart canvas").first().waitFor();
-  await phone.page.screenshot({ path: "test-output/health-phone.png", fullPage: true });
-  await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+  await visit.reopen("phone");
+  await visit.page.locator(".chart canvas").first().waitFor();
+  await visit.photograph("health-phone");
+  await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
 });
 
 test("apply that is stuck is told with its reason, in both languages, until it goes on", async () => {

@@ -30,12 +30,13 @@ const LISTS = [
 
 describe.each(LISTS)("the list of %s", (list, path, key, title) => {
   test("is readable in both themes and languages, and on a phone", async () => {
-    const visit = await open(path);
+    const visit = await open(`${path}?size=20`);
     await visit.inspect(list, isShown);
-    const phone = await open(path, { size: "phone" });
-    await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    expect(await phone.findings()).toEqual([]);
-    expect(phone.complaints).toEqual([]);
+    await visit.reopen("phone");
+    await isShown(visit.page);
+    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect(await visit.findings("shape")).toEqual([]);
+    expect(visit.complaints).toEqual([]);
   });
 
   test("shows what the server has, the newest first, and turns its pages", async () => {
@@ -131,7 +132,7 @@ describe("filters", () => {
   const dialog = (page: Page) => page.getByRole("dialog", { name: "Filter" });
 
   test("are readable in both themes and languages", async () => {
-    const visit = await open("/orders");
+    const visit = await open("/orders?size=20");
     await visit.inspect("orders-filter", async (page) => {
       await isShown(page);
       await page.locator("header .button").first().click();

@@ -125,19 +125,16 @@ describe("the doctor", () => {
 });
 
 describe("the page is readable", () => {
-  test("in both themes and languages", async () => {
+  test("in both themes and languages, and on a phone", async () => {
     await collect("player-1", [track("$PayEvent", { $pay_amount: 600, $order_id: "o-2" }), track("bad name")], DEBUG);
     const visit = await open();
     await visit.inspect("live", async (page) => {
       await page.locator(".calls > li").first().locator("summary").click();
       await page.locator(".finding").first().waitFor();
     });
-  });
-
-  test("on a phone", async () => {
-    const visit = await open("", { size: "phone" });
+    await visit.reopen("phone");
     await visit.page.locator(".finding").first().waitFor();
-    await visit.page.screenshot({ path: "test-output/live-phone.png", fullPage: true });
+    await visit.photograph("live-phone");
     await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
     expect(visit.complaints).toEqual([]);
   });

@@ -49,8 +49,6 @@ async function open(tab: string, options: Parameters<ConsoleTest["visit"]>[0] = 
   return visit;
 }
 
-/** On a busy machine either. */
-
 const rows = ({ page }: Visit) => page.getByRole("region", { name: "Postbacks" }).locator("tbody tr");
 
 describe("the outbox", () => {
@@ -60,10 +58,10 @@ describe("the outbox", () => {
       await page.getByText("order-player-3").first().waitFor();
       await page.locator("summary").click();
     });
-    const phone = await open("outbox", { size: "phone" });
-    await phone.page.getByText("order-player-3").first().waitFor();
-    expect(await phone.findings()).toEqual([]);
-    await expect.poll(() => phone.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await visit.reopen("phone");
+    await visit.page.getByText("order-player-3").first().waitFor();
+    expect(await visit.findings("shape")).toEqual([]);
+    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
   });
 
   test("is narrowed down, by the tiles too, and the address says how", async () => {
@@ -236,10 +234,11 @@ describe("queue and callbacks", () => {
 });
 
 test("an analyst looks at everything, tries rules, and finds nothing to change", async () => {
-  const as = await site.analyst();
+  const visit = await site.visit({ as: await site.analyst() });
+  const { page } = visit;
   const changing = /^(?:Send|New rule|Edit|Switch|Remove|Move|Set up|Change)/;
   for (const tab of ["outbox", "rules", "queue", "callbacks"]) {
-    const { page } = await open(tab, { as });
+    await visit.open(`/postbacks?app=${app.appId}&tab=${tab}`);
     await page.locator("table, .card").first().waitFor();
     await expect.poll(() => page.getByRole("button", { name: changing }).count(), { message: tab }).toBe(0);
     await expect.poll(() => page.getByRole("checkbox").count(), { message: tab }).toBe(0);

@@ -17,22 +17,27 @@ describe("the overview", () => {
   const tile = (page: Page, name: string) =>
     page.locator(".tile", { has: page.getByText(name, { exact: true }) }).first();
 
-  async function open(more: Record<string, string> = {}, size: "laptop" | "phone" = "laptop"): Promise<Visit> {
-    const visit = await stage.site.visit({ size });
+  async function open(more: Record<string, string> = {}): Promise<Visit> {
+    const visit = await stage.site.visit();
     await visit.open(`/overview?${stage.query(more)}`);
     await isSettled(visit.page);
     return visit;
   }
 
-  test("is readable in both themes and languages", async () => {
-    const visit = await open();
-    await visit.inspect("overview", async (page) => {
-      await isSettled(page);
-      await isDrawn(page, 3);
-    });
+  test("is readable in both themes and languages, and fits a phone", async () => {
+    // A week has all that two weeks have, with a quarter of the cohorts' cells.
+    const visit = await open({ from: addDays(stage.days.to, -6) });
+    const { page } = visit;
+    await isDrawn(page, 3);
+    await visit.inspect("overview");
+    await visit.reopen("phone");
+    await isSettled(page);
+    await isDrawn(page, 3);
+    await noSideways(visit);
+    await visit.photograph("overview-phone");
   });
 
-  test("shows what the report says, asked for at once", async () => {
+  test("shows what the report says, asked for at once: tiles, comparisons and retention", async () => {
     const visit = await stage.site.visit();
     const asked: string[] = [];
     visit.page.on("request", (request) => request.url().includes("/report/") && asked.push(request.url()));
@@ -51,10 +56,12 @@ describe("the overview", () => {
       ({ registeredAtMs }) => stage.dayOf(registeredAtMs) >= stage.days.from,
     );
     expect(total.AppActivateStandard).toBe(came.length);
+    await comparesDaysAndWeeks(visit.page);
+    await showsRetention(visit.page);
   });
 
-  test("compares the last whole day and week with those before", async () => {
-    const { page } = await open();
+  /** The last whole day and week, with those before. */
+  async function comparesDaysAndWeeks(page: Page): Promise<void> {
     const yesterday = addDays(stage.days.to, -1);
     const of = async (from: string, to: string) =>
       (await stage.report({ ...CALIBER, date_list: [from, to], metrics_list: ["AdCost"] })).total[0].AdCost as number;
@@ -65,7 +72,26 @@ describe("the overview", () => {
     expect(shown[2]).toBe(money.format(week));
     const change = (week - before) / before;
     expect(shown[3]).toBe(`${change > 0 ? "▲" : "▼"} ${(Math.abs(change) * 100).toFixed(1)} %`);
-  });
+  }
+
+  /** By cohort, as the report has it, and no day that is still to come. */
+  async function showsRetention(page: Page): Promise<void> {
+    const { items } = await stage.report({
+      ...CALIBER,
+      dims_list: ["date"],
+      metrics_list: ["AppRetention1d", "AppRetention7d"],
+    });
+    const cellsOf = async (day: string) =>
+      page
+        .locator(".heat-map tr", { has: page.getByText(day, { exact: true }) })
+        .locator("td")
+        .allTextContents();
+    const first = items.find((item: { date: string }) => item.date === stage.days.from);
+    const cells = await cellsOf(stage.days.from);
+    expect([cells[1], cells[7]]).toEqual([percent.format(first.AppRetention1d), percent.format(first.AppRetention7d)]);
+    expect(cells[9]).toBe("");
+    expect((await cellsOf(stage.days.to)).slice(1).join("")).toBe("");
+  }
 
   test("keeps its filters in the address: a link shows the same", async () => {
     const { page } = await open();
@@ -87,38 +113,12 @@ describe("the overview", () => {
     await expect.poll(() => tile(other.page, "Ad cost").locator(".value").textContent()).not.toBe(expected);
   });
 
-  test("shows retention by cohort as the report has it, and no day that is still to come", async () => {
-    const { page } = await open();
-    const { items } = await stage.report({
-      ...CALIBER,
-      dims_list: ["date"],
-      metrics_list: ["AppRetention1d", "AppRetention7d"],
-    });
-    const cellsOf = async (day: string) =>
-      page
-        .locator(".heat-map tr", { has: page.getByText(day, { exact: true }) })
-        .locator("td")
-        .allTextContents();
-    const first = items.find((item: { date: string }) => item.date === stage.days.from);
-    const cells = await cellsOf(stage.days.from);
-    expect([cells[1], cells[7]]).toEqual([percent.format(first.AppRetention1d), percent.format(first.AppRetention7d)]);
-    expect(cells[9]).toBe("");
-    expect((await cellsOf(stage.days.to)).slice(1).join("")).toBe("");
-  });
-
   test("of days in which nothing was says what to do", async () => {
     const visit = await stage.site.visit();
     await visit.open("/overview?from=2020-01-01&to=2020-01-07");
     await visit.page.getByText("Nothing in these days").waitFor();
     await visit.open("/overview?from=1990-01-01&to=2026-01-07");
     await visit.page.getByText(/spans more than/).waitFor();
-  });
-
-  test("fits a phone", async () => {
-    const visit = await open({}, "phone");
-    await isDrawn(visit.page, 3);
-    await noSideways(visit);
-    await visit.page.screenshot({ path: "test-output/overview-phone.png", fullPage: true });
   });
 });
 
@@ -362,7 +362,7 @@ describe("the ad report", () => {
     await visit.open(`/report?${stage.query({ dims: "turbo_promoted_object_id" })}`);
     await isSettled(visit.page);
     await noSideways(visit);
-    await visit.page.screenshot({ path: "test-output/ad-report-phone.png", fullPage: true });
+    await visit.photograph("ad-report-phone");
     expect(visit.complaints).toEqual([]);
   });
 });

@@ -42,8 +42,11 @@ describe("metadata", () => {
     await rowOf(visit, /level_up/)
       .getByText("declared")
       .waitFor();
+    // Ten rows show what fifty of the same kind would.
+    await page.getByLabel("Name contains").fill("event_11");
+    await expect.poll(() => page.getByRole("row").count()).toBe(11);
+    await visit.inspect("metadata");
     await page.getByLabel("Name contains").fill("");
-    await visit.inspect("metadata", () => page.getByRole("table").waitFor());
     await expect.poll(() => page.getByRole("row").nth(1).textContent()).toContain("event_000");
     await button(visit, "Declare all 120 observed").click();
     await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
@@ -110,7 +113,7 @@ describe("attribution rules", () => {
     const moved = page.locator(".tile", { hasText: "Would move" });
     await expect.poll(() => moved.textContent()).toMatch(/1$/);
     await expect.poll(() => page.locator(".tile", { hasText: "revenue" }).textContent()).toContain("12.50");
-    await page.screenshot({ path: "test-output/rules-what-if.png", fullPage: true });
+    await visit.photograph("rules-what-if");
     await page.getByLabel("Click window").fill("3d");
     await page.getByText("The rules above have changed since").waitFor();
     await page.getByLabel("Click window").fill("24h");
@@ -138,7 +141,7 @@ describe("attribution rules", () => {
   });
 
   test("that somebody else has changed meanwhile are shown, and what is typed here leaves them alone", async () => {
-    const visit = await site.visit();
+    const visit = await site.visit({ inNewTab: true });
     const { page } = visit;
     await page.clock.install();
     await visit.open(inApp("/rules"));
@@ -189,7 +192,7 @@ describe("developer applications", () => {
     const key = page.getByRole("dialog").locator("pre");
     const first = await key.textContent();
     expect(first).toMatch(/^[0-9a-f]{32}$/);
-    await page.screenshot({ path: "test-output/developers-key.png" });
+    await visit.photograph("developers-key");
     await button(visit, "I have copied it").click();
     await row.getByText("approved").waitFor();
     await expect.poll(() => page.getByText(first!).count()).toBe(0);

@@ -87,7 +87,7 @@ describe("what the browser is given", () => {
   });
 
   test("the first load is less than 400 KB, compressed", async () => {
-    const visit = await site.visit({ as: "nobody" });
+    const visit = await site.visit({ as: "nobody", inNewTab: true });
     const responses: Response[] = [];
     visit.page.on("response", (response) => responses.push(response));
     await visit.open("/");

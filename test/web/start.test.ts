@@ -54,22 +54,24 @@ describe("a new app", () => {
     await visit.inspect("start", () => page.locator(".player-result .badge.good").waitFor());
   });
 
-  test.each([
-    ["javascript", "JavaScript", /wx\.request/],
-    ["python", "Python", /urllib\.request/],
-    ["go", "Go", /package main/],
-    ["sdk", "An SDK you have", /GEBatchConsumer/],
-  ])("has lines for %s too, with its own token in them", async (lang, title, words) => {
+  test("has lines for JavaScript, Python, Go and SDKs too, with its own token in them", async () => {
     const { app_id, access_token } = await appNamed("Busy Farm");
     const visit = await site.visit();
     await visit.open(`/start?app=${app_id}`);
-    await visit.page.getByRole("tab", { name: title }).click();
-    await visit.page.waitForURL(`**lang=${lang}**`);
     const shown = async () => (await visit.page.locator("[role=tabpanel] pre").allTextContents()).join("\n");
-    await expect.poll(shown).toMatch(words);
-    expect(await shown()).toContain(access_token);
-    expect(await shown()).toContain(site.server.url);
-    expect(await visit.findings()).toEqual([]);
+    for (const [lang, title, words] of [
+      ["javascript", "JavaScript", /wx\.request/],
+      ["python", "Python", /urllib\.request/],
+      ["go", "Go", /package main/],
+      ["sdk", "An SDK you have", /GEBatchConsumer/],
+    ] as const) {
+      await visit.page.getByRole("tab", { name: title }).click();
+      await visit.page.waitForURL(`**lang=${lang}**`);
+      await expect.poll(shown).toMatch(words);
+      expect(await shown()).toContain(access_token);
+      expect(await shown()).toContain(site.server.url);
+      expect(await visit.findings("shape")).toEqual([]);
+    }
     expect(visit.complaints).toEqual([]);
   });
 
@@ -92,7 +94,7 @@ describe("a new app", () => {
     const pages = ["campaigns", "users", "metadata", "orders", "cost", "postbacks"];
     expect(places).toEqual(pages.map((page) => `/console/${page}`));
     await visit.page.locator("[role=tabpanel] pre").first().waitFor();
-    await visit.page.screenshot({ path: "test-output/start-phone.png", fullPage: true });
+    await visit.photograph("start-phone");
     const overflow = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth");
     expect(overflow).toBeLessThanOrEqual(0);
   });
@@ -114,7 +116,7 @@ describe("apps and tokens", () => {
     await page.getByLabel("Value in USD").fill("1.08");
     await page.getByLabel("Own share of a payment").fill("62.5");
     await page.getByLabel("Refuse events of clients").uncheck();
-    await page.screenshot({ path: "test-output/apps-edit.png" });
+    await visit.photograph("apps-edit");
     expect(await visit.findings()).toEqual([]);
     await button(visit, "Save").click();
     await page.getByText("Quiet Meadow is saved.").waitFor();
@@ -137,11 +139,11 @@ describe("apps and tokens", () => {
     const { data: keys } = await site.api("apps/keys", { app_id: before.app_id });
     await page.getByText(keys.app_key).waitFor();
     await page.getByText(keys.aes_key).waitFor();
-    await page.screenshot({ path: "test-output/apps-secrets.png" });
+    await visit.photograph("apps-secrets");
     for (const [position, words] of [/installed/, /media access tokens/, /encrypt/].entries()) {
       await button(visit, "Replace").nth(position).click();
       await page.getByText(words).waitFor();
-      if (position === 0) await page.screenshot({ path: "test-output/apps-rotate.png" });
+      if (position === 0) await visit.photograph("apps-rotate");
       await button(visit, "Cancel").click();
       await button(visit, "Done").waitFor();
     }
@@ -156,7 +158,7 @@ describe("apps and tokens", () => {
 
   test("are copied from a dialog, where browsers offer no clipboard too", async () => {
     const { access_token } = await appNamed("Busy Farm");
-    const visit = await site.visit();
+    const visit = await site.visit({ inNewTab: true });
     const { page } = visit;
     await page.addInitScript('Object.defineProperty(Navigator.prototype, "clipboard", { get: () => undefined })');
     await visit.open("/apps");

@@ -78,9 +78,12 @@ async function makeReturned(): Promise<void> {
   await site.server.register(app, "returned");
 }
 
+const addressOf = (client: string, more: Row = {}) =>
+  `/users/user?${new URLSearchParams({ app: String(app.appId), client, ...more })}`;
+
 async function open(client: string, more: Row = {}, options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
   const visit = await site.visit(options);
-  await visit.open(`/users/user?${new URLSearchParams({ app: String(app.appId), client, ...more })}`);
+  await visit.open(addressOf(client, more));
   return visit;
 }
 
@@ -100,8 +103,10 @@ describe("the page of a user", () => {
   });
 
   test("is readable on a phone", async () => {
+    const visit = await site.visit({ size: "phone" });
+    const { page, complaints } = visit;
     for (const tab of ["timeline", "source", "profile", "unknown"]) {
-      const { page, complaints } = await open("star", { tab }, { size: "phone" });
+      await visit.open(addressOf("star", { tab }));
       await page.getByRole("heading", { name: "star" }).waitFor();
       await page.getByRole("tab", { selected: true }).waitFor();
       await expect
@@ -185,8 +190,9 @@ describe("the timeline", () => {
 });
 
 describe("where a user came from", () => {
-  test("is explained with every candidate, in its window, with the reason in plain words", async () => {
-    const { page } = await open("star", { tab: "source" });
+  test("is explained with every candidate, in its window, with the reason in plain words of both languages", async () => {
+    const visit = await open("star", { tab: "source" });
+    const { page } = visit;
     await page.getByRole("heading", { name: "This user belongs to vivo, found by device id." }).waitFor();
     await hasCandidates(page);
     const rows = await page.locator("table tbody tr").allInnerTexts();
@@ -205,10 +211,6 @@ describe("where a user came from", () => {
     expect(Math.min(...lanes), "the oldest touch is furthest to the left").toBe(
       lanes[rows.findIndex((row) => row.startsWith("Too old"))],
     );
-  });
-
-  test("is explained in Chinese too", async () => {
-    const visit = await open("star", { tab: "source" });
     await visit.look({ theme: "light", language: "zh" });
     await visit.page.getByRole("heading", { name: "此用户归因于 vivo，通过 设备 ID 匹配。" }).waitFor();
     await visit.page.getByText("匹配方式相同时，点击优先于曝光。").waitFor();

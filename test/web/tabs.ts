@@ -1,0 +1,68 @@
+import { existsSync } from "node:fs";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { onTestFinished } from "vitest";
+import { PATIENCE_MS } from "../support/patience.ts";
+
+const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const FLAGS = [
+  ...["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+  ...["--disable-sync", "--no-first-run"],
+  // Pages here live for seconds: to optimise their code costs more than it saves.
+  "--js-flags=--no-opt --no-maglev",
+];
+
+export const SIZES = { laptop: { width: 1360, height: 860 }, phone: { width: 390, height: 844 } } as const;
+
+export type Size = keyof typeof SIZES;
+
+/** With an icon, so that the browser does not look for one. */
+const EMPTY = '<!doctype html><title>Nobody</title><link rel="icon" href="data:,">';
+
+let browser: Promise<Browser> | undefined;
+const idle: Page[] = [];
+
+/**
+ * A tab that nobody is signed in to and that remembers nothing, until the end of the test. Tabs are used again by later
+ * tests, those of other files included: a new one starts a process and compiles the whole console, which takes three times
+ * the processor time of a page in a used one. Ask for a new one where the test itself changes what cannot be put back.
+ */
+export async function takeTab(size: Size, { isNew = false } = {}): Promise<Page> {
+  const page = (isNew ? undefined : idle.pop()) ?? (await newTab());
+  await page.setViewportSize(SIZES[size]);
+  onTestFinished(() => (isNew ? page.context().close() : giveBack(page)));
+  return page;
+}
+
+async function newTab(): Promise<Page> {
+  browser ??= startBrowser();
+  const context = await (await browser).newContext({ locale: "en-GB", reducedMotion: "reduce" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(PATIENCE_MS);
+  return page;
+}
+
+/** Leaves the console by an empty page at the server's address, because any other would end the tab's process. */
+async function giveBack(page: Page): Promise<void> {
+  page.removeAllListeners();
+  try {
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.route(/./, (route) => route.fulfill({ contentType: "text/html", body: EMPTY }));
+    await page.goto(new URL("/", page.url()).href);
+    await page.evaluate("localStorage.clear(); sessionStorage.clear()");
+    await page.unrouteAll();
+    await page.context().clearCookies();
+    idle.push(page);
+  } catch {
+    // A tab that cannot be put back is not worth a failure: the next test gets a new one.
+    await page.context().close();
+  }
+}
+
+/** One for all files that this process runs; it ends with the process. */
+async function startBrowser(): Promise<Browser> {
+  const executablePath = PLACES.find((path) => existsSync(path));
+  if (!executablePath) throw new Error("There is no Chromium: install the package `chromium`.");
+  // Playwright ends the browser and removes its profile when the process exits, which a signal alone would not let it do.
+  process.once("SIGTERM", () => process.exit());
+  return chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: PATIENCE_MS, handleSIGTERM: false });
+}
