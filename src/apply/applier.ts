@@ -3,7 +3,7 @@ import type pg from "pg";
 import { elapsedMs } from "../clock.ts";
 import { loadAppRules } from "../db/app.ts";
 import { loadRuleSettings } from "../db/attribution-setting.ts";
-import { isConflict, isFaultOfData } from "../db/engine/pool.ts";
+import { isConflict, isFaultOfData } from "../db/engine/failure.ts";
 import { ErasureDigest } from "../db/erased-user.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../db/event-day.ts";
 import { readCursor } from "../db/journal-cursor.ts";

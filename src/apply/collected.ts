@@ -5,7 +5,7 @@ import { isPresetProperty, PRESET_EVENTS } from "../domain/event/metadata.ts";
 import { changeProfile, type ProfileOperation } from "../domain/event/profile.ts";
 import type { JsonObject } from "../domain/json.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../domain/money.ts";
-import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
+import { SHOWN_WITHOUT_POSTBACK } from "../domain/postback/postback.ts";
 import type { PostbackBook } from "../domain/postback/postback-book.ts";
 import { adViewMoment, eventMoment, orderMoments } from "../domain/postback/postback-moment.ts";
 import { md5 } from "../domain/user/identity.ts";
@@ -224,7 +224,7 @@ function applyPayment(
     payCount: user.payCount,
     isVirtual: payment.isVirtual,
     properties: event.propertiesText,
-    postbackStatus: POSTBACK_STATUS.waiting,
+    postbackStatus: SHOWN_WITHOUT_POSTBACK,
     passStatus: 0,
   });
   const order = { atMs: event.atMs, day: day.day, receivedAtMs: entry.head.at, cents, payCount: user.payCount };

@@ -13,11 +13,12 @@ import {
 } from "../db/postback.ts";
 import { loadPostbackRules } from "../db/postback-rule.ts";
 import type { UserAccount } from "../db/user-account.ts";
-import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
+import { POSTBACK_STATUS, type PostbackStatus, shownStatusOf } from "../domain/postback/postback.ts";
 import { PostbackBook } from "../domain/postback/postback-book.ts";
 import { returnMoment } from "../domain/postback/postback-moment.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Decided } from "./attribution.ts";
+import { orderKey } from "./collected.ts";
 import { type Facts, userKey } from "./facts.ts";
 import { callbackRows } from "./own-callbacks.ts";
 import { createdAt, type Row } from "./postback-row.ts";
@@ -79,16 +80,19 @@ function rowsOf(facts: Facts, { user, occurrence }: UserMoment): Row[] {
   }));
 }
 
+/** New orders are written with what they show, so that hardly any of them is written twice. */
 function showInNewOrders(facts: Facts, rows: readonly Row[]): void {
-  const orderKey = (row: { appId: number; traceId: string }) => `${row.appId}\t${row.traceId}`;
-  const judged = new Set(rows.map(({ postback }) => orderKey(postback)));
-  const told = rows.filter(({ postback }) => postback.status === POSTBACK_STATUS.waiting);
-  const waiting = new Set(told.map(({ postback }) => orderKey(postback)));
+  const told = new Map<string, { statuses: Set<PostbackStatus>; isPassed: boolean }>();
+  for (const { postback } of rows) {
+    const key = orderKey(postback.appId, postback.traceId);
+    const { statuses, isPassed } = told.get(key) ?? { statuses: new Set(), isPassed: false };
+    told.set(key, { statuses: statuses.add(postback.status), isPassed: isPassed || postback.isPassed });
+  }
   for (const order of facts.orders) {
-    const key = orderKey(order);
-    if (!judged.has(key)) continue;
-    order.postbackStatus = waiting.has(key) ? POSTBACK_STATUS.waiting : POSTBACK_STATUS.skipped;
-    order.passStatus = waiting.has(key) ? 1 : 0;
+    const shown = told.get(orderKey(order.appId, order.traceId));
+    if (!shown) continue;
+    order.postbackStatus = shownStatusOf(shown.statuses);
+    order.passStatus = shown.isPassed ? 1 : 0;
   }
 }
 

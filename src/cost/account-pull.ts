@@ -1,7 +1,8 @@
 import type pg from "pg";
 import { type AppRules, loadAppRules } from "../db/app.ts";
 import { loadCostAccounts, notePullAttempt, withPullLock } from "../db/cost-pull.ts";
-import { isDatabaseAway, transactionOn } from "../db/engine/pool.ts";
+import { isDatabaseAway } from "../db/engine/failure.ts";
+import { transactionOn } from "../db/engine/pool.ts";
 import { type AccountKey, loadAccount, noteAccountError, type PlatformAccount } from "../db/platform-account.ts";
 import { addDays, calendarOf } from "../domain/calendar.ts";
 import {

@@ -7,7 +7,8 @@ import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { claimApply, findApplyHolder, readApplyTerm } from "./apply-holder.ts";
-import { type Connection, canAnswer, isLockRefused, serverOf } from "./engine/pool.ts";
+import { isLockRefused } from "./engine/failure.ts";
+import { type Connection, canAnswer, serverOf } from "./engine/pool.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
 export const APPLY_LOCK_KEY = 7226390;

@@ -2,8 +2,9 @@ import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
 import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event/event-part.ts";
 import { LIMITS } from "../limits.ts";
+import { isLockRefused } from "./engine/failure.ts";
 import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./engine/partition.ts";
-import { inTransaction, isLockRefused } from "./engine/pool.ts";
+import { inTransaction } from "./engine/pool.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
 type Range = Pick<EventPart, "from" | "until">;

@@ -1,4 +1,4 @@
-import type { PostbackStatus } from "../domain/postback/postback.ts";
+import { type PostbackStatus, SHOWN_FIRST, SHOWN_WITHOUT_POSTBACK } from "../domain/postback/postback.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
@@ -114,9 +114,8 @@ export async function findEarlierPostbacks(
 export type OrderOfPostback = UserKey & { traceId: string };
 
 /**
- * Brings what orders show of their postbacks up to date. Of several, an accepted one speaks for the order, then one that
- * waits, one given up, one skipped; the money is the same under every name, so the greatest amount is what was told. One
- * that has none is not postbacked.
+ * Brings what orders show of their postbacks up to date. Of several statuses an order shows one (see SHOWN_FIRST). The
+ * money is the same under every name, so the greatest amount is what was told.
  */
 export async function showPostbacksInOrders(tx: Executor, orders: readonly OrderOfPostback[]): Promise<void> {
   if (orders.length === 0) return;
@@ -133,8 +132,8 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
     sql`update orders set postback_status = shown.status, back_cents = shown.back_cents, pass_status = shown.pass_status,
         postback_count = shown.resent, modified_at_ms = greatest(orders.modified_at_ms, shown.changed_at_ms)
       from (
-        select wanted.app_id, wanted.client_id, wanted.trace_id, case when bool_or(p.status = 1) then 1
-            when bool_or(p.status = 0) then 0 when bool_or(p.status = 2) then 2 when bool_or(p.status = 3) then 3 else 0 end as status,
+        select wanted.app_id, wanted.client_id, wanted.trace_id,
+          coalesce((${SHOWN_FIRST}::int[])[min(array_position(${SHOWN_FIRST}::int[], p.status::int))], ${SHOWN_WITHOUT_POSTBACK}::int) as status,
           coalesce(max(p.back_cents), 0) as back_cents, coalesce(max(p.is_passed::int), 0) as pass_status,
           coalesce(sum(p.resent), 0)::int as resent,
           max(p.changed_at_ms) filter (where p.changed_at_ms > p.created_at_ms) as changed_at_ms

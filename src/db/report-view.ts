@@ -1,4 +1,4 @@
-import { isConflict } from "./engine/pool.ts";
+import { isConflict } from "./engine/failure.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 /** A view of the ad report: what stands in the page's address, under a name. */

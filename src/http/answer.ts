@@ -1,6 +1,6 @@
 import { refusal } from "../contract/envelope.ts";
 import { sentenceOf } from "../contract/validation.ts";
-import { isDatabaseAway } from "../db/engine/pool.ts";
+import { isDatabaseAway } from "../db/engine/failure.ts";
 import { ApiError, CODES, type CodeName } from "../errors.ts";
 import type { HttpContext } from "./context.ts";
 

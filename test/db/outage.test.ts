@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { inTransaction, isDatabaseAway } from "../../src/db/engine/pool.ts";
+import { isDatabaseAway } from "../../src/db/engine/failure.ts";
+import { inTransaction } from "../../src/db/engine/pool.ts";
 import { lockCursor } from "../../src/db/journal-cursor.ts";
 import { ApplyStage, pay } from "./apply-stage.ts";
 

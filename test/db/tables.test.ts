@@ -1,6 +1,10 @@
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
-import { inTransaction, isDatabaseAway, isFaultOfData } from "../../src/db/engine/pool.ts";
+import { isDatabaseAway, isFaultOfData, noteDriverFailure } from "../../src/db/engine/failure.ts";
+import { inTransaction, openPool } from "../../src/db/engine/pool.ts";
+import { query, sql } from "../../src/db/engine/sql.ts";
 import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
@@ -13,11 +17,13 @@ import {
   loadPropertyMeta,
   noteObserved,
 } from "../../src/db/metadata.ts";
-import { findOrderKeys, insertOrders, type Order, sumOrders } from "../../src/db/orders.ts";
+import { findOrderKeys, insertOrders, loadOrders, type Order, sumOrders } from "../../src/db/orders.ts";
+import { type NewPostback, showPostbacksInOrders, storePostbacks } from "../../src/db/postback.ts";
 import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/access/app-secret.ts";
+import { POSTBACK_STATUS, shownStatusOf } from "../../src/domain/postback/postback.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
+import { log, makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 
 let database: TempDatabase;
 beforeAll(async () => {
@@ -98,6 +104,28 @@ test("the database itself refuses the same order a second time, whoever reports 
   await expect(insertOrders(database.pool, [order("once", { clientId: "d" })])).rejects.toMatchObject({
     code: "23505",
   });
+});
+
+test("an order shows one of its postbacks' statuses, the same in memory and in the table", async () => {
+  const all = Object.values(POSTBACK_STATUS);
+  const sets = Array.from({ length: 2 ** all.length }, (_, bits) => all.filter((status) => bits & (1 << status)));
+  const orders = sets.map((_, number) => order(`shown-${number}`));
+  const postbacks = sets.flatMap((statuses, number) =>
+    statuses.map((status): NewPostback => {
+      const { appId, clientId, traceId, atMs } = orders[number]!;
+      const about = { appId, clientId, eventType: `type_${status}`, subject: traceId, traceId, moment: "pay", atMs };
+      const judged = { status, adPlatform: "vivo", ruleId: 1, valueCents: null, isPassed: false, reason: "" };
+      return { ...about, ...judged, createdAtMs: 1, changedAtMs: 1 };
+    }),
+  );
+  await insertOrders(database.pool, orders);
+  await storePostbacks(database.pool, postbacks);
+  await showPostbacksInOrders(database.pool, orders);
+  const shown = await loadOrders(database.pool, 1, orders);
+  expect(shown.map(({ traceId, postbackStatus }) => [traceId, postbackStatus]).sort()).toEqual(
+    sets.map((statuses, number) => [`shown-${number}`, shownStatusOf(new Set(statuses))]).sort(),
+  );
+  expect(sets.map((statuses) => shownStatusOf(new Set(statuses))).join("")).toBe("0011201130112011");
 });
 
 const event = (change: Partial<EventRow> = {}): EventRow => ({
@@ -283,6 +311,12 @@ test("a media token is sealed, and the latest one counts", async () => {
   expect(JSON.stringify(await rowsOf(database.pool, "media_token"))).not.toMatch(/first|second/);
 });
 
+/** An error as the driver throws it: on the way here it was noted. */
+function thrownByDriver(error: Error): Error {
+  noteDriverFailure(error);
+  return error;
+}
+
 test.each<[boolean, unknown]>([
   [true, Object.assign(new Error("connect"), { code: "ECONNREFUSED" })],
   [true, Object.assign(new Error("no socket"), { code: "ENOENT" })],
@@ -292,7 +326,11 @@ test.each<[boolean, unknown]>([
   [true, Object.assign(new Error("disk full"), { code: "53100" })],
   [true, Object.assign(new Error("deadlock"), { code: "40P01" })],
   [true, Object.assign(new Error("terminating connection due to idle-in-transaction timeout"), { code: "25P03" })],
-  [true, new Error("Connection terminated unexpectedly")],
+  [true, Object.assign(new Error("a worker of Citus is lost"), { code: "XX000" })],
+  [true, thrownByDriver(new Error("Connection terminated unexpectedly"))],
+  [false, thrownByDriver(new TypeError("A value cannot be written."))],
+  [false, thrownByDriver(Object.assign(new Error("division by zero"), { code: "22012" }))],
+  [false, new Error("Connection terminated unexpectedly")],
   [false, Object.assign(new Error("duplicate key"), { code: "23505" })],
   [false, Object.assign(new Error("out of range"), { code: "22003" })],
   [false, new Error("There is no app 7.")],
@@ -323,11 +361,23 @@ test.each<[string, boolean, unknown]>([
   ["no more memory", false, failure("53200")],
   ["a trigger that raises an exception", false, failure("P0001")],
   ["an internal error of the database", false, failure("XX000")],
-  ["a lost connection", false, new Error("Connection terminated unexpectedly")],
+  ["a lost connection", false, thrownByDriver(new Error("Connection terminated unexpectedly"))],
   ["a stream that was cut", false, failure("ERR_STREAM_PREMATURE_CLOSE")],
   ["a disk that cannot be read", false, failure("EIO")],
 ])("%s is the data's own fault: %s", (_, isOwn, error) => {
   expect(isFaultOfData(error)).toBe(isOwn);
+});
+
+test("a server that never answers is away, for a statement and for a transaction", async () => {
+  const silent = createServer().listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const server = { kind: "local", host: "127.0.0.1", port, user: "u", password: "p", database: "d" } as const;
+  const pool = openPool(server, { log, connectionsMax: 1, name: "test", waitMs: 1 });
+  await expect(query(pool, sql`select 1`)).rejects.toSatisfy(isDatabaseAway);
+  await expect(inTransaction(pool, async () => {})).rejects.toSatisfy(isDatabaseAway);
+  await pool.end();
+  silent.close();
 });
 
 test("a transaction whose connection is lost fails by that, whatever its own code says", async () => {

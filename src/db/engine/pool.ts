@@ -3,6 +3,7 @@ import pg from "pg";
 import { messageOf } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
+import { isDatabaseAway, noteDriverFailure, noteLost } from "./failure.ts";
 import type { Executor } from "./sql.ts";
 
 /** Where the database is. A host that begins with / is the folder of a Unix socket. */
@@ -94,7 +95,10 @@ export async function inTransaction<T>(
 
 /** Holds one connection for as long as `work` takes. */
 export async function onConnection<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+  const client = await pool.connect().catch((error: unknown) => {
+    noteDriverFailure(error);
+    throw error;
+  });
   // A connection that dies between two statements tells it here; the next statement fails anyway.
   const ignore = () => {};
   client.on("error", ignore);
@@ -122,13 +126,11 @@ export async function transactionOn<T>(
     await client.query("commit");
     return result;
   } catch (error) {
-    await client.query("rollback").catch(() => lost.add(Object(error)));
+    // A connection that cannot even roll back is gone, whatever the error looks like.
+    await client.query("rollback").catch(() => noteLost(error));
     throw error;
   }
 }
-
-/** Failures of connections that could not even roll back: the connection is gone, whatever the failure looks like. */
-const lost = new WeakSet<object>();
 
 /** The rest of the transaction may wait longer between two statements, such as for somebody else's answer. */
 export async function allowIdle(tx: Executor, idleMs: number): Promise<void> {
@@ -151,49 +153,6 @@ export async function preferHashes(tx: Executor): Promise<void> {
   await tx.query(
     "set local enable_sort = off; set local enable_incremental_sort = off; set local enable_memoize = off; set local work_mem = '64MB'",
   );
-}
-
-/** Whether to try the same again later: the database is gone, restarting or busy, or two transactions got in each other's way. */
-export function isDatabaseAway(error: unknown): boolean {
-  if (lost.has(Object(error))) return true;
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== "string")
-    return /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
-      messageOf(error),
-    );
-  if (/^(ECONN|EPIPE|ENOENT|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH)/.test(code)) return true;
-  // Connection errors, shutdown, lack of resources, serialisation, deadlock, and a transaction that was left waiting for
-  // too long; XX000 is a lost worker on Citus.
-  return (
-    /^(08|53|57P|25P03|40001|40P01|55P03|58030)/.test(code) ||
-    (code === "XX000" && /server closed|connection/i.test(messageOf(error)))
-  );
-}
-
-/**
- * Whether an entry of the journal fails by what it holds, and would fail again whoever tries. PostgreSQL says so of a value
- * that does not fit (class 22), a broken constraint (23), a limit of its own that nobody can raise (54), and a row that one
- * statement would change twice (21). Our own code says so by an error that no database was part of.
- *
- * Everything else is for an operator to mend, and the same entry can be applied afterwards: privileges, missing tables,
- * time limits, servers that are read-only or do not know a statement, full disks, lost connections.
- */
-export function isFaultOfData(error: unknown): boolean {
-  if (isDatabaseAway(error)) return false;
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== "string") return true;
-  // Node gives codes to its own errors, too: those of a wrong argument or a number out of range are our code's.
-  return /^(21|22|23|54)...$/.test(code) || error instanceof TypeError || error instanceof RangeError;
-}
-
-/** Somebody else has stored the same key in the meantime. */
-export function isConflict(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === "23505";
-}
-
-/** Somebody holds a lock for longer than the statement was willing to wait. */
-export function isLockRefused(error: unknown): boolean {
-  return (error as { code?: unknown } | null)?.code === "55P03";
 }
 
 export async function canAnswer(executor: Executor): Promise<boolean> {

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import type { QueryResultRow } from "pg";
+import { noteDriverFailure } from "./failure.ts";
 
 /**
  * A statement: texts and the values between them. Only values and other statements go into it; there is no way to splice
@@ -54,14 +55,24 @@ export function compile(statement: Sql): { text: string; values: unknown[] } {
 export type Executor = Pick<pg.ClientBase, "query">;
 
 export async function query<Row extends QueryResultRow>(executor: Executor, statement: Sql): Promise<Row[]> {
-  const result = await executor.query<Row>(compile(statement));
+  const result = await run<Row>(executor, statement);
   return result.rows;
 }
 
 /** Returns how many rows the statement touched. */
 export async function execute(executor: Executor, statement: Sql): Promise<number> {
-  const result = await executor.query(compile(statement));
+  const result = await run(executor, statement);
   return result.rowCount ?? 0;
+}
+
+async function run<Row extends QueryResultRow>(executor: Executor, statement: Sql): Promise<pg.QueryResult<Row>> {
+  const compiled = compile(statement);
+  try {
+    return await executor.query<Row>(compiled);
+  } catch (error) {
+    noteDriverFailure(error);
+    throw error;
+  }
 }
 
 /** A name of a table as part of a statement. Only names that this program makes itself pass. */

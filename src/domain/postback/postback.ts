@@ -12,4 +12,20 @@ export type PostbackEventType = (typeof POSTBACK_EVENT_TYPES)[number];
 export const POSTBACK_STATUS = { waiting: 0, accepted: 1, givenUp: 2, skipped: 3 } as const;
 export type PostbackStatus = (typeof POSTBACK_STATUS)[keyof typeof POSTBACK_STATUS];
 
+/**
+ * The status that an order shows, where it has several postbacks: the first of these that one of them has. An order
+ * without postbacks shows that it waits.
+ */
+export const SHOWN_FIRST: readonly PostbackStatus[] = [
+  POSTBACK_STATUS.accepted,
+  POSTBACK_STATUS.waiting,
+  POSTBACK_STATUS.givenUp,
+  POSTBACK_STATUS.skipped,
+];
+export const SHOWN_WITHOUT_POSTBACK = POSTBACK_STATUS.waiting;
+
+export function shownStatusOf(statuses: ReadonlySet<PostbackStatus>): PostbackStatus {
+  return SHOWN_FIRST.find((status) => statuses.has(status)) ?? SHOWN_WITHOUT_POSTBACK;
+}
+
 export const POSTBACK_STATUS_TEXTS: readonly string[] = ["waiting", "accepted", "given up", "skipped"];

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ConsoleRole } from "../../db/admin-user.ts";
 import { findSession, isSessionAlive, type SessionLife } from "../../db/console-session.ts";
-import { isDatabaseAway } from "../../db/engine/pool.ts";
+import { isDatabaseAway } from "../../db/engine/failure.ts";
 import { ApiError } from "../../errors.ts";
 import type { Vault } from "../../vault.ts";
 import { callerOf, type HttpContext } from "../context.ts";

@@ -1,7 +1,7 @@
 import { timingSafeEqual } from "node:crypto";
 import type pg from "pg";
 import { elapsedMs } from "../../clock.ts";
-import { isDatabaseAway } from "../../db/engine/pool.ts";
+import { isDatabaseAway } from "../../db/engine/failure.ts";
 import { loadInstallation } from "../../db/installation.ts";
 import type { Vault } from "../../vault.ts";
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { type DoctorAnswer, doctorEnvelope, doctorQuery } from "../../../contract/admin/doctor.ts";
 import { success } from "../../../contract/envelope.ts";
 import { loadCampaigns } from "../../../db/campaign.ts";
-import { isDatabaseAway } from "../../../db/engine/pool.ts";
+import { isDatabaseAway } from "../../../db/engine/failure.ts";
 import { DAY_MS } from "../../../domain/calendar.ts";
 import { diagnose } from "../../../domain/doctor/doctor.ts";
 import type { Finding } from "../../../domain/doctor/finding.ts";

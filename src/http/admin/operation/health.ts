@@ -3,7 +3,7 @@ import { statusRecord } from "../../../cost/pull-record.ts";
 import { loadCostAccounts } from "../../../db/cost-pull.ts";
 import { staleSlices } from "../../../db/dirty-day.ts";
 import { describeDatabase } from "../../../db/engine/database.ts";
-import { isDatabaseAway } from "../../../db/engine/pool.ts";
+import { isDatabaseAway } from "../../../db/engine/failure.ts";
 import { sumOrdersWithoutRate } from "../../../db/orders.ts";
 import { countSetAside } from "../../../db/set-aside.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
