@@ -56,10 +56,10 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
   });
 
   test("is sorted by a click on the head of a column, and the address says so", async () => {
-    const { page } = await open(path);
+    const { page } = await open(`${path}?size=20`);
     const [shown, field] = list === "orders" ? ["Amount", "Amount"] : ["Paid in all", "user$pay_amount_sum"];
     await page.getByRole("button", { name: new RegExp(`^${shown}`) }).click();
-    const { list: records } = await stage.asked(list, { order_by_list: [{ field, sort: 1 }], page_size: 50 });
+    const { list: records } = await stage.asked(list, { order_by_list: [{ field, sort: 1 }], page_size: 20 });
     const amounts = records.map((record) => money(record[field!]));
     await expect.poll(() => column(page, shown)).toEqual(amounts);
     expect(new URL(page.url()).searchParams.get("sort")).toBe(`${field}.desc`);
@@ -71,7 +71,7 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
 
 describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
   test("are the columns that were chosen, and the browser remembers them", async () => {
-    const { page } = await open(path);
+    const { page } = await open(`${path}?size=20`);
     await page.getByRole("button", { name: "Columns" }).click();
     await page.getByRole("button", { name: "Remove: Channel" }).click();
     await page.getByLabel("Find a column").fill("ad revenue, first");
@@ -92,7 +92,7 @@ describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
 
   test("goes into a CSV file: every row that the filters let through, with every column", async () => {
     const filters = { user: { ad_platform_list: ["tencent", "natural"] }, event: {}, conditions: [] };
-    const { page } = await open(`${path}?filters=${encodeURIComponent(JSON.stringify(filters))}`);
+    const { page } = await open(`${path}?size=20&filters=${encodeURIComponent(JSON.stringify(filters))}`);
     const { page_info } = await stage.asked(list, { user_filtering: filters.user });
     const downloading = page.waitForEvent("download");
     await page.getByRole("button", { name: "CSV" }).click();
@@ -108,7 +108,7 @@ describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
 });
 
 test("an export goes on when the page behind it is drawn anew", async () => {
-  const visit = await open("/orders");
+  const visit = await open("/orders?size=20");
   const { page } = visit;
   let exports = 0;
   page.on("request", (request) => {
@@ -187,7 +187,7 @@ describe("filters", () => {
   });
 
   test("a number is typed digit by digit, and days that are emptied are no filter", async () => {
-    const { page } = await open("/orders");
+    const { page } = await open("/orders?size=20");
     await page.getByRole("button", { name: "Filter" }).click();
     const form = dialog(page);
     await form.getByRole("button", { name: "Add a condition" }).click();
