@@ -2,7 +2,7 @@ import { refusal } from "../contract/envelope.ts";
 import { sentenceOf } from "../contract/validation.ts";
 import { isDatabaseAway } from "../db/engine/failure.ts";
 import { ApiError, CODES, type CodeName } from "../errors.ts";
-import type { HttpContext } from "./context.ts";
+import type { Log } from "../log.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -19,15 +19,15 @@ type Failure = { reason: CodeName; message: string; retryAfterS?: number | undef
 
 /** Everything that can be thrown below http becomes an answer here, and is logged when it is our fault. */
 export function answerOfError(
-  context: HttpContext,
+  { log }: { log: Log },
   error: unknown,
   request: { id: string; url: string | undefined; requestId?: string | undefined },
 ): FailedAnswer {
   const { reason, message, retryAfterS } = understand(error);
   const fields = { request_id: request.id, url: request.url };
-  if (reason === "internal") context.log.error({ ...fields, err: error }, "A request failed.");
+  if (reason === "internal") log.error({ ...fields, err: error }, "A request failed.");
   // Without the sentence: it quotes what was sent, and that may be a secret in the wrong place.
-  else context.log.debug({ ...fields, reason }, "A request was refused.");
+  else log.debug({ ...fields, reason }, "A request was refused.");
   const headers: Record<string, string> = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
   return failedAnswer(reason, message, headers, request.requestId);
 }

@@ -4,10 +4,32 @@ import { type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "..
 import { assertWithin } from "../domain/json-bounds.ts";
 import { ApiError } from "../errors.ts";
 import { type BodyHeaders, isPacked, isPlain, unpackBody } from "../intake/body/sent-body.ts";
-import { type BodyOwner, bodyOwner, NO_APP } from "../intake/body-room.ts";
+import { type BodyOwner, type BodyRoom, bodyOwner, NO_APP } from "../intake/body-room.ts";
 import { LIMITS } from "../limits.ts";
-import { callerOf, type HttpContext } from "./context.ts";
+import { type CallerAddress, callerOf } from "./caller-address.ts";
 import { type Receiver, receiveBody } from "./receive.ts";
+
+/** `bodies` counts what is being received or answered. */
+export type BodiesContext = { bodies: BodyRoom; caller: CallerAddress };
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** The JSON text as sent, with gzip and multipart undone. */
+    plainBody: Buffer;
+    /** The bytes as sent, where they are gzip. */
+    packedBody: Buffer | undefined;
+    /** A file that was sent as itself. */
+    csv?: Buffer;
+  }
+  interface FastifyContextConfig {
+    /** Long whole numbers in the body are ids and keep their digits. */
+    numbersAreIds?: boolean;
+    /** The handler reads the body itself. */
+    keepsBytes?: boolean;
+    /** A file may be sent as itself, `text/csv`, in place of JSON. */
+    takesCsv?: boolean;
+  }
+}
 
 const RAW_CONTENT_TYPE = Symbol("the Content-Type as sent");
 type RawRequest = { headers: Record<string, string | string[] | undefined>; [RAW_CONTENT_TYPE]?: string };
@@ -32,7 +54,7 @@ const BODY_LIMITS: readonly (readonly [address: string, bytesMax: number])[] = [
  * Bodies are read by us: whatever their Content-Type, no longer than the route takes, parsed, and kept as bytes for the
  * journal. Only collection takes packed ones: nothing is unpacked for anybody else.
  */
-export function readBodies(server: FastifyInstance, context: HttpContext): void {
+export function readBodies(server: FastifyInstance, context: BodiesContext): void {
   server.addHook("onRoute", (route) => {
     route.bodyLimit ??= BODY_LIMITS.find(([address]) => route.url.startsWith(address))![1];
   });
@@ -59,7 +81,7 @@ export function readBodies(server: FastifyInstance, context: HttpContext): void 
 }
 
 /** A body is held from when it comes until the response is closed, however that happens. */
-function holdBodies(server: FastifyInstance, context: HttpContext) {
+function holdBodies(server: FastifyInstance, context: BodiesContext) {
   const { bodies } = context;
   const held = new WeakMap<FastifyRequest, { owner: BodyOwner; bytes: number }>();
   server.addHook("preParsing", (request, reply, payload, done) => {

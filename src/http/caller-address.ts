@@ -1,5 +1,7 @@
 import { isIP } from "node:net";
+import type { FastifyRequest } from "fastify";
 import { Networks } from "../domain/network.ts";
+import { LIMITS } from "../limits.ts";
 
 /** Who called. X-Forwarded-For is believed only as far as it was written by proxies that the settings name. */
 export class CallerAddress {
@@ -26,6 +28,14 @@ export class CallerAddress {
     }
     return address;
   }
+}
+
+export function callerOf({ caller }: { caller: CallerAddress }, request: FastifyRequest): string {
+  return caller.of(request.raw.socket.remoteAddress, request.headers["x-forwarded-for"]);
+}
+
+export function userAgentOf(request: FastifyRequest): string {
+  return (request.headers["user-agent"] ?? "").slice(0, LIMITS.propertyTextBytes);
 }
 
 /** A dual-stack socket shows an IPv4 caller as ::ffff:1.2.3.4. */

@@ -1,11 +1,24 @@
 import type { FastifyInstance } from "fastify";
+import type pg from "pg";
 import { success } from "../contract/envelope.ts";
 import { refreshProgress } from "../db/dirty-day.ts";
 import { canAnswer } from "../db/engine/pool.ts";
 import { ApiError } from "../errors.ts";
+import type { Intake } from "../intake/intake.ts";
+import type { Metrics } from "../intake/metrics.ts";
+import type { Progress } from "../intake/progress.ts";
 import { JSON_TYPE } from "./answer.ts";
-import type { HttpContext } from "./context.ts";
 import { docsPage, type OpenApi } from "./docs-page.ts";
+
+export type OpsContext = {
+  pool: pg.Pool;
+  intake: Intake;
+  progress: Progress;
+  metrics: Metrics;
+  durable: () => number;
+  /** Why what is taken in does not reach the tables; undefined where it does. */
+  applyObstacle: () => string | undefined;
+};
 
 /** The page has its style in it and needs nothing else: no script runs, nobody frames it. */
 const PAGE_HEADERS = {
@@ -15,7 +28,7 @@ const PAGE_HEADERS = {
 };
 
 /** For operators and machines: none of these needs an access token, and none of them tells a secret. */
-export function opsRoutes(server: FastifyInstance, context: HttpContext): void {
+export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
   server.get("/healthz", {
     schema: { summary: "The process is alive", tags: ["operations"] },
     handler: async () => success({ status: "alive" }),

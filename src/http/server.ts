@@ -14,39 +14,46 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import { elapsedMs } from "../clock.ts";
+import type { Config } from "../config.ts";
 import { refusal } from "../contract/envelope.ts";
 import { routeValidatorOf } from "../contract/validation.ts";
 import { ApiError } from "../errors.ts";
-import { adminRoutes } from "./admin/admin-routes.ts";
+import { type AdminContext, adminRoutes } from "./admin/admin-routes.ts";
 import { answerOfError, type FailedAnswer, failedAnswer, JSON_TYPE } from "./answer.ts";
 import { hideContentType, readBodies } from "./body-reader.ts";
-import { clientRoutes } from "./collect/client-routes.ts";
 import { collectDoor } from "./collect/collect-door.ts";
-import { collectRoutes } from "./collect/collect-routes.ts";
-import { showCall } from "./collect/live-call.ts";
-import { lookupRoutes } from "./collect/lookup-routes.ts";
-import { orderEventRoutes } from "./collect/order-event-routes.ts";
-import { registerRoutes } from "./collect/register-routes.ts";
+import { addCollectionHooks } from "./collect/collection-hooks.ts";
+import { type CollectionContext, collectionRoutes } from "./collect/collection-routes.ts";
 import { touchDoor } from "./collect/touch-door.ts";
-import { touchRoutes } from "./collect/touch-routes.ts";
 import { consoleRoutes } from "./console-routes.ts";
-import type { HttpContext } from "./context.ts";
 import { inTurns } from "./in-turns.ts";
-import { liveRoutes } from "./live/live-routes.ts";
+import { type LiveContext, liveRoutes } from "./live/live-routes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
-import { opsRoutes } from "./ops-routes.ts";
+import { type OpsContext, opsRoutes } from "./ops-routes.ts";
 import { mustCloseUnread } from "./receive.ts";
+import type { ReportContext } from "./report/report-context.ts";
 import { reportRoutes } from "./report/report-routes.ts";
 
-/** What the SDKs put on a cross-origin request. */
-const CORS_HEADERS = [
-  ...["content-type", "turbo-debug-mode", "gravity-content-compress", "user-agent", "version"],
-  ...["ge-integration-type", "ge-integration-version", "ge-integration-count", "ge-integration-extra"],
-  ...["ta-integration-type", "ta-integration-version", "ta-integration-count", "ta-integration-extra", "ta-datas-type"],
-].join(", ");
+/** What the routes of all families work with; each of them sees its own part. */
+export type ServerContext = CollectionContext &
+  LiveContext &
+  ReportContext &
+  AdminContext &
+  OpsContext & { config: Pick<Config, "connectionsMax" | "requestTimeoutS"> };
 
-export async function createServer(context: HttpContext): Promise<FastifyInstance> {
+declare module "fastify" {
+  interface FastifyRequest {
+    answerCode: number;
+    /** Why the request was refused; the empty text where it was not. */
+    answerMessage: string;
+  }
+  interface FastifyContextConfig {
+    /** The name in /metrics. */
+    endpoint?: string;
+  }
+}
+
+export async function createServer(context: ServerContext): Promise<FastifyInstance> {
   const server = Fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
@@ -78,27 +85,23 @@ export async function createServer(context: HttpContext): Promise<FastifyInstanc
   server.decorateRequest("answerMessage", "");
   readBodies(server, context);
   addHooks(server, context);
+  addCollectionHooks(server, context);
+  requireBodies(server);
   answerErrors(server, context);
   await server.register(swagger, { openapi: OPENAPI });
   await server.register(async (routes) => {
-    collectRoutes(routes, context);
-    touchRoutes(routes, context);
-    registerRoutes(routes, context);
-    clientRoutes(routes, context);
-    lookupRoutes(routes, context);
-    orderEventRoutes(routes, context);
+    collectionRoutes(routes, context);
     opsRoutes(routes, context);
     liveRoutes(routes, context);
     reportRoutes(routes, context);
     adminRoutes(routes, context);
     consoleRoutes(routes);
-    routes.options("/event_center/*", { schema: { hide: true }, handler: preflight });
   });
   return server;
 }
 
 function httpServer(
-  context: HttpContext,
+  context: ServerContext,
   framework: (request: IncomingMessage, response: ServerResponse) => void,
 ): HttpServer {
   const { connectionsMax, requestTimeoutS } = context.config;
@@ -134,46 +137,28 @@ const OPENAPI = {
   },
 };
 
-function addHooks(server: FastifyInstance, context: HttpContext): void {
+type HooksContext = Pick<ServerContext, "isStopping" | "metrics">;
+
+function addHooks(server: FastifyInstance, { isStopping, metrics }: HooksContext): void {
   server.addHook("onRequest", (request, reply, done) => {
     // Before anything can fail, so that refusals are not kept by a browser or a proxy either.
     if (request.url.startsWith("/admin/")) reply.header("cache-control", "no-store");
-    if (context.isStopping()) {
-      reply.header("connection", "close");
-      return done(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
-    }
-    if (!request.routeOptions.config?.collection) return done();
-    if (request.headers.origin !== undefined) reply.header("access-control-allow-origin", "*");
-    const token = (request.query as { access_token?: string | string[] }).access_token;
-    const single = Array.isArray(token) ? token[0] : token;
-    const known = single === undefined ? undefined : context.apps.peek(single);
-    if (known?.enabled) {
-      request.app = known;
-      return done();
-    }
-    context.apps.find(single).then((app) => {
-      if (!app.enabled) return done(new ApiError("badToken", "This app is disabled."));
-      request.app = app;
-      done();
-    }, done);
-  });
-
-  server.addHook("preValidation", (request, _reply, done) => {
-    const { collection, keepsBytes } = request.routeOptions.config ?? {};
-    if (collection && !keepsBytes) {
-      const bytes = request.plainBody?.length ?? 0;
-      const refusal = context.budgets.takeFromApp(request.app.appId, bytes, elapsedMs());
-      if (refusal) return done(refusal);
-    }
-    const isMissing = request.body === undefined && request.routeOptions.schema?.body !== undefined;
-    done(isMissing ? new ApiError("badJson", "The body is empty.") : undefined);
+    if (!isStopping()) return done();
+    reply.header("connection", "close");
+    done(new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 }));
   });
 
   server.addHook("onResponse", (request, reply, done) => {
-    const { endpoint, collection } = request.routeOptions.config ?? {};
-    if (endpoint) context.metrics.answered(endpoint, request.answerCode, reply.elapsedTime);
-    if (collection) showCall(context, request);
+    const { endpoint } = request.routeOptions.config ?? {};
+    if (endpoint) metrics.answered(endpoint, request.answerCode, reply.elapsedTime);
     done();
+  });
+}
+
+function requireBodies(server: FastifyInstance): void {
+  server.addHook("preValidation", (request, _reply, done) => {
+    const isMissing = request.body === undefined && request.routeOptions.schema?.body !== undefined;
+    done(isMissing ? new ApiError("badJson", "The body is empty.") : undefined);
   });
 }
 
@@ -188,7 +173,7 @@ function routesByPath(server: FastifyInstance): RoutesByPath {
   return routes;
 }
 
-function answerErrors(server: FastifyInstance, context: HttpContext): void {
+function answerErrors(server: FastifyInstance, context: Pick<ServerContext, "log">): void {
   const routes = routesByPath(server);
   server.setErrorHandler((error: FastifyError, request, reply) => {
     // No route of ours takes QUERY; the framework asks for its Content-Type before it looks for one.
@@ -218,14 +203,4 @@ function send(request: FastifyRequest, reply: FastifyReply, answer: FailedAnswer
   request.answerMessage = answer.message;
   if (mustCloseUnread(request.raw)) void reply.header("connection", "close");
   void reply.code(answer.status).headers(answer.headers).type(JSON_TYPE).send(answer.body);
-}
-
-async function preflight(_request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  return reply
-    .code(204)
-    .header("access-control-allow-origin", "*")
-    .header("access-control-allow-methods", "GET, POST, OPTIONS")
-    .header("access-control-allow-headers", CORS_HEADERS)
-    .header("access-control-max-age", "86400")
-    .send();
 }

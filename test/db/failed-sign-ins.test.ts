@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { loadAudit } from "../../src/db/audit-log.ts";
-import { FailedSignIns } from "../../src/http/admin/session/failed-sign-ins.ts";
+import { FailedSignIns } from "../../src/http/admin/failed-sign-ins.ts";
 import { LIMITS } from "../../src/limits.ts";
 import { log, migratedDatabase, type TempDatabase } from "./temp-database.ts";
 

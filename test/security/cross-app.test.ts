@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import type { DeveloperApp } from "../../src/db/developer-app.ts";
-import { CSRF_HEADER } from "../../src/http/admin/actor.ts";
+import { CSRF_HEADER } from "../../src/http/admin/authentication.ts";
 import { ENDPOINTS, refresh } from "../http/endpoints.ts";
 import { ask, BASE, type Row, Tables, track } from "../http/fixture.ts";
 import { adReportOf, listOf, Reports } from "../http/report/reports.ts";

@@ -7,7 +7,10 @@ import type { Audit } from "./audit.ts";
 export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
 export const FILES_MAX = 1_000;
 
-/** As the code makes them: see db/engine/database.ts, db/apply-lock.ts, apply/worker.ts and serve.ts. */
+/**
+ * As the code makes them: see db/engine/database.ts, db/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts and
+ * cost/cost-loop.ts.
+ */
 const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
   "touchpoint http": 2 * Number(SETTINGS.DATABASE_CONNECTIONS_MAX.fallback),
   // Two pools in each of two processes.

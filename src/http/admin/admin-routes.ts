@@ -8,21 +8,23 @@ import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
 import { fraudReport } from "../../report/attribution/fraud.ts";
 import { explainUser } from "../../report/attribution/why.ts";
-import type { HttpContext } from "../context.ts";
-import { actorOf } from "./actor.ts";
 import { auditChanges } from "./audit.ts";
+import { actorOf } from "./authentication.ts";
 import { type Days, daysOf } from "./day-range.ts";
 import { adminCostRoutes } from "./operation/cost-routes.ts";
 import { doctorRoutes } from "./operation/doctor-routes.ts";
 import { healthRoutes } from "./operation/health-routes.ts";
 import { consoleLiveRoutes } from "./operation/live-routes.ts";
+import type { OperationContext } from "./operation/operation-context.ts";
 import { postbackRoutes } from "./operation/postback-routes.ts";
+import type { AdminReportContext } from "./report/admin-report-context.ts";
 import { adminReportRoutes } from "./report/admin-report-routes.ts";
 import { consoleReportRoutes } from "./report/console-report-routes.ts";
 import { listRoutes } from "./report/list-routes.ts";
 import { reportViewRoutes } from "./report/report-view-routes.ts";
 import { userRoutes } from "./report/user-routes.ts";
 import { consoleUserRoutes } from "./session/console-user-routes.ts";
+import type { SessionContext } from "./session/session-context.ts";
 import { sessionRoutes } from "./session/session-routes.ts";
 import { accountRoutes } from "./setting/account-routes.ts";
 import { appRoutes } from "./setting/app-routes.ts";
@@ -32,12 +34,15 @@ import { campaignRoutes } from "./setting/campaign-routes.ts";
 import { developerRoutes } from "./setting/developer-routes.ts";
 import { metadataRoutes } from "./setting/metadata-routes.ts";
 import { postbackRuleRoutes } from "./setting/postback-rule-routes.ts";
+import type { SettingContext } from "./setting/setting-context.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
 
+export type AdminContext = SessionContext & SettingContext & AdminReportContext & OperationContext;
+
 /** What an operator or the console does: each of these needs the admin token, or somebody signed in. */
-export function adminRoutes(server: FastifyInstance, context: HttpContext): void {
+export function adminRoutes(server: FastifyInstance, context: AdminContext): void {
   server.register(async (routes) => {
     routes.addHook("preParsing", async (request) => {
       request.actor = await actorOf(context, request);
@@ -71,7 +76,7 @@ export function adminRoutes(server: FastifyInstance, context: HttpContext): void
   server.register(async (routes) => sessionRoutes(routes, context));
 }
 
-function explainRoutes(routes: FastifyInstance, context: HttpContext): void {
+function explainRoutes(routes: FastifyInstance, context: Pick<AdminContext, "pool" | "apps">): void {
   const { pool, apps } = context;
 
   routes.get(`${BASE}/attribution/why`, {

@@ -1,15 +1,32 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type pg from "pg";
+import type { Clock } from "../../clock.ts";
 import { addAudit, removeAudit } from "../../db/audit-log.ts";
 import { isObject, type JsonObject } from "../../domain/json.ts";
 import { LIMITS } from "../../limits.ts";
-import { callerOf, type HttpContext } from "../context.ts";
+import { type CallerAddress, callerOf } from "../caller-address.ts";
 import { accessOf } from "./actor.ts";
+
+export type AuditContext = { pool: pg.Pool; clock: Clock; caller: CallerAddress };
+
+declare module "fastify" {
+  interface FastifyRequest {
+    /** Of the note that a change is about to be made. */
+    auditId?: number;
+  }
+  interface FastifyContextConfig {
+    /** It changes nothing, and is noted in the audit log all the same: an export. */
+    audited?: boolean;
+    /** Fields of the body that the audit log does not keep. */
+    auditHides?: readonly string[];
+  }
+}
 
 /**
  * Notes every change and every export before it is made, and takes the note back when it is refused: after a crash between
  * the two the log may name a change that never came, but never lacks one that did.
  */
-export function auditChanges(routes: FastifyInstance, context: HttpContext): void {
+export function auditChanges(routes: FastifyInstance, context: AuditContext): void {
   routes.addHook("preHandler", async (request) => {
     const isNoted = accessOf(request) === "change" || request.routeOptions.config.audited;
     if (isNoted) request.auditId = await noteChange(context, request);
@@ -20,7 +37,7 @@ export function auditChanges(routes: FastifyInstance, context: HttpContext): voi
 }
 
 export async function noteChange(
-  context: HttpContext,
+  context: AuditContext,
   request: FastifyRequest,
   actor = request.actor?.name,
 ): Promise<number> {

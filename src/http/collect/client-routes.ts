@@ -12,15 +12,19 @@ import type { JsonObject } from "../../domain/json.ts";
 import { deviceOf, readDeviceData } from "../../domain/user/device.ts";
 import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
+import type { Progress } from "../../intake/progress.ts";
 import type { EntryHead, EntryKind } from "../../journal/entry.ts";
 import { LIMITS } from "../../limits.ts";
-import { acceptSent, bodyOf, type HttpContext, headOf, requireRegistered } from "../context.ts";
+import { acceptSent, bodyOf, headOf, requireRegistered, type SentContext } from "./sent-call.ts";
 
 const BASE = "/event_center/api/v1";
 const emptyAnswer = envelopeSchema(emptyData);
 
+/** `applies`: the tables are filled by this process, so that waiting for them makes sense. */
+export type ClientContext = SentContext & { progress: Progress; applies: boolean };
+
 /** Operations on a client that is registered already and is named in the query. */
-export function clientRoutes(server: FastifyInstance, context: HttpContext): void {
+export function clientRoutes(server: FastifyInstance, context: ClientContext): void {
   const config = (endpoint: string) => ({ collection: true, endpoint, numbersAreIds: true });
 
   server.post(`${BASE}/user/device_info`, {
@@ -87,7 +91,7 @@ export function clientRoutes(server: FastifyInstance, context: HttpContext): voi
 
 /** For operations that name the client in the query. `opened` is what the body turned out to hold. */
 export async function acceptAboutClient(
-  context: HttpContext,
+  context: SentContext,
   request: FastifyRequest,
   kind: EntryKind,
   options: { client?: string; opened?: Buffer } = {},

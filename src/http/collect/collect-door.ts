@@ -1,15 +1,19 @@
 import type { IncomingMessage } from "node:http";
+import type { Config } from "../../config.ts";
 import { ApiError } from "../../errors.ts";
-import type { ServedApp } from "../../intake/app-directory.ts";
+import type { AppDirectory, ServedApp } from "../../intake/app-directory.ts";
 import type { BodyHeaders } from "../../intake/body/sent-body.ts";
-import type { HttpContext } from "../context.ts";
 import type { Handler } from "../handler.ts";
-import { COLLECT_ENDPOINTS, type CollectCall, collect, enabledApp } from "./collect.ts";
-import { DoorCall } from "./door.ts";
-import { showCollected, showRefused } from "./live-call.ts";
+import { COLLECT_ENDPOINTS, type CollectCall, type CollectContext, collect, enabledApp } from "./collect.ts";
+import { DoorCall, type DoorContext } from "./door.ts";
+import { type ShowContext, showCollected, showRefused } from "./live-call.ts";
+
+export type CollectDoorContext = DoorContext &
+  CollectContext &
+  ShowContext & { config: Pick<Config, "bodyBytesMax">; apps: AppDirectory };
 
 /** The short way in for event collect, which is nearly all of the traffic. Everything else goes to `next`. */
-export function collectDoor(context: HttpContext, next: Handler): Handler {
+export function collectDoor(context: CollectDoorContext, next: Handler): Handler {
   const endpoints = new Map(
     Object.keys(COLLECT_ENDPOINTS).map((endpoint) => [`/event_center/api/v1/${endpoint}`, endpoint]),
   );
@@ -39,7 +43,7 @@ export function collectDoor(context: HttpContext, next: Handler): Handler {
   };
 }
 
-async function answerCollect(context: HttpContext, call: DoorCall, sent: CollectCall): Promise<void> {
+async function answerCollect(context: CollectContext & ShowContext, call: DoorCall, sent: CollectCall): Promise<void> {
   try {
     const collected = await collect(context, sent);
     call.succeed(collected.answer);

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../../config.ts";
 import { collectAnswer, collectBody, collectQuery, collectV2Body } from "../../contract/collect/collect.ts";
 import { routeValidatorOf } from "../../contract/validation.ts";
 import { JSON_TYPE } from "../answer.ts";
 import { bodyHeadersOf } from "../body-reader.ts";
-import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
-import { collect } from "./collect.ts";
+import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
+import { type CollectContext, collect } from "./collect.ts";
 
 /** The body is still bytes when the framework has it; `collect` reads and checks it. */
 const validatorCompiler = ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
@@ -12,14 +13,20 @@ const validatorCompiler = ({ schema, httpPart }: { schema: object; httpPart?: st
 
 const BASE = "/event_center/api/v1";
 
+type CollectRoutesContext = CollectContext & { config: Pick<Config, "bodyBytesMax">; caller: CallerAddress };
+
 /** The description of event collect, and its way through the framework for what the short way leaves over. */
-export function collectRoutes(server: FastifyInstance, context: HttpContext): void {
+export function collectRoutes(server: FastifyInstance, context: CollectRoutesContext): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     request.opened = null;
     request.collected = await collect(context, {
-      ...{ endpoint: request.routeOptions.config.endpoint!, app: request.app, plain: undefined },
-      ...{ bytes: request.body as Buffer, headers: bodyHeadersOf(request) },
-      ...{ ip: callerOf(context, request), ua: userAgentOf(request) },
+      endpoint: request.routeOptions.config.endpoint!,
+      app: request.app,
+      bytes: request.body as Buffer,
+      headers: bodyHeadersOf(request),
+      ip: callerOf(context, request),
+      ua: userAgentOf(request),
+      plain: undefined,
       isDebug: request.headers["turbo-debug-mode"] === "1",
     });
     request.opened = request.collected.body;

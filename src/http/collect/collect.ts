@@ -1,14 +1,28 @@
-import { elapsedMs } from "../../clock.ts";
+import { type Clock, elapsedMs } from "../../clock.ts";
+import type { Config } from "../../config.ts";
 import type { EventError } from "../../domain/event/admission.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import { ApiError } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { answerWith, type CollectForm, clientIdOf, judgeEvents, readCollectBody } from "../../intake/body/judge.ts";
+import type { LargeBodies } from "../../intake/body/large-bodies.ts";
 import { type BodyHeaders, isGzip, isPacked, isPlain, saidBytes, unpackBody } from "../../intake/body/sent-body.ts";
+import type { IntakeBudgets } from "../../intake/budgets.ts";
+import type { Intake } from "../../intake/intake.ts";
+import type { KnownClients } from "../../intake/known-clients.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import { journaledBody } from "../../journal/packed-body.ts";
 import { LIMITS } from "../../limits.ts";
-import { type HttpContext, requireRegistered } from "../context.ts";
+import { requireRegistered } from "./sent-call.ts";
+
+export type CollectContext = {
+  config: Pick<Config, "bodyUnpackedBytesMax">;
+  clock: Clock;
+  known: KnownClients;
+  intake: Intake;
+  budgets: IntakeBudgets;
+  largeBodies: LargeBodies;
+};
 
 /** The addresses of event collect below the base, and the form of their bodies. */
 export const COLLECT_ENDPOINTS: Readonly<Record<string, CollectForm>> = {
@@ -46,7 +60,7 @@ export type Collected = {
  * Judges the events and makes them durable. What could take long is done on the thread of large bodies. Not async itself:
  * it waits for nothing, and runs for every request.
  */
-export function collect(context: HttpContext, call: CollectCall): Promise<Collected> {
+export function collect(context: CollectContext, call: CollectCall): Promise<Collected> {
   const { app, bytes, headers } = call;
   const refusal = context.budgets.takeFromApp(app.appId, bytes.length, elapsedMs());
   if (refusal) throw refusal;
@@ -68,7 +82,7 @@ function unpackedAtOnce(bytes: Buffer, headers: BodyHeaders, unpackedBytesMax: n
   }
 }
 
-async function collectHere(context: HttpContext, call: CollectCall, plain: Buffer): Promise<Collected> {
+async function collectHere(context: CollectContext, call: CollectCall, plain: Buffer): Promise<Collected> {
   const { app } = call;
   if (plain.length > call.bytes.length) context.budgets.chargeApp(app.appId, plain.length - call.bytes.length);
   const body = readCollectBody(COLLECT_ENDPOINTS[call.endpoint]!, plain);
@@ -89,7 +103,7 @@ async function collectHere(context: HttpContext, call: CollectCall, plain: Buffe
   return { answer: answerWith(errors), clientId, receivedAtMs: nowMs, errors, body, bytes: plain.length };
 }
 
-async function collectElsewhere(context: HttpContext, call: CollectCall): Promise<Collected> {
+async function collectElsewhere(context: CollectContext, call: CollectCall): Promise<Collected> {
   const { app, bytes, headers, endpoint } = call;
   const { bodyUnpackedBytesMax: unpackedBytesMax } = context.config;
   const { length: sentBytes } = bytes;

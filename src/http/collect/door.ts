@@ -1,11 +1,22 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { elapsedMs } from "../../clock.ts";
 import type { ApiError } from "../../errors.ts";
-import { type BodyOwner, bodyOwner } from "../../intake/body-room.ts";
+import { type BodyOwner, type BodyRoom, bodyOwner } from "../../intake/body-room.ts";
+import type { Metrics } from "../../intake/metrics.ts";
 import { LIMITS } from "../../limits.ts";
+import type { Log } from "../../log.ts";
 import { answerOfError, type FailedAnswer, JSON_TYPE } from "../answer.ts";
-import type { HttpContext } from "../context.ts";
+import type { CallerAddress } from "../caller-address.ts";
 import { mustCloseUnread, receiveBody } from "../receive.ts";
+
+export type DoorContext = {
+  log: Log;
+  caller: CallerAddress;
+  /** Bodies that are being received or answered. */
+  bodies: BodyRoom;
+  metrics: Metrics;
+  isStopping: () => boolean;
+};
 
 let lastId = 0;
 
@@ -15,7 +26,7 @@ let lastId = 0;
  * way. Answers, headers and figures are those that the framework's way gives.
  */
 export class DoorCall {
-  readonly #context: HttpContext;
+  readonly #context: DoorContext;
   readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #endpoint: string;
@@ -24,7 +35,7 @@ export class DoorCall {
   #owner: BodyOwner | undefined;
   #heldBytes = 0;
 
-  constructor(context: HttpContext, request: IncomingMessage, response: ServerResponse, endpoint: string) {
+  constructor(context: DoorContext, request: IncomingMessage, response: ServerResponse, endpoint: string) {
     this.#context = context;
     this.#request = request;
     this.#response = response;

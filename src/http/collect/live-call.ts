@@ -1,11 +1,16 @@
 import type { FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { LIMITS } from "../../limits.ts";
 import type { LinkQuery } from "../../platform/link-query.ts";
-import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
+import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
+import type { Live } from "../live/live.ts";
 import type { AnsweredCall } from "../live/told.ts";
 import type { CollectCall, Collected } from "./collect.ts";
 import type { ReadCall } from "./touch-call.ts";
+
+/** What it takes to show a call to whoever watches. */
+export type ShowContext = { clock: Clock; live: Live };
 
 /** How a call was answered; the empty sentence where it was taken in. */
 export type Outcome = { code: number; message: string };
@@ -13,7 +18,7 @@ export type Outcome = { code: number; message: string };
 const TAKEN_IN: Outcome = { code: 0, message: "" };
 
 /** A collect call that was taken in. This runs for every one of them, nearly always as far as the first line. */
-export function showCollected(context: HttpContext, call: CollectCall, collected: Collected): void {
+export function showCollected(context: Pick<ShowContext, "live">, call: CollectCall, collected: Collected): void {
   const { clientId, receivedAtMs, errors, body, bytes } = collected;
   if (!call.isDebug && errors.length === 0 && context.live.isQuiet(call.app.appId, receivedAtMs)) return;
   context.live.publish({
@@ -24,7 +29,7 @@ export function showCollected(context: HttpContext, call: CollectCall, collected
 }
 
 /** A collect call that was refused as a whole, although its app is known. */
-export function showRefused(context: HttpContext, call: CollectCall, outcome: Outcome): void {
+export function showRefused(context: ShowContext, call: CollectCall, outcome: Outcome): void {
   const text = call.plain ?? call.bytes;
   context.live.publish({
     ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: context.clock(), client_id: "", debug: call.isDebug },
@@ -33,7 +38,7 @@ export function showRefused(context: HttpContext, call: CollectCall, outcome: Ou
   });
 }
 
-export function showTouch(context: HttpContext, app: ServedApp, call: ReadCall, outcome: Outcome = TAKEN_IN): void {
+export function showTouch(context: ShowContext, app: ServedApp, call: ReadCall, outcome: Outcome = TAKEN_IN): void {
   const atMs = context.clock();
   if (outcome.code === 0 && context.live.isQuiet(app.appId, atMs)) return;
   context.live.publish({
@@ -44,7 +49,7 @@ export function showTouch(context: HttpContext, app: ServedApp, call: ReadCall, 
 }
 
 /** Every other collection call, by the framework's own record of it. */
-export function showCall(context: HttpContext, request: FastifyRequest): void {
+export function showCall(context: ShowContext & { caller: CallerAddress }, request: FastifyRequest): void {
   const { app, answerCode, routeOptions, collected } = request;
   const isDebug = request.headers["turbo-debug-mode"] === "1";
   const isOrdinary = answerCode === 0 && !isDebug && (collected?.errors.length ?? 0) === 0;

@@ -1,18 +1,22 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Clock } from "../../clock.ts";
 import { appAndClientQuery, appQuery, refreshBody, userGetAnswer, userGetBody } from "../../contract/collect/user.ts";
 import { emptyData, envelopeSchema, success } from "../../contract/envelope.ts";
 import { storeMediaToken } from "../../db/media-token.ts";
 import { md5, readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
-import { bodyOf, type HttpContext } from "../context.ts";
-import { findUserRecords } from "./user-record.ts";
+import type { Vault } from "../../vault.ts";
+import { bodyOf } from "./sent-call.ts";
+import { findUserRecords, type RecordContext } from "./user-record.ts";
 
 const BASE = "/event_center/api/v1";
 const CLOCK_SKEW_S_MAX = 10;
 
+export type LookupContext = RecordContext & { clock: Clock; vault: Vault };
+
 /** User get and the refresh of a platform's access token: these two speak to the database directly. */
-export function lookupRoutes(server: FastifyInstance, context: HttpContext): void {
+export function lookupRoutes(server: FastifyInstance, context: LookupContext): void {
   const answerFor = async (request: FastifyRequest, ids: string[]) =>
     success({ user_list: await findUserRecords(context, request.app, ids) });
 
@@ -63,7 +67,10 @@ export function lookupRoutes(server: FastifyInstance, context: HttpContext): voi
   }
 }
 
-async function refresh(context: HttpContext, request: FastifyRequest): Promise<void> {
+async function refresh(
+  context: Pick<LookupContext, "clock" | "pool" | "vault">,
+  request: FastifyRequest,
+): Promise<void> {
   const body = bodyOf(request) as { wx_access_token: string; current_time: number; sign: string };
   const nowMs = context.clock();
   if (Math.abs(body.current_time - nowMs / 1000) > CLOCK_SKEW_S_MAX) {

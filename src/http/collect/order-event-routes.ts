@@ -11,14 +11,17 @@ import { readUserToken } from "../../domain/access/user-token.ts";
 import { assertShallow, type JsonObject } from "../../domain/json.ts";
 import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
-import { bodyOf, type HttpContext } from "../context.ts";
 import { acceptAboutClient } from "./client-routes.ts";
+import { bodyOf, type SentContext } from "./sent-call.ts";
 
 const BASE = "/event_center/api/v1";
 const emptyAnswer = envelopeSchema(emptyData);
 
+/** `userTokenKey` signs the tokens of users. */
+export type OrderEventContext = SentContext & { userTokenKey: Buffer };
+
 /** Single events of older clients; a payment among them becomes an order. */
-export function orderEventRoutes(server: FastifyInstance, context: HttpContext): void {
+export function orderEventRoutes(server: FastifyInstance, context: OrderEventContext): void {
   const tokenKey = context.userTokenKey;
 
   server.post(`${BASE}/event/consumer_event`, {

@@ -15,13 +15,16 @@ import { ApiError } from "../../errors.ts";
 import type { EntryKind } from "../../journal/entry.ts";
 import { LIMITS } from "../../limits.ts";
 import { PLATFORM_NAMES, platformNamed } from "../../platform/registry.ts";
-import { acceptSent, bodyOf, type HttpContext, headOf } from "../context.ts";
-import { findUserRecords } from "./user-record.ts";
+import { acceptSent, bodyOf, headOf, type SentContext } from "./sent-call.ts";
+import { findUserRecords, type RecordContext } from "./user-record.ts";
 
 const BASE = "/event_center/api/v1";
 
+/** `userTokenKey` signs the tokens of users. */
+export type RegisterContext = SentContext & RecordContext & { userTokenKey: Buffer };
+
 /** The three ways to register: each goes into the journal, and the user is in the tables a moment later. */
-export function registerRoutes(server: FastifyInstance, context: HttpContext): void {
+export function registerRoutes(server: FastifyInstance, context: RegisterContext): void {
   const tokenKey = context.userTokenKey;
   const config = (endpoint: string) => ({ collection: true, endpoint, numbersAreIds: true });
 
@@ -82,7 +85,7 @@ export function registerRoutes(server: FastifyInstance, context: HttpContext): v
 }
 
 async function acceptRegistration(
-  context: HttpContext,
+  context: RegisterContext,
   request: FastifyRequest,
   kind: EntryKind,
   clientId: string,

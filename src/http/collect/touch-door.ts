@@ -1,10 +1,9 @@
 import type { TouchKind } from "../../domain/attribution/touch.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
-import type { HttpContext } from "../context.ts";
 import type { Handler } from "../handler.ts";
-import { DoorCall } from "./door.ts";
-import { acceptTouch } from "./touch.ts";
+import { DoorCall, type DoorContext } from "./door.ts";
+import { acceptTouch, type TouchContext } from "./touch.ts";
 import type { TouchCall } from "./touch-call.ts";
 
 const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?(?:\?(.*))?$/s;
@@ -13,7 +12,7 @@ const FORM = "application/x-www-form-urlencoded";
 const LINK_BODY = { appId: 0, bytesMax: LIMITS.linkBytes };
 
 /** The short way in for the ad platforms' link calls: many times the traffic of registrations, and as short as collect. */
-export function touchDoor(context: HttpContext, next: Handler): Handler {
+export function touchDoor(context: DoorContext & TouchContext, next: Handler): Handler {
   return (request, response) => {
     const { url = "", method, headers } = request;
     const match = method === "GET" || method === "POST" ? PATH.exec(url) : null;

@@ -3,11 +3,11 @@ import { touchQuery } from "../../contract/collect/touch.ts";
 import { emptyData, envelopeSchema } from "../../contract/envelope.ts";
 import { TOUCH_KINDS } from "../../domain/attribution/touch.ts";
 import { JSON_TYPE } from "../answer.ts";
-import { callerOf, type HttpContext, userAgentOf } from "../context.ts";
-import { acceptTouch } from "./touch.ts";
+import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
+import { acceptTouch, type TouchContext } from "./touch.ts";
 
 /** The description of the monitoring links, and their way through the framework for what the short way leaves over. */
-export function touchRoutes(server: FastifyInstance, context: HttpContext): void {
+export function touchRoutes(server: FastifyInstance, context: TouchContext & { caller: CallerAddress }): void {
   for (const kind of TOUCH_KINDS) {
     server.get(`/event_center/api/v1/event/${kind}`, {
       // Whoever only looks whether the link works has not touched anything.
@@ -24,7 +24,9 @@ export function touchRoutes(server: FastifyInstance, context: HttpContext): void
       handler: async (request: FastifyRequest, reply: FastifyReply) => {
         const { url } = request;
         const answer = await acceptTouch(context, {
-          ...{ kind, url, host: request.headers.host ?? "" },
+          kind,
+          url,
+          host: request.headers.host ?? "",
           query: url.split("?").slice(1).join("?"),
           body: undefined,
           ip: callerOf(context, request),

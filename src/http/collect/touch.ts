@@ -1,17 +1,20 @@
 import { elapsedMs } from "../../clock.ts";
 import { SUCCESS_TEXT } from "../../contract/envelope.ts";
 import { ApiError, CODES, type CodeName } from "../../errors.ts";
-import type { ServedApp } from "../../intake/app-directory.ts";
+import type { AppDirectory, ServedApp } from "../../intake/app-directory.ts";
+import type { IntakeBudgets } from "../../intake/budgets.ts";
+import type { Intake } from "../../intake/intake.ts";
 import { LIMITS } from "../../limits.ts";
 import { LinkQuery } from "../../platform/link-query.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { platformOfLink } from "../../platform/registry.ts";
-import type { HttpContext } from "../context.ts";
-import { showTouch } from "./live-call.ts";
+import { type ShowContext, showTouch } from "./live-call.ts";
 import type { ReadCall, TouchCall } from "./touch-call.ts";
 
+export type TouchContext = ShowContext & { apps: AppDirectory; budgets: IntakeBudgets; intake: Intake };
+
 /** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply, from the same reading. */
-export async function acceptTouch(context: HttpContext, call: TouchCall): Promise<string> {
+export async function acceptTouch(context: TouchContext, call: TouchCall): Promise<string> {
   const bytes = bytesOf(call);
   const link = LinkQuery.ofBytes(bytes);
   const read: ReadCall = { ...call, bytes, link };
@@ -60,7 +63,7 @@ const AMPERSAND = Buffer.from("&");
 
 /** A refusal, shown to whoever watches the app that it is about. */
 function refused(
-  context: HttpContext,
+  context: ShowContext,
   app: ServedApp | undefined,
   call: ReadCall,
   reason: CodeName,

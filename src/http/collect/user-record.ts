@@ -1,10 +1,20 @@
+import type pg from "pg";
 import type { App } from "../../db/app.ts";
 import { loadUsers, type UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
+import type { KnownClients } from "../../intake/known-clients.ts";
+import type { Progress } from "../../intake/progress.ts";
 import { LIMITS } from "../../limits.ts";
 import { fieldsOf } from "../../platform/platform.ts";
 import { platformOfLink } from "../../platform/registry.ts";
-import type { HttpContext } from "../context.ts";
+
+export type RecordContext = {
+  pool: pg.Pool;
+  known: KnownClients;
+  progress: Progress;
+  /** Whether the tables are filled by this process, so that waiting for them makes sense. */
+  applies: boolean;
+};
 
 /** The user lookup record of the interface, with an object of the user's own platform. */
 export type UserRecord = Record<string, string | Record<string, string>>;
@@ -14,7 +24,7 @@ export type UserRecord = Record<string, string | Record<string, string>>;
  * after an acknowledged registration finds the user.
  */
 export async function findUserRecords(
-  { pool, known, progress, applies }: Pick<HttpContext, "pool" | "known" | "progress" | "applies">,
+  { pool, known, progress, applies }: RecordContext,
   app: App,
   clientIds: readonly string[],
 ): Promise<UserRecord[]> {

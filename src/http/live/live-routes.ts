@@ -4,12 +4,15 @@ import { Type } from "typebox";
 import type { LiveCall } from "../../contract/live.ts";
 import { isObject } from "../../domain/json.ts";
 import { ApiError, CODES } from "../../errors.ts";
-import type { HttpContext } from "../context.ts";
+import type { AppDirectory } from "../../intake/app-directory.ts";
+import type { Live } from "./live.ts";
 import { openStream } from "./stream.ts";
 import type { Watched } from "./watching.ts";
 
+export type LiveContext = { apps: AppDirectory; live: Live };
+
 /** Debug traffic for whoever holds the app's secret key. */
-export function liveRoutes(server: FastifyInstance, context: HttpContext): void {
+export function liveRoutes(server: FastifyInstance, context: LiveContext): void {
   server.get("/event_center/api/v1/event/stream", {
     // A HEAD would wait for the end of a stream that has none, and take the place of somebody who watches.
     exposeHeadRoute: false,
@@ -28,7 +31,7 @@ export function liveRoutes(server: FastifyInstance, context: HttpContext): void 
         throw new ApiError("badSign", "Authorization must be `Bearer ` and the app_key of this app.");
       }
       const watched: Watched = { appId: app.appId, clientId: "", event: "", scope: "debug" };
-      openStream(context, { request, reply }, watched, {
+      openStream(context.live, { request, reply }, watched, {
         messageOf: ({ call }) => (isCollected(call) ? `data: ${debugTextOf(app.appId, call)}\n\n` : ""),
         mayGoOn: async () => true,
       });

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { ApiError, CODES } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
-import type { HttpContext } from "../context.ts";
+import type { Live } from "./live.ts";
 import type { Told } from "./told.ts";
 import type { Watched } from "./watching.ts";
 
@@ -19,7 +19,7 @@ type Manner = {
 
 /** Answers with a stream of what is watched, until the caller hangs up, may no longer watch, or the server stops. */
 export function openStream(
-  context: HttpContext,
+  live: Live,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
   watched: Watched,
   { messageOf, mayGoOn }: Manner,
@@ -40,7 +40,7 @@ export function openStream(
     if (message !== "") write(message);
   };
   const lastId = Number(request.headers["last-event-id"] ?? 0);
-  const watch = context.live.watch(watched, { tell, end }, Number.isSafeInteger(lastId) ? lastId : 0);
+  const watch = live.watch(watched, { tell, end }, Number.isSafeInteger(lastId) ? lastId : 0);
   if (!watch) throw new ApiError("overloaded", `${LIMITS.liveWatchers} streams are open already.`, { retryAfterS: 60 });
 
   reply.hijack();

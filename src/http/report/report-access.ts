@@ -7,7 +7,7 @@ import { assertShallow, isObject, type JsonValue } from "../../domain/json.ts";
 import { ApiError } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { LIMITS } from "../../limits.ts";
-import type { HttpContext } from "../context.ts";
+import type { ReportContext } from "./report-context.ts";
 
 /** Lets other requests have their turn. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -19,7 +19,10 @@ const NOT_VERIFIED = "sign or Authorization does not verify.";
  * Whose key the token names, before the body is read. Who can name a key has it: it is the secret itself. Of a stranger no
  * more is read than tells whether it is JSON at all.
  */
-export async function namedDeveloper(context: HttpContext, request: FastifyRequest): Promise<DeveloperApp | undefined> {
+export async function namedDeveloper(
+  context: Pick<ReportContext, "pool" | "vault">,
+  request: FastifyRequest,
+): Promise<DeveloperApp | undefined> {
   const appKey = keyNamedBy(tokenOf(request));
   const developer = appKey === undefined ? undefined : await findDeveloperApp(context.pool, context.vault, appKey);
   const isShort = Number(request.headers["content-length"]) <= LIMITS.signInBodyBytes;
@@ -32,7 +35,7 @@ export async function namedDeveloper(context: HttpContext, request: FastifyReque
  * key of the token. Before anything else of the body is looked at.
  */
 export async function requireSigned(
-  { clock }: HttpContext,
+  { clock }: Pick<ReportContext, "clock">,
   request: FastifyRequest,
   developer: DeveloperApp | undefined,
 ): Promise<DeveloperApp> {
@@ -87,7 +90,11 @@ async function isTokenOf(token: string, signs: ReadonlySet<string>, nowMs: numbe
   return false;
 }
 
-export async function requireGranted(context: HttpContext, developer: DeveloperApp, appId: number): Promise<ServedApp> {
+export async function requireGranted(
+  context: Pick<ReportContext, "apps">,
+  developer: DeveloperApp,
+  appId: number,
+): Promise<ServedApp> {
   const isGranted = developer.apps === "all" || developer.apps.includes(appId);
   const app = isGranted ? await context.apps.findById(appId).catch(() => undefined) : undefined;
   if (!app) throw new ApiError("notGranted", "This developer application was not granted this app.");
@@ -96,7 +103,7 @@ export async function requireGranted(context: HttpContext, developer: DeveloperA
 
 /** Runs a report within the developer application's rate. A call that is refused, or fails, does not use it up. */
 export async function withinRate<T>(
-  context: HttpContext,
+  context: Pick<ReportContext, "pool" | "clock">,
   developer: DeveloperApp,
   reply: FastifyReply,
   run: () => Promise<T>,

@@ -17,15 +17,15 @@ import { type AdReportBody, readAdReport } from "../../report/ad/ad-report-reque
 import { type OrderListBody, readOrderList, runOrderList } from "../../report/list/order-list.ts";
 import { readUserList, runUserList, type UserListBody } from "../../report/list/user-list.ts";
 import { METRICS } from "../../report/metric/catalogue.ts";
-import type { HttpContext } from "../context.ts";
 import { dataAgeS } from "./data-age.ts";
 import { namedDeveloper, requireGranted, requireSigned, withinRate } from "./report-access.ts";
+import type { ReportContext } from "./report-context.ts";
 
 const BASE = "/openapi/api/v1/report";
 const DATA_AGE = "touchpoint-data-age";
 
 /** Endpoints 1 to 3: signed, and limited in their rate. */
-export function reportRoutes(server: FastifyInstance, context: HttpContext): void {
+export function reportRoutes(server: FastifyInstance, context: ReportContext): void {
   server.register(async (routes) => {
     routes.addHook("preParsing", async (request) => {
       request.named = await namedDeveloper(context, request);
@@ -82,7 +82,7 @@ type ReportRoute = {
   prepare: (body: object, app: ServedApp, request: FastifyRequest) => () => Promise<object>;
 };
 
-function reportRoute(routes: FastifyInstance, context: HttpContext, route: ReportRoute): void {
+function reportRoute(routes: FastifyInstance, context: ReportContext, route: ReportRoute): void {
   const { path, summary, description, body, answer, prepare } = route;
   const hasRequestId = path === "combo_sql";
   routes.post(`${BASE}/${path}`, {

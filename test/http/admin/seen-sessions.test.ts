@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Actor } from "../../../src/http/admin/actor.ts";
-import { SeenSessions } from "../../../src/http/admin/session/seen-sessions.ts";
+import { SeenSessions } from "../../../src/http/admin/seen-sessions.ts";
 import { LIMITS } from "../../../src/limits.ts";
 
 const actorOf = (session: string): Actor => ({ name: "ann", role: "admin", session });

@@ -18,7 +18,7 @@ import { importAdObjects, importAdvertisers, importCosts } from "../../../cost/f
 import { previewAdObjects, previewAdvertisers, previewCosts } from "../../../cost/file-preview.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
-import type { HttpContext } from "../../context.ts";
+import type { OperationContext } from "./operation-context.ts";
 
 const BASE = "/admin/api/v1";
 
@@ -37,7 +37,10 @@ type FileKind = {
 };
 
 /** Costs and names from files. */
-export function costFileRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function costFileRoutes(
+  routes: FastifyInstance,
+  context: Pick<OperationContext, "pool" | "apps" | "clock">,
+): void {
   const running = { previews: 0 };
   for (const kind of kindsOf(context)) {
     const { path, about, take, preview, previewAnswer } = kind;
@@ -83,7 +86,7 @@ export function costFileRoutes(routes: FastifyInstance, context: HttpContext): v
   }
 }
 
-function kindsOf({ pool, apps, clock }: HttpContext): FileKind[] {
+function kindsOf({ pool, apps, clock }: Pick<OperationContext, "pool" | "apps" | "clock">): FileKind[] {
   const appIdOf = async ({ app_id }: FileBody) => {
     if (app_id === undefined) throw new ApiError("badParameter", "app_id is missing.");
     return (await apps.findById(app_id)).appId;

@@ -27,9 +27,9 @@ import { LIMITS } from "../../../limits.ts";
 import { platformOfLink } from "../../../platform/registry.ts";
 import { type CostRange, listCostDays, listCostRows } from "../../../report/list/cost-list.ts";
 import { PAGE_SIZE, type Page, readPage } from "../../../report/list/list-request.ts";
-import type { HttpContext } from "../../context.ts";
 import { type Days, daysOf } from "../day-range.ts";
 import { costFileRoutes } from "./cost-file-routes.ts";
+import type { OperationContext } from "./operation-context.ts";
 
 const BASE = "/admin/api/v1/cost";
 
@@ -44,14 +44,14 @@ type PullBody = {
 type Texts = Record<string, string | undefined>;
 
 /** What ads cost: from the platforms themselves, from files, and as it is stored. */
-export function adminCostRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function adminCostRoutes(routes: FastifyInstance, context: OperationContext): void {
   pullRoutes(routes, context);
   statusRoute(routes, context);
   listRoutes(routes, context);
   costFileRoutes(routes, context);
 }
 
-function pullRoutes(routes: FastifyInstance, context: HttpContext): void {
+function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
   const { pool, apps, clock, log } = context;
   const desk = new PullDesk(context.costs, clock);
 
@@ -116,7 +116,10 @@ function pullRoutes(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-function statusRoute(routes: FastifyInstance, { pool, apps, clock }: HttpContext): void {
+function statusRoute(
+  routes: FastifyInstance,
+  { pool, apps, clock }: Pick<OperationContext, "pool" | "apps" | "clock">,
+): void {
   routes.get(`${BASE}/status`, {
     schema: {
       summary: "How far the costs of each account are pulled",
@@ -160,7 +163,7 @@ function readShownDays({ from = "", to = "" }: Texts): { fromDay: string; toDay:
   return range;
 }
 
-function listRoutes(routes: FastifyInstance, context: HttpContext): void {
+function listRoutes(routes: FastifyInstance, context: OperationContext): void {
   const readList = async (query: Texts): Promise<{ range: CostRange; timeZone: string; page: Page }> => {
     const { appId, timeZone } = await context.apps.findById(Number(query.app_id));
     const range = {

@@ -9,10 +9,10 @@ import type { Finding } from "../../../domain/doctor/finding.ts";
 import type { ServedApp } from "../../../intake/app-directory.ts";
 import { LIMITS } from "../../../limits.ts";
 import { loadRecentPayments, loadStoredFacts } from "../../../report/doctor-facts.ts";
-import type { HttpContext } from "../../context.ts";
+import type { OperationContext } from "./operation-context.ts";
 
 /** Points out mistakes in how an app sends its data. */
-export function doctorRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function doctorRoutes(routes: FastifyInstance, context: OperationContext): void {
   routes.get("/admin/api/v1/doctor", {
     schema: {
       summary: "What is wrong with how an app sends its data",
@@ -28,7 +28,7 @@ export function doctorRoutes(routes: FastifyInstance, context: HttpContext): voi
   });
 }
 
-async function examine(context: HttpContext, app: ServedApp, wantedSinceMs: number): Promise<DoctorAnswer> {
+async function examine(context: OperationContext, app: ServedApp, wantedSinceMs: number): Promise<DoctorAnswer> {
   const nowMs = context.clock();
   const sinceMs = Math.min(nowMs, Math.max(wantedSinceMs, nowMs - DAY_MS));
   const { appId, metadata } = app;
@@ -44,7 +44,7 @@ async function examine(context: HttpContext, app: ServedApp, wantedSinceMs: numb
 }
 
 /** Without the database the calls alone have to do. */
-async function knownFacts(context: HttpContext, app: ServedApp, span: { nowMs: number; sinceMs: number }) {
+async function knownFacts(context: OperationContext, app: ServedApp, span: { nowMs: number; sinceMs: number }) {
   try {
     const [stored, payments, campaigns] = await Promise.all([
       loadStoredFacts(context.reportPool(), app, span),

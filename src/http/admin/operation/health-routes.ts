@@ -18,13 +18,13 @@ import { decodeEntry } from "../../../journal/entry.ts";
 import { beginningOf } from "../../../journal/packed-body.ts";
 import { LIMITS } from "../../../limits.ts";
 import { type LedgerWish, sumLedger } from "../../../report/ledger.ts";
-import type { HttpContext } from "../../context.ts";
 import { healthOf } from "./health.ts";
+import type { OperationContext } from "./operation-context.ts";
 
 const BASE = "/admin/api/v1";
 
 /** For whoever runs the server: how it is, what became of everything received, and what was set aside. */
-export function healthRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function healthRoutes(routes: FastifyInstance, context: OperationContext): void {
   routes.get(`${BASE}/health`, {
     schema: {
       summary: "How the server is",
@@ -61,7 +61,7 @@ type LedgerQuery = { app_id: string; of?: LedgerWish["of"]; step?: LedgerStep } 
   string
 >;
 
-function setAsideRoutes(routes: FastifyInstance, { pool, apps }: HttpContext): void {
+function setAsideRoutes(routes: FastifyInstance, { pool, apps }: Pick<OperationContext, "pool" | "apps">): void {
   routes.get(`${BASE}/set-aside`, {
     schema: {
       summary: "Journal entries that could not be understood, the newest first",

@@ -1,3 +1,6 @@
+import type pg from "pg";
+import type { Clock } from "../../../clock.ts";
+import type { Config } from "../../../config.ts";
 import type { HealthAnswer } from "../../../contract/admin/health.ts";
 import { statusRecord } from "../../../cost/pull-record.ts";
 import { loadCostAccounts } from "../../../db/cost-pull.ts";
@@ -8,15 +11,52 @@ import { sumOrdersWithoutRate } from "../../../db/orders.ts";
 import { countSetAside } from "../../../db/set-aside.ts";
 import { firstScheduledDay } from "../../../domain/cost-schedule.ts";
 import { healthProblems, healthState } from "../../../domain/health.ts";
+import type { AppDirectory } from "../../../intake/app-directory.ts";
+import type { Intake } from "../../../intake/intake.ts";
+import type { Progress } from "../../../intake/progress.ts";
+import type { Refusals } from "../../../intake/refusals.ts";
 import { LIMITS } from "../../../limits.ts";
 import { showState } from "../../../postback/outbox-view.ts";
+import type { Vault } from "../../../vault.ts";
 import { VERSION } from "../../../version.ts";
-import type { HttpContext } from "../../context.ts";
+import type { Live } from "../../live/live.ts";
+
+/** What the server knows of itself, and what it takes to ask the tables for the rest. */
+export type HealthContext = OwnContext & StoredContext;
+
+type OwnContext = {
+  config: Pick<Config, "roles" | "journalBacklogBytesMax" | "diskFreeBytesMin">;
+  clock: Clock;
+  intake: Intake;
+  progress: Progress;
+  refusals: Refusals;
+  live: Live;
+  durable: () => number;
+  applyLagMs: () => number;
+  /** Why what is taken in does not reach the tables; undefined where it does. */
+  applyObstacle: () => string | undefined;
+  vitals: Vitals;
+};
+
+/** What a process alone knows of itself. */
+export type Vitals = {
+  startedAtMs: number;
+  /** Entries of the journal that are not applied yet; undefined: some are of an earlier process. */
+  waitingEntries: () => number | undefined;
+};
+
+type StoredContext = {
+  config: Pick<Config, "databaseUrl">;
+  clock: Clock;
+  pool: pg.Pool;
+  vault: Vault;
+  apps: AppDirectory;
+};
 
 type Stored = Pick<HealthAnswer, "database" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate">;
 
 /** How the whole server is. Without the database it says what it knows by itself. */
-export async function healthOf(context: HttpContext): Promise<HealthAnswer> {
+export async function healthOf(context: HealthContext): Promise<HealthAnswer> {
   const stored = await storedFacts(context).catch((error: unknown) => {
     if (isDatabaseAway(error)) return UNKNOWN;
     throw error;
@@ -26,7 +66,7 @@ export async function healthOf(context: HttpContext): Promise<HealthAnswer> {
   return { state: healthState(problems), problems, ...own, ...stored };
 }
 
-function ownFacts({ config, clock, intake, progress, live, vitals, ...context }: HttpContext) {
+function ownFacts({ config, clock, intake, progress, live, vitals, ...context }: OwnContext) {
   return {
     now_ms: clock(),
     version: VERSION,
@@ -55,7 +95,7 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
 
 const UNKNOWN: Stored = { database: null, lanes: [], accounts: [], cost_pulls: [], orders_without_rate: [] };
 
-async function storedFacts(context: HttpContext): Promise<Stored> {
+async function storedFacts(context: StoredContext): Promise<Stored> {
   const { pool, vault, clock, config } = context;
   const nowMs = clock();
   const [database, cube, setAside, outbox, costs, orders] = await Promise.all([

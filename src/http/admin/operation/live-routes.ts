@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import { liveQuery } from "../../../contract/live.ts";
 import { LIMITS } from "../../../limits.ts";
-import type { HttpContext } from "../../context.ts";
 import { openStream } from "../../live/stream.ts";
-import { isStillSignedIn } from "../actor.ts";
+import { isStillSignedIn } from "../authentication.ts";
+import type { OperationContext } from "./operation-context.ts";
 
 /** All that SDKs and ad platforms send, for somebody signed in to the console. */
-export function consoleLiveRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function consoleLiveRoutes(routes: FastifyInstance, context: OperationContext): void {
   routes.get("/admin/api/v1/live/stream", {
     exposeHeadRoute: false,
     schema: {
@@ -23,7 +23,7 @@ export function consoleLiveRoutes(routes: FastifyInstance, context: HttpContext)
       const { appId } = await context.apps.findById(Number(query.app_id));
       const { client_id: clientId = "", event = "", scope = "all" } = query;
       openStream(
-        context,
+        context.live,
         { request, reply },
         { appId, clientId, event, scope },
         {

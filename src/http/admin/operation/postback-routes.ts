@@ -21,7 +21,7 @@ import { LIMITS } from "../../../limits.ts";
 import { platformOfLink } from "../../../platform/registry.ts";
 import { showPostbacks, showRecent, showState } from "../../../postback/outbox-view.ts";
 import { resendPostbacks } from "../../../postback/resend.ts";
-import type { HttpContext } from "../../context.ts";
+import type { OperationContext } from "./operation-context.ts";
 
 const BASE = "/admin/api/v1";
 
@@ -33,7 +33,7 @@ type SelectedPostback = { client_id: string | number; event_type: string; subjec
 const RESEND_TEXTS = ["event_type", "trace_id", "status", "reason", "ad_platform", "from", "to"] as const;
 
 /** What was told, what waits, and what is to be told once more. */
-export function postbackRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function postbackRoutes(routes: FastifyInstance, context: OperationContext): void {
   const { pool, vault, apps, clock } = context;
 
   routes.get(`${BASE}/postbacks`, {

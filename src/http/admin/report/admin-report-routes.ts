@@ -14,13 +14,13 @@ import { type ExportFormat, type ExportOf, exportRows } from "../../../report/li
 import type { ListBody } from "../../../report/list/list-request.ts";
 import { orderListCondition } from "../../../report/list/order-list.ts";
 import { userListCondition } from "../../../report/list/user-list.ts";
-import type { HttpContext } from "../../context.ts";
+import type { AdminReportContext } from "./admin-report-context.ts";
 
 const BASE = "/admin/api/v1";
 const ROWS = "touchpoint-rows";
 
 /** A number of a report opened, and data as a stream. */
-export function adminReportRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function adminReportRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const running = { exports: 0 };
 
   routes.post(`${BASE}/report/explain`, {
@@ -67,7 +67,7 @@ type ExportBody = {
 const STALL_MS_MAX = 60_000;
 
 async function sendExport(
-  context: HttpContext,
+  context: AdminReportContext,
   reply: FastifyReply,
   body: ExportBody,
   running: { exports: number },

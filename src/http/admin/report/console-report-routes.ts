@@ -27,17 +27,17 @@ import { reportCsv } from "../../../report/ad/report-csv.ts";
 import { orderedItems, pageOfItems, readReportView } from "../../../report/ad/report-page.ts";
 import { requestText } from "../../../report/ad/request-text.ts";
 import { shownCatalogue } from "../../../report/metric/shown-catalogue.ts";
-import type { HttpContext } from "../../context.ts";
 import { dataAgeS } from "../../report/data-age.ts";
 import { requireApproved, requireGranted } from "../../report/report-access.ts";
 import { noteChange } from "../audit.ts";
 import { baseUrlOf } from "../base-url.ts";
+import type { AdminReportContext } from "./admin-report-context.ts";
 
 const BASE = "/admin/api/v1/report";
 const TAGS = ["admin"];
 
 /** The ad report for somebody who is signed in: the same numbers as for a developer application, without sign and rate. */
-export function consoleReportRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function consoleReportRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   reportRoute(routes, context);
   batchRoute(routes, context);
   csvRoute(routes, context);
@@ -56,7 +56,7 @@ export function consoleReportRoutes(routes: FastifyInstance, context: HttpContex
   });
 }
 
-function reportRoute(routes: FastifyInstance, context: HttpContext): void {
+function reportRoute(routes: FastifyInstance, context: AdminReportContext): void {
   routes.post(`${BASE}/ad`, {
     schema: {
       summary: "Ad report for the console",
@@ -78,12 +78,16 @@ function reportRoute(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-async function campaignNames({ reportPool }: HttpContext, appId: number, items: AdReport["items"]): Promise<object> {
+async function campaignNames(
+  { reportPool }: Pick<AdminReportContext, "reportPool">,
+  appId: number,
+  items: AdReport["items"],
+): Promise<object> {
   const ids = new Set(items.map((item) => item.turbo_promoted_object_id).filter((id) => typeof id === "string"));
   return ids.size === 0 ? {} : loadCampaignNames(reportPool(), { appId, ids: [...ids] });
 }
 
-function batchRoute(routes: FastifyInstance, context: HttpContext): void {
+function batchRoute(routes: FastifyInstance, context: AdminReportContext): void {
   routes.post(`${BASE}/ad/batch`, {
     schema: {
       summary: "Several ad reports of one moment",
@@ -111,7 +115,7 @@ function numbersOf({ columns, items, total }: AdReport): Pick<AdReport, "columns
   return { columns, items, total };
 }
 
-function csvRoute(routes: FastifyInstance, context: HttpContext): void {
+function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
   routes.post(`${BASE}/ad/csv`, {
     schema: {
       summary: "Ad report as a CSV file",
@@ -132,7 +136,7 @@ function csvRoute(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-function requestTextRoute(routes: FastifyInstance, context: HttpContext): void {
+function requestTextRoute(routes: FastifyInstance, context: AdminReportContext): void {
   routes.post(`${BASE}/request-text`, {
     schema: {
       summary: "An ad report as a call of the public interface",
@@ -153,7 +157,7 @@ function requestTextRoute(routes: FastifyInstance, context: HttpContext): void {
 
 /** Of a developer application that could make this call itself. */
 async function keyOf(
-  context: HttpContext,
+  context: AdminReportContext,
   request: FastifyRequest,
   developerId: number,
   appId: number,

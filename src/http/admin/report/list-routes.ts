@@ -16,12 +16,12 @@ import { PLATFORM_NAMES } from "../../../platform/registry.ts";
 import { fieldsOfList } from "../../../report/list/list-fields.ts";
 import { readOrderList, runOrderList } from "../../../report/list/order-list.ts";
 import { readUserList, runUserList } from "../../../report/list/user-list.ts";
-import type { HttpContext } from "../../context.ts";
+import type { AdminReportContext } from "./admin-report-context.ts";
 
 const BASE = "/admin/api/v1/report";
 
 /** The lists of orders and of users for whoever is signed in, and what they can be asked for. */
-export function listRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function listRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { apps } = context;
 
   routes.post(`${BASE}/orders`, {

@@ -26,15 +26,15 @@ import {
 } from "../../../db/report-view.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
-import type { HttpContext } from "../../context.ts";
 import type { Actor } from "../actor.ts";
 import { noteChange } from "../audit.ts";
+import type { AdminReportContext } from "./admin-report-context.ts";
 
 const BASE = "/admin/api/v1/report/views";
 const TAGS = ["admin"];
 
 /** Views of the ad report: each person has his own; what is shared belongs to the admins. */
-export function reportViewRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function reportViewRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, apps } = context;
   saveRoute(routes, context);
   changeRoutes(routes, context);
@@ -54,7 +54,7 @@ export function reportViewRoutes(routes: FastifyInstance, context: HttpContext):
   });
 }
 
-function saveRoute(routes: FastifyInstance, context: HttpContext): void {
+function saveRoute(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, clock } = context;
 
   routes.post(`${BASE}/save`, {
@@ -77,7 +77,7 @@ function saveRoute(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
+function changeRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, clock } = context;
 
   routes.post(`${BASE}/rename`, {
@@ -116,7 +116,11 @@ function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
 
 type ViewKey = { app_id: number; view_id: number };
 
-async function visibleView(context: HttpContext, actor: Actor, key: ViewKey): Promise<ReportView> {
+async function visibleView(
+  context: Pick<AdminReportContext, "apps" | "pool">,
+  actor: Actor,
+  key: ViewKey,
+): Promise<ReportView> {
   const { appId } = await context.apps.findById(key.app_id);
   const view = await findReportView(context.pool, { appId, viewId: key.view_id });
   if (!view || (view.owner !== actor.name && !view.isShared)) throw noView();
@@ -124,7 +128,7 @@ async function visibleView(context: HttpContext, actor: Actor, key: ViewKey): Pr
 }
 
 /** What everybody uses is not changed without a note of it. */
-async function changeableView(context: HttpContext, request: FastifyRequest, key: ViewKey): Promise<ReportView> {
+async function changeableView(context: AdminReportContext, request: FastifyRequest, key: ViewKey): Promise<ReportView> {
   const view = await visibleView(context, request.actor, key);
   if (!mayChange(view, request.actor)) throw new ApiError("notGranted", "Only an admin changes a view that is shared.");
   if (view.isShared) request.auditId = await noteChange(context, request);

@@ -20,13 +20,13 @@ import { PLATFORM_NAMES } from "../../../platform/registry.ts";
 import { readTimeline, readTimelineWish } from "../../../report/user/timeline.ts";
 import { searchUsers } from "../../../report/user/user-search.ts";
 import { viewUser } from "../../../report/user/user-view.ts";
-import type { HttpContext } from "../../context.ts";
+import type { AdminReportContext, EraseContext } from "./admin-report-context.ts";
 
 const BASE = "/admin/api/v1";
 type Texts = Record<string, string>;
 
 /** What is known of single users, and what an operator does with them. */
-export function userRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function userRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   viewRoutes(routes, context);
 
   routes.post(`${BASE}/users/erase`, {
@@ -45,7 +45,7 @@ export function userRoutes(routes: FastifyInstance, context: HttpContext): void 
   });
 }
 
-function viewRoutes(routes: FastifyInstance, context: HttpContext): void {
+function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { apps } = context;
 
   routes.get(`${BASE}/user`, {
@@ -94,7 +94,7 @@ function existing<Answer extends object>(answer: Answer | undefined): Answer {
   return answer;
 }
 
-async function erase(context: HttpContext, appId: number, clientId: string): Promise<Erased> {
+async function erase(context: EraseContext, appId: number, clientId: string): Promise<Erased> {
   const { applies, progress, intake, known, live, pool, clock } = context;
   // Whoever registered a moment ago is still on the way into the tables.
   if (applies) await progress.waitFor(context.durable(), LIMITS.appliedWaitMs);

@@ -29,18 +29,18 @@ import { inTransaction } from "../../../db/engine/pool.ts";
 import type { Executor } from "../../../db/engine/sql.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
-import type { HttpContext } from "../../context.ts";
+import type { SessionContext } from "./session-context.ts";
 
 const BASE = "/admin/api/v1/console-users";
 
 /** People of the console, and what was changed by whom. */
-export function consoleUserRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function consoleUserRoutes(routes: FastifyInstance, context: Pick<SessionContext, "pool" | "clock">): void {
   auditRoute(routes, context);
   invitationRoutes(routes, context);
   memberRoutes(routes, context);
 }
 
-function invitationRoutes(routes: FastifyInstance, { pool, clock }: HttpContext): void {
+function invitationRoutes(routes: FastifyInstance, { pool, clock }: Pick<SessionContext, "pool" | "clock">): void {
   routes.post(`${BASE}/create`, {
     schema: {
       summary: "Add somebody to the console",
@@ -78,7 +78,7 @@ function invitationRoutes(routes: FastifyInstance, { pool, clock }: HttpContext)
   });
 }
 
-function memberRoutes(routes: FastifyInstance, context: HttpContext): void {
+function memberRoutes(routes: FastifyInstance, context: Pick<SessionContext, "pool">): void {
   routes.get(BASE, {
     schema: { summary: "People of the console", tags: ["admin"], response: { 200: envelopeSchema(consoleUserList) } },
     handler: async () =>
@@ -112,7 +112,7 @@ function memberRoutes(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-function auditRoute(routes: FastifyInstance, { pool }: HttpContext): void {
+function auditRoute(routes: FastifyInstance, { pool }: Pick<SessionContext, "pool">): void {
   routes.get("/admin/api/v1/audit", {
     schema: {
       summary: "What was changed by whom, the newest first",
@@ -139,7 +139,10 @@ function auditRoute(routes: FastifyInstance, { pool }: HttpContext): void {
 }
 
 /** An installation that nobody can change any more would be of no use. */
-async function changeAndKeepAdmin({ pool }: HttpContext, change: (tx: Executor) => Promise<boolean>): Promise<void> {
+async function changeAndKeepAdmin(
+  { pool }: Pick<SessionContext, "pool">,
+  change: (tx: Executor) => Promise<boolean>,
+): Promise<void> {
   await inTransaction(pool, async (tx) => {
     if (!(await change(tx))) throw nobody();
     if ((await countAdmins(tx)) === 0) throw new ApiError("badParameter", "The last admin stays an admin.");

@@ -18,12 +18,14 @@ import type { Executor } from "../../../db/engine/sql.ts";
 import { countedAddress } from "../../../domain/network.ts";
 import { ApiError } from "../../../errors.ts";
 import { hashPassword, isPassword, passwordProblem } from "../../../password.ts";
-import { callerOf, type HttpContext } from "../../context.ts";
-import { type Actor, actorOf, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../actor.ts";
+import { callerOf } from "../../caller-address.ts";
+import type { Actor } from "../actor.ts";
 import { noteChange } from "../audit.ts";
+import { actorOf, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../authentication.ts";
 import { knownDevice, rememberDevice } from "./known-device.ts";
 import { PasswordDesk, type Standing } from "./password-desk.ts";
 import { requireSameOrigin } from "./same-origin.ts";
+import type { SessionContext } from "./session-context.ts";
 import { type Attempt, type Counted, SignInLimits } from "./sign-in-limits.ts";
 
 const BASE = "/admin/api/v1/session";
@@ -38,7 +40,7 @@ const ADDRESS_FAILURES = 20;
 type Gate = { limits: SignInLimits; desk: PasswordDesk };
 
 /** Signing in and out of the console. These are open to everybody: the password, or the one-time link, is what counts. */
-export function sessionRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function sessionRoutes(routes: FastifyInstance, context: SessionContext): void {
   const gate: Gate = { limits: new SignInLimits(), desk: new PasswordDesk() };
   signInRoute(routes, context, gate);
   setupRoute(routes, context, gate);
@@ -50,7 +52,7 @@ export function sessionRoutes(routes: FastifyInstance, context: HttpContext): vo
  * Failures count by address and name together, so that nobody can be kept out everywhere by failing in their name; and by
  * address, so that nobody can go through many names.
  */
-function countedBy(context: HttpContext, request: FastifyRequest, name: string): readonly Counted[] {
+function countedBy(context: Pick<SessionContext, "caller">, request: FastifyRequest, name: string): readonly Counted[] {
   const address = countedAddress(callerOf(context, request));
   return [own(`name ${address} ${nameOf(name)}`), ofAddress(address)];
 }
@@ -67,7 +69,7 @@ function linksOf(address: string): Counted {
   return { key: `link ${address}`, free: ADDRESS_FAILURES, onSuccess: "give_back" };
 }
 
-function signInRoute(routes: FastifyInstance, context: HttpContext, { limits, desk }: Gate): void {
+function signInRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
   routes.post(`${BASE}/sign-in`, {
     schema: { summary: "Sign in", tags: ["session"], body: signInBody, response: { 200: sessionAnswer } },
     onRequest: async (request) => requireSameOrigin(context, request),
@@ -91,7 +93,7 @@ type Found = { kind: "right"; user: AdminUser } | { kind: "wrong"; name: string 
 
 /** Whose name and password these are. It takes as long where nobody has that name. */
 async function userBy(
-  { pool, metrics }: HttpContext,
+  { pool, metrics }: Pick<SessionContext, "pool" | "metrics">,
   desk: PasswordDesk,
   { name, password, standing }: { name: string; password: string; standing: Standing },
 ): Promise<Found> {
@@ -103,7 +105,7 @@ async function userBy(
   return user && isRight ? { kind: "right", user } : { kind: "wrong", name: user?.name };
 }
 
-function hashOf({ metrics }: HttpContext, desk: PasswordDesk, password: string): Promise<string> {
+function hashOf({ metrics }: Pick<SessionContext, "metrics">, desk: PasswordDesk, password: string): Promise<string> {
   return desk.inTurn("known", () => {
     metrics.passwordHashes.inc();
     return hashPassword(password);
@@ -111,7 +113,7 @@ function hashOf({ metrics }: HttpContext, desk: PasswordDesk, password: string):
 }
 
 function wrongPassword(
-  context: HttpContext,
+  context: Pick<SessionContext, "caller" | "failedSignIns">,
   request: FastifyRequest,
   { name, message }: { name: string | undefined; message: string },
 ): ApiError {
@@ -129,7 +131,7 @@ async function checked<T>(attempt: Attempt, check: () => Promise<T>): Promise<T>
   }
 }
 
-function setupRoute(routes: FastifyInstance, context: HttpContext, { limits, desk }: Gate): void {
+function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
   routes.post(`${BASE}/setup`, {
     schema: {
       summary: "Set a password by a one-time link",
@@ -154,7 +156,7 @@ function setupRoute(routes: FastifyInstance, context: HttpContext, { limits, des
   });
 }
 
-function badLink(context: HttpContext, request: FastifyRequest): ApiError {
+function badLink(context: Pick<SessionContext, "caller" | "failedSignIns">, request: FastifyRequest): ApiError {
   context.failedSignIns.note({ address: callerOf(context, request), by: "one-time link" });
   return new ApiError("badSign", "The link was used already, or is too old: `cli admin link` makes another one.");
 }
@@ -175,7 +177,7 @@ async function useLink(tx: Executor, { given, name, passwordHash }: UsedLink): P
   return (await loadAdminUsers(tx)).find(({ userId }) => userId === link.userId);
 }
 
-function ownRoutes(routes: FastifyInstance, context: HttpContext): void {
+function ownRoutes(routes: FastifyInstance, context: SessionContext): void {
   routes.get(BASE, {
     schema: { summary: "Who is signed in", tags: ["session"], response: { 200: sessionAnswer } },
     handler: async (request) => shownSession(context, await actorOf(context, request)),
@@ -197,7 +199,7 @@ function ownRoutes(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-function passwordRoute(routes: FastifyInstance, context: HttpContext, { limits, desk }: Gate): void {
+function passwordRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
   routes.post(`${BASE}/password`, {
     schema: {
       summary: "Change the own password",
@@ -232,7 +234,7 @@ function requireGoodPassword(password: string): void {
 }
 
 async function signIn(
-  context: HttpContext,
+  context: SessionContext,
   user: AdminUser,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
 ): Promise<object> {
@@ -245,6 +247,6 @@ async function signIn(
   return shownSession(context, { name: user.name, role: user.role, session });
 }
 
-function shownSession({ vault }: HttpContext, { name, role, session }: Actor): object {
+function shownSession({ vault }: Pick<SessionContext, "vault">, { name, role, session }: Actor): object {
   return success({ name, role, csrf: session === undefined ? "" : csrfTokenOf(vault, session) } satisfies Session);
 }

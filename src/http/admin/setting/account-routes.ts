@@ -15,7 +15,7 @@ import {
   givenUpAnswer,
 } from "../../../contract/setting/account.ts";
 import { dropAccount, listAccountFields, listAccounts, setAccount } from "../../../outbound/accounts.ts";
-import type { HttpContext } from "../../context.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/accounts";
 
@@ -24,7 +24,7 @@ type KeyBody = { app_id: number; ad_platform: string; advertiser_id?: string };
 type SetBody = KeyBody & { settings?: Values; secrets?: Values; postbacks?: string; costs?: string; rate?: number };
 
 /** Accounts at ad platforms, by which postbacks are sent and costs are pulled. */
-export function accountRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function accountRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, apps, clock, config } = context;
 
   routes.get(BASE, {

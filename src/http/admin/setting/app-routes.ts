@@ -35,18 +35,21 @@ import { isTimeZone } from "../../../domain/calendar.ts";
 import { CURRENCY, isRate } from "../../../domain/money.ts";
 import { ApiError } from "../../../errors.ts";
 import { firstTimes } from "../../../report/checklist.ts";
-import type { HttpContext } from "../../context.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/apps";
 
 /** Apps, what they prove themselves by, and how far a new one has come. */
-export function appRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function appRoutes(routes: FastifyInstance, context: SettingContext): void {
   listRoutes(routes, context);
   changeRoutes(routes, context);
   secretRoutes(routes, context);
 }
 
-function listRoutes(routes: FastifyInstance, { pool, vault, apps }: HttpContext): void {
+function listRoutes(
+  routes: FastifyInstance,
+  { pool, vault, apps }: Pick<SettingContext, "pool" | "vault" | "apps">,
+): void {
   routes.get(BASE, {
     schema: {
       summary: "Apps",
@@ -70,7 +73,10 @@ function listRoutes(routes: FastifyInstance, { pool, vault, apps }: HttpContext)
   });
 }
 
-function changeRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: HttpContext): void {
+function changeRoutes(
+  routes: FastifyInstance,
+  { pool, vault, apps, clock }: Pick<SettingContext, "pool" | "vault" | "apps" | "clock">,
+): void {
   routes.post(`${BASE}/create`, {
     schema: {
       summary: "Make an app",
@@ -105,7 +111,10 @@ function changeRoutes(routes: FastifyInstance, { pool, vault, apps, clock }: Htt
   });
 }
 
-function secretRoutes(routes: FastifyInstance, { pool, vault, apps }: HttpContext): void {
+function secretRoutes(
+  routes: FastifyInstance,
+  { pool, vault, apps }: Pick<SettingContext, "pool" | "vault" | "apps">,
+): void {
   routes.post(`${BASE}/keys`, {
     schema: {
       summary: "The secrets of an app",

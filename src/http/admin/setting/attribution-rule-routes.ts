@@ -25,14 +25,14 @@ import {
 import { ApiError, messageOf } from "../../../errors.ts";
 import { PLATFORM_NAMES, platformOfLink } from "../../../platform/registry.ts";
 import { type TriedRules, whatIf } from "../../../report/attribution/what-if.ts";
-import type { HttpContext } from "../../context.ts";
 import { daysOf } from "../day-range.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/attribution";
 type Texts = Readonly<Record<string, string>>;
 
 /** The rules by which an app's users are attributed, and what others would do. */
-export function attributionRuleRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function attributionRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
   routes.get(`${BASE}/rules`, {
@@ -75,7 +75,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: HttpCont
   });
 }
 
-async function shown({ pool }: HttpContext, appId: number): Promise<ShownRuleSettings> {
+async function shown({ pool }: Pick<SettingContext, "pool">, appId: number): Promise<ShownRuleSettings> {
   const settings = await loadRuleSettings(pool, [appId]);
   return {
     fields: RULE_FIELDS.map((field) => ({

@@ -13,12 +13,12 @@ import {
 } from "../../../contract/setting/account.ts";
 import { type GivenCallback, KNOWN_MACROS } from "../../../domain/postback/callback.ts";
 import { dropCallback, listCallbacks, setCallback } from "../../../postback/callbacks.ts";
-import type { HttpContext } from "../../context.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/callbacks";
 
 /** Where an app's own systems are told. */
-export function callbackRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function callbackRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, apps, clock, config } = context;
 
   routes.get(BASE, {

@@ -31,8 +31,8 @@ import { campaignLinks, shownCampaign } from "../../../platform/campaign-link.ts
 import { listPlatforms } from "../../../platform/platform-list.ts";
 import { platformOfLink } from "../../../platform/registry.ts";
 import { PAGE_SIZE, pageInfo, readPage } from "../../../report/list/list-request.ts";
-import type { HttpContext } from "../../context.ts";
 import { baseUrlOf } from "../base-url.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/campaigns";
 const RECENT_DAYS = 7;
@@ -41,7 +41,7 @@ const NOTHING = { clicks: 0, impressions: 0, users: 0 };
 type Texts = Record<string, string>;
 
 /** Promotion campaigns, their monitoring links, and the platforms there are. */
-export function campaignRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function campaignRoutes(routes: FastifyInstance, context: SettingContext): void {
   listRoutes(routes, context);
   changeRoutes(routes, context);
 
@@ -70,7 +70,7 @@ export function campaignRoutes(routes: FastifyInstance, context: HttpContext): v
   });
 }
 
-function listRoutes(routes: FastifyInstance, context: HttpContext): void {
+function listRoutes(routes: FastifyInstance, context: SettingContext): void {
   routes.get(BASE, {
     schema: {
       summary: "Campaigns of an app, and what they have brought lately",
@@ -84,7 +84,11 @@ function listRoutes(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-async function listedCampaigns({ pool, clock }: HttpContext, app: ServedApp, query: Texts): Promise<CampaignList> {
+async function listedCampaigns(
+  { pool, clock }: Pick<SettingContext, "pool" | "clock">,
+  app: ServedApp,
+  query: Texts,
+): Promise<CampaignList> {
   const { appId, timeZone } = app;
   const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
   const { campaigns, total } = await pageCampaigns(pool, { appId, search: query.search ?? "", ...page });
@@ -105,7 +109,7 @@ async function listedCampaigns({ pool, clock }: HttpContext, app: ServedApp, que
   };
 }
 
-function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
+function changeRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
   routes.post(`${BASE}/create`, {
@@ -146,7 +150,11 @@ function changeRoutes(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-async function findCampaign(context: HttpContext, appId: number, id: string): Promise<Campaign> {
+async function findCampaign(
+  context: Pick<SettingContext, "pool" | "apps">,
+  appId: number,
+  id: string,
+): Promise<Campaign> {
   const app = await context.apps.findById(appId);
   const campaign = await loadCampaign(context.pool, { appId: app.appId, turboPromotedObjectId: id });
   if (!campaign) throw new ApiError("badParameter", "The app has no campaign of that turbo_promoted_object_id.");

@@ -30,17 +30,17 @@ import {
   rotateDeveloperKey,
 } from "../../../db/developer-app.ts";
 import { ApiError } from "../../../errors.ts";
-import type { HttpContext } from "../../context.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/developers";
 
 /** Applications that pull reports: requested, then approved, refused or disabled by an admin. */
-export function developerRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function developerRoutes(routes: FastifyInstance, context: SettingContext): void {
   requestRoutes(routes, context);
   reviewRoutes(routes, context);
 }
 
-function requestRoutes(routes: FastifyInstance, context: HttpContext): void {
+function requestRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, clock } = context;
 
   routes.get(BASE, {
@@ -84,7 +84,7 @@ function requestRoutes(routes: FastifyInstance, context: HttpContext): void {
   });
 }
 
-function reviewRoutes(routes: FastifyInstance, context: HttpContext): void {
+function reviewRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, clock } = context;
 
   routes.post(`${BASE}/decide`, {
@@ -120,11 +120,11 @@ function rateOf(given: { rate_calls?: number; rate_window_s?: number }, otherwis
   return { calls: given.rate_calls ?? otherwise.calls, windowS: given.rate_window_s ?? otherwise.windowS };
 }
 
-async function assertApps({ apps }: HttpContext, granted: "all" | readonly number[]): Promise<void> {
+async function assertApps({ apps }: Pick<SettingContext, "apps">, granted: "all" | readonly number[]): Promise<void> {
   if (granted !== "all") for (const appId of granted) await apps.findById(appId);
 }
 
-async function find({ pool, vault }: HttpContext, id: number): Promise<DeveloperApp> {
+async function find({ pool, vault }: Pick<SettingContext, "pool" | "vault">, id: number): Promise<DeveloperApp> {
   const known = await loadDeveloperApp(pool, vault, id);
   if (!known) throw unknown();
   return known;

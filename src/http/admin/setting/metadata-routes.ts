@@ -18,12 +18,12 @@ import {
 } from "../../../db/metadata.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
-import type { HttpContext } from "../../context.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/metadata";
 
 /** Which events and properties an app has shown, and what was declared of them. */
-export function metadataRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function metadataRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
   routes.get(BASE, {
@@ -72,7 +72,7 @@ export function metadataRoutes(routes: FastifyInstance, context: HttpContext): v
 type Names = { events: readonly EventMeta[]; properties: readonly PropertyMeta[] };
 
 /** All names of all apps are held in memory, so there is an end to them. */
-async function assertRoom({ pool }: HttpContext, appId: number, more: Names): Promise<void> {
+async function assertRoom({ pool }: Pick<SettingContext, "pool">, appId: number, more: Names): Promise<void> {
   const known = await loadAppMeta(pool, { appId, limit: LIMITS.namesPerApp });
   const events = new Set([...known.events, ...more.events].map(({ name }) => name));
   const properties = new Set([...known.properties, ...more.properties].map(keyOf));
@@ -84,7 +84,7 @@ function keyOf({ scope, name }: Pick<PropertyMeta, "scope" | "name">): string {
   return `${scope} ${name}`;
 }
 
-async function shown({ pool, apps }: HttpContext, id: number): Promise<ShownMetadata> {
+async function shown({ pool, apps }: Pick<SettingContext, "pool" | "apps">, id: number): Promise<ShownMetadata> {
   const { appId, metadataMode } = await apps.findById(id);
   const { events, properties } = await loadAppMeta(pool, { appId, limit: LIMITS.namesPerApp });
   return {

@@ -20,7 +20,7 @@ import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { dryRun } from "../../../postback/dry-run.ts";
 import { addRule, changeRule, dropRule, listRules, orderRules, shownRule, triedRule } from "../../../postback/rules.ts";
-import type { HttpContext } from "../../context.ts";
+import type { SettingContext } from "./setting-context.ts";
 
 const BASE = "/admin/api/v1/postback";
 
@@ -28,7 +28,7 @@ type RuleBody = { app_id: number; rule_id: number } & GivenRule;
 type DryRunBody = { app_id: number; rule_id?: number; from: string; to: string } & GivenRule;
 
 /** When a platform is told what. */
-export function postbackRuleRoutes(routes: FastifyInstance, context: HttpContext): void {
+export function postbackRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
   routes.get(`${BASE}/rules`, {
@@ -86,7 +86,10 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: HttpContext
   dryRunRoute(routes, context);
 }
 
-function orderRoute(routes: FastifyInstance, { pool, apps, clock }: HttpContext): void {
+function orderRoute(
+  routes: FastifyInstance,
+  { pool, apps, clock }: Pick<SettingContext, "pool" | "apps" | "clock">,
+): void {
   routes.post(`${BASE}/rules/order`, {
     schema: {
       summary: "Put the postback rules of an app in order",
@@ -101,7 +104,7 @@ function orderRoute(routes: FastifyInstance, { pool, apps, clock }: HttpContext)
   });
 }
 
-function dryRunRoute(routes: FastifyInstance, context: HttpContext): void {
+function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
   const running = { dryRuns: 0 };
 
   routes.post(`${BASE}/dry-run`, {

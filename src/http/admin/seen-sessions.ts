@@ -1,5 +1,5 @@
-import { LIMITS } from "../../../limits.ts";
-import type { Actor } from "../actor.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Actor } from "./actor.ts";
 
 /** So long after a session was last looked up, its holder is still believed. */
 const BELIEVED_MS = 15 * 60_000;

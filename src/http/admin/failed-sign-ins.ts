@@ -1,10 +1,10 @@
 import type pg from "pg";
-import type { Clock } from "../../../clock.ts";
-import { addAudit, changeAudit } from "../../../db/audit-log.ts";
-import { countedAddress } from "../../../domain/network.ts";
-import { messageOf } from "../../../errors.ts";
-import { LIMITS } from "../../../limits.ts";
-import type { Log } from "../../../log.ts";
+import type { Clock } from "../../clock.ts";
+import { addAudit, changeAudit } from "../../db/audit-log.ts";
+import { countedAddress } from "../../domain/network.ts";
+import { messageOf } from "../../errors.ts";
+import { LIMITS } from "../../limits.ts";
+import type { Log } from "../../log.ts";
 
 /** What somebody tried to get in with. */
 export type SignInWay = "password" | "one-time link" | "admin token";

@@ -1,0 +1,119 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type pg from "pg";
+import type { Clock } from "../../clock.ts";
+import { findSession, isSessionAlive, type SessionLife } from "../../db/console-session.ts";
+import { isDatabaseAway } from "../../db/engine/failure.ts";
+import { ApiError } from "../../errors.ts";
+import type { Vault } from "../../vault.ts";
+import { type CallerAddress, callerOf } from "../caller-address.ts";
+import { type Actor, accessOf } from "./actor.ts";
+import type { AdminTokens } from "./admin-token.ts";
+import { cookieOf, setCookie } from "./cookie.ts";
+import type { FailedSignIns } from "./failed-sign-ins.ts";
+import type { SeenSessions } from "./seen-sessions.ts";
+
+/** What it takes to tell who uses the admin interface. */
+export type AuthenticationContext = {
+  pool: pg.Pool;
+  clock: Clock;
+  vault: Vault;
+  caller: CallerAddress;
+  adminTokens: AdminTokens;
+  seenSessions: SeenSessions;
+  failedSignIns: FailedSignIns;
+};
+
+export const SESSION_LIFE: SessionLife = { idleMs: 12 * 3_600_000, wholeMs: 7 * 24 * 3_600_000 };
+const COOKIE = "touchpoint_session";
+export const CSRF_HEADER = "touchpoint-csrf";
+
+/** Whether a session's holder may be who asks: another site can make a browser send the cookie, but not this. */
+export function csrfTokenOf(vault: Vault, session: string): string {
+  return createHmac("sha256", vault.keyFor("csrf")).update(session).digest("base64url");
+}
+
+/** Refuses whoever may not do what the route does; says who it is otherwise. */
+export async function actorOf(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
+  const actor =
+    request.headers.authorization === undefined
+      ? await signedIn(context, request)
+      : await tokenHolder(context, request);
+  if (actor.role !== "admin" && accessOf(request) === "change") {
+    throw new ApiError("notGranted", "An analyst may look at everything but secrets, and change nothing.");
+  }
+  return actor;
+}
+
+async function tokenHolder(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
+  const given = (request.headers.authorization ?? "").replace(/^Bearer /, "");
+  if (!(await context.adminTokens.isRight(given))) {
+    context.failedSignIns.note({ address: callerOf(context, request), by: "admin token" });
+    throw notSignedIn();
+  }
+  return { name: "admin token", role: "admin", session: undefined };
+}
+
+async function signedIn(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
+  const session = sessionOf(request);
+  if (session === undefined) throw notSignedIn();
+  if (
+    request.method !== "GET" &&
+    !isSame(String(request.headers[CSRF_HEADER] ?? ""), csrfTokenOf(context.vault, session))
+  ) {
+    throw new ApiError("badSign", `The header ${CSRF_HEADER} does not belong to this session.`);
+  }
+  const actor = await findActor(context, request, session);
+  if (!actor) throw notSignedIn();
+  return actor;
+}
+
+async function findActor(
+  context: AuthenticationContext,
+  request: FastifyRequest,
+  session: string,
+): Promise<Actor | undefined> {
+  const { pool, clock, seenSessions } = context;
+  const nowMs = clock();
+  try {
+    const user = await findSession(pool, { token: session, nowMs, life: SESSION_LIFE });
+    const actor = user && { name: user.name, role: user.role, session };
+    if (actor) seenSessions.note(session, actor, nowMs);
+    else seenSessions.forget(session);
+    return actor;
+  } catch (error) {
+    const seen = isDatabaseAway(error) && accessOf(request) === "read" ? seenSessions.find(session, nowMs) : undefined;
+    if (!seen) throw error;
+    return seen;
+  }
+}
+
+/** Of somebody who is being answered for longer than a moment. Being asked does not keep a session alive. */
+export async function isStillSignedIn(
+  { pool, clock }: Pick<AuthenticationContext, "pool" | "clock">,
+  { session }: Actor,
+): Promise<boolean> {
+  return session === undefined || isSessionAlive(pool, { token: session, nowMs: clock(), life: SESSION_LIFE });
+}
+
+function notSignedIn(): ApiError {
+  return new ApiError(
+    "badSign",
+    "Sign in, or send the header Authorization: `Bearer ` and the admin token (`cli admin token` prints it).",
+  );
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+export function sessionOf(request: FastifyRequest): string | undefined {
+  return cookieOf(request, COOKIE);
+}
+
+/** The empty text ends the session. */
+export function setSession(request: FastifyRequest, reply: FastifyReply, token: string): void {
+  const lifeS = token === "" ? 0 : SESSION_LIFE.wholeMs / 1000;
+  setCookie(request, reply, { name: COOKIE, value: token, lifeS, path: "/" });
+}

@@ -1,0 +1,16 @@
+import type pg from "pg";
+import type { Clock } from "../../../clock.ts";
+import type { Config } from "../../../config.ts";
+import type { AppDirectory } from "../../../intake/app-directory.ts";
+import type { Vault } from "../../../vault.ts";
+
+/** What the routes of the settings work with. */
+export type SettingContext = {
+  config: Pick<Config, "platformPrivateNetworks" | "callbackPrivateNetworks">;
+  clock: Clock;
+  pool: pg.Pool;
+  /** Read-only connections: tries of a rule on the past use them. */
+  reportPool: () => pg.Pool;
+  vault: Vault;
+  apps: AppDirectory;
+};

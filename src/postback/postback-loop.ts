@@ -1,0 +1,41 @@
+import type { Clock } from "../clock.ts";
+import type { Config } from "../config.ts";
+import type { Database } from "../db/engine/database.ts";
+import { openPool } from "../db/engine/pool.ts";
+import { LIMITS } from "../limits.ts";
+import type { Log } from "../log.ts";
+import type { Loop } from "../loop.ts";
+import type { Vault } from "../vault.ts";
+import { PostbackWorker } from "./worker.ts";
+
+/** Connections of their own: a postback that waits for a platform never takes one from an answer. */
+const CONNECTIONS = 4;
+
+type PostbackConfig = Pick<
+  Config,
+  "postbackRetryMs" | "postbackDeadlineMs" | "platformPrivateNetworks" | "callbackPrivateNetworks"
+>;
+
+export type PostbackLoopOptions = { config: PostbackConfig; log: Log; clock: Clock; database: Database; vault: Vault };
+
+/** Sends postbacks as they fall due. */
+export function startPostbacks({ config, log, clock, database, vault }: PostbackLoopOptions): Loop {
+  const pool = openPool(database.connection, { log, connectionsMax: CONNECTIONS, name: "postback" });
+  const worker = new PostbackWorker({
+    pool,
+    vault,
+    log,
+    clock,
+    connectionsMax: LIMITS.postbacksInFlight,
+    backOffMs: config.postbackRetryMs,
+    deadlineMs: config.postbackDeadlineMs,
+    mayCallPrivate: { platforms: config.platformPrivateNetworks, callbacks: config.callbackPrivateNetworks },
+  });
+  const sending = worker.start();
+  return {
+    async stop() {
+      await sending.stop();
+      await pool.end();
+    },
+  };
+}

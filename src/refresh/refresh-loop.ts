@@ -1,0 +1,33 @@
+import type pg from "pg";
+import { elapsedMs } from "../clock.ts";
+import { IntakePace } from "../intake/pace.ts";
+import type { Log } from "../log.ts";
+import { type Loop, startLoop } from "../loop.ts";
+import { refreshOnce } from "./refresh.ts";
+
+const IDLE_MS = 500;
+/** A turn counts for about so long; then the newest slices come first again. */
+const TURN_MS = 1_000;
+/** Slices that are counted at the same time while little comes in. */
+const SLICES_AT_ONCE = 2;
+/** The rest after a turn, as a multiple of its length. While much comes in, the cores belong to collection. */
+const RESTS = { quiet: 0.5, busy: 4 };
+
+export type RefreshLoopOptions = { pool: pg.Pool; log: Log; durable: () => number };
+
+/** Keeps the cube up to date with what apply has marked. */
+export function startRefresh({ pool, log, durable }: RefreshLoopOptions): Loop {
+  const pace = new IntakePace(durable);
+  let restUntilMs = 0;
+  const turn = async (signal: AbortSignal) => {
+    const startedMs = elapsedMs();
+    if (startedMs < restUntilMs) return "idle" as const;
+    const isBusy = pace.isBusy();
+    const counted = await refreshOnce(pool, { signal, forMs: TURN_MS, atOnce: isBusy ? 1 : SLICES_AT_ONCE });
+    if (counted === 0) return "idle" as const;
+    const nowMs = elapsedMs();
+    restUntilMs = nowMs + (nowMs - startedMs) * (isBusy ? RESTS.busy : RESTS.quiet);
+    return "idle" as const;
+  };
+  return startLoop({ name: "refresh", log, idleMs: IDLE_MS, turn });
+}
