@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { decodeItem } from "../src/apply/decode.ts";
+import { decodeItem } from "../src/apply/entry/decode.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
 import { copyJson, copyRows, copyText } from "../src/db/engine/copy.ts";
 import { inTransaction } from "../src/db/engine/pool.ts";

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { newUser } from "../src/apply/facts.ts";
+import { newUser } from "../src/apply/facts/new-user.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
 import type { App } from "../src/db/app.ts";
 import { embeddedConnection } from "../src/db/engine/embedded-role.ts";

@@ -30,7 +30,12 @@ const ROWS: Readonly<Record<string, string>> = {
   "report/ad": "contract/admin db/* domain/* report report/list report/metric",
   "report/user": "contract/admin db/* domain/* report/list",
   "report/attribution": "contract/admin db/* domain/*",
-  apply: "db/* domain/* intake/pace.ts journal platform platform/apple platform/platform.ts platform/registry.ts",
+  "apply/entry": "domain domain/event domain/user journal platform",
+  "apply/touch": "apply/entry db domain domain/attribution domain/user platform",
+  "apply/facts": "apply/entry apply/touch db db/engine domain/* journal platform/registry.ts",
+  "apply/step":
+    "apply/entry apply/facts apply/touch db domain/* journal platform/apple platform/platform.ts platform/registry.ts",
+  apply: "apply/* db/* domain/* intake/pace.ts journal",
   asa: "db domain intake",
   outbound: "db/* domain/* platform platform/connector platform/registry.ts",
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",

@@ -9,6 +9,16 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
+/** A text, or a number as text; the empty text for anything else. */
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
+}
+
+/** A number; 0 for anything else. */
+export function numberOf(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) ? value : 0;
+}
+
 /**
  * Parses a body. Both the HTTP side and apply read it with this one function, so they see the same values: text that
  * PostgreSQL cannot hold (NUL, lone surrogates) has become U+FFFD in both. A long number as an order's id arrives as

@@ -1,8 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { decodeItem } from "../../src/apply/decode.ts";
-import { ObservedNames } from "../../src/apply/observed-names.ts";
-import { applyBatch, type Batch } from "../../src/apply/transaction.ts";
+import { type Batch, batchOf } from "../../src/apply/batch.ts";
+import { decodeItem } from "../../src/apply/entry/decode.ts";
+import { ObservedNames } from "../../src/apply/facts/observed-names.ts";
+import { applyBatch } from "../../src/apply/transaction.ts";
 import { changeApp } from "../../src/db/app.ts";
 import { ErasureDigest } from "../../src/db/erased-user.ts";
 import { loadEventParts, openEventDays } from "../../src/db/event-day.ts";
@@ -28,7 +29,8 @@ async function ordersOf(): Promise<object[]> {
 
 async function wholeBatch(): Promise<Batch> {
   const items = await readAll(stage.journal.dir, stage.journal.durable);
-  return { journalId: stage.journal.id, from: 0, until: stage.journal.durable, entries: items.map(decodeItem) };
+  const { id: journalId, durable: until } = stage.journal;
+  return batchOf(stage.pool, { journalId, from: 0, until, entries: items.map(decodeItem) });
 }
 
 const context = async () => ({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newUser } from "../../src/apply/facts.ts";
+import { newUser } from "../../src/apply/facts/new-user.ts";
 import { changeAsaTokens } from "../../src/db/asa-token.ts";
 import { storeDecisions } from "../../src/db/attribution-decision.ts";
 import { inTransaction } from "../../src/db/engine/pool.ts";

@@ -1,5 +1,5 @@
 import type pg from "pg";
-import { decodeItem } from "../../apply/decode.ts";
+import { decodeItem } from "../../apply/entry/decode.ts";
 import { countFacts } from "../../db/facts.ts";
 import { loadOtherCursors, readCursor } from "../../db/journal-cursor.ts";
 import { isSetAside } from "../../db/set-aside.ts";

@@ -42,7 +42,7 @@ const SOCKET_PATH_BYTES_MAX = 100;
 
 /**
  * Tuned for one machine whose durable log is the journal: large WAL so that checkpoints are rare, no replication.
- * fsync and full_page_writes stay on; the apply transaction alone commits asynchronously (see apply/applier.ts).
+ * fsync and full_page_writes stay on; the apply transaction alone commits asynchronously (see apply/transaction.ts).
  */
 const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   max_connections: "100",

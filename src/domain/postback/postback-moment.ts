@@ -7,7 +7,8 @@ import type { Occurrence } from "./postback-rule.ts";
  * who turns out to belong to another platform, has them made again from the tables. Both make them here.
  */
 
-type At = Pick<Occurrence, "atMs" | "day" | "receivedAtMs">;
+/** When something happened, on which day of the app's time zone, and when the server was told. */
+export type At = Pick<Occurrence, "atMs" | "day" | "receivedAtMs">;
 
 const PLAIN = { cents: null, count: null, traceId: "", properties: {} } as const;
 

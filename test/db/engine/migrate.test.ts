@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
-import { newUser } from "../../../src/apply/facts.ts";
+import { newUser } from "../../../src/apply/facts/new-user.ts";
 import { checksumOf, migrate } from "../../../src/db/engine/migrate.ts";
 import { inTransaction } from "../../../src/db/engine/pool.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../../src/db/event-day.ts";

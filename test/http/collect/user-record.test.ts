@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { newUser } from "../../../src/apply/facts.ts";
+import { newUser } from "../../../src/apply/facts/new-user.ts";
 import type { App } from "../../../src/db/app.ts";
 import { inTransaction } from "../../../src/db/engine/pool.ts";
 import { insertUsers } from "../../../src/db/user-account.ts";

@@ -1,5 +1,5 @@
-import type { KeyRow, RangeLookup } from "../db/touch.ts";
-import type { ReadTouch } from "../platform/link.ts";
+import type { KeyRow, RangeLookup } from "../../db/touch.ts";
+import type { ReadTouch } from "../../platform/link.ts";
 
 /** A touch that a batch has brought and that was not stored before. */
 export type FreshTouch = ReadTouch & {

@@ -1,14 +1,15 @@
-import type { TouchDay } from "../db/touch-day.ts";
+import type { TouchDay } from "../../db/touch-day.ts";
+import type { AppSettings } from "../facts/app-settings.ts";
+import type { FreshTouches } from "../touch/fresh-touches.ts";
 import { isAdKey } from "./ad-campaigns.ts";
-import type { Facts } from "./facts.ts";
 
 /** What the new touches of a batch add to the days of their campaigns. */
-export function touchDaysOf(facts: Pick<Facts, "fresh" | "app">): TouchDay[] {
+export function touchDaysOf(fresh: FreshTouches, settings: AppSettings): TouchDay[] {
   const days = new Map<string, TouchDay>();
-  for (const { appId, touch } of facts.fresh.list) {
+  for (const { appId, touch } of fresh.list) {
     const { campaignId: turboPromotedObjectId, kind, touchedAtMs } = touch;
     if (!isAdKey(turboPromotedObjectId)) continue;
-    const day = facts.app(appId).calendar.dayOf(touchedAtMs);
+    const day = settings.of(appId).calendar.dayOf(touchedAtMs);
     const key = `${appId}\t${day}\t${turboPromotedObjectId}`;
     const known = days.get(key) ?? { appId, turboPromotedObjectId, day, clicks: 0, impressions: 0 };
     if (kind === "click") known.clicks += 1;

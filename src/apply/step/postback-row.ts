@@ -1,5 +1,5 @@
-import type { NewOutboxRow } from "../db/outbox.ts";
-import type { NewPostback } from "../db/postback.ts";
+import type { NewOutboxRow } from "../../db/outbox.ts";
+import type { NewPostback } from "../../db/postback.ts";
 
 /** A postback that is to be stored and, where it waits, sent. */
 export type Row = { postback: NewPostback; lane: string; content: NewOutboxRow["content"] };

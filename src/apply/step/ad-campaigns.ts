@@ -1,7 +1,7 @@
-import type { AdCampaign } from "../db/ad-campaign.ts";
-import type { UserAccount } from "../db/user-account.ts";
-import { LIMITS } from "../limits.ts";
-import type { FreshTouch } from "./fresh-touches.ts";
+import type { AdCampaign } from "../../db/ad-campaign.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { LIMITS } from "../../limits.ts";
+import type { FreshTouch } from "../touch/fresh-touches.ts";
 
 /** Which plans and ads belong to which campaigns, as the touches and users of a batch tell it. Each pair once. */
 export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly UserAccount[]): AdCampaign[] {

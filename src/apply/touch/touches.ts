@@ -1,24 +1,14 @@
 import type pg from "pg";
-import { findTouchIds, insertTouches, touchKeyText } from "../db/touch.ts";
-import type { TouchWeekState } from "../db/touch-week.ts";
-import { DAY_MS, weekOf } from "../domain/calendar.ts";
-import type { DecodedEntry } from "./decode.ts";
+import { findTouchIds, insertTouches, touchKeyText } from "../../db/touch.ts";
+import type { TouchWeekState } from "../../db/touch-week.ts";
+import { DAY_MS } from "../../domain/calendar.ts";
+import type { DecodedEntry, TouchEntry } from "../entry/decode.ts";
 import { type FreshTouch, storedKeysOf } from "./fresh-touches.ts";
-
-export type TouchEntry = Extract<DecodedEntry, { kind: "touch" }>;
 
 export type TouchOutcome = "stored" | "duplicate" | "too_old" | "no_platform";
 
 /** What-if asks about windows wider than the ones in force, so touches are kept and looked for at least this long. */
 export const LOOK_BACK_MS_MIN = 14 * DAY_MS;
-/** A link call may be this much later than its touch, and a platform's clock this much ahead. */
-const LATE_MS_MAX = 91 * DAY_MS;
-const AHEAD_MS_MAX = DAY_MS;
-
-/** The week that a touch is stored in: that of its instant, unless that lies beyond belief. */
-export function weekOfTouch({ touchedAtMs, receivedAtMs }: { touchedAtMs: number; receivedAtMs: number }): string {
-  return weekOf(Math.min(Math.max(touchedAtMs, receivedAtMs - LATE_MS_MAX), receivedAtMs + AHEAD_MS_MAX));
-}
 
 export type SortedTouches = { outcomes: { entry: TouchEntry; outcome: TouchOutcome }[]; fresh: FreshTouch[] };
 
@@ -33,11 +23,10 @@ export async function sortTouches(
   const known = await alreadyStored(tx, entries);
   for (const entry of entries) {
     if (entry.kind !== "touch") continue;
-    const { read } = entry;
+    const { read, week } = entry;
     const appId = entry.head.app;
     const id = read && touchKeyText(appId, read.touch.touchId);
-    const week = read && weekOfTouch(read.touch);
-    if (!read || !id || !week) outcomes.push({ entry, outcome: "no_platform" });
+    if (!read || !id) outcomes.push({ entry, outcome: "no_platform" });
     else if (fresh.has(id) || known.has(id)) outcomes.push({ entry, outcome: "duplicate" });
     else if (weeks.get(week) !== "open") outcomes.push({ entry, outcome: "too_old" });
     else {

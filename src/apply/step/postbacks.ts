@@ -1,8 +1,7 @@
 import type pg from "pg";
-import { loadCallbackWishes } from "../db/callback.ts";
-import { insertOutbox } from "../db/outbox.ts";
-import { loadPastMoments, type UserMoment } from "../db/past-moments.ts";
-import { loadReaches } from "../db/platform-account.ts";
+import type { Order } from "../../db/orders.ts";
+import { insertOutbox } from "../../db/outbox.ts";
+import { loadPastMoments, type UserMoment } from "../../db/past-moments.ts";
 import {
   findEarlierPostbacks,
   type OrderOfPostback,
@@ -10,68 +9,52 @@ import {
   showPostbacksInOrders,
   storePostbacks,
   withdrawPostbacks,
-} from "../db/postback.ts";
-import { loadPostbackRules } from "../db/postback-rule.ts";
-import type { UserAccount } from "../db/user-account.ts";
-import { POSTBACK_STATUS, type PostbackStatus, shownStatusOf } from "../domain/postback/postback.ts";
-import { PostbackBook } from "../domain/postback/postback-book.ts";
-import { returnMoment } from "../domain/postback/postback-moment.ts";
-import { postbackConnectorOf } from "../platform/registry.ts";
+} from "../../db/postback.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { POSTBACK_STATUS, type PostbackStatus, shownStatusOf } from "../../domain/postback/postback.ts";
+import { returnMoment } from "../../domain/postback/postback-moment.ts";
+import { orderKeyText, userKeyText } from "../entry/key-text.ts";
+import type { AppSettings } from "../facts/app-settings.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { Decided } from "./attribution.ts";
-import { orderKey } from "./collected.ts";
-import { type Facts, userKey } from "./facts.ts";
 import { callbackRows } from "./own-callbacks.ts";
 import { createdAt, type Row } from "./postback-row.ts";
-
-/** What each app tells to whom; apps that tell nobody have none. */
-export async function loadBooks(tx: pg.PoolClient, appIds: readonly number[]): Promise<Map<number, PostbackBook>> {
-  const accounts = await loadReaches(tx, appIds);
-  const wishes = await loadCallbackWishes(tx, appIds);
-  const telling = [...new Set([...accounts, ...wishes].map(({ appId }) => appId))];
-  const rules = await loadPostbackRules(tx, telling);
-  return new Map(
-    telling.map((appId) => {
-      const own = wishes.filter((wish) => wish.appId === appId);
-      const book = new PostbackBook({
-        appId,
-        rules: rules.filter((rule) => rule.appId === appId),
-        accounts: accounts.filter((account) => account.appId === appId),
-        own: {
-          attribution: own.some(({ kind }) => kind === "attribution"),
-          events: new Set(own.flatMap(({ kind, events }) => (kind === "event" ? events : []))),
-        },
-        takesPostbacks: (platform) => postbackConnectorOf(platform) !== undefined,
-      });
-      return [appId, book];
-    }),
-  );
-}
 
 /**
  * Judges the moments of a batch, once it is decided where its users came from, and writes into the batch's orders what
  * becomes of them.
  */
-export function judgeMoments(facts: Facts, decided: Decided): Row[] {
+export function judgeMoments({ settings, users, tallies }: Facts, decided: Decided): Row[] {
   const returns = decided.decisions.flatMap(({ appId, clientId, number, atMs }) => {
-    const user = facts.user({ appId, clientId });
+    const user = users.find({ appId, clientId });
     if (number === 1 || user?.decisionNumber !== number) return [];
     return [
-      { user, occurrence: returnMoment({ atMs, day: facts.app(appId).calendar.dayOf(atMs), receivedAtMs: atMs }) },
+      { user, occurrence: returnMoment({ atMs, day: settings.of(appId).calendar.dayOf(atMs), receivedAtMs: atMs }) },
     ];
   });
-  const rows = [...facts.moments, ...returns].flatMap((moment) => rowsOf(facts, moment));
-  if (facts.orders.length > 0 && rows.length > 0) showInNewOrders(facts, rows);
+  const rows = [...tallies.moments, ...returns].flatMap((moment) => rowsOf(settings, moment));
+  if (tallies.orders.length > 0 && rows.length > 0) showInNewOrders(tallies.orders, rows);
   return rows;
 }
 
-function rowsOf(facts: Facts, { user, occurrence }: UserMoment): Row[] {
-  const { book } = facts.app(user.appId);
+function rowsOf(settings: AppSettings, { user, occurrence }: UserMoment): Row[] {
+  const { book } = settings.of(user.appId);
   // Who turns out to be history at the end of the batch was so all along.
   if (!book || user.isHistory) return [];
   return book.judge(occurrence, user).map(({ eventType, subject, status, reason, ruleId, cents }) => ({
     postback: {
-      ...{ appId: user.appId, clientId: user.clientId, eventType, subject, status, reason, ruleId, valueCents: cents },
-      ...{ adPlatform: user.adPlatform, moment: occurrence.moment, traceId: occurrence.traceId, atMs: occurrence.atMs },
+      appId: user.appId,
+      clientId: user.clientId,
+      eventType,
+      subject,
+      status,
+      reason,
+      ruleId,
+      valueCents: cents,
+      adPlatform: user.adPlatform,
+      moment: occurrence.moment,
+      traceId: occurrence.traceId,
+      atMs: occurrence.atMs,
       isPassed: status === POSTBACK_STATUS.waiting,
       ...createdAt(occurrence.receivedAtMs),
     },
@@ -81,15 +64,15 @@ function rowsOf(facts: Facts, { user, occurrence }: UserMoment): Row[] {
 }
 
 /** New orders are written with what they show, so that hardly any of them is written twice. */
-function showInNewOrders(facts: Facts, rows: readonly Row[]): void {
+function showInNewOrders(orders: readonly Order[], rows: readonly Row[]): void {
   const told = new Map<string, { statuses: Set<PostbackStatus>; isPassed: boolean }>();
   for (const { postback } of rows) {
-    const key = orderKey(postback.appId, postback.traceId);
+    const key = orderKeyText(postback);
     const { statuses, isPassed } = told.get(key) ?? { statuses: new Set(), isPassed: false };
     told.set(key, { statuses: statuses.add(postback.status), isPassed: isPassed || postback.isPassed });
   }
-  for (const order of facts.orders) {
-    const shown = told.get(orderKey(order.appId, order.traceId));
+  for (const order of orders) {
+    const shown = told.get(orderKeyText(order));
     if (!shown) continue;
     order.postbackStatus = shownStatusOf(shown.statuses);
     order.passStatus = shown.isPassed ? 1 : 0;
@@ -103,21 +86,22 @@ function showInNewOrders(facts: Facts, rows: readonly Row[]): void {
 export async function writePostbacks(
   tx: pg.PoolClient,
   facts: Facts,
-  { rows, placed }: { rows: readonly Row[]; placed: readonly UserAccount[] },
+  { rows, placed, receivedAtMs }: { rows: readonly Row[]; placed: readonly UserAccount[]; receivedAtMs: number },
 ): Promise<void> {
-  const earlier = await findEarlierPostbacks(tx, facts.orders);
-  if (![...facts.apps.values()].some(({ book }) => book)) return showPostbacksInOrders(tx, earlier);
-  const moved = placed.filter((user) => facts.isStored(user) && facts.app(user.appId).book?.tellsPlatforms);
+  const { settings, users, tallies } = facts;
+  const earlier = await findEarlierPostbacks(tx, tallies.orders);
+  if (!settings.hasBooks()) return showPostbacksInOrders(tx, earlier);
+  const moved = placed.filter((user) => users.isStored(user) && settings.of(user.appId).book?.tellsPlatforms);
   const withdrawn = await withdrawPostbacks(tx, moved);
   const madeFor = new Map(withdrawn.map((row) => [postbackKeyText(row), row.madeFor]));
-  const again = (await judgeAgain(tx, facts, moved)).map((row) => {
+  const again = (await judgeAgain(tx, settings, moved)).map((row) => {
     const name = madeFor.get(postbackKeyText(row.postback));
     return name === undefined ? row : { ...row, postback: { ...row.postback, madeFor: name } };
   });
-  const movedKeys = new Set(moved.map(userKey));
-  const live = rows.filter(({ postback }) => !movedKeys.has(userKey(postback)));
-  const all = onePerKey([...again, ...live, ...callbackRows(facts, placed)]).filter(
-    ({ postback }) => !facts.isErasedLater(postback),
+  const movedKeys = new Set(moved.map(userKeyText));
+  const live = rows.filter(({ postback }) => !movedKeys.has(userKeyText(postback)));
+  const all = onePerKey([...again, ...live, ...callbackRows(facts, { placed, receivedAtMs })]).filter(
+    ({ postback }) => !users.erasures.isErasedAfter(receivedAtMs, postback),
   );
   const keys = await storePostbacks(
     tx,
@@ -137,16 +121,16 @@ export async function writePostbacks(
   await showPostbacksInOrders(tx, [...earlier, ...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
 }
 
-async function judgeAgain(tx: pg.PoolClient, facts: Facts, moved: readonly UserAccount[]): Promise<Row[]> {
+async function judgeAgain(tx: pg.PoolClient, settings: AppSettings, moved: readonly UserAccount[]): Promise<Row[]> {
   const rows: Row[] = [];
   for (const appId of new Set(moved.map((user) => user.appId))) {
-    const { book, calendar } = facts.app(appId);
+    const { book, calendar } = settings.of(appId);
     if (!book) continue;
     const users = moved.filter((user) => user.appId === appId);
     const moments = await loadPastMoments(tx, users, { book, calendar });
     // In the order in which they came, as they were judged the first time.
     moments.sort((left, right) => left.occurrence.receivedAtMs - right.occurrence.receivedAtMs);
-    for (const moment of moments) rows.push(...rowsOf(facts, moment));
+    for (const moment of moments) rows.push(...rowsOf(settings, moment));
   }
   return rows;
 }

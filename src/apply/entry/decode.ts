@@ -1,36 +1,52 @@
-import { cutValue, propertiesOf, typeOfEvent } from "../domain/event/admission.ts";
-import { canonicalText, canonicalTexts, fingerprintOf } from "../domain/event/fingerprint.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds } from "../domain/json.ts";
-import { messageOf, type Rejection } from "../errors.ts";
-import { decodeEntry, type Entry, type EntryHead } from "../journal/entry.ts";
-import { plainBody } from "../journal/packed-body.ts";
-import type { JournalItem } from "../journal/reader.ts";
-import { type ReadTouch, readTouch } from "../platform/link.ts";
-import { LinkQuery } from "../platform/link-query.ts";
+import { cutValue, propertiesOf, typeOfEvent } from "../../domain/event/admission.ts";
+import { canonicalText, canonicalTexts, fingerprintOf } from "../../domain/event/fingerprint.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds, textOf } from "../../domain/json.ts";
+import type { UserKey } from "../../domain/user/user-key.ts";
+import { messageOf, type Rejection } from "../../errors.ts";
+import { decodeEntry, type Entry, type EntryHead } from "../../journal/entry.ts";
+import { plainBody } from "../../journal/packed-body.ts";
+import type { JournalItem } from "../../journal/reader.ts";
+import { type ReadTouch, readTouch } from "../../platform/link.ts";
+import { LinkQuery } from "../../platform/link-query.ts";
+import { paymentOf, type SentPayment } from "./payment.ts";
+import { weekOfTouch } from "./week-of-touch.ts";
 
 /** One event, ready to be stored once it is known to be new. */
 export type SentEvent = {
   type: "track" | "profile";
   event: string;
   atMs: number;
+  /** The day in the app's time zone; empty until the settings of the app are known (see batch.ts). */
+  day: string;
   fingerprint: string;
   properties: JsonObject;
   /** The properties as JSON text, with `$ip` and `$ua` for track events. */
   propertiesText: string;
+  /** The payment that the event is, if it is one. */
+  payment: SentPayment | undefined;
 };
 
-export type DecodedEntry = { from: number; until: number; payload: Buffer } & (
-  | {
-      kind: "events";
-      head: EntryHead;
-      received: number;
-      rejected: readonly (readonly [number, string])[];
-      events: SentEvent[];
-    }
-  | { kind: "user"; head: EntryHead; body: JsonObject }
-  | { kind: "touch"; head: EntryHead; read: ReadTouch | undefined }
-  | { kind: "unreadable"; head: EntryHead | undefined; reason: string }
-);
+/** Where an entry stands in the journal, and its bytes. */
+type Place = { from: number; until: number; payload: Buffer };
+/** What an entry says, and of whom. */
+type Said = { head: EntryHead; user: UserKey };
+
+export type EventsEntry = Place &
+  Said & {
+    kind: "events";
+    received: number;
+    rejected: readonly (readonly [number, string])[];
+    events: SentEvent[];
+  };
+/** Something about the user itself: a registration, a device, ids, Apple's answer. */
+export type UserEntry = Place & Said & { kind: "user"; body: JsonObject };
+export type RenameEntry = Place & Said & { kind: "rename"; newClientId: string };
+export type ErasureEntry = Place & Said & { kind: "erasure" };
+/** `read` is undefined where no platform is known by that name; then `week`, which the touch is stored in, is empty. */
+export type TouchEntry = Place & { kind: "touch"; head: EntryHead; read: ReadTouch | undefined; week: string };
+export type UnreadableEntry = Place & { kind: "unreadable"; head: EntryHead | undefined; reason: string };
+
+export type DecodedEntry = EventsEntry | UserEntry | RenameEntry | ErasureEntry | TouchEntry | UnreadableEntry;
 
 /**
  * Turns the bytes of the journal into what the transaction needs. Everything that can be computed without the database
@@ -53,42 +69,59 @@ export function decodeItem(item: JournalItem): DecodedEntry {
 function decodeBody(entry: Entry) {
   const { head } = entry;
   const text = plainBody(entry);
+  const user = { appId: head.app, clientId: head.client };
   switch (head.kind) {
     case "collect":
-      return decodeCollect(head, asObject(parseJson(text)));
+      return decodeCollect({ head, user }, asObject(parseJson(text)));
     case "consumer_event":
-      return oneEvent(head, consumerEvent(asObject(parseJson(text))));
+      return oneEvent({ head, user }, consumerEvent(asObject(parseJson(text))));
     case "handle_event":
-      return oneEvent(head, handleEvent(asObject(parseJsonWithIds(text)), head.at));
+      return oneEvent({ head, user }, handleEvent(asObject(parseJsonWithIds(text)), head.at));
     case "click":
     case "impression":
-      return { kind: "touch" as const, head, read: readTouch(head.kind, LinkQuery.ofBytes(entry.body), head.at) };
+      return decodeTouch(head, readTouch(head.kind, LinkQuery.ofBytes(entry.body), head.at));
     default:
-      return { kind: "user" as const, head, body: asObject(parseJsonWithIds(text)) };
+      return decodeUser({ head, user }, asObject(parseJsonWithIds(text)));
   }
 }
 
-function decodeCollect(head: EntryHead, body: JsonObject) {
+function decodeTouch(head: EntryHead, read: ReadTouch | undefined) {
+  return { kind: "touch" as const, head, read, week: read ? weekOfTouch(read.touch) : "" };
+}
+
+function decodeUser({ head, user }: Said, body: JsonObject) {
+  switch (head.kind) {
+    case "reset_client_id":
+      return { kind: "rename" as const, head, user, newClientId: textOf(body.new_client_id) };
+    case "erase":
+      return { kind: "erasure" as const, head, user };
+    default:
+      return { kind: "user" as const, head, user, body };
+  }
+}
+
+function decodeCollect({ head, user }: Said, body: JsonObject) {
   const list = body.event_list as JsonValue[];
   const rejectedIndexes = head.rejected && new Set(head.rejected.map(([index]) => index));
   const address = addressFrom(textOf(body.client_ip) || head.ip, textOf(body.client_ua) || head.ua);
   const corrections = correctionsOf(head);
+  const by = { user, kind: head.kind };
   const events: SentEvent[] = [];
   for (let index = 0; index < list.length; index += 1) {
     if (rejectedIndexes?.has(index)) continue;
     const sent = list[index] as JsonObject;
     const type = typeOfEvent(sent, body.type) as SentEvent["type"];
-    events.push(
-      sentEvent(
-        corrections,
-        index,
-        { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties: propertiesOf(sent) },
-        body,
-        address,
-      ),
+    const event = sentEvent(
+      corrections,
+      index,
+      { type, event: sent.event as string, atMs: Math.floor(sent.time as number), properties: propertiesOf(sent) },
+      body,
+      address,
     );
+    event.payment = paymentOf(event, by);
+    events.push(event);
   }
-  return { kind: "events" as const, head, received: list.length, rejected: head.rejected ?? [], events };
+  return { kind: "events" as const, head, user, received: list.length, rejected: head.rejected ?? [], events };
 }
 
 /** In every time zone, its day is written with four digits of the year. */
@@ -113,13 +146,15 @@ function sentEvent(
   if (isUsual && raw.properties.$ip === undefined && raw.properties.$ua === undefined) {
     const { canonical, withAdded } = canonicalTexts(raw.properties, address.added);
     const fingerprint = fingerprintOf({ atMs, type, event, canonical });
-    return { type, event, atMs, properties: raw.properties, fingerprint, propertiesText: withAdded };
+    const { properties } = raw;
+    return { type, event, atMs, day: "", fingerprint, properties, propertiesText: withAdded, payment: undefined };
   }
   const canonical = canonicalText(withoutAddress(raw.properties));
   const fingerprint = fingerprintOf({ atMs, type, event, canonical });
   const properties = corrected(raw.properties, corrections?.get(index));
   const stored = type === "track" ? { ...properties, ...addressOf(properties, body, address) } : properties;
-  return { type, event, atMs, properties, fingerprint, propertiesText: canonicalText(stored) };
+  const propertiesText = canonicalText(stored);
+  return { type, event, atMs, day: "", fingerprint, properties, propertiesText, payment: undefined };
 }
 
 function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject {
@@ -168,9 +203,10 @@ function addressOf(properties: JsonObject, body: JsonObject, { ip, ua }: Address
   };
 }
 
-function oneEvent(head: EntryHead, raw: RawEvent) {
+function oneEvent({ head, user }: Said, raw: RawEvent) {
   const event = sentEvent(undefined, 0, raw, {}, addressFrom(head.ip, head.ua));
-  return { kind: "events" as const, head, received: 1, rejected: [] as [number, Rejection][], events: [event] };
+  event.payment = paymentOf(event, { user, kind: head.kind });
+  return { kind: "events" as const, head, user, received: 1, rejected: [] as [number, Rejection][], events: [event] };
 }
 
 function consumerEvent(body: JsonObject): RawEvent {
@@ -190,8 +226,4 @@ function handleEvent(body: JsonObject, receivedAtMs: number): RawEvent {
 function asObject(value: JsonValue): JsonObject {
   if (!isObject(value)) throw new Error("The body of the entry is not an object.");
   return value;
-}
-
-export function textOf(value: JsonValue | undefined): string {
-  return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }

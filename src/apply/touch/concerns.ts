@@ -1,7 +1,8 @@
 import type pg from "pg";
-import { findUsersByKeys, type KeyOfUser } from "../db/user-key.ts";
-import type { UserKey } from "../domain/user/user-key.ts";
-import { LIMITS } from "../limits.ts";
+import { findUsersByKeys, type KeyOfUser } from "../../db/user-key.ts";
+import type { UserKey } from "../../domain/user/user-key.ts";
+import { LIMITS } from "../../limits.ts";
+import { userKeyText } from "../entry/key-text.ts";
 import type { FreshTouch, FreshTouches } from "./fresh-touches.ts";
 
 /** One key of a new touch, and the range of arrival instants that the touch can explain. */
@@ -23,31 +24,23 @@ export class Concerns {
   readonly #stored = new Map<number, Holder[]>();
   /** Where touches stand that concern each of them. */
   readonly #touchedAt = new Map<string, number[]>();
-  readonly #nameOf: (user: UserKey) => string;
 
-  static readonly NONE = new Concerns([], () => "");
-
-  private constructor(keys: readonly TouchedKey[], nameOf: (user: UserKey) => string) {
+  private constructor(keys: readonly TouchedKey[]) {
     this.#keys = keys;
-    this.#nameOf = nameOf;
   }
 
   /** `windowMs`: how long after a touch of the app a user may arrive whom it has brought. */
-  static async load(
-    tx: pg.PoolClient,
-    fresh: FreshTouches,
-    { windowMs, nameOf }: { windowMs: (appId: number) => number; nameOf: (user: UserKey) => string },
-  ): Promise<Concerns> {
+  static async load(tx: pg.PoolClient, fresh: FreshTouches, windowMs: (appId: number) => number): Promise<Concerns> {
     const keys = fresh.list.flatMap((touch) => {
       const { appId } = touch;
       const fromMs = touch.touch.touchedAtMs;
       return touch.keys.map(({ value }) => ({ appId, key: value, fromMs, untilMs: fromMs + windowMs(appId), touch }));
     });
-    const concerns = new Concerns(keys, nameOf);
+    const concerns = new Concerns(keys);
     for (const { lookup, clientId, atMs } of await findUsersByKeys(tx, keys, LIMITS.usersPerLateTouch)) {
       const { appId, touch } = keys[lookup]!;
       pushTo(concerns.#stored, lookup, { appId, clientId, atMs });
-      pushTo(concerns.#touchedAt, nameOf({ appId, clientId }), touch.position);
+      pushTo(concerns.#touchedAt, userKeyText({ appId, clientId }), touch.position);
     }
     return concerns;
   }
@@ -58,8 +51,8 @@ export class Concerns {
   }
 
   /** Whether a touch in [from, until) of the journal concerns a user who was stored before the batch. */
-  isTouched(name: string, { from, until }: { from: number; until: number }): boolean {
-    return this.#touchedAt.get(name)?.some((position) => position >= from && position < until) ?? false;
+  isTouched(user: UserKey, { from, until }: { from: number; until: number }): boolean {
+    return this.#touchedAt.get(userKeyText(user))?.some((position) => position >= from && position < until) ?? false;
   }
 
   /** The position of the last touch that concerns each user, given the keys that users got in the batch. */
@@ -72,7 +65,7 @@ export class Concerns {
       const stored = this.#stored.get(number) ?? [];
       const own = byKey.get(`${touched.appId} ${touched.key}`);
       for (const holder of own ? firstOf([...stored, ...gainedBefore(touched, own)]) : stored) {
-        const name = this.#nameOf(holder);
+        const name = userKeyText(holder);
         positions.set(name, Math.max(touched.touch.position, positions.get(name) ?? 0));
       }
     });

@@ -1,10 +1,10 @@
 import type pg from "pg";
-import { loadAcceptedDays, loadDaysOfUsers, loadLaterDays, markSlices } from "../db/dirty-day.ts";
-import type { UserAccount } from "../db/user-account.ts";
-import type { UserDay } from "../db/user-day.ts";
-import { daysBetween } from "../domain/calendar.ts";
-import { COHORT_DAYS, type Placement, RETENTION_DAYS, type Slice } from "../domain/cube.ts";
-import type { Facts } from "./facts.ts";
+import { loadAcceptedDays, loadDaysOfUsers, loadLaterDays, markSlices } from "../../db/dirty-day.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import type { UserDay } from "../../db/user-day.ts";
+import { daysBetween } from "../../domain/calendar.ts";
+import { COHORT_DAYS, type Placement, RETENTION_DAYS, type Slice } from "../../domain/cube.ts";
+import type { Facts } from "../facts/facts.ts";
 
 /**
  * Marks the slices of the cube that a batch changes, in the batch's own transaction. Days on which old users are merely
@@ -12,23 +12,23 @@ import type { Facts } from "./facts.ts";
  */
 export async function markDirty(
   tx: pg.PoolClient,
-  { facts, placed }: { facts: Facts; placed: readonly UserAccount[] },
-  receivedAtMs: number,
+  { users, tallies }: Facts,
+  { placed, receivedAtMs }: { placed: readonly UserAccount[]; receivedAtMs: number },
 ): Promise<void> {
   const slices = new DirtySlices();
   const moved: UserAccount[] = [];
   for (const user of placed) {
-    const before = facts.before(user);
+    const before = users.before(user);
     if (before) moved.push(user);
     if (before) slices.add(user.appId, "touch", before.placeDay);
     slices.add(user.appId, "touch", user.placeDay);
     slices.add(user.appId, "registered", user.registeredDay);
   }
-  const days = facts.storedUserDays();
-  for (const day of facts.newUserDays()) slices.add(day.appId, "occurred", day.day);
-  for (const day of days) addDay(slices, facts, day);
+  const days = tallies.days.storedUsers();
+  for (const day of tallies.days.newUsers()) slices.add(day.appId, "occurred", day.day);
+  for (const day of days) addDay(slices, users.find(day), day);
   // Who stands elsewhere now does so on every day; who did something earlier than known is not new on the later days.
-  const late = days.filter((day) => day.day < (facts.before(day)?.latestDay ?? ""));
+  const late = days.filter((day) => day.day < (users.before(day)?.latestDay ?? ""));
   const elsewhere = [...(await loadDaysOfUsers(tx, moved)), ...(await loadLaterDays(tx, late))];
   for (const { appId, day } of [...elsewhere, ...(await loadAcceptedDays(tx, placed))]) {
     slices.add(appId, "occurred", day);
@@ -37,9 +37,8 @@ export async function markDirty(
 }
 
 /** What a stored user did on a day, as far as it shows on other days too. */
-function addDay(slices: DirtySlices, facts: Facts, day: UserDay): void {
+function addDay(slices: DirtySlices, user: UserAccount | undefined, day: UserDay): void {
   slices.add(day.appId, "occurred", day.day);
-  const user = facts.user(day);
   if (!user) return;
   const hasFigures = day.payCount > 0 || day.adCount > 0 || day.registerEvents > 0;
   const daysAfter = daysBetween(user.registeredDay, day.day);

@@ -1,15 +1,18 @@
-import type { UserAccount } from "../db/user-account.ts";
-import type { JsonObject } from "../domain/json.ts";
-import { POSTBACK_STATUS } from "../domain/postback/postback.ts";
-import { callbackLaneOf } from "../domain/postback/postback-book.ts";
-import { md5 } from "../domain/user/identity.ts";
-import type { Facts } from "./facts.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import type { JsonObject } from "../../domain/json.ts";
+import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
+import { callbackLaneOf } from "../../domain/postback/postback-book.ts";
+import { md5 } from "../../domain/user/identity.ts";
+import type { Facts } from "../facts/facts.ts";
 import { createdAt, type Row } from "./postback-row.ts";
 
 /** What the app's own systems are told of a batch: where users came from, and the events they asked for. */
-export function callbackRows(facts: Facts, placed: readonly UserAccount[]): Row[] {
+export function callbackRows(
+  { settings, tallies }: Facts,
+  { placed, receivedAtMs }: { placed: readonly UserAccount[]; receivedAtMs: number },
+): Row[] {
   const attributions = placed.flatMap((user) => {
-    if (!user.isRegistered || !facts.app(user.appId).book?.own.attribution) return [];
+    if (!user.isRegistered || !settings.of(user.appId).book?.own.attribution) return [];
     const content = attributionOf(user);
     // Told once of each source, however often the user is decided on.
     const subject = md5(JSON.stringify(content));
@@ -18,12 +21,12 @@ export function callbackRows(facts: Facts, placed: readonly UserAccount[]): Row[
         kind: "attribution",
         subject,
         atMs: user.registeredAtMs,
-        createdAtMs: facts.receivedAtMs,
+        createdAtMs: receivedAtMs,
         content,
       }),
     ];
   });
-  const events = facts.ownEvents.map(({ user, event, receivedAtMs }) => {
+  const events = tallies.ownEvents.map(({ user, event, receivedAtMs: createdAtMs }) => {
     const content = {
       event: event.event,
       time: event.atMs,
@@ -34,7 +37,7 @@ export function callbackRows(facts: Facts, placed: readonly UserAccount[]): Row[
       kind: "event",
       subject: event.fingerprint,
       atMs: event.atMs,
-      createdAtMs: receivedAtMs,
+      createdAtMs,
       content,
     });
   });
@@ -65,18 +68,20 @@ function rowOf(
   const { kind, subject, atMs, createdAtMs, content } = told;
   return {
     postback: {
-      ...{
-        appId,
-        clientId,
-        subject,
-        atMs,
-        ...createdAt(createdAtMs),
-        eventType: `$${kind}`,
-        moment: kind,
-        adPlatform: "",
-        traceId: "",
-      },
-      ...{ ruleId: 0, valueCents: null, isPassed: true, reason: "", status: POSTBACK_STATUS.waiting },
+      appId,
+      clientId,
+      subject,
+      atMs,
+      ...createdAt(createdAtMs),
+      eventType: `$${kind}`,
+      moment: kind,
+      adPlatform: "",
+      traceId: "",
+      ruleId: 0,
+      valueCents: null,
+      isPassed: true,
+      reason: "",
+      status: POSTBACK_STATUS.waiting,
     },
     lane: callbackLaneOf(appId, kind),
     content,

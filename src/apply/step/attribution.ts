@@ -1,31 +1,42 @@
 import type pg from "pg";
-import type { DecisionKey, StoredDecision } from "../db/attribution-decision.ts";
-import { loadCampaignPlatforms } from "../db/campaign.ts";
-import type { UserAccount } from "../db/user-account.ts";
-import type { KeyOfUser } from "../db/user-key.ts";
-import { type Decision, decide, type FoundTouch } from "../domain/attribution/attribution.ts";
-import type { Source } from "../domain/attribution/launch.ts";
-import { METHODS } from "../domain/attribution/method.ts";
-import type { Key } from "../domain/attribution/touch-key.ts";
-import { DAY_MS } from "../domain/calendar.ts";
-import { findCandidates, type Question } from "./candidates.ts";
-import type { GainedKey } from "./concerns.ts";
-import { type Facts, userKey } from "./facts.ts";
+import type { DecisionKey, StoredDecision } from "../../db/attribution-decision.ts";
+import { loadCampaignPlatforms } from "../../db/campaign.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import type { KeyOfUser } from "../../db/user-key.ts";
+import { type Decision, decide, type FoundTouch } from "../../domain/attribution/attribution.ts";
+import type { RuleBook } from "../../domain/attribution/attribution-rules.ts";
+import type { Source } from "../../domain/attribution/launch.ts";
+import { METHODS } from "../../domain/attribution/method.ts";
+import type { Key } from "../../domain/attribution/touch-key.ts";
+import { DAY_MS } from "../../domain/calendar.ts";
+import { userKeyText } from "../entry/key-text.ts";
+import type { Facts } from "../facts/facts.ts";
+import { findCandidates, type Question } from "../touch/candidates.ts";
+import type { GainedKey } from "../touch/concerns.ts";
 import { type Arrival, heldSource, keysOf, registrationOf, sourceOf, subjectOf } from "./source.ts";
 
-/** A registration or a return, on its way to a decision. */
-type Arrived = Omit<Question, "seenUntil"> & { user: UserAccount; arrival: Arrival; keys: Key[]; isReturn: boolean };
+/** A registration or a return of a user, with the keys that it brought. */
+type Arrived = { user: UserAccount; arrival: Arrival; isReturn: boolean; keys: Key[] };
+/** … on its way to a decision. */
 type Case = Arrived & Question;
+
+/** What is to be written and deleted, and the users whose touch has changed. */
+export type Decided = {
+  decisions: StoredDecision[];
+  withdrawn: DecisionKey[];
+  keys: KeyOfUser[];
+  moved: UserAccount[];
+};
 
 /**
  * Decides where every user came from of whom the batch brought something new. A decision counts the touches up to the
  * last journal entry that concerns the user (an entry of the user's own, or a touch that shares a key with the user) and
  * none behind it. So the result does not depend on how the journal is cut into batches.
  */
-export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Decided> {
-  await loadCampaigns(tx, facts);
-  const cases = casesOf(facts);
-  const found = await findCandidates(tx, { questions: cases, fresh: facts.fresh }, isOpen);
+export async function decideUsers(tx: pg.PoolClient, facts: Pick<Facts, "settings" | "users">): Promise<Decided> {
+  const { settings, users } = facts;
+  const cases = casesOf(facts, await loadPlatforms(tx, users.toDecide()));
+  const found = await findCandidates(tx, { questions: cases, fresh: users.open.fresh }, isOpen);
   const before = new Map(cases.map(({ user }) => [user, user.touchedAtMs]));
   const decisions: StoredDecision[] = [];
   const withdrawn: DecisionKey[] = [];
@@ -42,77 +53,69 @@ export async function decideUsers(tx: pg.PoolClient, facts: Facts): Promise<Deci
     } else {
       withdrawn.push(...withdrawReturn(user, registrations.get(user)!));
     }
-    user.placeDay = facts.app(one.appId).calendar.dayOf(user.touchedAtMs ?? user.registeredAtMs);
-    facts.putUser(user);
+    user.placeDay = settings.of(one.appId).calendar.dayOf(user.touchedAtMs ?? user.registeredAtMs);
+    users.put(user);
   });
   const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);
-  return { decisions, withdrawn, keys: uniqueKeys([...facts.pastKeys, ...cases.flatMap(keysOfCase)]), moved };
+  return { decisions, withdrawn, keys: uniqueKeys([...users.open.pastKeys, ...cases.flatMap(keysOfArrived)]), moved };
 }
 
-/** Of the campaigns that registrations name: most name none. Like the rules, they count as they are set now. */
-async function loadCampaigns(tx: pg.PoolClient, facts: Facts): Promise<void> {
-  const named = facts
-    .usersToDecide()
-    .flatMap(({ appId, launch, returned }) =>
-      [launch.campaignId, returned?.launch.campaignId].flatMap((id) =>
-        id ? [{ appId, turboPromotedObjectId: id }] : [],
-      ),
-    );
-  for (const { appId, turboPromotedObjectId, adPlatform } of await loadCampaignPlatforms(tx, named)) {
-    facts.campaignPlatforms.set(`${appId}\t${turboPromotedObjectId}`, adPlatform);
-  }
+/** The platforms of the campaigns that registrations name, by app and campaign: most name none. */
+type CampaignPlatforms = ReadonlyMap<string, string>;
+
+/** Like the rules, campaigns count as they are set now. */
+async function loadPlatforms(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<CampaignPlatforms> {
+  const named = users.flatMap(({ appId, launch, returned }) =>
+    [launch.campaignId, returned?.launch.campaignId].flatMap((id) =>
+      id ? [{ appId, turboPromotedObjectId: id }] : [],
+    ),
+  );
+  const campaigns = await loadCampaignPlatforms(tx, named);
+  return new Map(campaigns.map((one) => [`${one.appId}\t${one.turboPromotedObjectId}`, one.adPlatform]));
 }
 
 /**
  * The keys that a user has at the moment. An entry that may change them is preceded by this where the batch has brought
  * something of the user already: in a batch of its own, what came before would have left these keys in the table.
  */
-export function keysAtHand(facts: Facts, user: UserAccount): GainedKey[] {
-  const gainedAt = facts.heardAt.get(userKey(user));
-  return gainedAt === undefined ? [] : casesOfUser(facts, user).flatMap((one) => gainedKeys(one, gainedAt));
+export function keysAtHand({ settings, users }: Facts, user: UserAccount): GainedKey[] {
+  const gainedAt = users.open.heardAt(user);
+  if (gainedAt === undefined) return [];
+  return arrivalsOf(user, settings.of(user.appId).rules).flatMap((arrived) => gainedKeys(arrived, gainedAt));
 }
 
-function gainedKeys(one: Arrived, gainedAt: number): GainedKey[] {
-  return keysOfCase(one).map((key) => ({ ...key, gainedAt }));
+function gainedKeys(arrived: Arrived, gainedAt: number): GainedKey[] {
+  return keysOfArrived(arrived).map((key) => ({ ...key, gainedAt }));
 }
 
 /** The decisions to make, each with the journal position up to which it counts touches. */
-function casesOf(facts: Facts): Case[] {
-  const cases = facts.usersToDecide().flatMap((user) => casesOfUser(facts, user));
-  const gained = cases.flatMap((one) => {
-    const heardAt = facts.heardAt.get(userKey(one.user));
+function casesOf({ settings, users }: Pick<Facts, "settings" | "users">, platforms: CampaignPlatforms): Case[] {
+  const { open } = users;
+  const arrived = users.toDecide().flatMap((user) => arrivalsOf(user, settings.of(user.appId).rules));
+  const gained = arrived.flatMap((one) => {
+    const heardAt = open.heardAt(one.user);
     return heardAt === undefined ? [] : gainedKeys(one, heardAt);
   });
-  const touchedAt = facts.concerns.positions([...facts.pastKeys, ...gained]);
-  return cases.flatMap((one) => {
-    const key = userKey(one.user);
-    const seenUntil = Math.max(facts.heardAt.get(key) ?? -1, touchedAt.get(key) ?? -1);
-    return seenUntil < 0 ? [] : [{ ...one, seenUntil }];
+  const touchedAt = open.concerns.positions([...open.pastKeys, ...gained]);
+  return arrived.flatMap((one) => {
+    const { user, arrival, isReturn } = one;
+    const { appId } = user;
+    const seenUntil = Math.max(open.heardAt(user) ?? -1, touchedAt.get(userKeyText(user)) ?? -1);
+    if (seenUntil < 0) return [];
+    const subject = subjectOf(user, arrival, (id) => platforms.get(`${appId}\t${id}`));
+    const { rules } = settings.of(appId);
+    return [{ ...one, appId, rules, seenUntil, subject: isReturn ? { ...subject, reported: undefined } : subject }];
   });
 }
 
-/** What is to be written and deleted, and the users whose touch has changed. */
-export type Decided = {
-  decisions: StoredDecision[];
-  withdrawn: DecisionKey[];
-  keys: KeyOfUser[];
-  moved: UserAccount[];
-};
-
 /** The registration before the return: the return is judged against what the registration came to. */
-function casesOfUser(facts: Facts, user: UserAccount): Arrived[] {
-  const { rules } = facts.app(user.appId);
-  const arrivals = [{ arrival: registrationOf(user), isReturn: false }];
-  if (user.returned && rules.app.reattribution) arrivals.push({ arrival: user.returned, isReturn: true });
-  const campaigns = (id: string) => facts.campaignPlatforms.get(`${user.appId}\t${id}`);
-  return arrivals.map(({ arrival, isReturn }) => {
-    const subject = subjectOf(user, arrival, campaigns);
-    return {
-      ...{ user, arrival, isReturn, rules, appId: user.appId },
-      subject: isReturn ? { ...subject, reported: undefined } : subject,
-      keys: keysOf(user, arrival),
-    };
-  });
+function arrivalsOf(user: UserAccount, rules: RuleBook): Arrived[] {
+  const registration = registrationOf(user);
+  const arrived = [{ user, arrival: registration, isReturn: false, keys: keysOf(user, registration) }];
+  if (user.returned && rules.app.reattribution) {
+    arrived.push({ user, arrival: user.returned, isReturn: true, keys: keysOf(user, user.returned) });
+  }
+  return arrived;
 }
 
 /** More touches under a key can only change something while no click has won by the surest method. */
@@ -189,7 +192,7 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
   };
 }
 
-function keysOfCase({ user, arrival, keys }: Arrived): KeyOfUser[] {
+function keysOfArrived({ user, arrival, keys }: Arrived): KeyOfUser[] {
   const { appId, clientId } = user;
   return keys.map(({ value, method }) => ({ appId, clientId, key: value, method, atMs: arrival.atMs }));
 }

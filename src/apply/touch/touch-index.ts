@@ -7,10 +7,10 @@ import {
   loadTouches,
   type RangeLookup,
   touchKeyText,
-} from "../db/touch.ts";
-import type { Touch } from "../domain/attribution/touch.ts";
-import { weekOf } from "../domain/calendar.ts";
-import { LIMITS } from "../limits.ts";
+} from "../../db/touch.ts";
+import type { Touch } from "../../domain/attribution/touch.ts";
+import { weekOf } from "../../domain/calendar.ts";
+import { LIMITS } from "../../limits.ts";
 import type { FreshTouches } from "./fresh-touches.ts";
 
 /**

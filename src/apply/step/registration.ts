@@ -1,49 +1,51 @@
-import type { UserAccount } from "../db/user-account.ts";
-import type { Rules } from "../domain/attribution/attribution-rules.ts";
-import { DAY_MS } from "../domain/calendar.ts";
-import { dimensionText } from "../domain/cube.ts";
-import { isObject, type JsonObject } from "../domain/json.ts";
-import { registrationMoments } from "../domain/postback/postback-moment.ts";
-import { deviceOf, mergeDevice } from "../domain/user/device.ts";
-import { cleanId } from "../domain/user/identity.ts";
-import { placeOf } from "../domain/user/place.ts";
-import type { EntryHead } from "../journal/entry.ts";
-import { LIMITS } from "../limits.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import type { Rules } from "../../domain/attribution/attribution-rules.ts";
+import { DAY_MS } from "../../domain/calendar.ts";
+import { dimensionText } from "../../domain/cube.ts";
+import { isObject, type JsonObject, textOf } from "../../domain/json.ts";
+import { registrationMoments } from "../../domain/postback/postback-moment.ts";
+import { deviceOf, mergeDevice } from "../../domain/user/device.ts";
+import { cleanId } from "../../domain/user/identity.ts";
+import { placeOf } from "../../domain/user/place.ts";
+import type { EntryHead } from "../../journal/entry.ts";
+import { LIMITS } from "../../limits.ts";
+import type { UserEntry } from "../entry/decode.ts";
+import { countersAt, noteMoments } from "../facts/activity.ts";
+import type { Facts } from "../facts/facts.ts";
+import { newUser } from "../facts/new-user.ts";
 import { keysAtHand } from "./attribution.ts";
-import { textOf } from "./decode.ts";
-import { type Facts, newUser } from "./facts.ts";
 import { launchOf } from "./source.ts";
 
 /** register, initialize, attributed, device_info and update_data: everything that is about the user itself. */
-export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject): void {
-  const known = facts.user({ appId: head.app, clientId: head.client });
-  if (known?.isRegistered) facts.pastKeys.push(...keysAtHand(facts, known));
+export function applyUserEntry(facts: Facts, entry: UserEntry): void {
+  const { head, body } = entry;
+  const { users, tallies } = facts;
+  const known = users.find(entry.user);
+  if (known?.isRegistered) users.open.pastKeys.push(...keysAtHand(facts, known));
   switch (head.kind) {
     case "register":
     case "initialize":
     case "attributed":
-      facts.putUser(
-        known?.isRegistered ? registeredAgain(facts, known, head, body) : registered(facts, head, body, known),
-      );
-      facts.hear({ appId: head.app, clientId: head.client });
+      users.put(known?.isRegistered ? registeredAgain(facts, known, entry) : registered(facts, entry, known));
+      users.open.hear(entry.user, entry.from);
       return;
     case "device_info":
       if (!known) return;
-      facts.putUser(withDevice(known, isObject(body.data) ? body.data : {}));
-      facts.hear(known);
+      users.put(withDevice(known, isObject(body.data) ? body.data : {}));
+      users.open.hear(known, entry.from);
       return;
     case "update_data":
       if (!known) return;
-      facts.putUser(withClickId(withIds(known, body), body));
-      facts.hear(known);
+      users.put(withClickId(withIds(known, body), body));
+      users.open.hear(known, entry.from);
       return;
     case "apple_attribution":
       if (!known) return;
-      facts.asaTokens.push({ kind: "resolved", appId: head.app, clientId: head.client, outcome: textOf(body.outcome) });
+      tallies.asaTokens.push({ kind: "resolved", ...entry.user, outcome: textOf(body.outcome) });
       if (!isObject(body.attribution)) return;
       known.launch = { ...known.launch, apple: body.attribution };
-      facts.putUser(known);
-      facts.hear(known);
+      users.put(known);
+      users.open.hear(known, entry.from);
       return;
     case "click":
     case "impression":
@@ -57,11 +59,11 @@ export function applyUserEntry(facts: Facts, head: EntryHead, body: JsonObject):
 }
 
 /** The first registration: it fixes the instant, the source and the place. */
-function registered(facts: Facts, head: EntryHead, body: JsonObject, implicit: UserAccount | undefined): UserAccount {
-  const app = facts.app(head.app);
+function registered(facts: Facts, entry: UserEntry, implicit: UserAccount | undefined): UserAccount {
+  const { head, body } = entry;
+  const { calendar } = facts.settings.of(head.app);
   const history = isObject(body.history_info) ? body.history_info : undefined;
-  const key = { appId: head.app, clientId: head.client };
-  const user = implicit ?? newUser(key, instantOf(head, body, history), app);
+  const user = implicit ?? newUser(entry.user, instantOf(head, body, history), { calendar });
   const ip = textOf(head.kind === "attributed" ? body.active_ip : body.client_ip) || head.ip;
   Object.assign(user, {
     isRegistered: true,
@@ -76,12 +78,12 @@ function registered(facts: Facts, head: EntryHead, body: JsonObject, implicit: U
     launch: head.kind === "attributed" ? {} : launchOf(body, history),
     reported: head.kind === "attributed" ? reportOf(body) : null,
   });
-  facts.putUser(user);
-  // The registration itself makes its day an active one.
-  facts.day(user, user.registeredAtMs);
+  facts.users.put(user);
   const at = { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: head.at };
-  facts.noteMoments(user, registrationMoments(at));
-  noteAsaToken(facts, head, body);
+  // The registration itself makes its day an active one. The time zone may have changed since a client sent its first event.
+  countersAt(facts, user, { ...at, day: calendar.dayOf(user.registeredAtMs) });
+  noteMoments(facts, user, registrationMoments(at));
+  noteAsaToken(facts, entry);
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
 }
 
@@ -103,14 +105,15 @@ function reportOf(body: JsonObject): JsonObject {
 }
 
 /** A second registration brings name, version, ids and device up to date, and leaves instant and source alone. */
-function registeredAgain(facts: Facts, user: UserAccount, head: EntryHead, body: JsonObject): UserAccount {
-  const { rules } = facts.app(user.appId);
+function registeredAgain(facts: Facts, user: UserAccount, entry: UserEntry): UserAccount {
+  const { head, body } = entry;
+  const { rules } = facts.settings.of(user.appId);
   if (rules.app.reattribution && head.kind !== "attributed" && isReturn(user, head)) {
-    facts.needsDecisions(user);
+    facts.users.needDecisions(user, entry.from);
     noteReturn(user, head, body, rules.app);
   }
   // A token may not have been ready the first time. After a day it is about another download than the one that counts.
-  if (head.at < user.registeredAtMs + DAY_MS) noteAsaToken(facts, head, body);
+  if (head.at < user.registeredAtMs + DAY_MS) noteAsaToken(facts, entry);
   user.name = textOf(body.name) || user.name;
   if (typeof body.version === "number") user.version = body.version;
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
@@ -135,10 +138,10 @@ function noteReturn(user: UserAccount, head: EntryHead, body: JsonObject, rules:
   };
 }
 
-function noteAsaToken(facts: Facts, head: EntryHead, body: JsonObject): void {
+function noteAsaToken({ tallies }: Facts, { head, body, user }: UserEntry): void {
   const token = textOf(body.asa_token);
   if (head.kind !== "initialize" || token === "" || token.length > LIMITS.asaTokenLength) return;
-  facts.asaTokens.push({ kind: "waiting", appId: head.app, clientId: head.client, token, receivedAtMs: head.at });
+  tallies.asaTokens.push({ kind: "waiting", ...user, token, receivedAtMs: head.at });
 }
 
 /** A click id that comes after the registration counts as if it had come with it. */

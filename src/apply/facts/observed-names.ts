@@ -1,5 +1,5 @@
-import type { ObservedName } from "../db/metadata.ts";
-import { LIMITS } from "../limits.ts";
+import type { ObservedName } from "../../db/metadata.ts";
+import { LIMITS } from "../../limits.ts";
 
 type Kind = ObservedName["kind"];
 

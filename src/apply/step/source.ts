@@ -1,14 +1,14 @@
-import type { UserAccount } from "../db/user-account.ts";
-import type { Subject, Verdict } from "../domain/attribution/attribution.ts";
-import type { Launch, Source } from "../domain/attribution/launch.ts";
-import { type AdIds, NO_AD_IDS, type Touch } from "../domain/attribution/touch.ts";
-import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../domain/attribution/touch-key.ts";
-import { dimensionText } from "../domain/cube.ts";
-import { isObject, type JsonObject } from "../domain/json.ts";
-import { cleanId, cleanValue } from "../domain/user/identity.ts";
-import { apple, appleTouchedAtMs } from "../platform/apple/link.ts";
-import { adDataOf, fieldsOf, type Platform } from "../platform/platform.ts";
-import { PLATFORMS_WITH_LINKS, platformNamed, platformOfLink, readLaunchQuery } from "../platform/registry.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import type { Subject, Verdict } from "../../domain/attribution/attribution.ts";
+import type { Launch, Source } from "../../domain/attribution/launch.ts";
+import { type AdIds, NO_AD_IDS, type Touch } from "../../domain/attribution/touch.ts";
+import { clickKeys, deviceKeys, ipUaKeys, type Key, openIdKeys } from "../../domain/attribution/touch-key.ts";
+import { dimensionText } from "../../domain/cube.ts";
+import { isObject, type JsonObject } from "../../domain/json.ts";
+import { cleanId, cleanValue } from "../../domain/user/identity.ts";
+import { apple, appleTouchedAtMs } from "../../platform/apple/link.ts";
+import { adDataOf, fieldsOf, type Platform } from "../../platform/platform.ts";
+import { PLATFORMS_WITH_LINKS, platformNamed, platformOfLink, readLaunchQuery } from "../../platform/registry.ts";
 
 /** What a user's own words say about the source: the launch query, or what Apple answered. */
 type LaunchSource = { platform: Platform; ids: AdIds; adData: JsonObject };

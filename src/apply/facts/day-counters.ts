@@ -1,5 +1,5 @@
-import type { UserDay } from "../db/user-day.ts";
-import { microsOfEcpm } from "../domain/money.ts";
+import type { UserDay } from "../../db/user-day.ts";
+import { microsOfEcpm } from "../../domain/money.ts";
 
 /** What one track event adds to its day: the same whether it has just come in or is counted again later. */
 export function countTrackEvent(day: UserDay, { event, ecpm }: { event: string; ecpm: number }): void {
@@ -28,8 +28,4 @@ export function addCounters(sum: UserDay, more: UserDay): void {
   sum.payCents += more.payCents;
   sum.adCount += more.adCount;
   sum.adMicros += more.adMicros;
-}
-
-export function numberOf(value: unknown): number {
-  return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }

@@ -1,5 +1,5 @@
-import type { UserAccount } from "../db/user-account.ts";
-import { CUBE_DIMENSIONS } from "../domain/cube.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { CUBE_DIMENSIONS } from "../../domain/cube.ts";
 
 /** Everything of a user that decides where in the cube it stands, as one text. */
 export function standingOf(user: UserAccount): string {

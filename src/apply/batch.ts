@@ -1,0 +1,94 @@
+import type { Executor } from "../db/engine/sql.ts";
+import { DAY_MS } from "../domain/calendar.ts";
+import { isNear, type WantedDay } from "../domain/event/event-part.ts";
+import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
+import { userKeyText } from "./entry/key-text.ts";
+import { AppSettings } from "./facts/app-settings.ts";
+
+/** A stretch of the journal, decoded. */
+export type Stretch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
+
+/** A stretch that takes effect as a whole, with the settings of its apps. Its events know their days. */
+export type Batch = Stretch & { settings: AppSettings };
+
+/** Completes a stretch by what only the settings of its apps can tell. */
+export async function batchOf(executor: Executor, stretch: Stretch): Promise<Batch> {
+  const appIds = stretch.entries.flatMap((entry) => (entry.kind === "unreadable" ? [] : [entry.head.app]));
+  const settings = await AppSettings.load(executor, [...new Set(appIds)]);
+  for (const entry of stretch.entries) {
+    if (entry.kind !== "events") continue;
+    // Entries of an app that does not exist are set aside by the transaction.
+    const calendar = settings.find(entry.head.app)?.calendar;
+    if (calendar) for (const event of entry.events) event.day = calendar.dayOf(event.atMs);
+  }
+  return { ...stretch, settings };
+}
+
+/**
+ * The local days that the events of a batch fall on, in the order of the journal: each as it is first named near the time
+ * of receipt, and as it is first named far from it.
+ */
+export function daysOf({ entries, settings }: Batch): WantedDay[] {
+  const wanted = new Map<string, WantedDay>();
+  for (const entry of entries) {
+    if (entry.kind !== "events" || !settings.find(entry.head.app)) continue;
+    const receivedAtMs = entry.head.at;
+    for (const day of new Set(entry.events.map((event) => event.day))) {
+      const key = isNear({ day, receivedAtMs }) ? day : `far ${day}`;
+      if (!wanted.has(key)) wanted.set(key, { day, receivedAtMs });
+    }
+  }
+  return [...wanted.values()];
+}
+
+/** The weeks that the touches of a batch are stored in. */
+export function weeksOf({ entries }: Batch): Set<string> {
+  return new Set(entries.flatMap((entry) => (entry.kind === "touch" && entry.read ? [entry.week] : [])));
+}
+
+/**
+ * Cuts a batch after a rename or an erasure, so that nothing behind it in memory still goes by what it changes. Cuts it
+ * also before a client registers again a day or more after the last time: that is a return, and is judged by what came of
+ * everything before it. (What only the tables can tell makes the transaction ask for a cut.)
+ */
+export function splitWhereOrderMatters(batch: Batch): Batch[] {
+  const parts: Batch[] = [];
+  let start = 0;
+  let registeredAtMs = new Map<string, number>();
+  const endBefore = (index: number) => {
+    if (index > start) parts.push(partOf(batch, start, index));
+    start = index;
+    registeredAtMs = new Map();
+  };
+  batch.entries.forEach((entry, index) => {
+    if (isRegistration(entry)) {
+      const client = userKeyText(entry.user);
+      const lastMs = registeredAtMs.get(client);
+      if (lastMs !== undefined && entry.head.at >= lastMs + DAY_MS) endBefore(index);
+      if (!registeredAtMs.has(client)) registeredAtMs.set(client, entry.head.at);
+    }
+    if (entry.kind === "rename" || entry.kind === "erasure") endBefore(index + 1);
+  });
+  endBefore(batch.entries.length);
+  return parts;
+}
+
+function isRegistration(entry: DecodedEntry): entry is UserEntry {
+  return entry.kind === "user" && (entry.head.kind === "register" || entry.head.kind === "initialize");
+}
+
+/** Cuts a batch before the entries at these positions. */
+export function cutAt(batch: Batch, positions: ReadonlySet<number>): Batch[] {
+  const starts = batch.entries.flatMap(({ from }, index) => (index === 0 || positions.has(from) ? [index] : []));
+  return starts.map((start, number) => partOf(batch, start, starts[number + 1] ?? batch.entries.length));
+}
+
+export function halves(batch: Batch): Batch[] {
+  const middle = batch.entries.length >> 1;
+  return [partOf(batch, 0, middle), partOf(batch, middle, batch.entries.length)];
+}
+
+function partOf(batch: Batch, start: number, end: number): Batch {
+  const entries = batch.entries.slice(start, end);
+  return { ...batch, from: entries[0]!.from, until: entries.at(-1)!.until, entries };
+}

@@ -1,0 +1,42 @@
+import type { UserAccount } from "../../db/user-account.ts";
+import type { UserDay } from "../../db/user-day.ts";
+import { daysBetween } from "../../domain/calendar.ts";
+import { type At, retentionMoment } from "../../domain/postback/postback-moment.ts";
+import type { Occurrence } from "../../domain/postback/postback-rule.ts";
+import { addActivity } from "../../domain/user/user-figures.ts";
+import type { Facts } from "./facts.ts";
+
+/** The counters of a user at an instant. Asking for them makes its day an active one. */
+export function countersAt(facts: Facts, user: UserAccount, at: At): UserDay {
+  const { days } = facts.tallies;
+  if (!facts.users.isStored(user)) {
+    noteActive(facts, user, at);
+    return days.ofNew(user, at);
+  }
+  const last = days.lastOf(user, at);
+  if (last) return last;
+  noteActive(facts, user, at);
+  return days.ofStored(user, at);
+}
+
+function noteActive(facts: Facts, user: UserAccount, at: At): void {
+  addActivity(user, at.day);
+  facts.users.put(user);
+  const retentionDays = facts.settings.of(user.appId).book?.retentionDays;
+  if (!retentionDays || retentionDays.size === 0 || user.isHistory) return;
+  const daysAfter = daysBetween(user.registeredDay, at.day);
+  if (retentionDays.has(daysAfter)) noteMoments(facts, user, [retentionMoment(at, daysAfter)]);
+}
+
+/** Notes what somebody may have to be told of. History from another system was told by that system. */
+export function noteMoments(
+  { settings, users, tallies }: Facts,
+  user: UserAccount,
+  occurrences: readonly Occurrence[],
+): void {
+  if (user.isHistory || !settings.of(user.appId).book?.tellsPlatforms) return;
+  // What a later entry changes of the user must not decide on this moment: it may be in another batch.
+  const userProperties = user.properties;
+  users.ownProfiles.delete(userProperties);
+  for (const occurrence of occurrences) tallies.moments.push({ user, occurrence: { ...occurrence, userProperties } });
+}

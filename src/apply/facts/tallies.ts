@@ -1,0 +1,29 @@
+import type { AsaTokenChange } from "../../db/asa-token.ts";
+import type { ObservedName } from "../../db/metadata.ts";
+import type { Order } from "../../db/orders.ts";
+import type { UserMoment } from "../../db/past-moments.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import type { SentEvent } from "../entry/decode.ts";
+import { Ledger } from "./ledger.ts";
+import { UserDays } from "./user-days.ts";
+
+/** An event that the app's own systems want to be told of. */
+export type OwnEvent = { user: UserAccount; event: SentEvent; receivedAtMs: number };
+
+/** What a batch adds to the tables: new rows, and sums. */
+export class Tallies {
+  /** New events, in the form in which they are written. */
+  readonly eventRows: string[] = [];
+  readonly orders: Order[] = [];
+  readonly observed: ObservedName[] = [];
+  readonly asaTokens: AsaTokenChange[] = [];
+  /** What happened of which somebody may have to be told. */
+  readonly moments: UserMoment[] = [];
+  readonly ownEvents: OwnEvent[] = [];
+  readonly days = new UserDays();
+  /** What became of every event received, and of every touch. */
+  readonly ledger = new Ledger();
+  readonly touchLedger = new Ledger();
+  /** Properties that had no room in the profiles of their users. */
+  leftOut = 0;
+}

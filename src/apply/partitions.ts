@@ -1,0 +1,77 @@
+import type pg from "pg";
+import { loadRuleSettings } from "../db/attribution-setting.ts";
+import { dropEventDaysBefore, loadEventParts, openEventDays } from "../db/event-day.ts";
+import { dropTouchWeeksBefore, loadTouchWeeks, openTouchWeek, type TouchWeekState } from "../db/touch-week.ts";
+import { RuleBook } from "../domain/attribution/attribution-rules.ts";
+import { weekOf } from "../domain/calendar.ts";
+import { EventParts, type WantedDay } from "../domain/event/event-part.ts";
+import type { Log } from "../log.ts";
+import { type Batch, daysOf, weeksOf } from "./batch.ts";
+import { LOOK_BACK_MS_MIN } from "./touch/touches.ts";
+
+/** Where events and touches are kept: a part for each day, a partition for each week. Opened before, dropped after. */
+export class Partitions {
+  readonly #pool: pg.Pool;
+  readonly #log: Log;
+  #parts = new EventParts([]);
+  #weeks = new Map<string, TouchWeekState>();
+  /** Days that go on sharing a part, because somebody was reading when it was to be taken apart. */
+  readonly #sharing = new Set<string>();
+
+  constructor({ pool, log }: { pool: pg.Pool; log: Log }) {
+    this.#pool = pool;
+    this.#log = log;
+  }
+
+  get parts(): EventParts {
+    return this.#parts;
+  }
+
+  get weeks(): ReadonlyMap<string, TouchWeekState> {
+    return this.#weeks;
+  }
+
+  async load(): Promise<void> {
+    this.#parts = await loadEventParts(this.#pool);
+    this.#weeks = await loadTouchWeeks(this.#pool);
+  }
+
+  /** Opens the days and weeks that a batch needs. Nearly always they are open already. */
+  async openFor(batch: Batch): Promise<void> {
+    let planned = this.#parts;
+    const wanted: WantedDay[] = [];
+    for (const one of daysOf(batch)) {
+      const plan = this.#sharing.has(one.day) ? undefined : planned.planFor(one);
+      if (!plan) continue;
+      planned = planned.after(plan);
+      wanted.push(one);
+    }
+    if (wanted.length > 0) this.#parts = await openEventDays(this.#pool, wanted);
+    for (const one of wanted) if (this.#parts.planFor(one)?.kind === "split") this.#sharing.add(one.day);
+    for (const week of weeksOf(batch)) {
+      if (this.#weeks.has(week)) continue;
+      await openTouchWeek(this.#pool, week);
+      this.#weeks.set(week, "open");
+    }
+  }
+
+  /** Days before `day` take no more events. */
+  async dropDaysBefore(day: string): Promise<void> {
+    const dropped = await dropEventDaysBefore(this.#pool, day);
+    if (dropped === 0) return;
+    this.#parts = await loadEventParts(this.#pool);
+    this.#log.info({ partitions: dropped, before: day }, "Old events were dropped.");
+  }
+
+  /** Touches that no rule can look at any more go, a week at a time. */
+  async dropTouchesBefore(nowMs: number): Promise<void> {
+    const settings = await loadRuleSettings(this.#pool);
+    const apps = new Set(settings.map((setting) => setting.appId));
+    const windows = [...apps].map(
+      (appId) => new RuleBook(settings.filter((one) => one.appId === appId)).longestWindowMs,
+    );
+    const dropped = await dropTouchWeeksBefore(this.#pool, weekOf(nowMs - Math.max(LOOK_BACK_MS_MIN, ...windows)));
+    for (const week of dropped) this.#weeks.set(week, "dropped");
+    if (dropped.length > 0) this.#log.info({ weeks: dropped }, "Touches older than every window were dropped.");
+  }
+}

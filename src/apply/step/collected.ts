@@ -1,0 +1,200 @@
+import { eventRow } from "../../db/event.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import type { UserDay } from "../../db/user-day.ts";
+import { isPresetProperty, PRESET_EVENTS } from "../../domain/event/metadata.ts";
+import { changeProfile, type ProfileOperation } from "../../domain/event/profile.ts";
+import { type JsonObject, numberOf, textOf } from "../../domain/json.ts";
+import { convertToCents, microsOfEcpm, roundHalfAway } from "../../domain/money.ts";
+import { SHOWN_WITHOUT_POSTBACK } from "../../domain/postback/postback.ts";
+import type { PostbackBook } from "../../domain/postback/postback-book.ts";
+import { type At, adViewMoment, eventMoment, orderMoments } from "../../domain/postback/postback-moment.ts";
+import { addAdView, addPayment } from "../../domain/user/user-figures.ts";
+import type { EntryHead } from "../../journal/entry.ts";
+import type { EventsEntry, SentEvent } from "../entry/decode.ts";
+import { eventKeyText, orderKeyText } from "../entry/key-text.ts";
+import type { SentPayment } from "../entry/payment.ts";
+import { countersAt, noteMoments } from "../facts/activity.ts";
+import type { AppSetting } from "../facts/app-settings.ts";
+import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
+import type { Facts } from "../facts/facts.ts";
+import { newUser } from "../facts/new-user.ts";
+import { osOf } from "./registration.ts";
+import type { Stored } from "./stored.ts";
+
+/** One entry on its way into the facts: whose events they are, and what they are judged by. */
+type Taken = { facts: Facts; stored: Stored; head: EntryHead; app: AppSetting; user: UserAccount };
+
+/** Takes in the events of one entry, in the order sent. Every event ends in exactly one place of the ledger. */
+export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Stored): void {
+  const { head } = entry;
+  const { ledger, eventRows } = facts.tallies;
+  const app = facts.settings.of(head.app);
+  ledger.add(head, "received", entry.received);
+  for (const [, reason] of entry.rejected) ledger.add(head, reason, 1);
+  const user = userOf(facts, entry, app);
+  if (!user) {
+    ledger.add(head, "unregistered", entry.events.length);
+    return;
+  }
+  const taken = { facts, stored, head, app, user };
+  let storedEvents = 0;
+  let duplicates = 0;
+  for (const event of entry.events) {
+    const key = eventKeyText(entry.user, event.fingerprint);
+    if (stored.parts.stateOf(event.day) !== "open") {
+      ledger.add(head, "too_old", 1);
+    } else if (stored.events.has(key)) {
+      duplicates += 1;
+    } else {
+      stored.events.add(key);
+      storedEvents += 1;
+      eventRows.push(
+        eventRow({
+          appId: head.app,
+          clientId: head.client,
+          day: event.day,
+          atMs: event.atMs,
+          fingerprint: event.fingerprint,
+          type: event.type,
+          event: event.event,
+          properties: event.propertiesText,
+          receivedAtMs: head.at,
+        }),
+      );
+      applyEvent(taken, event);
+    }
+  }
+  ledger.add(head, "stored", storedEvents);
+  ledger.add(head, "duplicate", duplicates);
+}
+
+function userOf(facts: Facts, entry: EventsEntry, app: AppSetting): UserAccount | undefined {
+  const { head } = entry;
+  const known = facts.users.find(entry.user);
+  if (facts.users.isErased(entry)) return undefined;
+  if (entry.events.length === 0) return known ?? newUser(entry.user, head.at, app);
+  if (head.registered === "unknown" && !known?.isRegistered) return undefined;
+  if (known) return known;
+  // The app does not ask for a registration: the first event makes the client known.
+  const user = newUser(entry.user, head.at, app);
+  facts.users.put(user);
+  countersAt(facts, user, { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: head.at });
+  return user;
+}
+
+function applyEvent(taken: Taken, event: SentEvent): void {
+  const { facts, user, app, head } = taken;
+  if (user.latestEventAtMs === null || user.latestEventAtMs < event.atMs) user.latestEventAtMs = event.atMs;
+  noteNames(taken, event);
+  if (user.osPlatform === "unknown" && event.properties.$os !== undefined)
+    user.osPlatform = osOf(textOf(event.properties.$os));
+  if (event.type === "profile") {
+    applyOperation(facts, user, event.event as ProfileOperation, event.properties);
+    facts.users.put(user);
+    return;
+  }
+  const ecpm = numberOf(event.properties.$ecpm);
+  const at = { atMs: event.atMs, day: event.day, receivedAtMs: head.at };
+  const counters = countersAt(facts, user, at);
+  countTrackEvent(counters, { event: event.event, ecpm });
+  if (event.event === "$AdShow") {
+    const view = {
+      micros: microsOfEcpm(ecpm),
+      ecpmMicros: roundHalfAway(ecpm * 1e6),
+      adType: textOf(event.properties.$ad_type),
+      atMs: event.atMs,
+    };
+    addAdView(user, view, user.registeredAtMs);
+  } else if (event.event === "$BindThirdPlatform") {
+    bindThirdPlatform(facts, user, event);
+  }
+  if (app.book) noteEvent(taken, app.book, { event, at });
+  if (event.payment) applyPayment(taken, event, event.payment, counters);
+}
+
+/** For those who are to be told: the platform that brought the user, or the app's own systems. */
+function noteEvent(
+  { facts, user, head }: Taken,
+  book: PostbackBook,
+  { event, at }: { event: SentEvent; at: At },
+): void {
+  const { properties, event: name } = event;
+  if (book.events.has(name)) noteMoments(facts, user, [eventMoment(at, { name, properties })]);
+  if (book.hasAdViews && name === "$AdShow") {
+    noteMoments(facts, user, [adViewMoment(at, { count: user.adCount, micros: user.adMicros, properties })]);
+  }
+  if (book.own.events.has(name)) facts.tallies.ownEvents.push({ user, event, receivedAtMs: head.at });
+}
+
+/** The user's ids at an analytics service, shown as user$ta_…. */
+function bindThirdPlatform(facts: Facts, user: UserAccount, event: SentEvent): void {
+  const { $ta_account_id, $ta_distinct_id } = event.properties;
+  applyOperation(facts, user, "profile_set", {
+    ...($ta_account_id === undefined ? {} : { $ta_account_id }),
+    ...($ta_distinct_id === undefined ? {} : { $ta_distinct_id }),
+  });
+}
+
+/** A profile is read and written whole with every event of its user, so it must stay small whatever was admitted. */
+function applyOperation(
+  { users, tallies }: Facts,
+  user: UserAccount,
+  operation: ProfileOperation,
+  properties: JsonObject,
+): void {
+  const whose = users.ownProfiles.has(user.properties) ? "own" : "shared";
+  const { profile, leftOut } = changeProfile(user.properties, operation, properties, whose);
+  user.properties = profile;
+  users.ownProfiles.add(profile);
+  tallies.leftOut += leftOut;
+}
+
+/** `counters`: those of the event's instant. */
+function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, counters: UserDay): void {
+  const { facts, stored, head, app, user } = taken;
+  const { traceId } = payment;
+  const { atMs, day, properties } = event;
+  const key = orderKeyText({ appId: app.appId, traceId });
+  if (stored.orders.has(key)) return;
+  stored.orders.add(key);
+  const conversion = convertToCents(payment.amount, payment.currency, app);
+  const cents = conversion.kind === "converted" ? conversion.cents : 0;
+  addPayment(user, { cents, atMs, method: payment.method, reason: payment.reason });
+  countPayment(counters, cents);
+  facts.tallies.orders.push({
+    appId: app.appId,
+    clientId: user.clientId,
+    traceId,
+    day,
+    atMs,
+    receivedAtMs: head.at,
+    cents,
+    currency: payment.currency || app.currency,
+    sentAmount: roundHalfAway(payment.amount),
+    hasRate: conversion.kind === "converted",
+    payCount: user.payCount,
+    isVirtual: payment.isVirtual,
+    properties: event.propertiesText,
+    postbackStatus: SHOWN_WITHOUT_POSTBACK,
+    passStatus: 0,
+  });
+  const order = { atMs, day, receivedAtMs: head.at, cents, payCount: user.payCount, traceId, properties };
+  noteMoments(facts, user, orderMoments(order, user.registeredDay));
+}
+
+/** Names that the app has not seen before; only collect is free to bring them. */
+function noteNames({ facts, stored, head }: Taken, event: SentEvent): void {
+  if (head.kind !== "collect") return;
+  const { app: appId, at: atMs } = head;
+  const { observed } = facts.tallies;
+  if (event.type === "track" && !PRESET_EVENTS.has(event.event) && stored.names.add(appId, "event", event.event)) {
+    observed.push({ appId, kind: "event", name: event.event, atMs });
+  }
+  if (event.event === "profile_delete" || event.event === "profile_unset") return;
+  const kind = event.type === "profile" ? "user_property" : "event_property";
+  const known = stored.names.of(appId, kind);
+  for (const name in event.properties) {
+    if (known.has(name) || isPresetProperty(name)) continue;
+    if (stored.names.add(appId, kind, name)) observed.push({ appId, kind, name, atMs });
+  }
+}

@@ -1,0 +1,45 @@
+import type pg from "pg";
+import { loadUsers, loadUsersWithin, type UserAccount } from "../../db/user-account.ts";
+import type { UserKey } from "../../domain/user/user-key.ts";
+import { LIMITS } from "../../limits.ts";
+import type { DecodedEntry } from "../entry/decode.ts";
+import { userKeyText } from "../entry/key-text.ts";
+import type { AppSettings } from "../facts/app-settings.ts";
+import { BatchUsers } from "../facts/batch-users.ts";
+import { type ErasureContext, Erasures } from "../facts/erasures.ts";
+import { OpenDecisions } from "../facts/open-decisions.ts";
+import { Concerns } from "../touch/concerns.ts";
+import { FreshTouches } from "../touch/fresh-touches.ts";
+import { LOOK_BACK_MS_MIN, type SortedTouches } from "../touch/touches.ts";
+
+type Read = { entries: readonly DecodedEntry[]; settings: AppSettings; touches: SortedTouches };
+
+/**
+ * The users whom a batch is about: those of its entries, and those whom one of its touches may have brought. Undefined:
+ * their profiles are too large together, and the batch has to be applied in parts.
+ */
+export async function readUsers(
+  tx: pg.PoolClient,
+  { entries, settings, touches }: Read,
+  context: ErasureContext,
+): Promise<BatchUsers | undefined> {
+  const fresh = new FreshTouches(touches.fresh);
+  const windowMs = (appId: number) => Math.max(LOOK_BACK_MS_MIN, settings.of(appId).rules.longestWindowMs);
+  const concerns = await Concerns.load(tx, fresh, windowMs);
+  const named = [...entries.flatMap((entry) => ("user" in entry ? [entry.user] : [])), ...concerns.storedUsers()];
+  const keys = new Map(named.map((key) => [userKeyText(key), key]));
+  const stored = await loadStored(tx, [...keys.values()], entries);
+  if (!stored) return undefined;
+  for (const user of stored) keys.delete(userKeyText(user));
+  const erasures = await Erasures.load(tx, { entries, users: [...keys.values()] }, context);
+  return new BatchUsers(stored, { open: new OpenDecisions(fresh, concerns), erasures });
+}
+
+/** An entry that stands alone is applied however large the profiles are. */
+async function loadStored(
+  tx: pg.PoolClient,
+  keys: readonly UserKey[],
+  entries: readonly DecodedEntry[],
+): Promise<UserAccount[] | undefined> {
+  return entries.length < 2 ? loadUsers(tx, keys) : loadUsersWithin(tx, keys, LIMITS.applyProfileBytes);
+}

@@ -1,0 +1,21 @@
+import type pg from "pg";
+import { loadUsers, renameUser, storeUsers } from "../../db/user-account.ts";
+import { isClientId } from "../../domain/user/identity.ts";
+import type { RenameEntry } from "../entry/decode.ts";
+import type { BatchUsers } from "../facts/batch-users.ts";
+import { allKeysOf } from "./source.ts";
+
+/** Gives a client another id. An id that somebody already has is not given away: the rename then changes nothing. */
+export async function applyRename(tx: pg.PoolClient, users: BatchUsers, entry: RenameEntry): Promise<void> {
+  if (users.isErased(entry)) return;
+  const { appId, clientId } = entry.user;
+  const { newClientId } = entry;
+  const found = await loadUsers(
+    tx,
+    [...new Set([clientId, newClientId])].map((id) => ({ appId, clientId: id })),
+  );
+  const user = found.find((one) => one.clientId === clientId);
+  if (!user || found.some((one) => one.clientId === newClientId) || !isClientId(newClientId)) return;
+  await storeUsers(tx, [{ ...user, clientId: newClientId }]);
+  await renameUser(tx, { appId, clientId, newClientId, renamedAtMs: entry.head.at, keys: allKeysOf(user) });
+}

@@ -1,0 +1,50 @@
+import type pg from "pg";
+import { loadTrackEvents } from "../../db/event.ts";
+import { loadEventParts } from "../../db/event-day.ts";
+import { loadPayments } from "../../db/orders.ts";
+import type { UserAccount } from "../../db/user-account.ts";
+import { addUserDays, deleteUserDays, type UserDay } from "../../db/user-day.ts";
+import { numberOf } from "../../domain/json.ts";
+import { LIMITS } from "../../limits.ts";
+import { userKeyText } from "../entry/key-text.ts";
+import type { AppSettings } from "../facts/app-settings.ts";
+import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
+import { dayKeyText, newUserDay, spansAt } from "../facts/user-days.ts";
+
+/**
+ * Counts the days of users anew whose touch has changed: spans are counted from the touch, so every one of their rows
+ * may move. Reads the events and orders that are stored, those of the batch at hand included.
+ */
+export async function recountDays(
+  tx: pg.PoolClient,
+  settings: AppSettings,
+  users: readonly UserAccount[],
+): Promise<void> {
+  for (let at = 0; at < users.length; at += LIMITS.spanUsersAtOnce) {
+    const some = users.slice(at, at + LIMITS.spanUsersAtOnce);
+    const counted = await countDays(tx, settings, some);
+    await deleteUserDays(tx, some);
+    await addUserDays(tx, counted);
+  }
+}
+
+async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readonly UserAccount[]): Promise<UserDay[]> {
+  const byKey = new Map(users.map((user) => [userKeyText(user), user]));
+  const days = new Map<string, UserDay>();
+  const dayOf = (user: UserAccount, atMs: number): UserDay => {
+    const at = spansAt(user, { atMs, day: settings.of(user.appId).calendar.dayOf(atMs) });
+    const key = dayKeyText(user, at);
+    const known = days.get(key) ?? newUserDay(user, at);
+    days.set(key, known);
+    return known;
+  };
+  for (const user of users) dayOf(user, user.registeredAtMs);
+  for (const row of await loadTrackEvents(tx, users)) {
+    countTrackEvent(dayOf(byKey.get(userKeyText(row))!, row.atMs), { event: row.event, ecpm: numberOf(row.ecpm) });
+  }
+  for (const row of await loadPayments(tx, users))
+    countPayment(dayOf(byKey.get(userKeyText(row))!, row.atMs), row.cents);
+  // Days whose events were dropped keep the counters that they have.
+  const parts = await loadEventParts(tx);
+  return [...days.values()].filter(({ day }) => parts.stateOf(day) !== "dropped");
+}

@@ -1,0 +1,52 @@
+import type pg from "pg";
+import { type EventKey, findStoredEvents } from "../../db/event.ts";
+import { findOrderKeys, type OrderKey } from "../../db/orders.ts";
+import type { EventParts } from "../../domain/event/event-part.ts";
+import type { DecodedEntry } from "../entry/decode.ts";
+import { eventKeyText, orderKeyText } from "../entry/key-text.ts";
+import type { BatchUsers } from "../facts/batch-users.ts";
+import type { ObservedNames } from "../facts/observed-names.ts";
+
+/** What is stored already: events and orders of the batch, the days that events are kept of, and the names seen. */
+export type Stored = {
+  events: Set<string>;
+  orders: Set<string>;
+  parts: EventParts;
+  names: ObservedNames;
+};
+
+/**
+ * Which of the batch's events are in the database already. An event later than every stored one of its user cannot be,
+ * and that is nearly all of them: only the others are looked up.
+ */
+export async function findEvents(
+  tx: pg.PoolClient,
+  entries: readonly DecodedEntry[],
+  users: BatchUsers,
+): Promise<Set<string>> {
+  const suspects: EventKey[] = [];
+  for (const entry of entries) {
+    if (entry.kind !== "events") continue;
+    const { appId, clientId } = entry.user;
+    const latestMs = users.find(entry.user)?.latestEventAtMs ?? null;
+    if (latestMs === null) continue;
+    for (const { atMs, day, fingerprint } of entry.events) {
+      if (atMs <= latestMs) suspects.push({ appId, clientId, day, atMs, fingerprint });
+    }
+  }
+  const found = await findStoredEvents(tx, suspects);
+  return new Set(found.map((event) => eventKeyText(event, event.fingerprint)));
+}
+
+/** Which of the batch's payments are orders in the database already. */
+export async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<Set<string>> {
+  const keys: OrderKey[] = [];
+  for (const entry of entries) {
+    if (entry.kind !== "events") continue;
+    for (const { payment } of entry.events) {
+      if (payment) keys.push({ appId: entry.head.app, traceId: payment.traceId });
+    }
+  }
+  const found = await findOrderKeys(tx, keys);
+  return new Set(found.map(orderKeyText));
+}
