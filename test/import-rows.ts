@@ -50,15 +50,15 @@ const ROWS: Readonly<Record<string, string>> = {
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
   "http/live": "contract domain intake",
   "http/report": "contract contract/report db domain domain/access intake report/ad report/list report/metric",
-  "http/admin": "db/* domain http",
+  "http/admin": "contract db/* domain http",
   "http/admin/session": "contract contract/setting db/* domain http http/admin intake",
   "http/admin/setting":
     "contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":
-    "contract contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report report/ad report/list report/metric report/user",
+    "contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
   "http/admin/operation":
     "contract contract/admin contract/setting cost db/* domain domain/doctor domain/postback domain/user http/admin http/live intake journal platform/registry.ts postback report report/list",
-  "http/admin/admin-routes.ts": "contract contract/admin domain domain/user http/admin http/admin/* report/attribution",
+  "http/admin/admin-routes.ts": "domain http/admin http/admin/*",
   "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/live http/report",
   client: "contract/report domain/access report/ad report/list",
   cli: "everything",

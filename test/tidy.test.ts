@@ -173,6 +173,12 @@ const BANS: readonly Ban[] = [
     offence: "const stored = vault.seal(secret);",
   },
   {
+    rule: "every operation of the admin interface is declared by adminRoute or adminStreamRoute",
+    where: (path) => path.startsWith("src/http/admin/") && path !== "src/http/admin/admin-route.ts",
+    pattern: /\b(?:routes|server)\.(?:get|post|put|delete|route)\(/,
+    offence: "routes.get(BASE, { handler });",
+  },
+  {
     rule: "there are no default exports",
     where: () => true,
     pattern: /^\s*export\s+default\b|\bas\s+default\b/m,

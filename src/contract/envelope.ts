@@ -17,7 +17,17 @@ export function refusal(reason: CodeName, message: string): Envelope {
   return { code: CODES[reason].code, msg: message, data: {}, extra: { error: message } };
 }
 
-export function envelopeSchema(data: Type.TSchema, extra: Type.TSchema = Type.Object({})): Type.TSchema {
+export type EnvelopeSchema<Data extends Type.TSchema> = Type.TObject<{
+  code: Type.TInteger;
+  msg: Type.TString;
+  data: Data;
+  extra: Type.TSchema;
+}>;
+
+export function envelopeSchema<Data extends Type.TSchema>(
+  data: Data,
+  extra: Type.TSchema = Type.Object({}),
+): EnvelopeSchema<Data> {
   return Type.Object(
     {
       code: Type.Integer({ description: "0 means success" }),

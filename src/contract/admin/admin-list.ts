@@ -13,7 +13,6 @@ export const ordersBody = Type.Object(ordersAsked);
 export type OrdersBody = Static<typeof ordersBody>;
 
 export const usersBody = Type.Object(usersAsked);
-export type UsersBody = Static<typeof usersBody>;
 
 export const LISTS = ["orders", "users"] as const;
 export type ListName = (typeof LISTS)[number];

@@ -34,9 +34,9 @@ const { event_filtering: users } = userListBody.properties;
 
 export const exportBody = Type.Object({
   app_id: Type.Integer({ description: "Application id" }),
-  kind: Type.Unsafe<string>({ type: "string", enum: ["events", "orders", "users"] }),
+  kind: Type.Unsafe<"events" | "orders" | "users">({ type: "string", enum: ["events", "orders", "users"] }),
   format: Type.Optional(
-    Type.Unsafe<string>({ type: "string", enum: ["ndjson", "csv"], description: "Default ndjson" }),
+    Type.Unsafe<"ndjson" | "csv">({ type: "string", enum: ["ndjson", "csv"], description: "Default ndjson" }),
   ),
   from: Type.Optional(Type.String({ description: "Events: first local day" })),
   to: Type.Optional(Type.String({ description: "Events: last local day" })),

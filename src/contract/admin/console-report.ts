@@ -38,7 +38,6 @@ export const reportCsvBody = Type.Object({
     Type.Unsafe<"en" | "zh">({ type: "string", enum: ["en", "zh"], description: "Of the header row; default `en`" }),
   ),
 });
-export type ReportCsvBody = Static<typeof reportCsvBody>;
 
 const cells = (description: string) =>
   Type.Unsafe<Record<string, string | number>>({
@@ -102,7 +101,6 @@ export const catalogueQuery = Type.Object({
     Type.Unsafe<"1" | "2">({ type: "string", enum: ["1", "2"], description: "Of the formulas; default 1" }),
   ),
 });
-export type CatalogueQuery = Static<typeof catalogueQuery>;
 
 const shownCatalogue = Type.Object({
   groups: Type.Array(Type.Object(named), { description: "Groups of metrics" }),
@@ -154,7 +152,6 @@ export const requestTextBody = Type.Object({
   ),
   base_url: Type.Optional(Type.String({ description: "Public address; without it, the one that was called" })),
 });
-export type RequestTextBody = Static<typeof requestTextBody>;
 
 const requestText = Type.Object({
   is_signed: Type.Boolean({ description: "False: the key is to be put in where the placeholder is" }),

@@ -19,20 +19,16 @@ export const viewSaveBody = Type.Object({
   name,
   parameters,
 });
-export type ViewSaveBody = Static<typeof viewSaveBody>;
 
 export const viewRenameBody = Type.Object({ app_id: appId, view_id: viewId, name });
-export type ViewRenameBody = Static<typeof viewRenameBody>;
 
 export const viewShareBody = Type.Object({
   app_id: appId,
   view_id: viewId,
   is_shared: Type.Boolean({ description: "Whether everybody sees it" }),
 });
-export type ViewShareBody = Static<typeof viewShareBody>;
 
 export const viewRemoveBody = Type.Object({ app_id: appId, view_id: viewId });
-export type ViewRemoveBody = Static<typeof viewRemoveBody>;
 
 const savedView = Type.Object({
   view_id: viewId,

@@ -5,10 +5,10 @@ import type { ConsoleRole } from "../../db/admin-user.ts";
 export type Actor = { name: string; role: ConsoleRole; session: string | undefined };
 
 /**
- * What a route does: an analyst may look at everything and change nothing, but for what is nobody else's ("own"). Changes
- * are audited, and whatever else its route says.
+ * Who may call a route. `open`: anybody, for who signs in is nobody yet. `read` and `own`: everybody who is signed in; an
+ * analyst may look at everything, and change what is nobody else's. `change`: admins; every change is noted in the audit log.
  */
-export type Access = "read" | "own" | "change";
+export type Access = "open" | "read" | "own" | "change";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -16,11 +16,11 @@ declare module "fastify" {
     actor: Actor;
   }
   interface FastifyContextConfig {
-    /** Of the admin interface: what the route does; without it, GET reads and everything else changes. */
+    /** Of the admin interface. */
     access?: Access;
   }
 }
 
 export function accessOf(request: FastifyRequest): Access {
-  return request.routeOptions.config.access ?? (request.method === "GET" ? "read" : "change");
+  return request.routeOptions.config.access ?? "change";
 }

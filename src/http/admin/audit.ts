@@ -9,16 +9,21 @@ import { accessOf } from "./actor.ts";
 
 export type AuditContext = { pool: pg.Pool; clock: Clock; caller: CallerAddress };
 
+/** What the audit log keeps of a route. Whatever changes something is noted. */
+export type AuditRule = {
+  /** Noted although it changes nothing: an export. */
+  isNoted?: true;
+  /** Fields of the body that are not kept. */
+  hides?: readonly string[];
+};
+
 declare module "fastify" {
   interface FastifyRequest {
     /** Of the note that a change is about to be made. */
     auditId?: number;
   }
   interface FastifyContextConfig {
-    /** It changes nothing, and is noted in the audit log all the same: an export. */
-    audited?: boolean;
-    /** Fields of the body that the audit log does not keep. */
-    auditHides?: readonly string[];
+    audit?: AuditRule;
   }
 }
 
@@ -28,7 +33,7 @@ declare module "fastify" {
  */
 export function auditChanges(routes: FastifyInstance, context: AuditContext): void {
   routes.addHook("preHandler", async (request) => {
-    const isNoted = accessOf(request) === "change" || request.routeOptions.config.audited;
+    const isNoted = accessOf(request) === "change" || request.routeOptions.config.audit?.isNoted;
     if (isNoted) request.auditId = await noteChange(context, request);
   });
   routes.addHook("onError", async (request) => {
@@ -48,7 +53,7 @@ export async function noteChange(
     address: callerOf(context, request),
     action: (request.routeOptions.url ?? "").replace("/admin/api/v1/", ""),
     appId: isAppId(body.app_id) ? body.app_id : null,
-    details: shown(body, request.routeOptions.config.auditHides ?? []),
+    details: shown(body, request.routeOptions.config.audit?.hides ?? []),
   });
 }
 

@@ -1,120 +1,119 @@
 import { Readable } from "node:stream";
 import { setImmediate as yieldToLoop } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { TSchema } from "typebox";
+import type { Static, TSchema } from "typebox";
 import {
-  type CostPreview,
   costPreviewAnswer,
   csvBody,
   csvQuery,
-  type FilePreview,
   filePreviewAnswer,
-  type TakenFile,
   takenFileAnswer,
 } from "../../../contract/admin/cost.ts";
-import { success } from "../../../contract/envelope.ts";
+import type { EnvelopeSchema } from "../../../contract/envelope.ts";
 import { FileError } from "../../../cost/csv-file.ts";
 import { importAdObjects, importAdvertisers, importCosts } from "../../../cost/file-import.ts";
 import { previewAdObjects, previewAdvertisers, previewCosts } from "../../../cost/file-preview.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { OperationContext } from "./operation-context.ts";
 
-const BASE = "/admin/api/v1";
-
 /** As JSON; of a file that is sent as itself, `csv` is empty and the bytes are the request's. */
-type FileBody = { app_id?: number; csv: string };
+type FileBody = Static<typeof csvBody>;
 
 const WAYS = `As JSON, or the file itself as \`text/csv\` of at most ${LIMITS.fileBytes} bytes with \`app_id\` in the query.`;
 
 /** A kind of file: how it is taken in, and how it is only looked at. */
-type FileKind = {
+type FileKind<Preview extends TSchema> = {
   path: string;
   about: string;
   take: (csv: Readable, body: FileBody) => Promise<number>;
-  preview: (csv: Readable, body: FileBody) => Promise<FilePreview | CostPreview>;
-  previewAnswer: TSchema;
+  preview: (csv: Readable, body: FileBody) => Promise<Static<Preview>>;
+  previewAnswer: EnvelopeSchema<Preview>;
 };
 
 /** Costs and names from files. */
 export function costFileRoutes(
   routes: FastifyInstance,
-  context: Pick<OperationContext, "pool" | "apps" | "clock">,
+  { pool, apps, clock }: Pick<OperationContext, "pool" | "apps" | "clock">,
 ): void {
   const running = { previews: 0 };
-  for (const kind of kindsOf(context)) {
-    const { path, about, take, preview, previewAnswer } = kind;
-
-    routes.post(`${BASE}/${path}/import`, {
-      schema: {
-        summary: `Take in ${about} from CSV, whole or not at all`,
-        description: `What is known of the same is replaced. ${WAYS}`,
-        ...{ tags: ["admin"], querystring: csvQuery, body: csvBody, response: { 200: takenFileAnswer } },
-      },
-      bodyLimit: LIMITS.fileBodyBytes,
-      config: { takesCsv: true },
-      handler: async (request) => {
-        const body = request.body as FileBody;
-        const rows = await take(fileOf(request), body).catch((error: unknown) => {
-          throw error instanceof FileError ? new ApiError("badParameter", error.message) : error;
-        });
-        return success({ rows } satisfies TakenFile);
-      },
-    });
-
-    routes.post(`${BASE}/${path}/import/preview`, {
-      schema: {
-        summary: `What a CSV file of ${about} would do, without doing it`,
-        description: `The whole file is read by the same rules; each line that is wrong is named. ${WAYS}`,
-        ...{ tags: ["admin"], querystring: csvQuery, body: csvBody, response: { 200: previewAnswer } },
-      },
-      bodyLimit: LIMITS.fileBodyBytes,
-      config: { access: "read", takesCsv: true },
-      handler: async (request) => {
-        const body = request.body as FileBody;
-        if (running.previews >= LIMITS.previewsAtOnce) {
-          throw new ApiError("overloaded", "Other files are being looked at; try again.", { retryAfterS: 5 });
-        }
-        running.previews += 1;
-        try {
-          return success(await preview(fileOf(request), body));
-        } finally {
-          running.previews -= 1;
-        }
-      },
-    });
-  }
-}
-
-function kindsOf({ pool, apps, clock }: Pick<OperationContext, "pool" | "apps" | "clock">): FileKind[] {
   const appIdOf = async ({ app_id }: FileBody) => {
     if (app_id === undefined) throw new ApiError("badParameter", "app_id is missing.");
     return (await apps.findById(app_id)).appId;
   };
-  return [
-    {
-      ...{ path: "cost", about: "costs", previewAnswer: costPreviewAnswer },
-      take: async (csv, body) => importCosts(pool, csv, { appId: await appIdOf(body), changedAtMs: clock() }),
-      preview: async (csv, body) => previewCosts(pool, csv, await appIdOf(body)),
+  fileRoutes(routes, running, {
+    path: "cost",
+    about: "costs",
+    take: async (csv, body) => importCosts(pool, csv, { appId: await appIdOf(body), changedAtMs: clock() }),
+    preview: async (csv, body) => previewCosts(pool, csv, await appIdOf(body)),
+    previewAnswer: costPreviewAnswer,
+  });
+  fileRoutes(routes, running, {
+    path: "advertiser",
+    about: "accounts",
+    take: (csv) => importAdvertisers(pool, csv),
+    preview: (csv) => previewAdvertisers(pool, csv),
+    previewAnswer: filePreviewAnswer,
+  });
+  fileRoutes(routes, running, {
+    path: "ad-object",
+    about: "names of plans and ads",
+    take: (csv) => importAdObjects(pool, csv),
+    preview: (csv) => previewAdObjects(pool, csv),
+    previewAnswer: filePreviewAnswer,
+  });
+}
+
+function fileRoutes<Preview extends TSchema>(
+  routes: FastifyInstance,
+  running: { previews: number },
+  { path, about, take, preview, previewAnswer }: FileKind<Preview>,
+): void {
+  adminRoute(routes, {
+    path: `${path}/import`,
+    summary: `Take in ${about} from CSV, whole or not at all`,
+    description: `What is known of the same is replaced. ${WAYS}`,
+    access: "change",
+    query: csvQuery,
+    body: csvBody,
+    reading: { bytesMax: LIMITS.fileBodyBytes, takesCsv: true },
+    answer: takenFileAnswer,
+    run: async ({ body, request }) => {
+      const rows = await take(fileOf(request, body), body).catch((error: unknown) => {
+        throw error instanceof FileError ? new ApiError("badParameter", error.message) : error;
+      });
+      return { rows };
     },
-    {
-      ...{ path: "advertiser", about: "accounts", previewAnswer: filePreviewAnswer },
-      take: (csv) => importAdvertisers(pool, csv),
-      preview: (csv) => previewAdvertisers(pool, csv),
+  });
+
+  adminRoute(routes, {
+    path: `${path}/import/preview`,
+    summary: `What a CSV file of ${about} would do, without doing it`,
+    description: `The whole file is read by the same rules; each line that is wrong is named. ${WAYS}`,
+    access: "read",
+    query: csvQuery,
+    body: csvBody,
+    reading: { bytesMax: LIMITS.fileBodyBytes, takesCsv: true },
+    answer: previewAnswer,
+    run: async ({ body, request }) => {
+      if (running.previews >= LIMITS.previewsAtOnce) {
+        throw new ApiError("overloaded", "Other files are being looked at; try again.", { retryAfterS: 5 });
+      }
+      running.previews += 1;
+      try {
+        return await preview(fileOf(request, body), body);
+      } finally {
+        running.previews -= 1;
+      }
     },
-    {
-      ...{ path: "ad-object", about: "names of plans and ads", previewAnswer: filePreviewAnswer },
-      take: (csv) => importAdObjects(pool, csv),
-      preview: (csv) => previewAdObjects(pool, csv),
-    },
-  ];
+  });
 }
 
 const PIECE_BYTES = 64 * 1024;
 
 /** In pieces, each in a turn of the event loop of its own: what is read in one go keeps everybody else waiting. */
-function fileOf(request: FastifyRequest): Readable {
-  const { csv } = request.body as FileBody;
+function fileOf(request: FastifyRequest, { csv }: FileBody): Readable {
   const bytes = csv === "" ? (request.csv ?? Buffer.alloc(0)) : Buffer.from(csv);
   return Readable.from(piecesOf(bytes));
 }

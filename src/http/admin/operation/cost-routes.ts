@@ -1,10 +1,7 @@
 import type { FastifyInstance } from "fastify";
+import type { Static } from "typebox";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
-  type CostDays,
-  type CostPull,
-  type CostRows,
-  type CostStatus,
   costDaysAnswer,
   costListQuery,
   costPullAnswer,
@@ -16,7 +13,6 @@ import {
   lastPullAnswer,
   pullStopBody,
 } from "../../../contract/admin/cost.ts";
-import { success } from "../../../contract/envelope.ts";
 import { PullDesk } from "../../../cost/pull-desk.ts";
 import { accountsOf, askedDays, askedPullRecord, pulledDayRecord, statusRecord } from "../../../cost/pull-record.ts";
 import { loadCostAccounts, loadPulledDays, type PulledDay } from "../../../db/cost-pull.ts";
@@ -27,21 +23,12 @@ import { LIMITS } from "../../../limits.ts";
 import { platformOfLink } from "../../../platform/registry.ts";
 import { type CostRange, listCostDays, listCostRows } from "../../../report/list/cost-list.ts";
 import { PAGE_SIZE, type Page, readPage } from "../../../report/list/list-request.ts";
+import { adminRoute } from "../admin-route.ts";
 import { type Days, daysOf } from "../day-range.ts";
 import { costFileRoutes } from "./cost-file-routes.ts";
 import type { OperationContext } from "./operation-context.ts";
 
-const BASE = "/admin/api/v1/cost";
-
-type PullBody = {
-  app_id: number;
-  ad_platform?: string;
-  advertiser_id?: string;
-  from?: string;
-  to?: string;
-  background?: boolean;
-};
-type Texts = Record<string, string | undefined>;
+type CostListQuery = Static<typeof costListQuery>;
 
 /** What ads cost: from the platforms themselves, from files, and as it is stored. */
 export function adminCostRoutes(routes: FastifyInstance, context: OperationContext): void {
@@ -55,15 +42,15 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
   const { pool, apps, clock, log } = context;
   const desk = new PullDesk(context.costs, clock);
 
-  routes.post(`${BASE}/pull`, {
-    schema: {
-      summary: "Pull costs from the platforms now",
-      description:
-        "Answers when all is pulled, or at once with `background`. `error` of an account says what went wrong with it.",
-      ...{ tags: ["admin"], body: costPullBody, response: { 200: costPullAnswer } },
-    },
-    handler: async (request, reply) => {
-      const body = request.body as PullBody;
+  adminRoute(routes, {
+    path: "cost/pull",
+    summary: "Pull costs from the platforms now",
+    description:
+      "Answers when all is pulled, or at once with `background`. `error` of an account says what went wrong with it.",
+    access: "change",
+    body: costPullBody,
+    answer: costPullAnswer,
+    run: async ({ body, reply }) => {
       const { appId, timeZone } = await apps.findById(body.app_id);
       const plan = askedDays({ from: dayOf(body.from), to: dayOf(body.to) }, calendarOf(timeZone).dayOf(clock()));
       if (plan.kind === "wrong") throw new ApiError("badParameter", plan.problem);
@@ -74,10 +61,10 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
       const { pull, ended } = desk.start(appId, accounts, plan);
       if (body.background) {
         ended.catch((error: unknown) => log.warn({ app: appId, reason: String(error) }, "A pull of costs failed."));
-        return success(askedPullRecord(pull, timeZone) satisfies CostPull);
+        return askedPullRecord(pull, timeZone);
       }
       try {
-        return success(askedPullRecord(await ended, timeZone) satisfies CostPull);
+        return askedPullRecord(await ended, timeZone);
       } catch (error) {
         if (!context.isStopping()) throw error;
         // A connection that is kept would keep the server.
@@ -87,29 +74,31 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     },
   });
 
-  const lastPull = async (appId: number) => {
+  const lastPull = async (appId: number): Promise<LastPull> => {
     const app = await apps.findById(appId);
     const pull = desk.of(app.appId);
-    return success({ pull: pull ? askedPullRecord(pull, app.timeZone) : null } satisfies LastPull);
+    return { pull: pull ? askedPullRecord(pull, app.timeZone) : null };
   };
 
-  routes.get(`${BASE}/pull`, {
-    schema: {
-      summary: "How far the last pull is that somebody has asked for",
-      description: "Of the process that is asked.",
-      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: lastPullAnswer } },
-    },
-    handler: async (request) => lastPull(Number((request.query as { app_id: string }).app_id)),
+  adminRoute(routes, {
+    path: "cost/pull",
+    summary: "How far the last pull is that somebody has asked for",
+    description: "Of the process that is asked.",
+    access: "read",
+    query: appIdQuery,
+    answer: lastPullAnswer,
+    run: async ({ query }) => lastPull(Number(query.app_id)),
   });
 
-  routes.post(`${BASE}/pull/stop`, {
-    schema: {
-      summary: "Stop a pull that somebody has asked for",
-      description: "What is stored by then stays: a day is always whole.",
-      ...{ tags: ["admin"], body: pullStopBody, response: { 200: lastPullAnswer } },
-    },
-    handler: async (request) => {
-      const { appId } = await apps.findById((request.body as { app_id: number }).app_id);
+  adminRoute(routes, {
+    path: "cost/pull/stop",
+    summary: "Stop a pull that somebody has asked for",
+    description: "What is stored by then stays: a day is always whole.",
+    access: "change",
+    body: pullStopBody,
+    answer: lastPullAnswer,
+    run: async ({ body }) => {
+      const { appId } = await apps.findById(body.app_id);
       if (!desk.stop(appId)) throw new ApiError("badParameter", "No costs are being pulled.");
       return lastPull(appId);
     },
@@ -120,13 +109,13 @@ function statusRoute(
   routes: FastifyInstance,
   { pool, apps, clock }: Pick<OperationContext, "pool" | "apps" | "clock">,
 ): void {
-  routes.get(`${BASE}/status`, {
-    schema: {
-      summary: "How far the costs of each account are pulled",
-      ...{ tags: ["admin"], querystring: costStatusQuery, response: { 200: costStatusAnswer } },
-    },
-    handler: async (request) => {
-      const query = request.query as Texts;
+  adminRoute(routes, {
+    path: "cost/status",
+    summary: "How far the costs of each account are pulled",
+    access: "read",
+    query: costStatusQuery,
+    answer: costStatusAnswer,
+    run: async ({ query }) => {
       const { appId, timeZone } = await apps.findById(Number(query.app_id));
       const range = query.from === undefined && query.to === undefined ? undefined : readShownDays(query);
       const accounts = await loadCostAccounts(pool, { fromDay: firstScheduledDay(clock()), of: { appId } });
@@ -136,7 +125,7 @@ function statusRoute(
         ...statusRecord(account),
         days: (pulled.get(accountText(account)) ?? []).map((one) => pulledDayRecord(one, timeZone)),
       }));
-      return success({ accounts: shown } satisfies CostStatus);
+      return { accounts: shown };
     },
   });
 }
@@ -155,7 +144,7 @@ function accountText({ adPlatform, advertiserId }: Pick<PulledDay, "adPlatform" 
   return `${adPlatform} ${advertiserId}`;
 }
 
-function readShownDays({ from = "", to = "" }: Texts): { fromDay: string; toDay: string } {
+function readShownDays({ from = "", to = "" }: Partial<Days>): { fromDay: string; toDay: string } {
   const range = daysOf({ from, to });
   if (daysBetween(range.fromDay, range.toDay) >= LIMITS.pullDaysShown) {
     throw new ApiError("badParameter", `At most ${LIMITS.pullDaysShown} days are shown at once.`);
@@ -164,10 +153,11 @@ function readShownDays({ from = "", to = "" }: Texts): { fromDay: string; toDay:
 }
 
 function listRoutes(routes: FastifyInstance, context: OperationContext): void {
-  const readList = async (query: Texts): Promise<{ range: CostRange; timeZone: string; page: Page }> => {
+  const readList = async (query: CostListQuery): Promise<{ range: CostRange; timeZone: string; page: Page }> => {
     const { appId, timeZone } = await context.apps.findById(Number(query.app_id));
     const range = {
-      ...{ appId, ...daysOf(query as Days) },
+      appId,
+      ...daysOf(query),
       adPlatform: namedIn(query.ad_platform, platformOf),
       advertiserId: namedIn(query.advertiser_id, (id) => id),
     };
@@ -175,25 +165,27 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
     return { range, timeZone, page };
   };
 
-  routes.get(BASE, {
-    schema: {
-      summary: "Costs that are stored, by day and account",
-      ...{ tags: ["admin"], querystring: costListQuery, response: { 200: costDaysAnswer } },
-    },
-    handler: async (request) => {
-      const { range, timeZone, page } = await readList(request.query as Texts);
-      return success((await listCostDays(context.reportPool(), { ...range, timeZone }, page)) satisfies CostDays);
+  adminRoute(routes, {
+    path: "cost",
+    summary: "Costs that are stored, by day and account",
+    access: "read",
+    query: costListQuery,
+    answer: costDaysAnswer,
+    run: async ({ query }) => {
+      const { range, timeZone, page } = await readList(query);
+      return listCostDays(context.reportPool(), { ...range, timeZone }, page);
     },
   });
 
-  routes.get(`${BASE}/rows`, {
-    schema: {
-      summary: "Costs that are stored, row by row",
-      ...{ tags: ["admin"], querystring: costListQuery, response: { 200: costRowsAnswer } },
-    },
-    handler: async (request) => {
-      const { range, page } = await readList(request.query as Texts);
-      return success((await listCostRows(context.reportPool(), range, page)) satisfies CostRows);
+  adminRoute(routes, {
+    path: "cost/rows",
+    summary: "Costs that are stored, row by row",
+    access: "read",
+    query: costListQuery,
+    answer: costRowsAnswer,
+    run: async ({ query }) => {
+      const { range, page } = await readList(query);
+      return listCostRows(context.reportPool(), range, page);
     },
   });
 }

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from "fastify";
 import { type DoctorAnswer, doctorEnvelope, doctorQuery } from "../../../contract/admin/doctor.ts";
-import { success } from "../../../contract/envelope.ts";
 import { loadCampaigns } from "../../../db/campaign.ts";
 import { isDatabaseAway } from "../../../db/engine/failure.ts";
 import { DAY_MS } from "../../../domain/calendar.ts";
@@ -9,21 +8,23 @@ import type { Finding } from "../../../domain/doctor/finding.ts";
 import type { ServedApp } from "../../../intake/app-directory.ts";
 import { LIMITS } from "../../../limits.ts";
 import { loadRecentPayments, loadStoredFacts } from "../../../report/doctor-facts.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { OperationContext } from "./operation-context.ts";
 
 /** Points out mistakes in how an app sends its data. */
 export function doctorRoutes(routes: FastifyInstance, context: OperationContext): void {
-  routes.get("/admin/api/v1/doctor", {
-    schema: {
-      summary: "What is wrong with how an app sends its data",
-      description:
-        "From the last calls that this process remembers (all of debug mode, a sample of the rest) and from the tables.",
-      ...{ tags: ["admin"], querystring: doctorQuery, response: { 200: doctorEnvelope } },
-    },
-    handler: async (request) => {
-      const { app_id, since_ms = 0 } = request.query as { app_id: string; since_ms?: string };
+  adminRoute(routes, {
+    path: "doctor",
+    summary: "What is wrong with how an app sends its data",
+    description:
+      "From the last calls that this process remembers (all of debug mode, a sample of the rest) and from the tables.",
+    access: "read",
+    query: doctorQuery,
+    answer: doctorEnvelope,
+    run: async ({ query }) => {
+      const { app_id, since_ms = 0 } = query;
       const app = await context.apps.findById(Number(app_id));
-      return success(await examine(context, app, Number(since_ms)));
+      return examine(context, app, Number(since_ms));
     },
   });
 }

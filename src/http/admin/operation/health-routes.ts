@@ -1,104 +1,97 @@
 import type { FastifyInstance } from "fastify";
 import {
   healthEnvelope,
-  type LedgerAnswer,
   ledgerEnvelope,
   ledgerQuery,
-  type ReplayAnswer,
   replayBody,
   replayEnvelope,
   type SetAsideAnswer,
   setAsideEnvelope,
   setAsideQuery,
 } from "../../../contract/admin/health.ts";
-import { success } from "../../../contract/envelope.ts";
 import { countSetAside, type ListedSetAside, pageSetAside, requestReplay } from "../../../db/set-aside.ts";
-import type { LedgerStep } from "../../../domain/ledger.ts";
 import { decodeEntry } from "../../../journal/entry.ts";
 import { beginningOf } from "../../../journal/packed-body.ts";
 import { LIMITS } from "../../../limits.ts";
 import { type LedgerWish, sumLedger } from "../../../report/ledger.ts";
+import { adminRoute } from "../admin-route.ts";
 import { healthOf } from "./health.ts";
 import type { OperationContext } from "./operation-context.ts";
 
-const BASE = "/admin/api/v1";
-
 /** For whoever runs the server: how it is, what became of everything received, and what was set aside. */
 export function healthRoutes(routes: FastifyInstance, context: OperationContext): void {
-  routes.get(`${BASE}/health`, {
-    schema: {
-      summary: "How the server is",
-      description:
-        "Journal, tables, disk, database, reports, postbacks and cost pulls. `database` is null while that is away.",
-      ...{ tags: ["admin"], response: { 200: healthEnvelope } },
-    },
-    handler: async () => success(await healthOf(context)),
+  adminRoute(routes, {
+    path: "health",
+    summary: "How the server is",
+    description:
+      "Journal, tables, disk, database, reports, postbacks and cost pulls. `database` is null while that is away.",
+    access: "read",
+    answer: healthEnvelope,
+    run: async () => healthOf(context),
   });
 
-  routes.get(`${BASE}/ledger`, {
-    schema: {
-      summary: "What was received, and what became of it",
-      description:
-        "By minutes, hours or days of the app's local clock. received = stored + duplicate + rejected, in every one of them.",
-      ...{ tags: ["admin"], querystring: ledgerQuery, response: { 200: ledgerEnvelope } },
-    },
-    handler: async (request) => {
-      const { app_id, minutes, ...query } = request.query as LedgerQuery;
+  adminRoute(routes, {
+    path: "ledger",
+    summary: "What was received, and what became of it",
+    description:
+      "By minutes, hours or days of the app's local clock. received = stored + duplicate + rejected, in every one of them.",
+    access: "read",
+    query: ledgerQuery,
+    answer: ledgerEnvelope,
+    run: async ({ query }) => {
+      const { app_id, of = "events", step = "minute", minutes, ...range } = query;
       const app = await context.apps.findById(Number(app_id));
-      const { of = "events", step = "minute", ...range } = query;
       const last = minutes === undefined ? {} : { minutes: Number(minutes) };
       const wish: LedgerWish = { of, step, ...range, ...last };
-      const ledger = await sumLedger(context.reportPool(), app, { ...wish, nowMs: context.clock() });
-      return success(ledger satisfies LedgerAnswer);
+      return sumLedger(context.reportPool(), app, { ...wish, nowMs: context.clock() });
     },
   });
 
   setAsideRoutes(routes, context);
 }
 
-type LedgerQuery = { app_id: string; of?: LedgerWish["of"]; step?: LedgerStep } & Record<
-  "minutes" | "from" | "to",
-  string
->;
-
 function setAsideRoutes(routes: FastifyInstance, { pool, apps }: Pick<OperationContext, "pool" | "apps">): void {
-  routes.get(`${BASE}/set-aside`, {
-    schema: {
-      summary: "Journal entries that could not be understood, the newest first",
-      ...{ tags: ["admin"], querystring: setAsideQuery, response: { 200: setAsideEnvelope } },
-    },
-    handler: async (request) => {
-      const { app_id, before = Number.MAX_SAFE_INTEGER } = request.query as { app_id?: string; before?: string };
+  adminRoute(routes, {
+    path: "set-aside",
+    summary: "Journal entries that could not be understood, the newest first",
+    access: "read",
+    query: setAsideQuery,
+    answer: setAsideEnvelope,
+    run: async ({ query }) => {
+      const { app_id, before = Number.MAX_SAFE_INTEGER } = query;
       const appId = app_id === undefined ? undefined : (await apps.findById(Number(app_id))).appId;
       const [limit, shownBytes] = [LIMITS.setAsidePage + 1, LIMITS.setAsideShownBytes];
       const rows = await pageSetAside(pool, { appId, beforeId: Number(before), limit, shownBytes });
-      const answer: SetAsideAnswer = {
+      return {
         entries: await Promise.all(rows.slice(0, LIMITS.setAsidePage).map(shownEntry)),
         has_more: rows.length > LIMITS.setAsidePage,
         total: await countSetAside(pool),
       };
-      return success(answer);
     },
   });
 
-  routes.post(`${BASE}/set-aside/replay`, {
-    schema: {
-      summary: "Take in again what was set aside",
-      description: "Answers at once; what still cannot be understood is set aside again, with its reason.",
-      ...{ tags: ["admin"], body: replayBody, response: { 200: replayEnvelope } },
-    },
-    handler: async (request) => {
-      const { ids } = request.body as { ids?: number[] };
-      return success({ requested: await requestReplay(pool, ids) } satisfies ReplayAnswer);
-    },
+  adminRoute(routes, {
+    path: "set-aside/replay",
+    summary: "Take in again what was set aside",
+    description: "Answers at once; what still cannot be understood is set aside again, with its reason.",
+    access: "change",
+    body: replayBody,
+    answer: replayEnvelope,
+    run: async ({ body }) => ({ requested: await requestReplay(pool, body.ids) }),
   });
 }
 
 async function shownEntry(row: ListedSetAside): Promise<SetAsideAnswer["entries"][number]> {
   const { isWhole, ...content } = await contentOf(row.payload);
   return {
-    ...{ id: row.setAsideId, state: row.state, reason: row.reason, app_id: row.appId },
-    ...{ received_at_ms: row.receivedAtMs, from: row.from, bytes: row.bytes, ...content },
+    id: row.setAsideId,
+    state: row.state,
+    reason: row.reason,
+    app_id: row.appId,
+    received_at_ms: row.receivedAtMs,
+    from: row.from,
+    bytes: row.bytes,
+    ...content,
     is_cut: !isWhole || row.bytes > row.payload.length,
   };
 }

@@ -1,73 +1,65 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Static } from "typebox";
 import { cellBody, exportBody } from "../../../contract/admin/admin-report.ts";
 import { explainedAnswer } from "../../../contract/admin/console-report.ts";
-import { success } from "../../../contract/envelope.ts";
 import type { App } from "../../../db/app.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
-import { type CellBody, readCell } from "../../../report/ad/cell-request.ts";
+import { readCell } from "../../../report/ad/cell-request.ts";
 import { explainCell } from "../../../report/ad/explain.ts";
 import { readDates } from "../../../report/dates.ts";
-import { type ExportFormat, type ExportOf, exportRows } from "../../../report/list/export.ts";
-import type { ListBody } from "../../../report/list/list-request.ts";
+import { type ExportOf, exportRows } from "../../../report/list/export.ts";
 import { orderListCondition } from "../../../report/list/order-list.ts";
 import { userListCondition } from "../../../report/list/user-list.ts";
+import { adminRoute, adminStreamRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
-const BASE = "/admin/api/v1";
 const ROWS = "touchpoint-rows";
 
 /** A number of a report opened, and data as a stream. */
 export function adminReportRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const running = { exports: 0 };
 
-  routes.post(`${BASE}/report/explain`, {
-    schema: {
-      summary: "The users, orders and costs behind a number of the ad report",
-      description: "What is listed adds up to the sums that the number is made of.",
-      ...{ tags: ["admin"], body: cellBody, response: { 200: explainedAnswer } },
-    },
-    config: { access: "read" },
-    handler: async (request) => {
-      const body = request.body as CellBody;
+  adminRoute(routes, {
+    path: "report/explain",
+    summary: "The users, orders and costs behind a number of the ad report",
+    description: "What is listed adds up to the sums that the number is made of.",
+    access: "read",
+    body: cellBody,
+    answer: explainedAnswer,
+    run: async ({ body }) => {
       const app = await context.apps.findById(body.app_id);
-      return success(await explainCell(context.reportPool(), readCell(body), app));
+      return explainCell(context.reportPool(), readCell(body), app);
     },
   });
 
-  routes.post(`${BASE}/export`, {
-    schema: {
-      summary: "Events, orders or users as a stream of NDJSON or CSV",
-      description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
-      ...{ tags: ["admin"], body: exportBody },
-    },
+  adminStreamRoute(routes, {
+    path: "export",
+    summary: "Events, orders or users as a stream of NDJSON or CSV",
+    description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
+    access: "read",
     // Filters name clients, who would outlive their erasure in the audit log.
-    config: { access: "read", audited: true, auditHides: ["user_filtering", "event_filtering", "property_condition"] },
-    handler: async (request, reply) => {
+    audit: { isNoted: true, hides: ["user_filtering", "event_filtering", "property_condition"] },
+    body: exportBody,
+    send: async ({ body, reply }) => {
       if (running.exports >= LIMITS.exportsAtOnce) {
         const message = `${LIMITS.exportsAtOnce} exports are running; try again.`;
         throw new ApiError("overloaded", message, { retryAfterS: 10 });
       }
-      return sendExport(context, reply, request.body as ExportBody, running);
+      return sendExport(context, reply, body, running);
     },
   });
 }
 
-type ExportBody = {
-  app_id: number;
-  kind: ExportOf["kind"];
-  format?: ExportFormat;
-  from?: string;
-  to?: string;
-} & Partial<ListBody<object>>;
+type ExportBody = Static<typeof exportBody>;
 
 /** A reader that takes nothing for so long is given up. */
 const STALL_MS_MAX = 60_000;
 
 async function sendExport(
-  context: AdminReportContext,
+  context: Pick<AdminReportContext, "apps" | "reportPool">,
   reply: FastifyReply,
   body: ExportBody,
   running: { exports: number },

@@ -1,22 +1,16 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import {
-  type CatalogueQuery,
-  type ConsoleReportBody,
   catalogueAnswer,
   catalogueQuery,
   consoleReportAnswer,
   consoleReportBody,
-  type ReportBatchBody,
-  type ReportCsvBody,
-  type RequestTextBody,
   reportBatchAnswer,
   reportBatchBody,
   reportCsvBody,
   requestTextAnswer,
   requestTextBody,
 } from "../../../contract/admin/console-report.ts";
-import { success } from "../../../contract/envelope.ts";
 import { loadCampaignNames } from "../../../db/campaign.ts";
 import { loadDeveloperApp } from "../../../db/developer-app.ts";
 import { inTransaction } from "../../../db/engine/pool.ts";
@@ -29,12 +23,10 @@ import { requestText } from "../../../report/ad/request-text.ts";
 import { shownCatalogue } from "../../../report/metric/shown-catalogue.ts";
 import { dataAgeS } from "../../report/data-age.ts";
 import { requireApproved, requireGranted } from "../../report/report-access.ts";
+import { adminRoute, adminStreamRoute } from "../admin-route.ts";
 import { noteChange } from "../audit.ts";
 import { baseUrlOf } from "../base-url.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
-
-const BASE = "/admin/api/v1/report";
-const TAGS = ["admin"];
 
 /** The ad report for somebody who is signed in: the same numbers as for a developer application, without sign and rate. */
 export function consoleReportRoutes(routes: FastifyInstance, context: AdminReportContext): void {
@@ -43,29 +35,29 @@ export function consoleReportRoutes(routes: FastifyInstance, context: AdminRepor
   csvRoute(routes, context);
   requestTextRoute(routes, context);
 
-  routes.get(`${BASE}/catalogue`, {
-    schema: {
-      summary: "Metrics and dimensions of the ad report",
-      description: "Names in English and Chinese, definitions, formulas, and which dimensions exclude one another.",
-      ...{ tags: TAGS, querystring: catalogueQuery, response: { 200: catalogueAnswer } },
-    },
-    handler: async (request) => {
-      const { statistics_caliber: caliber = "user_activated_time", roi_version } = request.query as CatalogueQuery;
-      return success(shownCatalogue({ caliber, roiVersion: roi_version === "2" ? 2 : 1 }));
+  adminRoute(routes, {
+    path: "report/catalogue",
+    summary: "Metrics and dimensions of the ad report",
+    description: "Names in English and Chinese, definitions, formulas, and which dimensions exclude one another.",
+    access: "read",
+    query: catalogueQuery,
+    answer: catalogueAnswer,
+    run: async ({ query }) => {
+      const { statistics_caliber: caliber = "user_activated_time", roi_version } = query;
+      return shownCatalogue({ caliber, roiVersion: roi_version === "2" ? 2 : 1 });
     },
   });
 }
 
 function reportRoute(routes: FastifyInstance, context: AdminReportContext): void {
-  routes.post(`${BASE}/ad`, {
-    schema: {
-      summary: "Ad report for the console",
-      description: "As the public ad report, without its sign and its rate; sorted, and in pages.",
-      ...{ tags: TAGS, body: consoleReportBody, response: { 200: consoleReportAnswer } },
-    },
-    config: { access: "read" },
-    handler: async (request) => {
-      const body = request.body as ConsoleReportBody;
+  adminRoute(routes, {
+    path: "report/ad",
+    summary: "Ad report for the console",
+    description: "As the public ad report, without its sign and its rate; sorted, and in pages.",
+    access: "read",
+    body: consoleReportBody,
+    answer: consoleReportAnswer,
+    run: async ({ body }) => {
       const app = await context.apps.findById(body.app_id);
       const asked = readAdReport(body, body.rate_decimal_point);
       const view = readReportView(body, asked);
@@ -73,7 +65,7 @@ function reportRoute(routes: FastifyInstance, context: AdminReportContext): void
       const report = await runAdReport(context.reportPool(), asked, app);
       const page = pageOfItems(report.items, view);
       const campaign_names = await campaignNames(context, app.appId, page.items);
-      return success({ ...numbersOf(report), ...page, campaign_names, data_age_s });
+      return { ...numbersOf(report), ...page, campaign_names, data_age_s };
     },
   });
 }
@@ -82,21 +74,21 @@ async function campaignNames(
   { reportPool }: Pick<AdminReportContext, "reportPool">,
   appId: number,
   items: AdReport["items"],
-): Promise<object> {
+): Promise<Record<string, string>> {
   const ids = new Set(items.map((item) => item.turbo_promoted_object_id).filter((id) => typeof id === "string"));
   return ids.size === 0 ? {} : loadCampaignNames(reportPool(), { appId, ids: [...ids] });
 }
 
 function batchRoute(routes: FastifyInstance, context: AdminReportContext): void {
-  routes.post(`${BASE}/ad/batch`, {
-    schema: {
-      summary: "Several ad reports of one moment",
-      description: "For a page that shows more than one: all of them see the same data.",
-      ...{ tags: TAGS, body: reportBatchBody, response: { 200: reportBatchAnswer } },
-    },
-    config: { access: "read" },
-    handler: async (request) => {
-      const { app_id, reports } = request.body as ReportBatchBody;
+  adminRoute(routes, {
+    path: "report/ad/batch",
+    summary: "Several ad reports of one moment",
+    description: "For a page that shows more than one: all of them see the same data.",
+    access: "read",
+    body: reportBatchBody,
+    answer: reportBatchAnswer,
+    run: async ({ body }) => {
+      const { app_id, reports } = body;
       const app = await context.apps.findById(app_id);
       const asked = reports.map((report) => readAdReport({ ...report, app_id }, report.rate_decimal_point));
       const data_age_s = await dataAgeS(context, app.appId);
@@ -105,7 +97,7 @@ function batchRoute(routes: FastifyInstance, context: AdminReportContext): void 
         for (const one of asked) answers.push(numbersOf(await runAdReport(tx, one, app)));
       };
       await inTransaction(context.reportPool(), run, "snapshot");
-      return success({ reports: answers, data_age_s });
+      return { reports: answers, data_age_s };
     },
   });
 }
@@ -116,15 +108,14 @@ function numbersOf({ columns, items, total }: AdReport): Pick<AdReport, "columns
 }
 
 function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
-  routes.post(`${BASE}/ad/csv`, {
-    schema: {
-      summary: "Ad report as a CSV file",
-      description: "All rows in the order asked for, with their total at the end. UTF-8, with a byte order mark.",
-      ...{ tags: TAGS, body: reportCsvBody },
-    },
-    config: { access: "read", audited: true },
-    handler: async (request, reply) => {
-      const body = request.body as ReportCsvBody;
+  adminStreamRoute(routes, {
+    path: "report/ad/csv",
+    summary: "Ad report as a CSV file",
+    description: "All rows in the order asked for, with their total at the end. UTF-8, with a byte order mark.",
+    access: "read",
+    audit: { isNoted: true },
+    body: reportCsvBody,
+    send: async ({ body, reply }) => {
       const app = await context.apps.findById(body.app_id);
       const asked = readAdReport(body, body.rate_decimal_point);
       const { order } = readReportView({ ...(body.order_by_list && { order_by_list: body.order_by_list }) }, asked);
@@ -137,25 +128,25 @@ function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
 }
 
 function requestTextRoute(routes: FastifyInstance, context: AdminReportContext): void {
-  routes.post(`${BASE}/request-text`, {
-    schema: {
-      summary: "An ad report as a call of the public interface",
-      description: "To copy: signed with the key of a developer application, or with placeholders where the key goes.",
-      ...{ tags: TAGS, body: requestTextBody, response: { 200: requestTextAnswer } },
-    },
-    config: { access: "read" },
-    handler: async (request) => {
-      const { developer_id, base_url, ...body } = request.body as RequestTextBody;
-      await context.apps.findById(body.app_id);
-      readAdReport(body);
-      const appKey = developer_id === undefined ? undefined : await keyOf(context, request, developer_id, body.app_id);
+  adminRoute(routes, {
+    path: "report/request-text",
+    summary: "An ad report as a call of the public interface",
+    description: "To copy: signed with the key of a developer application, or with placeholders where the key goes.",
+    access: "read",
+    body: requestTextBody,
+    answer: requestTextAnswer,
+    run: async ({ body, request }) => {
+      const { developer_id, base_url, ...asked } = body;
+      await context.apps.findById(asked.app_id);
+      readAdReport(asked);
+      const appKey = developer_id === undefined ? undefined : await keyOf(context, request, developer_id, asked.app_id);
       const baseUrl = baseUrlOf(request, base_url);
-      return success(requestText(body, { baseUrl, ...(appKey !== undefined && { appKey }) }));
+      return requestText(asked, { baseUrl, ...(appKey !== undefined && { appKey }) });
     },
   });
 }
 
-/** Of a developer application that could make this call itself. */
+/** The key of a developer application that could make this call itself. */
 async function keyOf(
   context: AdminReportContext,
   request: FastifyRequest,

@@ -4,17 +4,12 @@ import {
   type SavedView,
   savedViewAnswer,
   savedViewsAnswer,
-  type ViewRemoveBody,
-  type ViewRenameBody,
-  type ViewSaveBody,
-  type ViewShareBody,
   viewRemoveBody,
   viewRemovedAnswer,
   viewRenameBody,
   viewSaveBody,
   viewShareBody,
 } from "../../../contract/admin/report-view.ts";
-import { success } from "../../../contract/envelope.ts";
 import {
   changeReportView,
   createReportView,
@@ -27,11 +22,9 @@ import {
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import type { Actor } from "../actor.ts";
+import { adminRoute } from "../admin-route.ts";
 import { noteChange } from "../audit.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
-
-const BASE = "/admin/api/v1/report/views";
-const TAGS = ["admin"];
 
 /** Views of the ad report: each person has his own; what is shared belongs to the admins. */
 export function reportViewRoutes(routes: FastifyInstance, context: AdminReportContext): void {
@@ -39,17 +32,18 @@ export function reportViewRoutes(routes: FastifyInstance, context: AdminReportCo
   saveRoute(routes, context);
   changeRoutes(routes, context);
 
-  routes.get(BASE, {
-    schema: {
-      summary: "Saved views of the ad report",
-      description: "One's own, and those that are shared.",
-      ...{ tags: TAGS, querystring: appIdQuery, response: { 200: savedViewsAnswer } },
-    },
-    handler: async (request) => {
-      const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
+  adminRoute(routes, {
+    path: "report/views",
+    summary: "Saved views of the ad report",
+    description: "One's own, and those that are shared.",
+    access: "read",
+    query: appIdQuery,
+    answer: savedViewsAnswer,
+    run: async ({ query, request }) => {
+      const { appId } = await apps.findById(Number(query.app_id));
       const owner = request.actor.name;
       const views = await loadReportViews(pool, { appId, owner, limit: LIMITS.reportViewsListed });
-      return success({ views: views.map((view) => shownView(view, request.actor)) });
+      return { views: views.map((view) => shownView(view, request.actor)) };
     },
   });
 }
@@ -57,22 +51,21 @@ export function reportViewRoutes(routes: FastifyInstance, context: AdminReportCo
 function saveRoute(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, clock } = context;
 
-  routes.post(`${BASE}/save`, {
-    schema: {
-      summary: "Save a view",
-      ...{ tags: TAGS, body: viewSaveBody, response: { 200: savedViewAnswer } },
-    },
-    config: { access: "own" },
-    handler: async (request) => {
-      const body = request.body as ViewSaveBody;
+  adminRoute(routes, {
+    path: "report/views/save",
+    summary: "Save a view",
+    access: "own",
+    body: viewSaveBody,
+    answer: savedViewAnswer,
+    run: async ({ body, request }) => {
       const { appId } = await context.apps.findById(body.app_id);
       const kept = { name: readName(body.name), parameters: body.parameters, changedAtMs: clock() };
       if (body.view_id !== undefined) {
         const view = await changeableView(context, request, { ...body, view_id: body.view_id });
-        return answerOf(await changeReportView(pool, view, kept), request.actor);
+        return viewOf(await changeReportView(pool, view, kept), request.actor);
       }
       const view = { appId, owner: request.actor.name, ...kept };
-      return answerOf(await createReportView(pool, view, LIMITS.reportViews), request.actor);
+      return viewOf(await createReportView(pool, view, LIMITS.reportViews), request.actor);
     },
   });
 }
@@ -80,36 +73,41 @@ function saveRoute(routes: FastifyInstance, context: AdminReportContext): void {
 function changeRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, clock } = context;
 
-  routes.post(`${BASE}/rename`, {
-    schema: { summary: "Rename a view", tags: TAGS, body: viewRenameBody, response: { 200: savedViewAnswer } },
-    config: { access: "own" },
-    handler: async (request) => {
-      const body = request.body as ViewRenameBody;
+  adminRoute(routes, {
+    path: "report/views/rename",
+    summary: "Rename a view",
+    access: "own",
+    body: viewRenameBody,
+    answer: savedViewAnswer,
+    run: async ({ body, request }) => {
       const name = readName(body.name);
       const view = await changeableView(context, request, body);
-      return answerOf(await changeReportView(pool, view, { name, changedAtMs: clock() }), request.actor);
+      return viewOf(await changeReportView(pool, view, { name, changedAtMs: clock() }), request.actor);
     },
   });
 
-  routes.post(`${BASE}/share`, {
-    schema: {
-      summary: "Share a view with everybody, or no longer",
-      ...{ tags: TAGS, body: viewShareBody, response: { 200: savedViewAnswer } },
-    },
-    handler: async (request) => {
-      const body = request.body as ViewShareBody;
+  adminRoute(routes, {
+    path: "report/views/share",
+    summary: "Share a view with everybody, or no longer",
+    access: "change",
+    body: viewShareBody,
+    answer: savedViewAnswer,
+    run: async ({ body, request }) => {
       const view = await visibleView(context, request.actor, body);
       const change = { isShared: body.is_shared, changedAtMs: clock() };
-      return answerOf(await changeReportView(pool, view, change), request.actor);
+      return viewOf(await changeReportView(pool, view, change), request.actor);
     },
   });
 
-  routes.post(`${BASE}/remove`, {
-    schema: { summary: "Remove a view", tags: TAGS, body: viewRemoveBody, response: { 200: viewRemovedAnswer } },
-    config: { access: "own" },
-    handler: async (request) => {
-      await removeReportView(pool, await changeableView(context, request, request.body as ViewRemoveBody));
-      return success({});
+  adminRoute(routes, {
+    path: "report/views/remove",
+    summary: "Remove a view",
+    access: "own",
+    body: viewRemoveBody,
+    answer: viewRemovedAnswer,
+    run: async ({ body, request }) => {
+      await removeReportView(pool, await changeableView(context, request, body));
+      return {};
     },
   });
 }
@@ -145,10 +143,10 @@ function readName(text: string): string {
   return name;
 }
 
-function answerOf(stored: Stored, actor: Actor): object {
+function viewOf(stored: Stored, actor: Actor): SavedView {
   switch (stored.kind) {
     case "stored":
-      return success(shownView(stored.view, actor));
+      return shownView(stored.view, actor);
     case "name_taken":
       throw new ApiError("badParameter", "There is a view of that name already.");
     case "too_many":
@@ -168,7 +166,12 @@ function noView(): ApiError {
 function shownView(view: ReportView, actor: Actor): SavedView {
   const { viewId, name, parameters, owner, isShared, changedAtMs } = view;
   return {
-    ...{ view_id: viewId, name, parameters, owner, is_shared: isShared },
-    ...{ may_change: mayChange(view, actor), changed_at: changedAtMs },
+    view_id: viewId,
+    name,
+    parameters,
+    owner,
+    is_shared: isShared,
+    may_change: mayChange(view, actor),
+    changed_at: changedAtMs,
   };
 }

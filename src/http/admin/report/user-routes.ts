@@ -10,7 +10,6 @@ import {
   userSearchQuery,
   userViewAnswer,
 } from "../../../contract/admin/admin-user.ts";
-import { success } from "../../../contract/envelope.ts";
 import { loadUsers } from "../../../db/user-account.ts";
 import { readClientId } from "../../../domain/user/identity.ts";
 import { ApiError } from "../../../errors.ts";
@@ -20,27 +19,25 @@ import { PLATFORM_NAMES } from "../../../platform/registry.ts";
 import { readTimeline, readTimelineWish } from "../../../report/user/timeline.ts";
 import { searchUsers } from "../../../report/user/user-search.ts";
 import { viewUser } from "../../../report/user/user-view.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext, EraseContext } from "./admin-report-context.ts";
-
-const BASE = "/admin/api/v1";
-type Texts = Record<string, string>;
 
 /** What is known of single users, and what an operator does with them. */
 export function userRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   viewRoutes(routes, context);
 
-  routes.post(`${BASE}/users/erase`, {
-    schema: {
-      summary: "Erase a user: everything that is stored of one client, for ever",
-      description:
-        "`state` is `erased`, or `accepted` where the tables are filled by another process or are far behind.",
-      ...{ tags: ["admin"], body: eraseBody, response: { 200: eraseAnswer } },
-    },
-    config: { numbersAreIds: true, auditHides: ["client_id"] },
-    handler: async (request) => {
-      const body = request.body as { app_id: number; client_id: string | number };
+  adminRoute(routes, {
+    path: "users/erase",
+    summary: "Erase a user: everything that is stored of one client, for ever",
+    description: "`state` is `erased`, or `accepted` where the tables are filled by another process or are far behind.",
+    access: "change",
+    audit: { hides: ["client_id"] },
+    body: eraseBody,
+    reading: { numbersAreIds: true },
+    answer: eraseAnswer,
+    run: async ({ body }) => {
       const { appId } = await context.apps.findById(body.app_id);
-      return success(await erase(context, appId, readClientId(body.client_id)));
+      return erase(context, appId, readClientId(body.client_id));
     },
   });
 }
@@ -48,43 +45,44 @@ export function userRoutes(routes: FastifyInstance, context: AdminReportContext)
 function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { apps } = context;
 
-  routes.get(`${BASE}/user`, {
-    schema: {
-      summary: "One user: registration, source, device, properties, figures",
-      ...{ tags: ["admin"], querystring: userQuery, response: { 200: userViewAnswer } },
-    },
-    handler: async (request) => {
-      const { app_id, client_id } = request.query as Texts;
-      const app = await apps.findById(Number(app_id));
-      return success(existing(await viewUser(context.reportPool(), app, readClientId(client_id))));
+  adminRoute(routes, {
+    path: "user",
+    summary: "One user: registration, source, device, properties, figures",
+    access: "read",
+    query: userQuery,
+    answer: userViewAnswer,
+    run: async ({ query }) => {
+      const app = await apps.findById(Number(query.app_id));
+      return existing(await viewUser(context.reportPool(), app, readClientId(query.client_id)));
     },
   });
 
-  routes.get(`${BASE}/user/timeline`, {
-    schema: {
-      summary: "What happened to one user, the newest first",
-      description: "Touches, registration and returns, events, orders and postbacks, page by page.",
-      ...{ tags: ["admin"], querystring: timelineQuery, response: { 200: timelineAnswer } },
-    },
-    handler: async (request) => {
-      const { app_id, client_id, ...given } = request.query as Texts;
+  adminRoute(routes, {
+    path: "user/timeline",
+    summary: "What happened to one user, the newest first",
+    description: "Touches, registration and returns, events, orders and postbacks, page by page.",
+    access: "read",
+    query: timelineQuery,
+    answer: timelineAnswer,
+    run: async ({ query }) => {
+      const { app_id, client_id, ...given } = query;
       const app = await apps.findById(Number(app_id));
       const wish = readTimelineWish(readClientId(client_id), given);
-      return success(existing(await readTimeline(context.reportPool(), app, wish)));
+      return existing(await readTimeline(context.reportPool(), app, wish));
     },
   });
 
-  routes.get(`${BASE}/user/search`, {
-    schema: {
-      summary: "Users who have an id",
-      ...{ tags: ["admin"], querystring: userSearchQuery, response: { 200: userSearchAnswer } },
-    },
-    handler: async (request) => {
-      const { app_id, q } = request.query as { app_id: string; q: string };
-      const app = await apps.findById(Number(app_id));
-      const id = q.trim();
+  adminRoute(routes, {
+    path: "user/search",
+    summary: "Users who have an id",
+    access: "read",
+    query: userSearchQuery,
+    answer: userSearchAnswer,
+    run: async ({ query }) => {
+      const app = await apps.findById(Number(query.app_id));
+      const id = query.q.trim();
       if (id === "") throw new ApiError("badParameter", "q must be an id.");
-      return success(await searchUsers(context.reportPool(), app, { id, platforms: PLATFORM_NAMES }));
+      return searchUsers(context.reportPool(), app, { id, platforms: PLATFORM_NAMES });
     },
   });
 }

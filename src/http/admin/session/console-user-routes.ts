@@ -1,20 +1,16 @@
 import type { FastifyInstance } from "fastify";
-import { emptyData, envelopeSchema, success } from "../../../contract/envelope.ts";
+import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {
-  type AuditPage,
   auditPage,
   auditQuery,
   type ConsoleUser,
-  type ConsoleUserList,
   consoleUserBody,
   consoleUserList,
   consoleUserNameBody,
-  type InvitedUser,
   invitedUser,
 } from "../../../contract/setting/session.ts";
 import {
   type AdminUser,
-  type ConsoleRole,
   changeRole,
   countAdmins,
   createAdminUser,
@@ -29,9 +25,8 @@ import { inTransaction } from "../../../db/engine/pool.ts";
 import type { Executor } from "../../../db/engine/sql.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { SessionContext } from "./session-context.ts";
-
-const BASE = "/admin/api/v1/console-users";
 
 /** People of the console, and what was changed by whom. */
 export function consoleUserRoutes(routes: FastifyInstance, context: Pick<SessionContext, "pool" | "clock">): void {
@@ -41,15 +36,16 @@ export function consoleUserRoutes(routes: FastifyInstance, context: Pick<Session
 }
 
 function invitationRoutes(routes: FastifyInstance, { pool, clock }: Pick<SessionContext, "pool" | "clock">): void {
-  routes.post(`${BASE}/create`, {
-    schema: {
-      summary: "Add somebody to the console",
-      description:
-        "The answer holds a one-time token: the person sets the password with it, at `/console/setup#` and the token.",
-      ...{ tags: ["admin"], body: consoleUserBody, response: { 200: envelopeSchema(invitedUser) } },
-    },
-    handler: async (request) => {
-      const { name, role } = request.body as { name: string; role: ConsoleRole };
+  adminRoute(routes, {
+    path: "console-users/create",
+    summary: "Add somebody to the console",
+    description:
+      "The answer holds a one-time token: the person sets the password with it, at `/console/setup#` and the token.",
+    access: "change",
+    body: consoleUserBody,
+    answer: envelopeSchema(invitedUser),
+    run: async ({ body }) => {
+      const { name, role } = body;
       if (nameOf(name) === "") throw new ApiError("badParameter", "name is empty.");
       return inTransaction(pool, async (tx) => {
         const nowMs = clock();
@@ -57,69 +53,71 @@ function invitationRoutes(routes: FastifyInstance, { pool, clock }: Pick<Session
         const user = await createAdminUser(tx, { name, role, passwordHash: "none", nowMs });
         if (!user) throw new ApiError("badParameter", "There is somebody of that name already.");
         const setup_token = await createSetupLink(tx, { userId: user.userId, nowMs });
-        return success({ ...shownUser(user), setup_token } satisfies InvitedUser);
+        return { ...shownUser(user), setup_token };
       });
     },
   });
 
-  routes.post(`${BASE}/link`, {
-    schema: {
-      summary: "A new one-time token for somebody who has forgotten the password",
-      ...{ tags: ["admin"], body: consoleUserNameBody, response: { 200: envelopeSchema(invitedUser) } },
-    },
-    handler: async (request) => {
-      const user = await findAdminUser(pool, (request.body as { name: string }).name);
+  adminRoute(routes, {
+    path: "console-users/link",
+    summary: "A new one-time token for somebody who has forgotten the password",
+    access: "change",
+    body: consoleUserNameBody,
+    answer: envelopeSchema(invitedUser),
+    run: async ({ body }) => {
+      const user = await findAdminUser(pool, body.name);
       if (!user) throw nobody();
       const setup_token = await inTransaction(pool, (tx) =>
         createSetupLink(tx, { userId: user.userId, nowMs: clock() }),
       );
-      return success({ ...shownUser(user), setup_token } satisfies InvitedUser);
+      return { ...shownUser(user), setup_token };
     },
   });
 }
 
 function memberRoutes(routes: FastifyInstance, context: Pick<SessionContext, "pool">): void {
-  routes.get(BASE, {
-    schema: { summary: "People of the console", tags: ["admin"], response: { 200: envelopeSchema(consoleUserList) } },
-    handler: async () =>
-      success({ users: (await loadAdminUsers(context.pool)).map(shownUser) } satisfies ConsoleUserList),
+  adminRoute(routes, {
+    path: "console-users",
+    summary: "People of the console",
+    access: "read",
+    answer: envelopeSchema(consoleUserList),
+    run: async () => ({ users: (await loadAdminUsers(context.pool)).map(shownUser) }),
   });
 
-  routes.post(`${BASE}/role`, {
-    schema: {
-      summary: "Change somebody's role",
-      tags: ["admin"],
-      body: consoleUserBody,
-      response: { 200: envelopeSchema(emptyData) },
-    },
-    handler: async (request) => {
-      const body = request.body as { name: string; role: ConsoleRole };
+  adminRoute(routes, {
+    path: "console-users/role",
+    summary: "Change somebody's role",
+    access: "change",
+    body: consoleUserBody,
+    answer: envelopeSchema(emptyData),
+    run: async ({ body }) => {
       await changeAndKeepAdmin(context, (tx) => changeRole(tx, body));
-      return success({});
+      return {};
     },
   });
 
-  routes.post(`${BASE}/remove`, {
-    schema: {
-      summary: "Remove somebody",
-      ...{ tags: ["admin"], body: consoleUserNameBody, response: { 200: envelopeSchema(emptyData) } },
-    },
-    handler: async (request) => {
-      const { name } = request.body as { name: string };
-      await changeAndKeepAdmin(context, (tx) => removeAdminUser(tx, name));
-      return success({});
+  adminRoute(routes, {
+    path: "console-users/remove",
+    summary: "Remove somebody",
+    access: "change",
+    body: consoleUserNameBody,
+    answer: envelopeSchema(emptyData),
+    run: async ({ body }) => {
+      await changeAndKeepAdmin(context, (tx) => removeAdminUser(tx, body.name));
+      return {};
     },
   });
 }
 
 function auditRoute(routes: FastifyInstance, { pool }: Pick<SessionContext, "pool">): void {
-  routes.get("/admin/api/v1/audit", {
-    schema: {
-      summary: "What was changed by whom, the newest first",
-      ...{ tags: ["admin"], querystring: auditQuery, response: { 200: envelopeSchema(auditPage) } },
-    },
-    handler: async (request) => {
-      const { app_id, before } = request.query as { app_id?: string; before?: string };
+  adminRoute(routes, {
+    path: "audit",
+    summary: "What was changed by whom, the newest first",
+    access: "read",
+    query: auditQuery,
+    answer: envelopeSchema(auditPage),
+    run: async ({ query }) => {
+      const { app_id, before } = query;
       const page = {
         appId: app_id === undefined ? undefined : Number(app_id),
         beforeId: Number(before ?? Number.MAX_SAFE_INTEGER),
@@ -133,7 +131,7 @@ function auditRoute(routes: FastifyInstance, { pool }: Pick<SessionContext, "poo
         ...entry,
       }));
       const next_before = found.length > entries.length ? entries.at(-1)!.id : null;
-      return success({ entries, next_before } satisfies AuditPage);
+      return { entries, next_before };
     },
   });
 }

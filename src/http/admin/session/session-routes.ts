@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { emptyData, envelopeSchema, success } from "../../../contract/envelope.ts";
+import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import { passwordBody, type Session, setupBody, signedIn, signInBody } from "../../../contract/setting/session.ts";
 import {
   type AdminUser,
@@ -20,6 +20,7 @@ import { ApiError } from "../../../errors.ts";
 import { hashPassword, isPassword, passwordProblem } from "../../../password.ts";
 import { callerOf } from "../../caller-address.ts";
 import type { Actor } from "../actor.ts";
+import { adminRoute } from "../admin-route.ts";
 import { noteChange } from "../audit.ts";
 import { actorOf, csrfTokenOf, SESSION_LIFE, sessionOf, setSession } from "../authentication.ts";
 import { knownDevice, rememberDevice } from "./known-device.ts";
@@ -28,7 +29,6 @@ import { requireSameOrigin } from "./same-origin.ts";
 import type { SessionContext } from "./session-context.ts";
 import { type Attempt, type Counted, SignInLimits } from "./sign-in-limits.ts";
 
-const BASE = "/admin/api/v1/session";
 const sessionAnswer = envelopeSchema(signedIn);
 const SETUP_LINK_MS = 24 * 3_600_000;
 
@@ -70,11 +70,15 @@ function linksOf(address: string): Counted {
 }
 
 function signInRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
-  routes.post(`${BASE}/sign-in`, {
-    schema: { summary: "Sign in", tags: ["session"], body: signInBody, response: { 200: sessionAnswer } },
-    onRequest: async (request) => requireSameOrigin(context, request),
-    handler: async (request, reply) => {
-      const { name, password } = request.body as { name: string; password: string };
+  adminRoute(routes, {
+    path: "session/sign-in",
+    summary: "Sign in",
+    access: "open",
+    body: signInBody,
+    admit: (request) => requireSameOrigin(context, request),
+    answer: sessionAnswer,
+    run: async ({ body, request, reply }) => {
+      const { name, password } = body;
       const device = knownDevice(context.vault, request, name);
       const counted = device === undefined ? countedBy(context, request, name) : [own(`device ${device}`)];
       const attempt = limits.begin(counted, context.clock());
@@ -132,15 +136,16 @@ async function checked<T>(attempt: Attempt, check: () => Promise<T>): Promise<T>
 }
 
 function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
-  routes.post(`${BASE}/setup`, {
-    schema: {
-      summary: "Set a password by a one-time link",
-      description: "The first start prints such a link for the first admin; `cli admin link` makes another one.",
-      ...{ tags: ["session"], body: setupBody, response: { 200: sessionAnswer } },
-    },
-    onRequest: async (request) => requireSameOrigin(context, request),
-    handler: async (request, reply) => {
-      const { token, name = "", password } = request.body as { token: string; name?: string; password: string };
+  adminRoute(routes, {
+    path: "session/setup",
+    summary: "Set a password by a one-time link",
+    description: "The first start prints such a link for the first admin; `cli admin link` makes another one.",
+    access: "open",
+    body: setupBody,
+    admit: (request) => requireSameOrigin(context, request),
+    answer: sessionAnswer,
+    run: async ({ body, request, reply }) => {
+      const { token, name = "", password } = body;
       requireGoodPassword(password);
       const given = { token, nowMs: context.clock(), validMs: SETUP_LINK_MS };
       const attempt = limits.begin([linksOf(countedAddress(callerOf(context, request)))], given.nowMs);
@@ -178,39 +183,42 @@ async function useLink(tx: Executor, { given, name, passwordHash }: UsedLink): P
 }
 
 function ownRoutes(routes: FastifyInstance, context: SessionContext): void {
-  routes.get(BASE, {
-    schema: { summary: "Who is signed in", tags: ["session"], response: { 200: sessionAnswer } },
-    handler: async (request) => shownSession(context, await actorOf(context, request)),
+  adminRoute(routes, {
+    path: "session",
+    summary: "Who is signed in",
+    access: "read",
+    answer: sessionAnswer,
+    run: async ({ request }) => shownSession(context, await actorOf(context, request)),
   });
 
-  routes.post(`${BASE}/sign-out`, {
-    schema: { summary: "Sign out", tags: ["session"], response: { 200: envelopeSchema(emptyData) } },
-    config: { access: "read" },
-    onRequest: async (request) => requireSameOrigin(context, request),
-    handler: async (request, reply) => {
+  adminRoute(routes, {
+    path: "session/sign-out",
+    method: "POST",
+    summary: "Sign out",
+    access: "open",
+    admit: (request) => requireSameOrigin(context, request),
+    answer: envelopeSchema(emptyData),
+    run: async ({ request, reply }) => {
       const session = sessionOf(request);
       if (session !== undefined) {
         context.seenSessions.forget(session);
         await endSession(context.pool, session);
       }
       setSession(request, reply, "");
-      return success({});
+      return {};
     },
   });
 }
 
 function passwordRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
-  routes.post(`${BASE}/password`, {
-    schema: {
-      summary: "Change the own password",
-      tags: ["session"],
-      body: passwordBody,
-      response: { 200: sessionAnswer },
-    },
-    config: { access: "read" },
-    handler: async (request, reply) => {
+  adminRoute(routes, {
+    path: "session/password",
+    summary: "Change the own password",
+    access: "own",
+    body: passwordBody,
+    answer: sessionAnswer,
+    run: async ({ body, request, reply }) => {
       const { session, name } = await actorOf(context, request);
-      const body = request.body as { password: string; new_password: string };
       requireGoodPassword(body.new_password);
       if (session === undefined) throw new ApiError("badSign", "Only somebody who is signed in has a password.");
       // Whoever has got hold of a session gets no more guesses than at the door.
@@ -237,7 +245,7 @@ async function signIn(
   context: SessionContext,
   user: AdminUser,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
-): Promise<object> {
+): Promise<Session> {
   const nowMs = context.clock();
   await dropOldSessions(context.pool, nowMs, SESSION_LIFE);
   const session = await createSession(context.pool, user, nowMs);
@@ -247,6 +255,6 @@ async function signIn(
   return shownSession(context, { name: user.name, role: user.role, session });
 }
 
-function shownSession({ vault }: Pick<SessionContext, "vault">, { name, role, session }: Actor): object {
-  return success({ name, role, csrf: session === undefined ? "" : csrfTokenOf(vault, session) } satisfies Session);
+function shownSession({ vault }: Pick<SessionContext, "vault">, { name, role, session }: Actor): Session {
+  return { name, role, csrf: session === undefined ? "" : csrfTokenOf(vault, session) };
 }

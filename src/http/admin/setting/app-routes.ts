@@ -1,12 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
-import { envelopeSchema, success } from "../../../contract/envelope.ts";
+import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
-  type AppCreateBody,
   type AppEditBody,
-  type AppKeys,
-  type AppRotateBody,
-  type AppsAnswer,
   appBody,
   appCreateBody,
   appEditBody,
@@ -15,9 +11,7 @@ import {
   appsAnswer,
   type Checklist,
   checklist,
-  type RotatedSecret,
   rotatedSecret,
-  type ShownApp,
   shownApp,
 } from "../../../contract/setting/app.ts";
 import {
@@ -35,9 +29,8 @@ import { isTimeZone } from "../../../domain/calendar.ts";
 import { CURRENCY, isRate } from "../../../domain/money.ts";
 import { ApiError } from "../../../errors.ts";
 import { firstTimes } from "../../../report/checklist.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
-
-const BASE = "/admin/api/v1/apps";
 
 /** Apps, what they prove themselves by, and how far a new one has come. */
 export function appRoutes(routes: FastifyInstance, context: SettingContext): void {
@@ -50,25 +43,26 @@ function listRoutes(
   routes: FastifyInstance,
   { pool, vault, apps }: Pick<SettingContext, "pool" | "vault" | "apps">,
 ): void {
-  routes.get(BASE, {
-    schema: {
-      summary: "Apps",
-      description: "With their access tokens, which every client holds; the other secrets are shown by `apps/keys`.",
-      ...{ tags: ["admin"], response: { 200: envelopeSchema(appsAnswer) } },
-    },
-    handler: async () => success({ apps: (await loadApps(pool, vault)).map(withoutKeys) } satisfies AppsAnswer),
+  adminRoute(routes, {
+    path: "apps",
+    summary: "Apps",
+    description: "With their access tokens, which every client holds; the other secrets are shown by `apps/keys`.",
+    access: "read",
+    answer: envelopeSchema(appsAnswer),
+    run: async () => ({ apps: (await loadApps(pool, vault)).map(withoutKeys) }),
   });
 
-  routes.get(`${BASE}/checklist`, {
-    schema: {
-      summary: "How far a new app has come: what it has, and since when",
-      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: envelopeSchema(checklist) } },
-    },
-    handler: async (request) => {
-      const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
+  adminRoute(routes, {
+    path: "apps/checklist",
+    summary: "How far a new app has come: what it has, and since when",
+    access: "read",
+    query: appIdQuery,
+    answer: envelopeSchema(checklist),
+    run: async ({ query }) => {
+      const { appId } = await apps.findById(Number(query.app_id));
       const times = Object.entries(await firstTimes(pool, appId));
       const steps = times.map(([step, atMs]) => [step, { done: atMs !== null, at_ms: atMs }]);
-      return success(Object.fromEntries(steps) as Checklist);
+      return Object.fromEntries(steps) as Checklist;
     },
   });
 }
@@ -77,36 +71,37 @@ function changeRoutes(
   routes: FastifyInstance,
   { pool, vault, apps, clock }: Pick<SettingContext, "pool" | "vault" | "apps" | "clock">,
 ): void {
-  routes.post(`${BASE}/create`, {
-    schema: {
-      summary: "Make an app",
-      ...{ tags: ["admin"], body: appCreateBody, response: { 200: envelopeSchema(shownApp) } },
-    },
-    handler: async (request) => {
-      const { name, time_zone = "Asia/Shanghai", currency, metadata = "open" } = request.body as AppCreateBody;
+  adminRoute(routes, {
+    path: "apps/create",
+    summary: "Make an app",
+    access: "change",
+    body: appCreateBody,
+    answer: envelopeSchema(shownApp),
+    run: async ({ body }) => {
+      const { name, time_zone = "Asia/Shanghai", currency, metadata = "open" } = body;
       assertName(name);
       assertTimeZone(time_zone);
       const asked = { name, timeZone: time_zone, currency, metadataMode: metadata, createdAtMs: clock() };
       const made = await inTransaction(pool, (tx) => createApp(tx, vault, asked));
       await apps.reload();
-      return success(withoutKeys(made) satisfies ShownApp);
+      return withoutKeys(made);
     },
   });
 
-  routes.post(`${BASE}/edit`, {
-    schema: {
-      summary: "Change an app",
-      description: "What is absent stays as it is. The time zone can change only while the app has no users.",
-      ...{ tags: ["admin"], body: appEditBody, response: { 200: envelopeSchema(shownApp) } },
-    },
-    handler: async (request) => {
-      const body = request.body as AppEditBody;
+  adminRoute(routes, {
+    path: "apps/edit",
+    summary: "Change an app",
+    description: "What is absent stays as it is. The time zone can change only while the app has no users.",
+    access: "change",
+    body: appEditBody,
+    answer: envelopeSchema(shownApp),
+    run: async ({ body }) => {
       const app = await apps.findById(body.app_id);
       const change = changeOf(body);
       if (await isTimeZoneFixed(pool, app, change.timeZone)) throw new ApiError("badParameter", TIME_ZONE_FIXED);
       await changeApp(pool, app.appId, change);
       await apps.reload();
-      return success(withoutKeys(await apps.findById(app.appId)) satisfies ShownApp);
+      return withoutKeys(await apps.findById(app.appId));
     },
   });
 }
@@ -115,31 +110,33 @@ function secretRoutes(
   routes: FastifyInstance,
   { pool, vault, apps }: Pick<SettingContext, "pool" | "vault" | "apps">,
 ): void {
-  routes.post(`${BASE}/keys`, {
-    schema: {
-      summary: "The secrets of an app",
-      description: "For admins only. A POST, because who looked is noted in the audit log.",
-      ...{ tags: ["admin"], body: appBody, response: { 200: envelopeSchema(appKeys) } },
-    },
-    handler: async (request) => {
-      const { appId, appKey, aesKey } = await apps.findById((request.body as { app_id: number }).app_id);
-      return success({ app_id: appId, app_key: appKey, aes_key: aesKey } satisfies AppKeys);
+  adminRoute(routes, {
+    path: "apps/keys",
+    summary: "The secrets of an app",
+    description: "For admins only. A POST, because who looked is noted in the audit log.",
+    access: "change",
+    body: appBody,
+    answer: envelopeSchema(appKeys),
+    run: async ({ body }) => {
+      const { appId, appKey, aesKey } = await apps.findById(body.app_id);
+      return { app_id: appId, app_key: appKey, aes_key: aesKey };
     },
   });
 
-  routes.post(`${BASE}/rotate`, {
-    schema: {
-      summary: "Replace a secret of an app by a new one",
-      description: "The old one stops working at once.",
-      ...{ tags: ["admin"], body: appRotateBody, response: { 200: envelopeSchema(rotatedSecret) } },
-    },
-    handler: async (request) => {
-      const { app_id, which } = request.body as AppRotateBody;
+  adminRoute(routes, {
+    path: "apps/rotate",
+    summary: "Replace a secret of an app by a new one",
+    description: "The old one stops working at once.",
+    access: "change",
+    body: appRotateBody,
+    answer: envelopeSchema(rotatedSecret),
+    run: async ({ body }) => {
+      const { app_id, which } = body;
       const { appId } = await apps.findById(app_id);
       const value = await rotateSecret(pool, vault, { appId, which });
       if (value === undefined) throw new ApiError("badToken", "app_id is not known.");
       await apps.reload();
-      return success({ app_id: appId, which, value } satisfies RotatedSecret);
+      return { app_id: appId, which, value };
     },
   });
 }

@@ -1,12 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
-import { envelopeSchema, success } from "../../../contract/envelope.ts";
+import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
-  type RulesBody,
   ruleSettings,
   rulesBody,
   type ShownRuleSettings,
-  type WhatIfAnswer,
   type WhatIfBody,
   whatIfAnswer,
   whatIfBody,
@@ -25,52 +23,52 @@ import {
 import { ApiError, messageOf } from "../../../errors.ts";
 import { PLATFORM_NAMES, platformOfLink } from "../../../platform/registry.ts";
 import { type TriedRules, whatIf } from "../../../report/attribution/what-if.ts";
+import { adminRoute } from "../admin-route.ts";
 import { daysOf } from "../day-range.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-const BASE = "/admin/api/v1/attribution";
 type Texts = Readonly<Record<string, string>>;
 
 /** The rules by which an app's users are attributed, and what others would do. */
 export function attributionRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
-  routes.get(`${BASE}/rules`, {
-    schema: {
-      summary: "Rules of attribution",
-      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: envelopeSchema(ruleSettings) } },
-    },
-    handler: async (request) => {
-      const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
-      return success(await shown(context, appId));
+  adminRoute(routes, {
+    path: "attribution/rules",
+    summary: "Rules of attribution",
+    access: "read",
+    query: appIdQuery,
+    answer: envelopeSchema(ruleSettings),
+    run: async ({ query }) => {
+      const { appId } = await apps.findById(Number(query.app_id));
+      return shown(context, appId);
     },
   });
 
-  routes.post(`${BASE}/rules`, {
-    schema: {
-      summary: "Set the rules of an app, or of one platform",
-      description: "Replaces what was set before for the same app and platform.",
-      ...{ tags: ["admin"], body: rulesBody, response: { 200: envelopeSchema(ruleSettings) } },
-    },
-    handler: async (request) => {
-      const body = request.body as RulesBody;
+  adminRoute(routes, {
+    path: "attribution/rules",
+    summary: "Set the rules of an app, or of one platform",
+    description: "Replaces what was set before for the same app and platform.",
+    access: "change",
+    body: rulesBody,
+    answer: envelopeSchema(ruleSettings),
+    run: async ({ body }) => {
       const { appId } = await apps.findById(body.app_id);
       const platform = platformOf(body.ad_platform ?? "");
       await storeRuleSettings(pool, { appId, platform, rules: rulesOf(body.rules, platform), changedAtMs: clock() });
-      return success(await shown(context, appId));
+      return shown(context, appId);
     },
   });
 
-  routes.post(`${BASE}/what-if`, {
-    schema: {
-      summary: "Registrations decided again under other rules, without changing anything",
-      ...{ tags: ["admin"], body: whatIfBody, response: { 200: envelopeSchema(whatIfAnswer) } },
-    },
-    config: { access: "read" },
-    handler: async (request) => {
-      const body = request.body as WhatIfBody;
+  adminRoute(routes, {
+    path: "attribution/what-if",
+    summary: "Registrations decided again under other rules, without changing anything",
+    access: "read",
+    body: whatIfBody,
+    answer: envelopeSchema(whatIfAnswer),
+    run: async ({ body }) => {
       const app = await apps.findById(body.app_id);
-      return success((await whatIf(pool, app, daysOf(body), triedOf(body))) satisfies WhatIfAnswer);
+      return whatIf(pool, app, daysOf(body), triedOf(body));
     },
   });
 }
@@ -79,8 +77,11 @@ async function shown({ pool }: Pick<SettingContext, "pool">, appId: number): Pro
   const settings = await loadRuleSettings(pool, [appId]);
   return {
     fields: RULE_FIELDS.map((field) => ({
-      ...{ name: field.name, takes: field.takes, hint: field.hint },
-      ...{ app_only: isAppOnly(field), triable: isTriable(field) },
+      name: field.name,
+      takes: field.takes,
+      hint: field.hint,
+      app_only: isAppOnly(field),
+      triable: isTriable(field),
     })),
     defaults: DEFAULT_RULE_TEXTS,
     set: settings.map(({ platform, rules }) => ({ ad_platform: platform, rules: ruleTexts(rules) })),

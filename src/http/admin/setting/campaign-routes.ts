@@ -1,7 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { success } from "../../../contract/envelope.ts";
+import type { Static } from "typebox";
 import {
-  type CampaignLinks,
   type CampaignList,
   campaignAnswer,
   campaignChangeBody,
@@ -10,9 +9,7 @@ import {
   campaignListAnswer,
   campaignListQuery,
   linkQuery,
-  type PlatformList,
   platformListAnswer,
-  type ShownCampaign,
 } from "../../../contract/setting/campaign.ts";
 import {
   type Campaign,
@@ -31,55 +28,57 @@ import { campaignLinks, shownCampaign } from "../../../platform/campaign-link.ts
 import { listPlatforms } from "../../../platform/platform-list.ts";
 import { platformOfLink } from "../../../platform/registry.ts";
 import { PAGE_SIZE, pageInfo, readPage } from "../../../report/list/list-request.ts";
+import { adminRoute } from "../admin-route.ts";
 import { baseUrlOf } from "../base-url.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-const BASE = "/admin/api/v1/campaigns";
 const RECENT_DAYS = 7;
+const BLANK = { name: "", adPlatform: "", channel: "", osPlatform: "", operator: "", dept: "" };
 const NOTHING = { clicks: 0, impressions: 0, users: 0 };
 
-type Texts = Record<string, string>;
+type CampaignListQuery = Static<typeof campaignListQuery>;
+type CampaignFields = Omit<Static<typeof campaignChangeBody>, "app_id" | "turbo_promoted_object_id">;
 
 /** Promotion campaigns, their monitoring links, and the platforms there are. */
 export function campaignRoutes(routes: FastifyInstance, context: SettingContext): void {
   listRoutes(routes, context);
   changeRoutes(routes, context);
 
-  routes.get(`${BASE}/links`, {
-    schema: {
-      summary: "Monitoring links",
-      description: "To be entered at the platform, which replaces the macros and calls them.",
-      ...{ tags: ["admin"], querystring: linkQuery, response: { 200: campaignLinksAnswer } },
-    },
-    handler: async (request) => {
-      const query = request.query as Texts;
-      const campaign = await findCampaign(context, Number(query.app_id), query.turbo_promoted_object_id!);
+  adminRoute(routes, {
+    path: "campaigns/links",
+    summary: "Monitoring links",
+    description: "To be entered at the platform, which replaces the macros and calls them.",
+    access: "read",
+    query: linkQuery,
+    answer: campaignLinksAnswer,
+    run: async ({ query, request }) => {
+      const campaign = await findCampaign(context, Number(query.app_id), query.turbo_promoted_object_id);
       const baseUrl = baseUrlOf(request, query.base_url);
       const platform = query.ad_platform;
       const links = campaignLinks(campaign, { baseUrl, macros: {}, ...(platform !== undefined && { platform }) });
-      return success({ links } satisfies CampaignLinks);
+      return { links };
     },
   });
 
-  routes.get("/admin/api/v1/platforms", {
-    schema: {
-      summary: "Ad platforms, and what can be done with each",
-      ...{ tags: ["admin"], response: { 200: platformListAnswer } },
-    },
-    handler: async () => success({ platforms: listPlatforms() } satisfies PlatformList),
+  adminRoute(routes, {
+    path: "platforms",
+    summary: "Ad platforms, and what can be done with each",
+    access: "read",
+    answer: platformListAnswer,
+    run: async () => ({ platforms: listPlatforms() }),
   });
 }
 
 function listRoutes(routes: FastifyInstance, context: SettingContext): void {
-  routes.get(BASE, {
-    schema: {
-      summary: "Campaigns of an app, and what they have brought lately",
-      ...{ tags: ["admin"], querystring: campaignListQuery, response: { 200: campaignListAnswer } },
-    },
-    handler: async (request) => {
-      const query = request.query as Texts;
+  adminRoute(routes, {
+    path: "campaigns",
+    summary: "Campaigns of an app, and what they have brought lately",
+    access: "read",
+    query: campaignListQuery,
+    answer: campaignListAnswer,
+    run: async ({ query }) => {
       const app = await context.apps.findById(Number(query.app_id));
-      return success(await listedCampaigns(context, app, query));
+      return listedCampaigns(context, app, query);
     },
   });
 }
@@ -87,7 +86,7 @@ function listRoutes(routes: FastifyInstance, context: SettingContext): void {
 async function listedCampaigns(
   { pool, clock }: Pick<SettingContext, "pool" | "clock">,
   app: ServedApp,
-  query: Texts,
+  query: CampaignListQuery,
 ): Promise<CampaignList> {
   const { appId, timeZone } = app;
   const page = readPage({ page: Number(query.page ?? 1), page_size: Number(query.page_size ?? PAGE_SIZE) });
@@ -95,8 +94,10 @@ async function listedCampaigns(
   const calendar = calendarOf(timeZone);
   const today = calendar.dayOf(clock());
   const figures = await loadCampaignFigures(pool, {
-    ...{ appId, campaignIds: campaigns.map((campaign) => campaign.turboPromotedObjectId) },
-    ...{ fromDay: addDays(today, 1 - RECENT_DAYS), untilDay: addDays(today, 1) },
+    appId,
+    campaignIds: campaigns.map((campaign) => campaign.turboPromotedObjectId),
+    fromDay: addDays(today, 1 - RECENT_DAYS),
+    untilDay: addDays(today, 1),
   });
   return {
     campaigns: campaigns.map((campaign) => ({
@@ -112,16 +113,16 @@ async function listedCampaigns(
 function changeRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
-  routes.post(`${BASE}/create`, {
-    schema: {
-      summary: "Make a campaign",
-      ...{ tags: ["admin"], body: campaignCreateBody, response: { 200: campaignAnswer } },
-    },
-    handler: async (request) => {
-      const body = request.body as Texts;
-      const app = await apps.findById(Number(body.app_id));
+  adminRoute(routes, {
+    path: "campaigns/create",
+    summary: "Make a campaign",
+    access: "change",
+    body: campaignCreateBody,
+    answer: campaignAnswer,
+    run: async ({ body }) => {
+      const app = await apps.findById(body.app_id);
       const campaign: Campaign = {
-        ...{ name: "", adPlatform: "", channel: "", osPlatform: "", operator: "", dept: "" },
+        ...BLANK,
         ...changeOf(body),
         appId: app.appId,
         turboPromotedObjectId: body.turbo_promoted_object_id ?? newCampaignId(),
@@ -129,23 +130,22 @@ function changeRoutes(routes: FastifyInstance, context: SettingContext): void {
       };
       if (!(await createCampaign(pool, campaign)))
         throw new ApiError("badParameter", "The app already has a campaign of that turbo_promoted_object_id.");
-      return success(shownCampaign(campaign) satisfies ShownCampaign);
+      return shownCampaign(campaign);
     },
   });
 
-  routes.post(`${BASE}/edit`, {
-    schema: {
-      summary: "Change a campaign",
-      description: "What is absent stays as it is.",
-      ...{ tags: ["admin"], body: campaignChangeBody, response: { 200: campaignAnswer } },
-    },
-    handler: async (request) => {
-      const body = request.body as Texts;
-      const { appId } = await apps.findById(Number(body.app_id));
-      const key = { appId, turboPromotedObjectId: body.turbo_promoted_object_id! };
+  adminRoute(routes, {
+    path: "campaigns/edit",
+    summary: "Change a campaign",
+    description: "What is absent stays as it is.",
+    access: "change",
+    body: campaignChangeBody,
+    answer: campaignAnswer,
+    run: async ({ body }) => {
+      const { appId } = await apps.findById(body.app_id);
+      const key = { appId, turboPromotedObjectId: body.turbo_promoted_object_id };
       await changeCampaign(pool, key, changeOf(body));
-      const campaign = await findCampaign(context, appId, key.turboPromotedObjectId);
-      return success(shownCampaign(campaign) satisfies ShownCampaign);
+      return shownCampaign(await findCampaign(context, appId, key.turboPromotedObjectId));
     },
   });
 }
@@ -161,7 +161,7 @@ async function findCampaign(
   return campaign;
 }
 
-function changeOf(body: Texts): CampaignChange {
+function changeOf(body: CampaignFields): CampaignChange {
   const platform = body.ad_platform ? platformOfLink(body.ad_platform) : undefined;
   if (body.ad_platform && !platform) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
   return {

@@ -1,12 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { envelopeSchema, success } from "../../../contract/envelope.ts";
+import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
-  type DeveloperBody,
-  type DeveloperDecision,
-  type DeveloperDecisionBody,
-  type DeveloperEditBody,
-  type DeveloperKey,
-  type DeveloperList,
   developerBody,
   developerDecision,
   developerDecisionBody,
@@ -30,9 +24,8 @@ import {
   rotateDeveloperKey,
 } from "../../../db/developer-app.ts";
 import { ApiError } from "../../../errors.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
-
-const BASE = "/admin/api/v1/developers";
 
 /** Applications that pull reports: requested, then approved, refused or disabled by an admin. */
 export function developerRoutes(routes: FastifyInstance, context: SettingContext): void {
@@ -43,43 +36,43 @@ export function developerRoutes(routes: FastifyInstance, context: SettingContext
 function requestRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, clock } = context;
 
-  routes.get(BASE, {
-    schema: {
-      summary: "Developer applications",
-      tags: ["admin"],
-      response: { 200: envelopeSchema(developerList) },
-    },
-    handler: async () =>
-      success({ developers: (await loadDeveloperApps(pool, vault)).map(shown) } satisfies DeveloperList),
+  adminRoute(routes, {
+    path: "developers",
+    summary: "Developer applications",
+    access: "read",
+    answer: envelopeSchema(developerList),
+    run: async () => ({ developers: (await loadDeveloperApps(pool, vault)).map(shown) }),
   });
 
-  routes.post(`${BASE}/create`, {
-    schema: {
-      summary: "Request a developer application",
-      ...{ tags: ["admin"], body: developerBody, response: { 200: envelopeSchema(developerState) } },
-    },
-    handler: async (request) => {
-      const { name, purpose = "", apps, ...rate } = request.body as DeveloperBody;
+  adminRoute(routes, {
+    path: "developers/create",
+    summary: "Request a developer application",
+    access: "change",
+    body: developerBody,
+    answer: envelopeSchema(developerState),
+    run: async ({ body }) => {
+      const { name, purpose = "", apps, ...rate } = body;
       await assertApps(context, apps);
       const asked = { name, purpose, apps, rate: rateOf(rate, DEFAULT_RATE), createdAtMs: clock() };
       const made = await createDeveloperApp(pool, vault, asked);
-      return success({ id: made.developerId, state: made.state });
+      return { id: made.developerId, state: made.state };
     },
   });
 
-  routes.post(`${BASE}/edit`, {
-    schema: {
-      summary: "Change which apps a developer application may read, and how often",
-      description: "What is absent stays as it is.",
-      ...{ tags: ["admin"], body: developerEditBody, response: { 200: envelopeSchema(shownDeveloper) } },
-    },
-    handler: async (request) => {
-      const { id, apps, ...rate } = request.body as DeveloperEditBody;
+  adminRoute(routes, {
+    path: "developers/edit",
+    summary: "Change which apps a developer application may read, and how often",
+    description: "What is absent stays as it is.",
+    access: "change",
+    body: developerEditBody,
+    answer: envelopeSchema(shownDeveloper),
+    run: async ({ body }) => {
+      const { id, apps, ...rate } = body;
       const known = await find(context, id);
       if (apps !== undefined) await assertApps(context, apps);
       const change = { developerId: id, apps: apps ?? known.apps, rate: rateOf(rate, known.rate) };
       await changeDeveloperApp(pool, change);
-      return success(shown(await find(context, id)));
+      return shown(await find(context, id));
     },
   });
 }
@@ -87,31 +80,32 @@ function requestRoutes(routes: FastifyInstance, context: SettingContext): void {
 function reviewRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, clock } = context;
 
-  routes.post(`${BASE}/decide`, {
-    schema: {
-      summary: "Approve, refuse or disable a developer application",
-      description: "The answer to an approval holds the `app_key`.",
-      ...{ tags: ["admin"], body: developerDecisionBody, response: { 200: envelopeSchema(developerDecision) } },
-    },
-    handler: async (request) => {
-      const { id, state, reason = "" } = request.body as DeveloperDecisionBody;
+  adminRoute(routes, {
+    path: "developers/decide",
+    summary: "Approve, refuse or disable a developer application",
+    description: "The answer to an approval holds the `app_key`.",
+    access: "change",
+    body: developerDecisionBody,
+    answer: envelopeSchema(developerDecision),
+    run: async ({ body }) => {
+      const { id, state, reason = "" } = body;
       const { appKey } = await find(context, id);
       await decideDeveloperApp(pool, { developerId: id, state, reason, decidedAtMs: clock() });
-      return success({ id, state, ...(state === "approved" && { app_key: appKey }) } satisfies DeveloperDecision);
+      return { id, state, ...(state === "approved" && { app_key: appKey }) };
     },
   });
 
-  routes.post(`${BASE}/rotate`, {
-    schema: {
-      summary: "Give a developer application a new key",
-      description: "Reports signed with the old one are refused at once.",
-      ...{ tags: ["admin"], body: developerIdBody, response: { 200: envelopeSchema(developerKey) } },
-    },
-    handler: async (request) => {
-      const { id } = request.body as { id: number };
-      const appKey = await rotateDeveloperKey(pool, vault, id);
+  adminRoute(routes, {
+    path: "developers/rotate",
+    summary: "Give a developer application a new key",
+    description: "Reports signed with the old one are refused at once.",
+    access: "change",
+    body: developerIdBody,
+    answer: envelopeSchema(developerKey),
+    run: async ({ body }) => {
+      const appKey = await rotateDeveloperKey(pool, vault, body.id);
       if (appKey === undefined) throw unknown();
-      return success({ id, app_key: appKey } satisfies DeveloperKey);
+      return { id: body.id, app_key: appKey };
     },
   });
 }

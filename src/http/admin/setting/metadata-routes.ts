@@ -1,11 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
-import { envelopeSchema, success } from "../../../contract/envelope.ts";
+import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
   appMetadata,
-  type EventDeclareBody,
   eventDeclareBody,
-  type PropertyDeclareBody,
   propertyDeclareBody,
   type ShownMetadata,
 } from "../../../contract/setting/metadata.ts";
@@ -18,45 +16,47 @@ import {
 } from "../../../db/metadata.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
-
-const BASE = "/admin/api/v1/metadata";
 
 /** Which events and properties an app has shown, and what was declared of them. */
 export function metadataRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
-  routes.get(BASE, {
-    schema: {
-      summary: "Events and properties of an app",
-      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: envelopeSchema(appMetadata) } },
-    },
-    handler: async (request) => success(await shown(context, Number((request.query as { app_id: string }).app_id))),
+  adminRoute(routes, {
+    path: "metadata",
+    summary: "Events and properties of an app",
+    access: "read",
+    query: appIdQuery,
+    answer: envelopeSchema(appMetadata),
+    run: async ({ query }) => shown(context, Number(query.app_id)),
   });
 
-  routes.post(`${BASE}/events/declare`, {
-    schema: {
-      summary: "Declare events, or switch them off",
-      ...{ tags: ["admin"], body: eventDeclareBody, response: { 200: envelopeSchema(appMetadata) } },
-    },
-    handler: async (request) => {
-      const { app_id, names, state } = request.body as EventDeclareBody;
+  adminRoute(routes, {
+    path: "metadata/events/declare",
+    summary: "Declare events, or switch them off",
+    access: "change",
+    body: eventDeclareBody,
+    answer: envelopeSchema(appMetadata),
+    run: async ({ body }) => {
+      const { app_id, names, state } = body;
       const { appId } = await apps.findById(app_id);
       const metas = [...new Set(names)].map((name): EventMeta => ({ appId, name, state }));
       await assertRoom(context, appId, { events: metas, properties: [] });
       await declareEvents(pool, metas, clock());
       await apps.reload();
-      return success(await shown(context, appId));
+      return shown(context, appId);
     },
   });
 
-  routes.post(`${BASE}/properties/declare`, {
-    schema: {
-      summary: "Declare properties and their types",
-      ...{ tags: ["admin"], body: propertyDeclareBody, response: { 200: envelopeSchema(appMetadata) } },
-    },
-    handler: async (request) => {
-      const { app_id, properties } = request.body as PropertyDeclareBody;
+  adminRoute(routes, {
+    path: "metadata/properties/declare",
+    summary: "Declare properties and their types",
+    access: "change",
+    body: propertyDeclareBody,
+    answer: envelopeSchema(appMetadata),
+    run: async ({ body }) => {
+      const { app_id, properties } = body;
       const { appId } = await apps.findById(app_id);
       const metas = new Map<string, PropertyMeta>();
       for (const { scope, name, type } of properties)
@@ -64,7 +64,7 @@ export function metadataRoutes(routes: FastifyInstance, context: SettingContext)
       await assertRoom(context, appId, { events: [], properties: [...metas.values()] });
       await declareProperties(pool, [...metas.values()], clock());
       await apps.reload();
-      return success(await shown(context, appId));
+      return shown(context, appId);
     },
   });
 }
@@ -91,7 +91,10 @@ async function shown({ pool, apps }: Pick<SettingContext, "pool" | "apps">, id: 
     metadata: metadataMode,
     events: events.map(({ name, state, changedAtMs }) => ({ name, state, changed_at_ms: changedAtMs })),
     properties: properties.map(({ scope, name, type, state, changedAtMs }) => ({
-      ...{ scope, name, type, state },
+      scope,
+      name,
+      type,
+      state,
       changed_at_ms: changedAtMs,
     })),
   };

@@ -1,12 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
-import { emptyData, envelopeSchema, success } from "../../../contract/envelope.ts";
+import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {
-  type DryRun,
   dryRunAnswer,
   dryRunBody,
-  type PostbackRule,
-  type PostbackRuleList,
   ruleAnswer,
   ruleChangeBody,
   ruleCreateBody,
@@ -15,70 +12,65 @@ import {
   ruleRemoveBody,
 } from "../../../contract/setting/postback.ts";
 import { readDays } from "../../../domain/postback/postback-request.ts";
-import type { GivenRule } from "../../../domain/postback/postback-rule-fields.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { dryRun } from "../../../postback/dry-run.ts";
 import { addRule, changeRule, dropRule, listRules, orderRules, shownRule, triedRule } from "../../../postback/rules.ts";
+import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
-
-const BASE = "/admin/api/v1/postback";
-
-type RuleBody = { app_id: number; rule_id: number } & GivenRule;
-type DryRunBody = { app_id: number; rule_id?: number; from: string; to: string } & GivenRule;
 
 /** When a platform is told what. */
 export function postbackRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
-  routes.get(`${BASE}/rules`, {
-    schema: {
-      summary: "Postback rules of an app",
-      ...{ tags: ["admin"], querystring: appIdQuery, response: { 200: ruleListAnswer } },
-    },
-    handler: async (request) => {
-      const { appId } = await apps.findById(Number((request.query as { app_id: string }).app_id));
-      return success({ rules: await listRules(pool, appId) } satisfies PostbackRuleList);
+  adminRoute(routes, {
+    path: "postback/rules",
+    summary: "Postback rules of an app",
+    access: "read",
+    query: appIdQuery,
+    answer: ruleListAnswer,
+    run: async ({ query }) => {
+      const { appId } = await apps.findById(Number(query.app_id));
+      return { rules: await listRules(pool, appId) };
     },
   });
 
-  routes.post(`${BASE}/rules/create`, {
-    schema: {
-      summary: "Add a postback rule",
-      description: "It comes after those that are there.",
-      ...{ tags: ["admin"], body: ruleCreateBody, response: { 200: ruleAnswer } },
-    },
-    handler: async (request) => {
-      const body = request.body as RuleBody;
+  adminRoute(routes, {
+    path: "postback/rules/create",
+    summary: "Add a postback rule",
+    description: "It comes after those that are there.",
+    access: "change",
+    body: ruleCreateBody,
+    answer: ruleAnswer,
+    run: async ({ body }) => {
       const { appId } = await apps.findById(body.app_id);
-      return success((await addRule(pool, appId, body, clock())) satisfies PostbackRule);
+      return addRule(pool, appId, body, clock());
     },
   });
 
-  routes.post(`${BASE}/rules/edit`, {
-    schema: {
-      summary: "Change a postback rule",
-      description: "What is absent stays as it is. `properties` replaces all tests; an empty list takes them away.",
-      ...{ tags: ["admin"], body: ruleChangeBody, response: { 200: ruleAnswer } },
-    },
-    handler: async (request) => {
-      const body = request.body as RuleBody;
+  adminRoute(routes, {
+    path: "postback/rules/edit",
+    summary: "Change a postback rule",
+    description: "What is absent stays as it is. `properties` replaces all tests; an empty list takes them away.",
+    access: "change",
+    body: ruleChangeBody,
+    answer: ruleAnswer,
+    run: async ({ body }) => {
       const { appId } = await apps.findById(body.app_id);
-      const changed = await changeRule(pool, { appId, ruleId: body.rule_id }, body, clock());
-      return success(changed satisfies PostbackRule);
+      return changeRule(pool, { appId, ruleId: body.rule_id }, body, clock());
     },
   });
 
-  routes.post(`${BASE}/rules/remove`, {
-    schema: {
-      summary: "Remove a postback rule",
-      ...{ tags: ["admin"], body: ruleRemoveBody, response: { 200: envelopeSchema(emptyData) } },
-    },
-    handler: async (request) => {
-      const body = request.body as RuleBody;
+  adminRoute(routes, {
+    path: "postback/rules/remove",
+    summary: "Remove a postback rule",
+    access: "change",
+    body: ruleRemoveBody,
+    answer: envelopeSchema(emptyData),
+    run: async ({ body }) => {
       const { appId } = await apps.findById(body.app_id);
       await dropRule(pool, { appId, ruleId: body.rule_id });
-      return success({});
+      return {};
     },
   });
 
@@ -90,16 +82,16 @@ function orderRoute(
   routes: FastifyInstance,
   { pool, apps, clock }: Pick<SettingContext, "pool" | "apps" | "clock">,
 ): void {
-  routes.post(`${BASE}/rules/order`, {
-    schema: {
-      summary: "Put the postback rules of an app in order",
-      description: "Of rules for the same moment, event type, platform and campaign, the first one that fits counts.",
-      ...{ tags: ["admin"], body: ruleOrderBody, response: { 200: ruleListAnswer } },
-    },
-    handler: async (request) => {
-      const body = request.body as { app_id: number; rule_ids: number[] };
+  adminRoute(routes, {
+    path: "postback/rules/order",
+    summary: "Put the postback rules of an app in order",
+    description: "Of rules for the same moment, event type, platform and campaign, the first one that fits counts.",
+    access: "change",
+    body: ruleOrderBody,
+    answer: ruleListAnswer,
+    run: async ({ body }) => {
       const { appId } = await apps.findById(body.app_id);
-      return success({ rules: await orderRules(pool, appId, body.rule_ids, clock()) } satisfies PostbackRuleList);
+      return { rules: await orderRules(pool, appId, body.rule_ids, clock()) };
     },
   });
 }
@@ -107,17 +99,16 @@ function orderRoute(
 function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
   const running = { dryRuns: 0 };
 
-  routes.post(`${BASE}/dry-run`, {
-    schema: {
-      summary: "A rule tried on the past, without sending anything",
-      description:
-        "The rule of `rule_id`, or one given by the same fields as a new one, or the first with some fields changed. It is " +
-        "judged alone, as if it had always been there; a platform that takes postbacks counts as one with an account.",
-      ...{ tags: ["admin"], body: dryRunBody, response: { 200: dryRunAnswer } },
-    },
-    config: { access: "read" },
-    handler: async (request) => {
-      const body = request.body as DryRunBody;
+  adminRoute(routes, {
+    path: "postback/dry-run",
+    summary: "A rule tried on the past, without sending anything",
+    description:
+      "The rule of `rule_id`, or one given by the same fields as a new one, or the first with some fields changed. It is " +
+      "judged alone, as if it had always been there; a platform that takes postbacks counts as one with an account.",
+    access: "read",
+    body: dryRunBody,
+    answer: dryRunAnswer,
+    run: async ({ body, request }) => {
       const app = await context.apps.findById(body.app_id);
       const days = readDays(body);
       const pool = context.reportPool();
@@ -130,7 +121,7 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
         const isUnwanted = () => request.raw.socket.destroyed;
         const { from, to } = body;
         const result = await dryRun(pool, app, rule, { days, isUnwanted });
-        return success({ rule: shownRule(rule), from, to, ...result } satisfies DryRun);
+        return { rule: shownRule(rule), from, to, ...result };
       } finally {
         running.dryRuns -= 1;
       }

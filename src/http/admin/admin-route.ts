@@ -1,0 +1,103 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from "fastify";
+import type { Static, TSchema, TUnsafe } from "typebox";
+import { type EnvelopeSchema, success } from "../../contract/envelope.ts";
+import type { Access } from "./actor.ts";
+import type { AuditRule } from "./audit.ts";
+
+const BASE = "/admin/api/v1";
+
+/** A call whose query and body have passed the route's schemas. */
+export type AdminCall<Query extends TSchema, Body extends TSchema> = {
+  query: Static<Query>;
+  body: Static<Body>;
+  request: FastifyRequest;
+  reply: FastifyReply;
+};
+
+type Nothing = TUnsafe<undefined>;
+
+type Described<Query extends TSchema, Body extends TSchema> = {
+  /** Below /admin/api/v1. */
+  path: string;
+  /** A POST where there is a body to be read, unless something else is said. */
+  method?: "GET" | "POST";
+  summary: string;
+  description?: string;
+  access: Access;
+  /** What the audit log keeps, where that is not what it keeps of every change. */
+  audit?: AuditRule;
+  query?: Query;
+  body?: Body;
+  /** How the body is read, where that is not as usual. */
+  reading?: { bytesMax?: number; numbersAreIds?: true; takesCsv?: true };
+  /** Refuses a request before anything of it is read. */
+  admit?: (request: FastifyRequest) => void;
+};
+
+export type AdminRoute<Query extends TSchema, Body extends TSchema, Data extends TSchema> = Described<Query, Body> & {
+  answer: EnvelopeSchema<Data>;
+  /** Returns the data of the answer. */
+  run: (call: AdminCall<Query, Body>) => Promise<Static<Data>>;
+};
+
+/** An operation of the admin interface that is answered in the envelope. */
+export function adminRoute<Data extends TSchema, Query extends TSchema = Nothing, Body extends TSchema = Nothing>(
+  routes: FastifyInstance,
+  route: AdminRoute<Query, Body, Data>,
+): void {
+  const { schema, ...options } = optionsOf(route);
+  routes.route({
+    ...options,
+    method: methodOf(route),
+    url: `${BASE}/${route.path}`,
+    schema: { ...schema, response: { 200: route.answer } },
+    handler: async (request, reply) => success((await route.run(callOf(request, reply))) as object),
+  });
+}
+
+/** An operation that is answered by a stream of its own. */
+export function adminStreamRoute<Query extends TSchema = Nothing, Body extends TSchema = Nothing>(
+  routes: FastifyInstance,
+  route: Described<Query, Body> & { send: (call: AdminCall<Query, Body>) => Promise<FastifyReply> },
+): void {
+  routes.route({
+    ...optionsOf(route),
+    method: methodOf(route),
+    url: `${BASE}/${route.path}`,
+    // A HEAD would wait for the end of a stream that may have none.
+    exposeHeadRoute: false,
+    handler: (request, reply) => route.send(callOf(request, reply)),
+  });
+}
+
+function methodOf({ method, body }: Pick<Described<TSchema, TSchema>, "method" | "body">): "GET" | "POST" {
+  return method ?? (body ? "POST" : "GET");
+}
+
+/** The one place where what was sent takes the type of its schema: validation has just held it to that. */
+function callOf<Query extends TSchema, Body extends TSchema>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+): AdminCall<Query, Body> {
+  return { query: request.query as Static<Query>, body: request.body as Static<Body>, request, reply };
+}
+
+function optionsOf<Query extends TSchema, Body extends TSchema>(
+  route: Described<Query, Body>,
+): RouteShorthandOptions & { schema: object } {
+  const { path, summary, description, access, audit, query, body, reading, admit } = route;
+  const { bytesMax, ...config } = reading ?? {};
+  return {
+    schema: {
+      summary,
+      // Signing in has a heading of its own in the documentation.
+      tags: [path.split("/")[0] === "session" ? "session" : "admin"],
+      ...(description !== undefined && { description }),
+      ...(query && { querystring: query }),
+      ...(body && { body }),
+    },
+    config: { access, ...(audit && { audit }), ...config },
+    ...(bytesMax !== undefined && { bodyLimit: bytesMax }),
+    ...(admit && { onRequest: async (request: FastifyRequest) => admit(request) }),
+  };
+}
