@@ -29,13 +29,18 @@ export function validatorOf(schema: object): Validate {
 }
 
 /**
- * For the framework, which looks for the errors on the function itself. Compiled when a request first needs it: to
- * compile the schemas of all routes would take a third of the server's start.
+ * For the framework, which looks for the errors on the function itself. Compiled when a request first needs it, or when
+ * `later` finds the time: to compile the schemas of all routes would take a third of the server's start.
  */
-export function routeValidatorOf(schema: object): ValidateFunction {
-  let compiled: ValidateFunction | undefined;
+export function routeValidatorOf(schema: object, later: (compile: () => void) => void = () => {}): ValidateFunction {
+  let made: ValidateFunction | undefined;
+  const compile = (): ValidateFunction => {
+    made ??= ajv.compile(schema);
+    return made;
+  };
+  later(compile);
   const validate = (value: unknown) => {
-    compiled ??= ajv.compile(schema);
+    const compiled = compile();
     const isValid = compiled(value);
     validate.errors = compiled.errors;
     return isValid;

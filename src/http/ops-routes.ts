@@ -9,6 +9,7 @@ import type { Metrics } from "../intake/metrics.ts";
 import type { Progress } from "../intake/progress.ts";
 import { JSON_TYPE } from "./answer.ts";
 import { docsPage, type OpenApi } from "./docs-page.ts";
+import { once, type WarmUp } from "./warm-up.ts";
 
 export type OpsContext = {
   pool: pg.Pool;
@@ -28,7 +29,7 @@ const PAGE_HEADERS = {
 };
 
 /** For operators and machines: none of these needs an access token, and none of them tells a secret. */
-export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
+export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: WarmUp): void {
   server.get("/healthz", {
     schema: { summary: "The process is alive", tags: ["operations"] },
     handler: async () => success({ status: "alive" }),
@@ -82,26 +83,18 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext): void {
     },
   });
 
-  describeOperations(server);
+  describeOperations(server, warmUp);
 }
-
-/** The texts about the operations are made this long after the start. */
-const DESCRIBE_AFTER_MS = 5_000;
 
 /**
  * Both texts are long and the same for everybody: made once, and as bytes, because a text would be copied into each answer.
- * So who asks for them without reading the answers costs neither time nor memory. Making them takes 60 ms or more, which
- * no request should have to wait for: they are made soon after the start, unless somebody asks earlier.
+ * So who asks for them without reading the answers costs neither time nor memory.
  */
-function describeOperations(server: FastifyInstance): void {
+function describeOperations(server: FastifyInstance, warmUp: WarmUp): void {
   const openApi = once(() => Buffer.from(JSON.stringify(server.swagger())));
   const page = once(() => Buffer.from(docsPage(server.swagger() as OpenApi)));
-
-  let timer: NodeJS.Timeout | undefined;
-  server.addHook("onListen", async () => {
-    timer = setTimeout(() => [openApi(), page()], DESCRIBE_AFTER_MS).unref();
-  });
-  server.addHook("onClose", async () => clearTimeout(timer));
+  warmUp.add(openApi);
+  warmUp.add(page);
 
   server.get("/openapi.json", {
     schema: { hide: true },
@@ -112,12 +105,4 @@ function describeOperations(server: FastifyInstance): void {
     schema: { hide: true },
     handler: async (_request, reply) => reply.type("text/html; charset=utf-8").headers(PAGE_HEADERS).send(page()),
   });
-}
-
-function once<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

@@ -33,6 +33,7 @@ import { type OpsContext, opsRoutes } from "./ops-routes.ts";
 import { mustCloseUnread } from "./receive.ts";
 import type { ReportContext } from "./report/report-context.ts";
 import { reportRoutes } from "./report/report-routes.ts";
+import { WarmUp } from "./warm-up.ts";
 
 /** What the routes of all families work with; each of them sees its own part. */
 export type ServerContext = CollectionContext &
@@ -54,6 +55,8 @@ declare module "fastify" {
 }
 
 export async function createServer(context: ServerContext): Promise<FastifyInstance> {
+  const warmUp = new WarmUp();
+  const later = (compile: () => void) => warmUp.add(compile);
   const server = Fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
@@ -62,7 +65,7 @@ export async function createServer(context: ServerContext): Promise<FastifyInsta
     routerOptions: { ignoreTrailingSlash: true, caseSensitive: true },
     schemaController: {
       compilersFactory: {
-        buildValidator: () => (route: unknown) => routeValidatorOf((route as { schema: object }).schema),
+        buildValidator: () => (route: unknown) => routeValidatorOf((route as { schema: object }).schema, later),
         // Answers are plain data made here: nothing to filter, and unknown keys must stay.
         buildSerializer: () => () => JSON.stringify,
       },
@@ -83,6 +86,7 @@ export async function createServer(context: ServerContext): Promise<FastifyInsta
   });
   server.decorateRequest("answerCode", 0);
   server.decorateRequest("answerMessage", "");
+  warmUp.follow(server);
   readBodies(server, context);
   addHooks(server, context);
   addCollectionHooks(server, context);
@@ -91,7 +95,7 @@ export async function createServer(context: ServerContext): Promise<FastifyInsta
   await server.register(swagger, { openapi: OPENAPI });
   await server.register(async (routes) => {
     collectionRoutes(routes, context);
-    opsRoutes(routes, context);
+    opsRoutes(routes, context, warmUp);
     liveRoutes(routes, context);
     reportRoutes(routes, context);
     adminRoutes(routes, context);
