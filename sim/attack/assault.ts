@@ -2,8 +2,9 @@ import { getPriority, setPriority } from "node:os";
 import { elapsedMs } from "../../src/clock.ts";
 import { messageOf } from "../../src/errors.ts";
 import { Random } from "../market/random.ts";
-import type { Assault, Attack, AttackReport, Target } from "./attack.ts";
+import type { Assault, Attack, AttackReport } from "./attack.ts";
 import { Caller } from "./caller.ts";
+import type { Target } from "./target.ts";
 
 export type AssaultLength = {
   seed: number;

@@ -1,6 +1,7 @@
 import { type AssaultLength, assault, giveWay } from "./assault.ts";
-import type { AttackReport, Target } from "./attack.ts";
+import type { AttackReport } from "./attack.ts";
 import { attackNamed } from "./attacks/attacks.ts";
+import type { Target } from "./target.ts";
 
 /** A process that attacks a server: what it needs for that must not come from the one that measures. */
 export type Order = { names: readonly string[]; target: Target; length: AssaultLength };

@@ -2,8 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { builtScript } from "../built-script.ts";
 import { plainEnvironment } from "../market/simulated-server.ts";
 import type { AssaultLength } from "./assault.ts";
-import type { AttackReport, Target } from "./attack.ts";
+import type { AttackReport } from "./attack.ts";
 import type { Order, Report } from "./attacker-process.ts";
+import type { Target } from "./target.ts";
 
 /** So long after its time an attack may still wait for its last answers. */
 const LATE_MS_MAX = 120_000;

@@ -10,7 +10,7 @@ import { ServerChild } from "../chaos/server-child.ts";
 import { type MarketPlace, temporaryPlace } from "../market/place.ts";
 import { plainEnvironment } from "../market/simulated-server.ts";
 import { AdminDoor } from "./admin-door.ts";
-import type { Target } from "./attack.ts";
+import type { Target } from "./target.ts";
 
 type Made = { app_id: number; access_token: string };
 

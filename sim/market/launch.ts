@@ -1,11 +1,10 @@
 import type { Ad, Host } from "./ads.ts";
 import type { Touch } from "./media.ts";
-import type { TrueSource } from "./truth.ts";
 
 type Query = Record<string, string>;
 
 /** What of an ad a launch query names. */
-type Named = Partial<Pick<TrueSource, "advertiserId" | "gid" | "aid" | "csite" | "campaignId">>;
+type Named = Partial<Pick<Ad, "advertiserId" | "gid" | "aid" | "csite" | "campaignId">>;
 
 /** What a mini-game is opened with, exactly as the platform of the ad passes it to the app that runs the game. */
 export function launchQuery(touch: Touch): Query {

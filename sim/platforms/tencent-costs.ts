@@ -21,13 +21,15 @@ import {
   withNumberIds,
 } from "./costs.ts";
 import type { Dialect, Route } from "./stand-in.ts";
-import type { Gate } from "./tencent.ts";
 import { Pace } from "./tokens.ts";
 
 const LEVELS: ReadonlySet<string> = new Set(["REPORT_LEVEL_ADVERTISER", "REPORT_LEVEL_ADGROUP"]);
 const TIME_LINES: ReadonlySet<string> = new Set(["REQUEST_TIME", "REPORTING_TIME", "ACTIVE_TIME"]);
 const RATE_LIMITED = 11017;
 const NO_PERMISSION = 11003;
+
+/** Refuses a call that does not prove whose it is. */
+export type Gate = (call: Call) => void;
 
 /** What a row of a report can show and be grouped by. Money is in fen. */
 const COLUMNS: Readonly<Record<string, (row: CostRow) => string | number>> = {

@@ -2,7 +2,7 @@ import { type Answer, answer, type Call, parameter, Refusal } from "./call.ts";
 import { CostBook, type CostOptions } from "./costs.ts";
 import { type Desk, type Dialect, type Route, type StandIn, type StandInOptions, startStandIn } from "./stand-in.ts";
 import { acceptActions, type Origin, readActions } from "./tencent-actions.ts";
-import { tencentCostRoutes } from "./tencent-costs.ts";
+import { type Gate, tencentCostRoutes } from "./tencent-costs.ts";
 import { assertClient, clientOf, Nonces, type OAuthClient, Tokens } from "./tokens.ts";
 
 export type TencentOptions = StandInOptions &
@@ -40,8 +40,6 @@ const WECHAT_DIALECT: Dialect = {
   busy: answer({ errcode: -1, errmsg: "system error" }),
   badToken: answer({ errcode: 40001, errmsg: "invalid credential, access_token is invalid or not latest" }),
 };
-
-export type Gate = (call: Call) => void;
 
 export async function startTencent(options: TencentOptions = {}): Promise<TencentStandIn> {
   const { clock, callbacks = "authenticated" } = options;

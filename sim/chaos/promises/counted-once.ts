@@ -1,4 +1,4 @@
-import type { Audit } from "./audit.ts";
+import type { Audit } from "./audited.ts";
 
 const LEDGERS = ["ledger_minute", "touch_minute"] as const;
 

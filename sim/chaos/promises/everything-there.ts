@@ -1,4 +1,4 @@
-import type { Audit } from "./audit.ts";
+import type { Audit } from "./audited.ts";
 
 /** Promises 1 and 7: what was acknowledged is there once, but for what was destroyed, and that is set aside. */
 export async function everythingThere(given: Audit): Promise<void> {

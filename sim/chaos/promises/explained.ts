@@ -1,7 +1,7 @@
 import type { ExplainedCandidate } from "../../../src/contract/admin/why.ts";
 import { calendarOf } from "../../../src/domain/calendar.ts";
 import { isRight } from "../../score/attribution-score.ts";
-import { type Audit, isCertain, type Known } from "./audit.ts";
+import { type Audit, isCertain, type Known } from "./audited.ts";
 
 const ASKED_AT_ONCE = 8;
 

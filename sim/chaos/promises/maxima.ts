@@ -2,7 +2,7 @@ import { readdirSync } from "node:fs";
 import { SETTINGS } from "../../../src/config.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import { figuresOf } from "../place.ts";
-import type { Audit } from "./audit.ts";
+import type { Audit } from "./audited.ts";
 
 export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
 export const FILES_MAX = 1_000;

@@ -1,7 +1,7 @@
 import { addDays, calendarOf } from "../../../src/domain/calendar.ts";
 import { COST_MEASURES, type Measure, type Sums } from "../../../src/domain/cube.ts";
 import type { Explained } from "../../../src/report/ad/explain.ts";
-import type { Audit } from "./audit.ts";
+import type { Audit } from "./audited.ts";
 
 const METRICS = [
   ...["AppGamePayAmountStandard", "AppGamePayCntStandard", "AppActivateStandard", "AppAdRevenue", "AppROI", "AdCost"],

@@ -2,7 +2,7 @@ import { POSTBACK_STATUS } from "../../../src/domain/postback/postback.ts";
 import { ANSWER_LOST } from "../../../src/postback/way.ts";
 import type { StandIn } from "../../platforms/stand-in.ts";
 import { type Justified, judgePostbacks, type Told } from "../../score/postback-score.ts";
-import { type Audit, isCertain } from "./audit.ts";
+import { type Audit, isCertain } from "./audited.ts";
 
 type Row = {
   clientId: string;

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Attack, Target } from "../../attack.ts";
+import type { Attack } from "../../attack.ts";
+import type { Target } from "../../target.ts";
 
 const FORGED = "forged-";
 const FORM = { "content-type": "application/x-www-form-urlencoded" };

@@ -12,7 +12,7 @@ import { Failure } from "../../ui/failure.tsx";
 import { Check, TextField } from "../../ui/field.tsx";
 import { say } from "../../ui/toast.tsx";
 import { texts } from "./texts.ts";
-import { refreshViews } from "./views.tsx";
+import { refreshViews } from "./view-query.ts";
 
 /** Renaming, sharing and removing. */
 export function ManageViews({ views, onClose }: { views: readonly SavedView[]; onClose: () => void }) {

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SavedView, SavedViews } from "../../../../src/contract/admin/report-view.ts";
-import { post, queries } from "../../api.ts";
+import { post } from "../../api.ts";
 import { useAppQuery } from "../../app-query.ts";
 import { useChange } from "../../change.ts";
 import { useApp } from "../../chosen-app.tsx";
@@ -19,8 +19,7 @@ import { say } from "../../ui/toast.tsx";
 import { ManageViews } from "./manage-views.tsx";
 import { type UrlState, viewParameters, viewState } from "./state.ts";
 import { texts } from "./texts.ts";
-
-const VIEWS = "report/views";
+import { refreshViews, VIEWS } from "./view-query.ts";
 
 type ViewsProps = { url: UrlState; onOpen: (state: UrlState) => void };
 
@@ -82,11 +81,6 @@ function ViewList({ views, onOpen }: { views: readonly SavedView[]; onOpen: (vie
       ))}
     </ul>
   );
-}
-
-/** Whatever was saved is shown in the list at once. */
-export function refreshViews(appId: number): Promise<void> {
-  return queries.invalidateQueries({ queryKey: [VIEWS, appId] });
 }
 
 function UpdateButton({ view, url }: { view: SavedView; url: UrlState }) {

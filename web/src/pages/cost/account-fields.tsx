@@ -4,8 +4,8 @@ import { get } from "../../api.ts";
 import { useLanguage, useTexts } from "../../texts.ts";
 import { TextArea, TextField } from "../../ui/field.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
+import type { FieldsProps } from "./account-draft.ts";
 import { FIELD_TEXTS } from "./account-field-texts.ts";
-import type { FieldsProps } from "./account-form.tsx";
 import { texts } from "./account-texts.ts";
 
 type PlatformFieldsProps = FieldsProps & { known: readonly string[] };

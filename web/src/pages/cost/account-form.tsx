@@ -7,33 +7,10 @@ import { useTexts } from "../../texts.ts";
 import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { Check, SelectField, TextField } from "../../ui/field.tsx";
 import { sorted, usePlatforms } from "../campaigns/platform-choice.tsx";
+import { type Draft, draftOf, type FieldsProps, NEW } from "./account-draft.ts";
 import { PlatformFields } from "./account-fields.tsx";
 import { ACCOUNT_VIEWS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
-
-type Values = Readonly<Record<string, string>>;
-
-/** What is typed; what is not stays as it is. */
-export type Draft = {
-  platform: string;
-  advertiser: string;
-  postbacks: boolean;
-  costs: boolean;
-  rate: string;
-  settings: Values;
-  secrets: Values;
-};
-
-const NEW: Draft = {
-  ...{ platform: "", advertiser: "", postbacks: true, costs: false, rate: "0", settings: {}, secrets: {} },
-};
-
-function draftOf({ ad_platform, advertiser_id, postbacks, costs, rate, settings }: Account): Draft {
-  return {
-    ...{ platform: ad_platform, advertiser: advertiser_id, postbacks: postbacks === "on", costs: costs === "on" },
-    ...{ rate: String(rate), settings, secrets: {} },
-  };
-}
 
 /** Without an account: a new one. */
 export function AccountForm({ account, onClose }: { account?: Account; onClose: () => void }) {
@@ -76,8 +53,6 @@ function bodyOf({ platform, advertiser, postbacks, costs, rate, settings, secret
     secrets: Object.fromEntries(typed),
   };
 }
-
-export type FieldsProps = { draft: Draft; onChange: (changes: Partial<Draft>) => void };
 
 function KeyFields({ draft, onChange }: FieldsProps) {
   const text = useTexts(texts).form;

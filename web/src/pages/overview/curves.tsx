@@ -5,8 +5,7 @@ import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
 import { Chart } from "../../ui/chart.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
-import type { OverviewAnswers } from "./overview.tsx";
-import { numberOf, WINDOW_DAYS, windowOf } from "./questions.ts";
+import { numberOf, type OverviewAnswers, WINDOW_DAYS, windowOf } from "./questions.ts";
 import { texts } from "./texts.ts";
 
 const PLATFORMS_MAX = 5;

@@ -2,8 +2,7 @@ import type { CSSProperties } from "react";
 import { addDays } from "../../format.ts";
 import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
-import type { OverviewAnswers } from "./overview.tsx";
-import { type Asked, numberOf, RETENTION_DAYS, retentionOf } from "./questions.ts";
+import { type Asked, numberOf, type OverviewAnswers, RETENTION_DAYS, retentionOf } from "./questions.ts";
 import { texts } from "./texts.ts";
 
 const COHORTS_MAX = 60;

@@ -18,7 +18,7 @@ import { useUrlState } from "../../url-state.ts";
 import { Curves } from "./curves.tsx";
 import { HeatMap } from "./heat-map.tsx";
 import { Platforms } from "./platforms.tsx";
-import { type Asked, questionsOf, type Report } from "./questions.ts";
+import { type Asked, type OverviewAnswers, questionsOf } from "./questions.ts";
 import { texts } from "./texts.ts";
 import { Tiles } from "./tiles.tsx";
 import "./overview.css";
@@ -51,9 +51,6 @@ export function OverviewPage() {
     </>
   );
 }
-
-/** The answers by the names of their questions. */
-export type OverviewAnswers = { report: (name: string) => Report | undefined };
 
 function Figures({ asked }: { asked: Asked }) {
   const text = useTexts(texts);

@@ -7,8 +7,7 @@ import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
 import { Chart } from "../../ui/chart.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
-import type { OverviewAnswers } from "./overview.tsx";
-import { type Asked, numberOf } from "./questions.ts";
+import { type Asked, numberOf, type OverviewAnswers } from "./questions.ts";
 import { texts } from "./texts.ts";
 
 type Item = Record<string, string | number>;

@@ -16,6 +16,9 @@ export const windowOf = (day: number, what: "ROI" | "LTV") => `App${day === 1 ? 
 export type Report = ReportBatch["reports"][number];
 type Question = ReportBatchBody["reports"][number];
 
+/** The answers by the names of their questions. */
+export type OverviewAnswers = { report: (name: string) => Report | undefined };
+
 export type Asked = {
   days: Days;
   today: string;

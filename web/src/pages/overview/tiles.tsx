@@ -4,8 +4,7 @@ import { eachDay } from "../../report/days.ts";
 import { useValueTexts } from "../../report/value.ts";
 import { useTexts } from "../../texts.ts";
 import { Tile } from "../../ui/tile.tsx";
-import type { OverviewAnswers } from "./overview.tsx";
-import { type Asked, lastWholeDay, numberOf, TILES } from "./questions.ts";
+import { type Asked, lastWholeDay, numberOf, type OverviewAnswers, TILES } from "./questions.ts";
 import { texts } from "./texts.ts";
 
 type TilesProps = { answers: OverviewAnswers; asked: Asked; metrics: readonly CatalogueMetric[] };

@@ -6,10 +6,8 @@ import { useApp } from "../../chosen-app.tsx";
 import { useTexts } from "../../texts.ts";
 import { FormDialog } from "../../ui/dialog.tsx";
 import { TextArea, TextField } from "../../ui/field.tsx";
+import { CALLBACKS, type Callback, type Kind } from "./callback-query.ts";
 import { texts } from "./callback-texts.ts";
-import type { Callback, Kind } from "./callbacks.tsx";
-
-export const CALLBACKS = "callbacks";
 
 type CallbackFormProps = {
   kind: Kind;

@@ -11,11 +11,9 @@ import { CopyBlock } from "../../ui/copy-block.tsx";
 import { DataTable } from "../../ui/data-table.tsx";
 import { TellDialog } from "../../ui/dialog.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
-import { CALLBACKS, CallbackForm } from "./callback-form.tsx";
+import { CallbackForm } from "./callback-form.tsx";
+import { CALLBACKS, type Callback, type Kind } from "./callback-query.ts";
 import { texts } from "./callback-texts.ts";
-
-export type Callback = CallbackList["callbacks"][number];
-export type Kind = Callback["kind"];
 
 const KINDS: readonly Kind[] = ["attribution", "event"];
 

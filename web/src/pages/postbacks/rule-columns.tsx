@@ -8,7 +8,8 @@ import type { Column } from "../../ui/data-table.tsx";
 import { useEventWords } from "./event-texts.ts";
 import { texts } from "./rule-texts.ts";
 import { useRuleWords } from "./rule-words.ts";
-import type { Doing } from "./rules.tsx";
+
+export type Doing = { kind: "create" } | { kind: "edit" | "try" | "remove"; rule: PostbackRule };
 
 type RuleActions = {
   rules: readonly PostbackRule[];

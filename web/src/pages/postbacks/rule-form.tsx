@@ -8,8 +8,8 @@ import { Check } from "../../ui/field.tsx";
 import { DryRunPanel } from "./dry-run.tsx";
 import { draftOf, fieldsOf, NEW_RULE, type RuleDraft } from "./rule-draft.ts";
 import { ConditionFields, ValueFields, WhatFields } from "./rule-fields.tsx";
+import { RULES } from "./rule-query.ts";
 import { texts } from "./rule-texts.ts";
-import { RULES } from "./rules.tsx";
 
 /** Without a rule: a new one. */
 export function RuleForm({ rule, onClose }: { rule?: PostbackRule; onClose: () => void }) {

@@ -13,13 +13,10 @@ import { ListHead } from "../../ui/list-head.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { DryRunDialog } from "./dry-run.tsx";
 import { useEventWords } from "./event-texts.ts";
-import { useRuleColumns } from "./rule-columns.tsx";
+import { type Doing, useRuleColumns } from "./rule-columns.tsx";
 import { RuleForm } from "./rule-form.tsx";
+import { RULES } from "./rule-query.ts";
 import { texts } from "./rule-texts.ts";
-
-export const RULES = "postback/rules";
-
-export type Doing = { kind: "create" } | { kind: "edit" | "try" | "remove"; rule: PostbackRule };
 
 /** When platforms are told what. */
 export function Rules() {

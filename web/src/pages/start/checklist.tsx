@@ -2,7 +2,6 @@ import { Link } from "wouter";
 import type { Checklist, Step } from "../../../../src/contract/setting/app.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
-import { PAGES } from "../../pages.tsx";
 import { useTexts } from "../../texts.ts";
 import { texts } from "./texts.ts";
 
@@ -11,8 +10,12 @@ const ORDER: readonly Step[] = ["request", "touch", "registration", "event", "or
 
 /** Where each can be seen, or made. */
 const PLACES: Partial<Record<Step, string>> = {
-  ...{ touch: "/campaigns", registration: "/users", event: "/metadata", order: "/orders" },
-  ...{ cost: "/cost", postback: "/postbacks" },
+  touch: "/campaigns",
+  registration: "/users",
+  event: "/metadata",
+  order: "/orders",
+  cost: "/cost",
+  postback: "/postbacks",
 };
 
 export function isComplete(steps: Checklist): boolean {
@@ -53,7 +56,7 @@ export function ChecklistCard({ steps }: { steps: Checklist }) {
 function StepTitle({ step }: { step: Step }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const page = PAGES.find(({ path }) => path === PLACES[step]);
+  const place = PLACES[step];
   const { title } = text.steps[step];
-  return <strong>{page ? <Link href={`${page.path}?app=${app_id}`}>{title}</Link> : title}</strong>;
+  return <strong>{place ? <Link href={`${place}?app=${app_id}`}>{title}</Link> : title}</strong>;
 }
