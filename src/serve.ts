@@ -7,21 +7,14 @@ import { startCosts } from "./cost/cost-loop.ts";
 import { lockDataDir } from "./data-lock.ts";
 import { ApplyLock } from "./db/apply-lock.ts";
 import { type Database, openDatabase } from "./db/engine/database.ts";
-import { AdminTokens } from "./http/admin/admin-token.ts";
-import { FailedSignIns } from "./http/admin/failed-sign-ins.ts";
-import { SeenSessions } from "./http/admin/seen-sessions.ts";
-import { CallerAddress } from "./http/caller-address.ts";
-import { close, listen } from "./http/listening.ts";
-import { Live } from "./http/live/live.ts";
-import { createServer } from "./http/server.ts";
 import { openKeys } from "./installation.ts";
 import { AppDirectory } from "./intake/app-directory.ts";
 import { Flow } from "./intake/flow.ts";
-import { IntakePace } from "./intake/pace.ts";
 import { readOrMakeId } from "./journal/journal.ts";
 import type { Log } from "./log.ts";
 import { startPostbacks } from "./postback/postback-loop.ts";
 import { startRefresh } from "./refresh/refresh-loop.ts";
+import { serveHttp } from "./serve-http.ts";
 import type { Vault } from "./vault.ts";
 
 export type Running = { address: string; database: Database; vault: Vault; stop(): Promise<void> };
@@ -56,7 +49,18 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     const costs = startCosts({ config, log, clock, database, vault });
     stops.push(() => costs.stop());
 
-    const http = await startHttp({ config, log, clock, database, vault, userTokenKey, apps, flow, costs, startedAtMs });
+    const http = await serveHttp({
+      config,
+      log,
+      clock,
+      database,
+      vault,
+      userTokenKey,
+      apps,
+      flow,
+      costs: costs.puller,
+      startedAtMs,
+    });
     stops.push(() => http.stop());
     folder.publish(http.address);
     return { address: http.address, database, vault, stop };
@@ -84,55 +88,4 @@ function startLoops({ config, log, clock, database, vault, flow }: Parts) {
     ...(roles.has("refresh") ? [startRefresh({ pool, log, durable: () => journal.durable })] : []),
     ...(roles.has("postback") ? [startPostbacks({ config, log, clock, database, vault })] : []),
   ];
-}
-
-type HttpParts = Parts & {
-  userTokenKey: Buffer;
-  apps: AppDirectory;
-  costs: ReturnType<typeof startCosts>;
-  startedAtMs: number;
-};
-
-async function startHttp({ database, flow, costs, startedAtMs, ...parts }: HttpParts) {
-  const { config, clock, log, vault } = parts;
-  const { pool, reportPools } = database;
-  const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, budgets, refusals } = flow;
-  const pace = new IntakePace(() => journal.durable);
-  const live = new Live(startedAtMs);
-  const failedSignIns = new FailedSignIns({ pool, clock, log });
-  let isStopping = false;
-  const server = await createServer({
-    ...parts,
-    pool,
-    reportPool: () => reportPools[pace.isBusy() ? "busy" : "quiet"],
-    known,
-    intake,
-    progress,
-    metrics,
-    bodies,
-    largeBodies,
-    budgets,
-    refusals,
-    live,
-    costs: costs.puller,
-    caller: new CallerAddress(config.trustedProxies),
-    applies: config.roles.has("apply"),
-    applyLagMs: () => flow.applyLagMs(),
-    applyObstacle: () => flow.applyObstacle(),
-    isStopping: () => isStopping,
-    durable: () => journal.durable,
-    vitals: { startedAtMs, waitingEntries: () => depth.entries },
-    seenSessions: new SeenSessions(),
-    failedSignIns,
-    adminTokens: new AdminTokens({ pool, vault }),
-  });
-  const address = await listen(server, config);
-  const stop = async () => {
-    isStopping = true;
-    costs.puller.abort();
-    live.close();
-    await close(server);
-    await failedSignIns.written();
-  };
-  return { address, stop };
 }

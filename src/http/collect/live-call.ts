@@ -5,7 +5,6 @@ import { LIMITS } from "../../limits.ts";
 import type { LinkQuery } from "../../platform/link-query.ts";
 import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
 import type { Live } from "../live/live.ts";
-import type { AnsweredCall } from "../live/told.ts";
 import type { CollectCall, Collected } from "./collect.ts";
 import type { ReadCall } from "./touch-call.ts";
 
@@ -22,9 +21,18 @@ export function showCollected(context: Pick<ShowContext, "live">, call: CollectC
   const { clientId, receivedAtMs, errors, body, bytes } = collected;
   if (!call.isDebug && errors.length === 0 && context.live.isQuiet(call.app.appId, receivedAtMs)) return;
   context.live.publish({
-    ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: receivedAtMs, client_id: clientId },
-    ...{ debug: call.isDebug, ip: call.ip, ua: call.ua, errors: errors.slice(0, LIMITS.errorsListed) },
-    ...{ ...outcomeFields(TAKEN_IN), body: () => body, bytes },
+    appId: call.app.appId,
+    endpoint: call.endpoint,
+    at_ms: receivedAtMs,
+    client_id: clientId,
+    debug: call.isDebug,
+    ip: call.ip,
+    ua: call.ua,
+    errors: errors.slice(0, LIMITS.errorsListed),
+    code: TAKEN_IN.code,
+    msg: TAKEN_IN.message,
+    body: () => body,
+    bytes,
   });
 }
 
@@ -32,9 +40,18 @@ export function showCollected(context: Pick<ShowContext, "live">, call: CollectC
 export function showRefused(context: ShowContext, call: CollectCall, outcome: Outcome): void {
   const text = call.plain ?? call.bytes;
   context.live.publish({
-    ...{ appId: call.app.appId, endpoint: call.endpoint, at_ms: context.clock(), client_id: "", debug: call.isDebug },
-    ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
-    ...{ body: () => (text.length === 0 ? null : bodyOfText(text)), bytes: text.length },
+    appId: call.app.appId,
+    endpoint: call.endpoint,
+    at_ms: context.clock(),
+    client_id: "",
+    debug: call.isDebug,
+    ip: call.ip,
+    ua: call.ua,
+    errors: [],
+    code: outcome.code,
+    msg: outcome.message,
+    body: () => (text.length === 0 ? null : bodyOfText(text)),
+    bytes: text.length,
   });
 }
 
@@ -42,9 +59,18 @@ export function showTouch(context: ShowContext, app: ServedApp, call: ReadCall, 
   const atMs = context.clock();
   if (outcome.code === 0 && context.live.isQuiet(app.appId, atMs)) return;
   context.live.publish({
-    ...{ appId: app.appId, endpoint: `event/${call.kind}`, at_ms: atMs, client_id: "", debug: false },
-    ...{ ip: call.ip, ua: call.ua, errors: [], ...outcomeFields(outcome) },
-    ...{ body: () => parametersOf(call.link), bytes: call.bytes.length },
+    appId: app.appId,
+    endpoint: `event/${call.kind}`,
+    at_ms: atMs,
+    client_id: "",
+    debug: false,
+    ip: call.ip,
+    ua: call.ua,
+    errors: [],
+    code: outcome.code,
+    msg: outcome.message,
+    body: () => parametersOf(call.link),
+    bytes: call.bytes.length,
   });
 }
 
@@ -58,16 +84,19 @@ export function showCall(context: ShowContext & { caller: CallerAddress }, reque
   const { endpoint = "", hidesBody } = routeOptions.config;
   const query = request.query as Record<string, unknown>;
   context.live.publish({
-    ...{ appId: app.appId, endpoint, at_ms: atMs, client_id: String(query.client_id ?? ""), debug: isDebug },
-    ...{ ip: callerOf(context, request), ua: userAgentOf(request) },
-    ...{ errors: collected?.errors.slice(0, LIMITS.errorsListed) ?? [] },
-    ...outcomeFields({ code: answerCode, message: request.answerMessage }),
-    ...{ body: () => (hidesBody ? null : shownBody(request)), bytes: request.plainBody?.length ?? 0 },
+    appId: app.appId,
+    endpoint,
+    at_ms: atMs,
+    client_id: String(query.client_id ?? ""),
+    debug: isDebug,
+    ip: callerOf(context, request),
+    ua: userAgentOf(request),
+    errors: collected?.errors.slice(0, LIMITS.errorsListed) ?? [],
+    code: answerCode,
+    msg: request.answerMessage,
+    body: () => (hidesBody ? null : shownBody(request)),
+    bytes: request.plainBody?.length ?? 0,
   });
-}
-
-function outcomeFields({ code, message }: Outcome): Pick<AnsweredCall, "code" | "msg"> {
-  return { code, msg: message };
 }
 
 function shownBody(request: FastifyRequest): unknown {

@@ -13,9 +13,9 @@ import {
 } from "../../contract/report/report.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { runAdReport } from "../../report/ad/ad-report.ts";
-import { type AdReportBody, readAdReport } from "../../report/ad/ad-report-request.ts";
-import { type OrderListBody, readOrderList, runOrderList } from "../../report/list/order-list.ts";
-import { readUserList, runUserList, type UserListBody } from "../../report/list/user-list.ts";
+import { readAdReport } from "../../report/ad/ad-report-request.ts";
+import { readOrderList, runOrderList } from "../../report/list/order-list.ts";
+import { readUserList, runUserList } from "../../report/list/user-list.ts";
 import { METRICS } from "../../report/metric/catalogue.ts";
 import { dataAgeS } from "./data-age.ts";
 import { namedDeveloper, requireGranted, requireSigned, withinRate } from "./report-access.ts";
@@ -38,9 +38,10 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       path: "combo_sql",
       summary: "Ad report",
       description: "What ads cost and returned, grouped by dimensions. docs/METRICS.md defines every metric.",
-      ...{ body: adReportBody, answer: adReportAnswer },
+      body: adReportBody,
+      answer: adReportAnswer,
       prepare: (body, app, request) => {
-        const asked = readAdReport(body as AdReportBody);
+        const asked = readAdReport(body);
         const extra = { error: "", request_id: request.requestId };
         return async () => success(await runAdReport(context.reportPool(), asked, app), extra);
       },
@@ -50,9 +51,10 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       path: "order/list",
       summary: "Order list",
       description: "Payment orders with their users and postbacks. Amounts in cents.",
-      ...{ body: orderListBody, answer: orderListAnswer },
+      body: orderListBody,
+      answer: orderListAnswer,
       prepare: (body, app) => {
-        const asked = readOrderList(body as OrderListBody, app);
+        const asked = readOrderList(body, app);
         return async () => success(await runOrderList(context.reportPool(), asked));
       },
     });
@@ -61,9 +63,10 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
       path: "user/list",
       summary: "User list",
       description: "Users with their figures, source and device.",
-      ...{ body: userListBody, answer: userListAnswer },
+      body: userListBody,
+      answer: userListAnswer,
       prepare: (body, app) => {
-        const asked = readUserList(body as UserListBody, app);
+        const asked = readUserList(body, app);
         return async () => success(await runUserList(context.reportPool(), asked, app));
       },
     });
@@ -72,17 +75,23 @@ export function reportRoutes(server: FastifyInstance, context: ReportContext): v
   });
 }
 
-type ReportRoute = {
+type ReportSchema = Type.TObject<{ app_id: Type.TInteger }>;
+
+type ReportRoute<Body extends ReportSchema> = {
   path: string;
   summary: string;
   description: string;
-  body: Type.TSchema;
+  body: Body;
   answer: Type.TSchema;
   /** Whatever is wrong with the request is found here: only what can be run counts against the rate. */
-  prepare: (body: object, app: ServedApp, request: FastifyRequest) => () => Promise<object>;
+  prepare: (body: Type.Static<Body>, app: ServedApp, request: FastifyRequest) => () => Promise<object>;
 };
 
-function reportRoute(routes: FastifyInstance, context: ReportContext, route: ReportRoute): void {
+function reportRoute<Body extends ReportSchema>(
+  routes: FastifyInstance,
+  context: ReportContext,
+  route: ReportRoute<Body>,
+): void {
   const { path, summary, description, body, answer, prepare } = route;
   const hasRequestId = path === "combo_sql";
   routes.post(`${BASE}/${path}`, {
@@ -90,7 +99,7 @@ function reportRoute(routes: FastifyInstance, context: ReportContext, route: Rep
     config: { endpoint: `report/${path}`, hasRequestId },
     handler: async (request, reply) => {
       request.requestId = randomUUID();
-      const sent = request.body as { app_id: number };
+      const sent = request.body as Type.Static<Body>;
       const app = await requireGranted(context, request.developer, sent.app_id);
       reply.header(DATA_AGE, String(await dataAgeS(context, hasRequestId ? app.appId : undefined)));
       const run = prepare(sent, app, request);
@@ -105,7 +114,9 @@ function metricsRoute(routes: FastifyInstance): void {
     schema: {
       summary: "Metrics of the ad report",
       description: "Names, labels, units and definitions.",
-      ...{ tags: ["report"], body: metricsListBody, response: { 200: metricsListAnswer } },
+      tags: ["report"],
+      body: metricsListBody,
+      response: { 200: metricsListAnswer },
     },
     config: { endpoint: "report/metrics/list" },
     handler: async () =>

@@ -108,7 +108,8 @@ async function storedFacts(context: StoredContext): Promise<Stored> {
   ]);
   return {
     database: {
-      ...{ kind: config.databaseUrl === "" ? "embedded" : "external", ...database },
+      kind: config.databaseUrl === "" ? "embedded" : "external",
+      ...database,
       cube_slices_waiting: cube.slices,
       cube_age_ms: cube.sinceMs === null ? 0 : Math.max(0, nowMs - cube.sinceMs),
       set_aside: setAside,

@@ -1,0 +1,80 @@
+import type { Clock } from "./clock.ts";
+import type { Config } from "./config.ts";
+import type { CostPuller } from "./cost/puller.ts";
+import type { Database } from "./db/engine/database.ts";
+import { AdminTokens } from "./http/admin/admin-token.ts";
+import { FailedSignIns } from "./http/admin/failed-sign-ins.ts";
+import { SeenSessions } from "./http/admin/seen-sessions.ts";
+import { CallerAddress } from "./http/caller-address.ts";
+import { close, listen } from "./http/listening.ts";
+import { Live } from "./http/live/live.ts";
+import { createServer } from "./http/server.ts";
+import type { AppDirectory } from "./intake/app-directory.ts";
+import type { Flow } from "./intake/flow.ts";
+import { IntakePace } from "./intake/pace.ts";
+import type { Log } from "./log.ts";
+import type { Vault } from "./vault.ts";
+
+export type HttpParts = {
+  config: Config;
+  log: Log;
+  clock: Clock;
+  database: Database;
+  vault: Vault;
+  /** Signs the tokens of users. */
+  userTokenKey: Buffer;
+  apps: AppDirectory;
+  flow: Flow;
+  costs: CostPuller;
+  startedAtMs: number;
+};
+
+/** Makes what only the answers to requests need, and listens. */
+export async function serveHttp(parts: HttpParts): Promise<{ address: string; stop(): Promise<void> }> {
+  const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, startedAtMs } = parts;
+  const { pool, reportPools } = database;
+  const { journal, known, intake, progress, metrics, depth, bodies, largeBodies, budgets, refusals } = flow;
+  const pace = new IntakePace(() => journal.durable);
+  const live = new Live(startedAtMs);
+  const failedSignIns = new FailedSignIns({ pool, clock, log });
+  let isStopping = false;
+  const server = await createServer({
+    config,
+    log,
+    clock,
+    vault,
+    userTokenKey,
+    apps,
+    pool,
+    reportPool: () => reportPools[pace.isBusy() ? "busy" : "quiet"],
+    known,
+    intake,
+    progress,
+    metrics,
+    bodies,
+    largeBodies,
+    budgets,
+    refusals,
+    live,
+    costs,
+    caller: new CallerAddress(config.trustedProxies),
+    applies: config.roles.has("apply"),
+    applyLagMs: () => flow.applyLagMs(),
+    applyObstacle: () => flow.applyObstacle(),
+    isStopping: () => isStopping,
+    durable: () => journal.durable,
+    vitals: { startedAtMs, waitingEntries: () => depth.entries },
+    seenSessions: new SeenSessions(),
+    failedSignIns,
+    adminTokens: new AdminTokens({ pool, vault }),
+  });
+  const address = await listen(server, config);
+  const stop = async () => {
+    isStopping = true;
+    costs.abort();
+    live.close();
+    await close(server);
+    await failedSignIns.written();
+  };
+  return { address, stop };
+}
