@@ -115,7 +115,11 @@ async function* records<Column extends string, Row>(
 ): AsyncGenerator<Parsed> {
   let cells: number | undefined;
   const parser = parse({
-    ...{ bom: true, trim: true, info: true, skip_empty_lines: true, max_record_size: LIMITS.csvLineBytes },
+    bom: true,
+    trim: true,
+    info: true,
+    skip_empty_lines: true,
+    max_record_size: LIMITS.csvLineBytes,
     columns: (header: string[]) => {
       cells = header.length;
       return readHeader(header, shape);
@@ -137,14 +141,30 @@ async function* records<Column extends string, Row>(
   }
 }
 
-/** The parser's own sentences name the line at their end. */
 function problemOf(error: unknown): Problem {
-  const line = error instanceof CsvError ? lineOf(error) : 0;
-  return { line, problem: messageOf(error).replace(/ (?:on|at) line \d+/, "") };
+  if (!(error instanceof CsvError)) return { line: 0, problem: messageOf(error) };
+  return { line: lineOf(error), problem: sentenceOf(error) };
 }
 
-function lineOf(error: CsvError): number {
-  return Number(/line (\d+)/.exec(error.message)?.[1] ?? 0);
+/** The parser adds its own counts to each error. */
+function lineOf({ lines }: CsvError): number {
+  return typeof lines === "number" ? lines : 0;
+}
+
+function sentenceOf(error: CsvError): string {
+  switch (error.code) {
+    case "CSV_QUOTE_NOT_CLOSED":
+      return "a quote is opened and never closed";
+    case "CSV_INVALID_CLOSING_QUOTE":
+    case "CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE":
+      return "a closing quote is followed by something other than a comma";
+    case "INVALID_OPENING_QUOTE":
+      return "a cell with a quote in it must be in quotes as a whole";
+    case "CSV_MAX_RECORD_SIZE":
+      return `it is longer than ${LIMITS.csvLineBytes.toLocaleString("en")} bytes`;
+    default:
+      return error.message;
+  }
 }
 
 function readHeader<Column extends string, Row>(header: string[], shape: CsvShape<Column, Row>): string[] {

@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { COST_COLUMNS, importAdObjects, importAdvertisers, importCosts } from "../../src/cost/file-import.ts";
+import { LIMITS } from "../../src/limits.ts";
 import { makeApp, migratedDatabase, rowsOf, type TempDatabase } from "./temp-database.ts";
 
 let database: TempDatabase;
@@ -181,7 +182,14 @@ describe("nothing is taken in of a file", () => {
     ["a column twice", `date,cost,COST\n${DAY},1,1\n`, /line 1: the column cost is there twice/],
     ["too many cells in a row", `date,cost\n${DAY},1\n${DAY},1,5\n`, /line 3/],
     ["too few cells in a row", `date,aid,cost\n${DAY},1,1\n${DAY}\n`, /line 3/],
-    ["a quote that is never closed", `date,channel\n${DAY},"a\n`, /quote/i],
+    ["a quote that is never closed", `date,channel\n${DAY},"a\n`, /line 2: a quote is opened and never closed/],
+    ["text behind a quote", `date,channel\n${DAY},"a"b\n`, /line 2: a closing quote is followed by something other/],
+    ["a quote within a cell", `date,channel\n${DAY},a"b\n`, /line 2: a cell with a quote in it must be in quotes/],
+    [
+      "a line without end",
+      `date,channel\n${DAY},${"x".repeat(LIMITS.csvLineBytes)}\n`,
+      /line 2: it is longer than 65,536/,
+    ],
   ])("with %s", async (_, csv, message) => {
     await expectRefused(csv, message);
   });

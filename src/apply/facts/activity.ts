@@ -8,15 +8,11 @@ import type { Facts } from "./facts.ts";
 
 /** The counters of a user at an instant. Asking for them makes its day an active one. */
 export function countersAt(facts: Facts, user: UserAccount, at: At): UserDay {
-  const { days } = facts.tallies;
-  if (!facts.users.isStored(user)) {
-    noteActive(facts, user, at);
-    return days.ofNew(user, at);
-  }
-  const last = days.lastOf(user, at);
+  const { users, tallies } = facts;
+  const last = tallies.days.lastOf(user, at);
   if (last) return last;
   noteActive(facts, user, at);
-  return days.ofStored(user, at);
+  return users.isStored(user) ? tallies.days.ofStored(user, at) : tallies.days.ofNew(user, at);
 }
 
 function noteActive(facts: Facts, user: UserAccount, at: At): void {

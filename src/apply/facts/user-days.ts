@@ -15,7 +15,7 @@ export class UserDays {
   readonly #instants = new Map<string, { user: UserAccount; atMs: number; counters: UserDay }>();
   #new: UserDay[] | undefined;
 
-  /** The last counters of a user who was stored before, if the instant belongs to them. */
+  /** The last counters of a user who was stored before, if the instant belongs to them. A new user has none. */
   lastOf(user: UserAccount, { atMs, day }: Instant): UserDay | undefined {
     const last = this.#last.get(user);
     const isThere =
