@@ -38,6 +38,8 @@ export type Attack = {
   what: string;
   /** Beyond what must hold under every attack. */
   holds: string;
+  /** It sends hundreds of requests at the same instant, so that one turn of the event loop has many of them to handle. */
+  isCrowd?: true;
   strike(assault: Assault): Promise<void>;
   /** Looks at the server from inside, when everything has been applied; says what does not hold. */
   check?(aftermath: Aftermath): Promise<string[]>;

@@ -31,6 +31,8 @@ export type Latencies = {
 export type Phase = Latencies & {
   name: string;
   attacks: readonly string[];
+  /** One turn of the event loop may have had many requests to handle. */
+  isCrowd: boolean;
   fromMs: number;
   untilMs: number;
   residentMb: number;
@@ -75,16 +77,22 @@ export async function besiege(stage: Stage, options: SiegeOptions): Promise<Sieg
     vitals.start();
     clients.start();
     await sleep(WARM_UP_MS);
-    note(await measured.phase("quiet", [], () => sleep(seconds.quiet * 1000).then(() => [])));
+    note(
+      await measured.phase({ name: "quiet", attacks: [], isCrowd: false }, () =>
+        sleep(seconds.quiet * 1000).then(() => []),
+      ),
+    );
     const strike = (names: readonly string[], s: number) => () =>
       attackers.strike(names, { seed, ms: s * 1000, strikesMax: Number.POSITIVE_INFINITY });
-    for (const { name } of attacks) {
+    for (const { name, isCrowd = false } of attacks) {
       if (signal?.aborted || !stage.server.isRunning) break;
-      note(await measured.phase(name, [name], strike([name], seconds.each)));
+      note(await measured.phase({ name, attacks: [name], isCrowd }, strike([name], seconds.each)));
     }
     if (seconds.together > 0 && !signal?.aborted && stage.server.isRunning) {
       const names = attacks.map(({ name }) => name);
-      note(await measured.phase("all together", names, strike(names, seconds.together)));
+      note(
+        await measured.phase({ name: "all together", attacks: names, isCrowd: true }, strike(names, seconds.together)),
+      );
     }
     await (stage.server.isRunning ? clients.stop() : clients.abandon());
     const isApplied = await settle(stage.target.url, SETTLE_MS_MAX, () => {}, "applied").then(
@@ -113,7 +121,10 @@ class Measuring {
     this.#vitals = vitals;
   }
 
-  async phase(name: string, attacks: readonly string[], run: () => Promise<readonly AttackReport[]>): Promise<Phase> {
+  async phase(
+    { name, attacks, isCrowd }: Pick<Phase, "name" | "attacks" | "isCrowd">,
+    run: () => Promise<readonly AttackReport[]>,
+  ): Promise<Phase> {
     const fromMs = elapsedMs();
     const durable = this.#vitals.now?.durable ?? 0;
     const reports = await run();
@@ -125,8 +136,17 @@ class Measuring {
     const vitals = this.#vitals.between(fromMs, elapsedMs());
     const most = (of: "residentMb" | "heldMs" | "lagMs") => Math.max(0, ...vitals.map((vital) => vital[of] || 0));
     return {
-      ...{ name, attacks, fromMs, untilMs, backAfterMs, reports, ...this.latencies({ fromMs, untilMs }) },
-      ...{ residentMb: most("residentMb"), heldMs: most("heldMs"), lagMs: most("lagMs") },
+      ...this.latencies({ fromMs, untilMs }),
+      name,
+      attacks,
+      isCrowd,
+      fromMs,
+      untilMs,
+      backAfterMs,
+      reports,
+      residentMb: most("residentMb"),
+      heldMs: most("heldMs"),
+      lagMs: most("lagMs"),
       journalBytes: Math.max(0, Math.round(grown - this.#ordinaryBytesPerS * seconds)),
     };
   }

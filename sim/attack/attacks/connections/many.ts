@@ -7,6 +7,7 @@ export const manyConnections: Attack = {
   ...{ point: "8", by: "an outsider" },
   what: `${CLIENTS} connections ask something small and stay open`,
   holds: "others still get in",
+  isCrowd: true,
   async strike({ caller, repeat, over }) {
     await repeat(CLIENTS, async () => {
       const socket = await caller.socket();

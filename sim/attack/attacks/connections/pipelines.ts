@@ -15,6 +15,7 @@ export const pipelines: Attack = {
   ...{ point: "8", by: "an outsider" },
   what: `${AT_ONCE} requests on one connection at a time without waiting, whose answers nobody reads`,
   holds: "who has too many under way is cut off",
+  isCrowd: true,
   async strike({ caller, repeat }) {
     await repeat(16, async (number) => {
       const socket = await caller.socket();

@@ -17,6 +17,7 @@ export const slowHeads: Attack = {
   ...{ point: "8", by: "an outsider" },
   what: `${CLIENTS} connections send half a request, then a byte now and then`,
   holds: "they cost nobody anything, and are cut off in the end",
+  isCrowd: true,
   async strike({ caller, random, repeat, isOver }) {
     await repeat(CLIENTS, async (number) => {
       const socket = await caller.socket();

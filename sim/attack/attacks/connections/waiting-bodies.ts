@@ -8,6 +8,7 @@ export const waitingBodies: Attack = {
   ...{ point: "8", by: "the owner of another app" },
   what: `${CLIENTS} connections send bodies of 1.9 MB but for the last byte, and stay`,
   holds: "memory stays bounded: bodies in flight have a budget, all together",
+  isCrowd: true,
   async strike({ target, caller, repeat, over }) {
     const path = `/event_center/api/v1/event/collect/?access_token=${target.own.accessToken}`;
     const head = `POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${BYTES + 1}\r\n\r\n`;

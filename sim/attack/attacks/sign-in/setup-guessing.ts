@@ -5,6 +5,7 @@ export const setupGuessing: Attack = {
   ...{ point: "2", by: "an outsider" },
   what: "one-time tokens are guessed with good passwords, from all addresses of one IPv6 network",
   holds: "refused before a password is hashed",
+  isCrowd: true,
   async strike({ caller, random, repeat, hold }) {
     await repeat(100, async (number) => {
       const body = { token: random.hex(64), name: "me", password: `A very long passphrase ${number}` };

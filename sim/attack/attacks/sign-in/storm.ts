@@ -9,6 +9,7 @@ export const signInStorm: Attack = {
   ...{ point: "2", by: "an outsider" },
   what: `${AT_ONCE} sign-ins at the same time from one address, each with another password`,
   holds: `no more than ${CHECKED_MAX} passwords are looked at, and the journal waits for none of them`,
+  isCrowd: true,
   async strike({ target, caller, repeat, hold }) {
     let checked = 0;
     await repeat(AT_ONCE, async (number) => {
