@@ -11,7 +11,7 @@ import { IntakePace } from "../intake/pace.ts";
 import { JournalReader } from "../journal/reader.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
-import { type Batch, batchOf, cutAt, halves, type Stretch, splitWhereOrderMatters } from "./batch.ts";
+import { type Batch, batchOf, cutAt, halves, isLarge, type Stretch, splitWhereOrderMatters } from "./batch.ts";
 import { type DecodedEntry, decodeItem } from "./entry/decode.ts";
 import { lastReceivedAtMs } from "./entry/received-at.ts";
 import { ObservedNames } from "./facts/observed-names.ts";
@@ -90,7 +90,7 @@ export class Applier {
       // While much comes in, the next batch is decoded only after the one before is committed: apply then keeps one core
       // at most. Measured on two cores with 40,000 events/s coming in: p99 of the answers 17 to 35 ms before, 10 to 21 ms
       // after, and apply 5 % slower.
-      if (!this.#pace.isBusy()) this.#readAhead();
+      if (!this.#pace.isBusy() && !isLarge(stretch)) this.#readAhead();
       const progress = await applying;
       if (progress.kind === "elsewhere") await this.#readAgain(progress);
       return "busy";

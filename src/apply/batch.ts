@@ -1,12 +1,18 @@
 import type { Executor } from "../db/engine/sql.ts";
 import { DAY_MS } from "../domain/calendar.ts";
 import { isNear, type WantedDay } from "../domain/event/event-part.ts";
+import { LIMITS } from "../limits.ts";
 import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
 import { userKeyText } from "./entry/key-text.ts";
 import { AppSettings } from "./facts/app-settings.ts";
 
 /** A stretch of the journal, decoded. */
 export type Stretch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
+
+/** Whether it holds a body that is much larger than a batch should be: no other stretch should lie decoded beside it. */
+export function isLarge({ entries }: Stretch): boolean {
+  return entries.some((entry) => (entry.head?.gzip ?? 0) > LIMITS.applyBatchBytes);
+}
 
 /** A stretch that takes effect as a whole, with the settings of its apps. Its events know their days. */
 export type Batch = Stretch & { settings: AppSettings };

@@ -13,6 +13,7 @@ const QUIET: Phase = {
   ...{
     name: "quiet",
     attacks: [],
+    isCrowd: false,
     fromMs: 0,
     untilMs: 30_000,
     calls: 1_000,
@@ -58,7 +59,7 @@ test("a siege in which everything held has nothing to tell", () => {
 test.each<[string, Siege]>([
   ["p99 of the ordinary clients, in every five seconds", during({ worstP99Ms: 100 })],
   ["resident memory of the server", during({ residentMb: 600 })],
-  ["event loop held", during({ heldMs: 51 })],
+  ["event loop held by requests", during({ heldMs: 51 })],
   ["apply lag back under a second after an attack's end", during({ backAfterMs: null })],
   ["acknowledged and not applied in the end", { ...KEPT, isApplied: false }],
   ["acknowledged and lost", { ...KEPT, audit: { ...KEPT.audit, lost: ["event s1"] } }],
@@ -73,6 +74,13 @@ test.each<[string, Siege]>([
   ["many_keys", { ...KEPT, faults: [{ attack: "many_keys", text: "an answer is polluted" }] }],
 ])("what did not hold is told: %s", (what, siege) => {
   expect(broken(siege)).toEqual([what]);
+});
+
+test("a crowd may hold the event loop, and all attacks together may keep the clients waiting", () => {
+  expect(broken(during({ isCrowd: true, heldMs: 51 }))).toEqual([]);
+  const together = { isCrowd: true, attacks: ["many_keys", "fuzz"], worstP99Ms: 100, heldMs: 51 };
+  expect(broken(during(together))).toEqual([]);
+  expect(broken(during({ ...together, residentMb: 600 }))).toEqual(["resident memory of the server"]);
 });
 
 test("the figures go between their marks, and nothing else of the page changes", () => {
