@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { ReportClient } from "../src/client/report-client.ts";
 import { elapsedMs, systemClock } from "../src/clock.ts";
-import { createApp } from "../src/db/app.ts";
+import { insertApp } from "../src/db/app.ts";
 import { createDeveloperApp, decideDeveloperApp } from "../src/db/developer-app.ts";
 import { markSlices } from "../src/db/dirty-day.ts";
 import { addDays, calendarOf } from "../src/domain/calendar.ts";
@@ -100,7 +100,7 @@ function nameOf(report: string): string {
 async function prepare(pool: pg.Pool, dataDir: string): Promise<{ question: Question; appKey: string }> {
   const vault = openVault({ dataDir, secretKey: "" });
   const about = { name: "reports", timeZone: TIME_ZONE, metadataMode: "open", createdAtMs: systemClock() } as const;
-  const app = await createApp(pool, vault, about);
+  const app = await insertApp(pool, vault, about);
   const rate = { calls: 1_000_000, windowS: 1 };
   const made = await createDeveloperApp(pool, vault, { name: "bench", purpose: "", apps: "all", rate, createdAtMs: 0 });
   const { developerId, appKey } = made;

@@ -1,7 +1,9 @@
+import { hostname } from "node:os";
+import { createApp } from "./admin/apps.ts";
 import { systemClock } from "./clock.ts";
 import { configFromEnvironment } from "./config.ts";
 import { countAdmins, createSetupLink } from "./db/admin-user.ts";
-import { type App, createApp, loadApps } from "./db/app.ts";
+import { type App, loadApps } from "./db/app.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { greeting, outerAddressesOf, type Started } from "./greeting.ts";
 import { createLog } from "./log.ts";
@@ -47,12 +49,8 @@ try {
 /** On the very first start there is an app to try things with, from the moment the server is ready. */
 async function makeDemoApp({ database, vault }: Running): Promise<App | undefined> {
   if ((await loadApps(database.pool, vault)).length > 0) return undefined;
-  return createApp(database.pool, vault, {
-    name: "Demo",
-    timeZone: "Asia/Shanghai",
-    metadataMode: "open",
-    createdAtMs: systemClock(),
-  });
+  const by = { name: "first start", address: hostname() };
+  return createApp({ pool: database.pool, vault, clock: systemClock, by }, { name: "Demo" });
 }
 
 /** As long as nobody can sign in, every start offers the way in. */

@@ -41,6 +41,7 @@ const ROWS: Readonly<Record<string, string>> = {
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
   cost: "db/* domain outbound platform/connector platform/registry.ts",
   refresh: "db/* intake/pace.ts",
+  admin: "contract contract/setting db/* domain/*",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",
@@ -50,10 +51,10 @@ const ROWS: Readonly<Record<string, string>> = {
     "contract contract/collect db domain/* http http/live intake intake/body journal platform platform/platform.ts platform/registry.ts",
   "http/live": "contract domain intake",
   "http/report": "contract contract/report db domain domain/access intake report/ad report/list report/metric",
-  "http/admin": "contract db/* domain http",
+  "http/admin": "admin contract db/* domain http",
   "http/admin/session": "contract contract/setting db/* domain http http/admin intake",
   "http/admin/setting":
-    "contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/registry.ts postback report report/attribution report/list",
+    "admin contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":
     "contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
   "http/admin/operation":

@@ -1,6 +1,6 @@
 import { signedRequest } from "../../src/client/report-client.ts";
 import { systemClock } from "../../src/clock.ts";
-import { type App, createApp } from "../../src/db/app.ts";
+import { type App, insertApp } from "../../src/db/app.ts";
 import { createDeveloperApp, decideDeveloperApp } from "../../src/db/developer-app.ts";
 import { openVault } from "../../src/vault.ts";
 import type { Place } from "./place.ts";
@@ -25,7 +25,7 @@ export class Guest {
   static async invite({ pool, dataDir, url, timeZone }: Place): Promise<Guest> {
     const vault = openVault({ dataDir, secretKey: "" });
     const nowMs = systemClock();
-    const app = await createApp(pool, vault, { name: "Guest", timeZone, metadataMode: "open", createdAtMs: nowMs });
+    const app = await insertApp(pool, vault, { name: "Guest", timeZone, metadataMode: "open", createdAtMs: nowMs });
     const developer = async () => {
       const made = await createDeveloperApp(pool, vault, {
         ...{ name: "Guest", purpose: "", apps: [app.appId], rate: { calls: 1_000, windowS: 1 }, createdAtMs: nowMs },

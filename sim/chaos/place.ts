@@ -4,7 +4,7 @@ import pg from "pg";
 import { settle } from "../../src/cli/operation/settle-command.ts";
 import { ReportClient } from "../../src/client/report-client.ts";
 import { systemClock } from "../../src/clock.ts";
-import { createApp } from "../../src/db/app.ts";
+import { insertApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { storeAccount } from "../../src/db/platform-account.ts";
 import { calendarOf } from "../../src/domain/calendar.ts";
@@ -272,7 +272,7 @@ export class Place {
     const { timeZone, pool, url, dataDir } = this;
     const vault = openVault({ dataDir, secretKey: "" });
     const made = { name: "Market", timeZone, metadataMode: "open", createdAtMs: systemClock() } as const;
-    const app = await createApp(pool, vault, made);
+    const app = await insertApp(pool, vault, made);
     this.operator = new Operator({ url, dataDir }, { app, adminToken: adminToken(vault) });
     const catalogue = makeCatalogue(seed);
     await this.operator.settle(catalogue, { flagged_may_win: "on" });

@@ -43,7 +43,7 @@ const columns = sql`app_id as "appId", name, access_token as "accessToken", app_
 /** On this channel, every change of an app or its metadata is told to the servers that are running. */
 const SETTINGS_CHANNEL = "touchpoint_settings";
 
-export async function createApp(
+export async function insertApp(
   executor: Executor,
   vault: Vault,
   app: { name: string; timeZone: string; metadataMode: MetadataMode; currency?: string; createdAtMs: number },

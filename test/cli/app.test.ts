@@ -150,6 +150,23 @@ test("app rotate-token: the old token stops working on a running server, the new
   expect(await collectCode(rotated.access_token, "c")).toBe(0);
 });
 
+test("the audit log names what commands do to an app as it names what the console does, without any secret", async () => {
+  const { app_id, app_key } = await cliJson(dataDir, ["app", "create", "--name", "Noted"]);
+  await cliJson(dataDir, ["app", "set", String(app_id), "--pay-share", "0.6", "--enabled", "off"]);
+  await cliJson(dataDir, ["app", "rotate-token", String(app_id), "--which", "aes_key"]);
+  await cli(dataDir, ["app", "set", String(app_id), "--time-zone", "nowhere"]);
+  const { rows } = await query("select actor, action, details from audit_log where app_id = $1 order by audit_id", [
+    app_id,
+  ]);
+  const actor = expect.stringMatching(/^command line \(.+\)$/);
+  expect(rows).toEqual([
+    { actor, action: "apps/create", details: { name: "Noted", time_zone: "Asia/Shanghai", metadata: "open" } },
+    { actor, action: "apps/edit", details: { app_id, enabled: false, pay_share: 0.6 } },
+    { actor, action: "apps/rotate", details: { app_id, which: "aes_key" } },
+  ]);
+  expect(JSON.stringify(rows)).not.toContain(app_key);
+});
+
 test("a token is good from the moment the app is made, whatever else changes in the settings just then", async () => {
   const codes = new Set<number>();
   const pool = server.database();

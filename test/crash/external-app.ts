@@ -1,10 +1,10 @@
 import type pg from "pg";
-import { type App, createApp } from "../../src/db/app.ts";
+import { type App, insertApp } from "../../src/db/app.ts";
 import { openVault } from "../../src/vault.ts";
 
 /** An app in a database that is not the server's own. Its secrets are sealed by the key in the server's `dataDir`, or by `secretKey`. */
 export function createExternalApp({ pool }: { pool: pg.Pool }, dataDir: string, secretKey = ""): Promise<App> {
-  return createApp(pool, openVault({ dataDir, secretKey }), {
+  return insertApp(pool, openVault({ dataDir, secretKey }), {
     name: "External",
     timeZone: "Asia/Shanghai",
     metadataMode: "open",

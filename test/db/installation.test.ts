@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createApp } from "../../src/db/app.ts";
+import { insertApp } from "../../src/db/app.ts";
 import { ErasureDigest } from "../../src/db/erased-user.ts";
 import { storeMediaToken } from "../../src/db/media-token.ts";
 import { SEALED_COLUMNS } from "../../src/db/sealed.ts";
@@ -119,7 +119,7 @@ test("a process whose key was replaced meanwhile seals nothing more", async () =
   await openKeys(database.pool, TEST_KEY, "first");
   const stale = openVault(OTHER_KEY);
   const app = { name: "Late", timeZone: "UTC", metadataMode: "open" as const, createdAtMs: 0 };
-  await expect(createApp(database.pool, stale, app)).rejects.toThrow(/restart it with the present SECRET_KEY/);
+  await expect(insertApp(database.pool, stale, app)).rejects.toThrow(/restart it with the present SECRET_KEY/);
   expect(await rowsOf(database.pool, "app")).toEqual([]);
 });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type pg from "pg";
-import { type App, createApp } from "../../src/db/app.ts";
+import { type App, insertApp } from "../../src/db/app.ts";
 import type { Executor } from "../../src/db/engine/sql.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
@@ -39,7 +39,7 @@ async function copyOf(template: string): Promise<TempDatabase> {
 }
 
 export function makeApp(executor: Executor, timeZone = "Asia/Shanghai"): Promise<App> {
-  return createApp(executor, vault, { name: "Test", timeZone, metadataMode: "open", createdAtMs: 0 });
+  return insertApp(executor, vault, { name: "Test", timeZone, metadataMode: "open", createdAtMs: 0 });
 }
 
 /** The rows of a table as objects in an order of their own, so that two databases can be compared. */

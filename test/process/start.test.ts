@@ -106,8 +106,10 @@ test("the first start prints a demo app and commands that work as they are; the 
     expect((await again.register({ accessToken: printed![1]! } as never, "player-2")).code).toBe(0);
     const apps = again.database();
     const { rows } = await apps.query("select name, access_token from app");
+    const noted = await apps.query("select actor, action, details from audit_log where app_id is not null");
     await apps.end();
     expect(rows).toEqual([{ name: "Demo", access_token: printed![1] }]);
+    expect(noted.rows).toEqual([{ actor: "first start", action: "apps/create", details: { name: "Demo" } }]);
     expect(attempt.stdout).not.toMatch(/demo app/i);
   } finally {
     await attempt.end("SIGTERM");

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { clusterOf, stopPostmaster } from "../../sim/chaos/postmaster.ts";
-import { type App, createApp } from "../../src/db/app.ts";
+import { type App, insertApp } from "../../src/db/app.ts";
 import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { openPool } from "../../src/db/engine/pool.ts";
 import type { MetadataMode } from "../../src/domain/event/metadata.ts";
@@ -46,7 +46,7 @@ export class Touchpoint {
 
   async createApp(options: AppOptions = {}): Promise<App> {
     this.#apps ??= this.database();
-    return createApp(this.#apps, openVault({ dataDir: this.dataDir, secretKey: "" }), {
+    return insertApp(this.#apps, openVault({ dataDir: this.dataDir, secretKey: "" }), {
       name: options.name ?? "Test",
       timeZone: options.timeZone ?? "Asia/Shanghai",
       metadataMode: options.metadataMode ?? "open",

@@ -1,23 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { systemClock } from "../../clock.ts";
-import {
-  type App,
-  changeApp,
-  createApp,
-  isTimeZoneFixed,
-  loadApps,
-  rotateSecret,
-  TIME_ZONE_FIXED,
-  withoutKeys,
-} from "../../db/app.ts";
+import { createApp, editApp, rotateAppSecret } from "../../admin/apps.ts";
+import { type App, loadApps, withoutKeys } from "../../db/app.ts";
 import { APP_SECRETS, type AppSecret } from "../../domain/access/app-secret.ts";
 import { isTimeZone } from "../../domain/calendar.ts";
 import { METADATA_MODES, type MetadataMode } from "../../domain/event/metadata.ts";
 import { CURRENCY, isRate } from "../../domain/money.ts";
-import { UsageError } from "../../errors.ts";
-import { noteCommand } from "../audit.ts";
+import { deskOf, noteCommand } from "../audit.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
-import { findApp, withDatabase } from "../session.ts";
+import { withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };
 
@@ -37,13 +27,8 @@ export function appCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: { name: string; timeZone: string; metadata: MetadataMode } & Json) =>
       withDatabase(async (session) => {
-        const made = await createApp(session.pool, session.vault, {
-          name: options.name,
-          timeZone: options.timeZone,
-          metadataMode: options.metadata,
-          createdAtMs: systemClock(),
-        });
-        await noteCommand(session, "app create", { appId: made.appId, details: { name: made.name } });
+        const { name, timeZone: time_zone, metadata } = options;
+        const made = await createApp(deskOf(session), { name, time_zone, metadata });
         print(withKeys(made), options, () => listOf(withKeys(made)));
       }, "first"),
     );
@@ -71,10 +56,8 @@ export function appCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((appId: number, options: { which: AppSecret } & Json) =>
       withDatabase(async (session) => {
-        await findApp(session, appId);
-        await noteCommand(session, "app rotate-token", { appId, details: { which: options.which } });
-        const secret = await rotateSecret(session.pool, session.vault, { appId, which: options.which });
-        print({ app_id: appId, [options.which]: secret }, options, () => String(secret));
+        const secret = await rotateAppSecret(deskOf(session), { app_id: appId, which: options.which });
+        print({ app_id: appId, [options.which]: secret }, options, () => secret);
       }),
     );
 }
@@ -119,15 +102,18 @@ type SetOptions = Json & {
 
 function setApp(appId: number, options: SetOptions): Promise<void> {
   return withDatabase(async (session) => {
-    const app = await findApp(session, appId);
-    const { name, timeZone, currency, metadata, payShare, rate } = options;
-    if (await isTimeZoneFixed(session.pool, app, timeZone)) throw new UsageError(TIME_ZONE_FIXED);
-    await changeApp(session.pool, appId, {
-      ...{ name, timeZone, currency, metadataMode: metadata, payShareBp: payShare, rates: rate },
-      requireRegistration: isOn(options.requireRegistration),
+    const app = await editApp(deskOf(session), {
+      app_id: appId,
+      name: options.name,
+      time_zone: options.timeZone,
+      currency: options.currency,
+      rates: options.rate,
+      metadata: options.metadata,
+      require_registration: isOn(options.requireRegistration),
       enabled: isOn(options.enabled),
+      pay_share: options.payShare,
     });
-    const changed = shown(await findApp(session, appId));
+    const changed = shown(app);
     print(changed, options, () => listOf(changed));
   });
 }
@@ -156,12 +142,11 @@ function parseCurrency(text: string): string {
   return text;
 }
 
-/** In ten-thousandths. */
 function parseShare(text: string): number {
   if (!/^(?:0(?:\.\d{1,4})?|1(?:\.0{1,4})?)$/.test(text)) {
     throw new InvalidArgumentError("It must be from 0 to 1, with up to 4 decimals.");
   }
-  return Math.round(Number(text) * 10_000);
+  return Number(text);
 }
 
 function parseRate(text: string, rates: Record<string, string> = {}): Record<string, string> {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteShorthandOptions } from "fastify";
 import type { Static, TSchema, TUnsafe } from "typebox";
+import type { By } from "../../admin/desk.ts";
 import { type EnvelopeSchema, success } from "../../contract/envelope.ts";
 import type { Access } from "./actor.ts";
 import type { AuditRule } from "./audit.ts";
@@ -10,6 +11,8 @@ const BASE = "/admin/api/v1";
 export type AdminCall<Query extends TSchema, Body extends TSchema> = {
   query: Static<Query>;
   body: Static<Body>;
+  /** Who is calling. */
+  by: By;
   request: FastifyRequest;
   reply: FastifyReply;
 };
@@ -79,7 +82,7 @@ function callOf<Query extends TSchema, Body extends TSchema>(
   request: FastifyRequest,
   reply: FastifyReply,
 ): AdminCall<Query, Body> {
-  return { query: request.query as Static<Query>, body: request.body as Static<Body>, request, reply };
+  return { query: request.query as Static<Query>, body: request.body as Static<Body>, by: request.by, request, reply };
 }
 
 function optionsOf<Query extends TSchema, Body extends TSchema>(

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
+import { createApp, editApp, rotateAppSecret } from "../../../admin/apps.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
-  type AppEditBody,
   appBody,
   appCreateBody,
   appEditBody,
@@ -14,20 +14,7 @@ import {
   rotatedSecret,
   shownApp,
 } from "../../../contract/setting/app.ts";
-import {
-  type AppChange,
-  changeApp,
-  createApp,
-  isTimeZoneFixed,
-  loadApps,
-  rotateSecret,
-  TIME_ZONE_FIXED,
-  withoutKeys,
-} from "../../../db/app.ts";
-import { inTransaction } from "../../../db/engine/pool.ts";
-import { isTimeZone } from "../../../domain/calendar.ts";
-import { CURRENCY, isRate } from "../../../domain/money.ts";
-import { ApiError } from "../../../errors.ts";
+import { loadApps, withoutKeys } from "../../../db/app.ts";
 import { firstTimes } from "../../../report/checklist.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
@@ -75,14 +62,11 @@ function changeRoutes(
     path: "apps/create",
     summary: "Make an app",
     access: "change",
+    audit: "by_act",
     body: appCreateBody,
     answer: envelopeSchema(shownApp),
-    run: async ({ body }) => {
-      const { name, time_zone = "Asia/Shanghai", currency, metadata = "open" } = body;
-      assertName(name);
-      assertTimeZone(time_zone);
-      const asked = { name, timeZone: time_zone, currency, metadataMode: metadata, createdAtMs: clock() };
-      const made = await inTransaction(pool, (tx) => createApp(tx, vault, asked));
+    run: async ({ body, by }) => {
+      const made = await createApp({ pool, vault, clock, by }, body);
       await apps.reload();
       return withoutKeys(made);
     },
@@ -93,22 +77,20 @@ function changeRoutes(
     summary: "Change an app",
     description: "What is absent stays as it is. The time zone can change only while the app has no users.",
     access: "change",
+    audit: "by_act",
     body: appEditBody,
     answer: envelopeSchema(shownApp),
-    run: async ({ body }) => {
-      const app = await apps.findById(body.app_id);
-      const change = changeOf(body);
-      if (await isTimeZoneFixed(pool, app, change.timeZone)) throw new ApiError("badParameter", TIME_ZONE_FIXED);
-      await changeApp(pool, app.appId, change);
+    run: async ({ body, by }) => {
+      const changed = await editApp({ pool, vault, clock, by }, body);
       await apps.reload();
-      return withoutKeys(await apps.findById(app.appId));
+      return withoutKeys(changed);
     },
   });
 }
 
 function secretRoutes(
   routes: FastifyInstance,
-  { pool, vault, apps }: Pick<SettingContext, "pool" | "vault" | "apps">,
+  { pool, vault, apps, clock }: Pick<SettingContext, "pool" | "vault" | "apps" | "clock">,
 ): void {
   adminRoute(routes, {
     path: "apps/keys",
@@ -128,52 +110,13 @@ function secretRoutes(
     summary: "Replace a secret of an app by a new one",
     description: "The old one stops working at once.",
     access: "change",
+    audit: "by_act",
     body: appRotateBody,
     answer: envelopeSchema(rotatedSecret),
-    run: async ({ body }) => {
-      const { app_id, which } = body;
-      const { appId } = await apps.findById(app_id);
-      const value = await rotateSecret(pool, vault, { appId, which });
-      if (value === undefined) throw new ApiError("badToken", "app_id is not known.");
+    run: async ({ body, by }) => {
+      const value = await rotateAppSecret({ pool, vault, clock, by }, body);
       await apps.reload();
-      return { app_id: appId, which, value };
+      return { app_id: body.app_id, which: body.which, value };
     },
   });
-}
-
-function changeOf(body: AppEditBody): AppChange {
-  if (body.name !== undefined) assertName(body.name);
-  if (body.time_zone !== undefined) assertTimeZone(body.time_zone);
-  if (body.rates !== undefined) assertRates(body.rates);
-  return {
-    name: body.name,
-    timeZone: body.time_zone,
-    currency: body.currency,
-    rates: body.rates,
-    metadataMode: body.metadata,
-    requireRegistration: body.require_registration,
-    enabled: body.enabled,
-    payShareBp: body.pay_share === undefined ? undefined : shareBpOf(body.pay_share),
-  };
-}
-
-function assertName(name: string): void {
-  if (name.trim() === "") throw new ApiError("badParameter", "name is empty.");
-}
-
-function assertTimeZone(zone: string): void {
-  if (!isTimeZone(zone)) throw new ApiError("badParameter", "time_zone must be a time zone such as Asia/Shanghai.");
-}
-
-function assertRates(rates: Readonly<Record<string, string>>): void {
-  const bad = Object.entries(rates).find(([code, rate]) => !CURRENCY.test(code) || (rate !== "" && !isRate(rate)));
-  if (bad) throw new ApiError("badParameter", `rates: ${JSON.stringify(bad[0])} must look like {"USD": "7.12"}.`);
-}
-
-/** In ten-thousandths. */
-function shareBpOf(share: number): number {
-  const bp = Math.round(share * 10_000);
-  if (Math.abs(bp - share * 10_000) > 1e-6)
-    throw new ApiError("badParameter", "pay_share must have at most 4 decimals.");
-  return bp;
 }

@@ -1,0 +1,114 @@
+import {
+  type AppCreateBody,
+  type AppEditBody,
+  type AppRotateBody,
+  appCreateBody,
+  appEditBody,
+  appRotateBody,
+} from "../contract/setting/app.ts";
+import {
+  type App,
+  type AppChange,
+  changeApp,
+  insertApp,
+  isTimeZoneFixed,
+  loadApps,
+  rotateSecret,
+  TIME_ZONE_FIXED,
+} from "../db/app.ts";
+import type { Executor } from "../db/engine/sql.ts";
+import { isTimeZone } from "../domain/calendar.ts";
+import { CURRENCY, isRate } from "../domain/money.ts";
+import { ApiError } from "../errors.ts";
+import type { Vault } from "../vault.ts";
+import { act, assertName, type Desk } from "./desk.ts";
+
+/** Makes an app, with the rules that every app begins with. */
+export function createApp(desk: Desk, body: AppCreateBody): Promise<App> {
+  return act(desk, {
+    action: "apps/create",
+    schema: appCreateBody,
+    body,
+    appOf: ({ appId }) => appId,
+    run: async (tx) => {
+      const { name, time_zone: timeZone = "Asia/Shanghai", currency, metadata: metadataMode = "open" } = body;
+      assertName(name);
+      assertTimeZone(timeZone);
+      return insertApp(tx, desk.vault, { name, timeZone, currency, metadataMode, createdAtMs: desk.clock() });
+    },
+  });
+}
+
+/** Changes what the body names; the rest stays as it is. */
+export function editApp(desk: Desk, body: AppEditBody): Promise<App> {
+  return act(desk, {
+    action: "apps/edit",
+    schema: appEditBody,
+    body,
+    run: async (tx) => {
+      const change = changeOf(body);
+      const app = await knownApp(tx, desk.vault, body.app_id);
+      if (await isTimeZoneFixed(tx, app, change.timeZone)) throw new ApiError("badParameter", TIME_ZONE_FIXED);
+      await changeApp(tx, app.appId, change);
+      return knownApp(tx, desk.vault, app.appId);
+    },
+  });
+}
+
+/** Replaces a secret of an app. Returns the new one; the old one stops working at once. */
+export function rotateAppSecret(desk: Desk, body: AppRotateBody): Promise<string> {
+  return act(desk, {
+    action: "apps/rotate",
+    schema: appRotateBody,
+    body,
+    run: async (tx) => {
+      const secret = await rotateSecret(tx, desk.vault, { appId: body.app_id, which: body.which });
+      if (secret === undefined) throw noApp(body.app_id);
+      return secret;
+    },
+  });
+}
+
+/** The app of this id, or a refusal that names it. */
+export async function knownApp(executor: Executor, vault: Vault, appId: number): Promise<App> {
+  const [app] = Number.isSafeInteger(appId) ? await loadApps(executor, vault, { ids: [appId] }) : [];
+  if (!app) throw noApp(appId);
+  return app;
+}
+
+function noApp(appId: number): ApiError {
+  return new ApiError("badToken", `app_id: there is no app ${appId}.`);
+}
+
+function changeOf(body: AppEditBody): AppChange {
+  if (body.name !== undefined) assertName(body.name);
+  if (body.time_zone !== undefined) assertTimeZone(body.time_zone);
+  if (body.rates !== undefined) assertRates(body.rates);
+  return {
+    name: body.name,
+    timeZone: body.time_zone,
+    currency: body.currency,
+    rates: body.rates,
+    metadataMode: body.metadata,
+    requireRegistration: body.require_registration,
+    enabled: body.enabled,
+    payShareBp: body.pay_share === undefined ? undefined : shareBpOf(body.pay_share),
+  };
+}
+
+function assertTimeZone(zone: string): void {
+  if (!isTimeZone(zone)) throw new ApiError("badParameter", "time_zone must be a time zone such as Asia/Shanghai.");
+}
+
+function assertRates(rates: Readonly<Record<string, string>>): void {
+  const bad = Object.entries(rates).find(([code, rate]) => !CURRENCY.test(code) || (rate !== "" && !isRate(rate)));
+  if (bad) throw new ApiError("badParameter", `rates: ${JSON.stringify(bad[0])} must look like {"USD": "7.12"}.`);
+}
+
+/** In ten-thousandths. */
+function shareBpOf(share: number): number {
+  const bp = Math.round(share * 10_000);
+  if (Math.abs(bp - share * 10_000) > 1e-6)
+    throw new ApiError("badParameter", "pay_share must have at most 4 decimals.");
+  return bp;
+}
