@@ -12,6 +12,7 @@ import {
   changeApp,
   insertApp,
   isTimeZoneFixed,
+  loadAppRules,
   loadApps,
   rotateSecret,
   TIME_ZONE_FIXED,
@@ -69,8 +70,15 @@ export function rotateAppSecret(desk: Desk, body: AppRotateBody): Promise<string
   });
 }
 
-/** The app of this id, or a refusal that names it. */
-export async function knownApp(executor: Executor, vault: Vault, appId: number): Promise<App> {
+/** Refuses ids that no app has, by the first of them. */
+export async function assertApps(executor: Executor, appIds: readonly number[]): Promise<void> {
+  const apps = await loadAppRules(executor, appIds.filter(Number.isSafeInteger));
+  const known = new Set(apps.map(({ appId }) => appId));
+  const unknown = appIds.find((appId) => !known.has(appId));
+  if (unknown !== undefined) throw noApp(unknown);
+}
+
+async function knownApp(executor: Executor, vault: Vault, appId: number): Promise<App> {
   const [app] = Number.isSafeInteger(appId) ? await loadApps(executor, vault, { ids: [appId] }) : [];
   if (!app) throw noApp(appId);
   return app;

@@ -44,6 +44,26 @@ test("it can be refused and disabled with a reason, and changed", async () => {
   });
 });
 
+test("the audit log names each act once, as it does for the console, and holds no key", async () => {
+  const { id, app_key } = await developer("create", "--name", "Noted", "--apps", "all", "--approve");
+  await developer("set", String(id), "--rate", "3/5");
+  await developer("disable", String(id), "--reason", "left");
+  const pool = server.database();
+  const { rows } = await pool.query(
+    "select action, details from audit_log where details->>'name' = 'Noted' or details->>'id' = $1 order by audit_id",
+    [String(id)],
+  );
+  await pool.end();
+  const made = { name: "Noted", purpose: "", apps: "all", rate_calls: 1, rate_window_s: 600 };
+  expect(rows.filter(({ action }) => action.startsWith("developers/"))).toEqual([
+    { action: "developers/create", details: made },
+    { action: "developers/decide", details: { id, state: "approved" } },
+    { action: "developers/edit", details: { id, rate_calls: 3, rate_window_s: 5 } },
+    { action: "developers/decide", details: { id, state: "disabled", reason: "left" } },
+  ]);
+  expect(JSON.stringify(rows)).not.toContain(app_key);
+});
+
 test("mistakes are named in one sentence", async () => {
   expectFailure(await cli(dataDir, ["developer", "approve", "999999"]), /no developer application 999999/);
   expectFailure(await cli(dataDir, ["developer", "create", "--name", "x", "--apps", "1"]), /no app 1/);

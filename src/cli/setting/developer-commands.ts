@@ -1,20 +1,10 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { systemClock } from "../../clock.ts";
-import {
-  changeDeveloperApp,
-  createDeveloperApp,
-  DEFAULT_RATE,
-  type DeveloperApp,
-  decideDeveloperApp,
-  loadDeveloperApp,
-  loadDeveloperApps,
-  type RateLevel,
-} from "../../db/developer-app.ts";
-import type { DeveloperState } from "../../domain/access/developer-state.ts";
-import { UsageError } from "../../errors.ts";
-import { noteCommand } from "../audit.ts";
+import { createDeveloper, decideDeveloper, editDeveloper } from "../../admin/developers.ts";
+import type { DeveloperDecisionBody } from "../../contract/setting/developer.ts";
+import { DEFAULT_RATE, type DeveloperApp, loadDeveloperApps, type RateLevel } from "../../db/developer-app.ts";
+import { deskOf } from "../audit.ts";
 import { listOf, parseInteger, parseName, print, tableOf } from "../output.ts";
-import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
+import { type DatabaseSession, withDatabase } from "../session.ts";
 
 type Json = { json?: boolean };
 type Apps = "all" | number[];
@@ -54,11 +44,9 @@ export function developerCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((id: number, options: { apps?: Apps; rate?: RateLevel } & Json) =>
       withDatabase(async (session) => {
-        const known = await find(session, id);
-        const apps = options.apps ?? known.apps;
-        await assertApps(session, apps);
-        await changeDeveloperApp(session.pool, { developerId: id, apps, rate: options.rate ?? known.rate });
-        const changed = shown(await find(session, id));
+        const { apps, rate } = options;
+        const body = { id, apps, rate_calls: rate?.calls, rate_window_s: rate?.windowS };
+        const changed = shown(await editDeveloper(deskOf(session), body));
         print(changed, options, () => listOf(changed));
       }),
     );
@@ -76,20 +64,17 @@ type CreateOptions = { name: string; apps: Apps; purpose: string; rate: RateLeve
 
 async function create(session: DatabaseSession, options: CreateOptions): Promise<void> {
   const { name, purpose, apps, rate } = options;
-  await assertApps(session, apps);
-  const nowMs = systemClock();
-  const made = await createDeveloperApp(session.pool, session.vault, { name, purpose, apps, rate, createdAtMs: nowMs });
-  if (options.approve) {
-    const { developerId } = made;
-    await decideDeveloperApp(session.pool, { developerId, state: "approved", reason: "", decidedAtMs: nowMs });
-  }
-  await noteCommand(session, "developer create", { details: { id: made.developerId, name } });
-  const state: DeveloperState = options.approve ? "approved" : "requested";
-  const told = { id: made.developerId, state, ...(options.approve && { app_key: made.appKey }) };
+  const desk = deskOf(session);
+  const body = { name, purpose, apps, rate_calls: rate.calls, rate_window_s: rate.windowS };
+  const made = await createDeveloper(desk, body);
+  const decided = options.approve ? await decideDeveloper(desk, { id: made.developerId, state: "approved" }) : made;
+  const told = withApprovedKey(decided);
   print(told, options, () => listOf(told));
 }
 
-function decideCommand(developer: Command, decision: { name: string; state: DeveloperState; text: string }): void {
+type Decision = { name: string; state: DeveloperDecisionBody["state"]; text: string };
+
+function decideCommand(developer: Command, decision: Decision): void {
   developer
     .command(decision.name)
     .description(decision.text)
@@ -98,32 +83,22 @@ function decideCommand(developer: Command, decision: { name: string; state: Deve
     .option("--json", "print JSON")
     .action((id: number, options: { reason: string } & Json) =>
       withDatabase(async (session) => {
-        const { appKey } = await find(session, id);
-        const { state } = decision;
-        const { reason } = options;
-        await noteCommand(session, `developer ${decision.name}`, { details: { id, reason } });
-        await decideDeveloperApp(session.pool, { developerId: id, state, reason, decidedAtMs: systemClock() });
-        const told = { id, state, ...(state === "approved" && { app_key: appKey }) };
+        const body = { id, state: decision.state, reason: options.reason };
+        const told = withApprovedKey(await decideDeveloper(deskOf(session), body));
         print(told, options, () => listOf(told));
       }),
     );
+}
+
+/** Its key is printed once it can be used. */
+function withApprovedKey({ developerId: id, state, appKey }: DeveloperApp): Record<string, unknown> {
+  return { id, state, ...(state === "approved" && { app_key: appKey }) };
 }
 
 /** Without its key; apps and rate as they are typed. */
 function shown({ developerId: id, name, purpose, state, reason, ...rest }: DeveloperApp): Record<string, unknown> {
   const apps = rest.apps === "all" ? "all" : rest.apps.join(",");
   return { id, name, purpose, state, reason, apps, rate: `${rest.rate.calls}/${rest.rate.windowS}` };
-}
-
-async function find(session: DatabaseSession, id: number): Promise<DeveloperApp> {
-  const known = await loadDeveloperApp(session.pool, session.vault, id);
-  if (!known) throw new UsageError(`There is no developer application ${id}; \`developer list\` shows them.`);
-  return known;
-}
-
-async function assertApps(session: DatabaseSession, apps: Apps): Promise<void> {
-  if (apps === "all") return;
-  for (const appId of apps) await findApp(session, appId);
 }
 
 function parseApps(text: string): Apps {

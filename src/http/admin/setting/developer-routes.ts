@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { createDeveloper, decideDeveloper, editDeveloper, rotateDeveloper } from "../../../admin/developers.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
   developerBody,
@@ -12,18 +13,7 @@ import {
   type ShownDeveloper,
   shownDeveloper,
 } from "../../../contract/setting/developer.ts";
-import {
-  changeDeveloperApp,
-  createDeveloperApp,
-  DEFAULT_RATE,
-  type DeveloperApp,
-  decideDeveloperApp,
-  loadDeveloperApp,
-  loadDeveloperApps,
-  type RateLevel,
-  rotateDeveloperKey,
-} from "../../../db/developer-app.ts";
-import { ApiError } from "../../../errors.ts";
+import { type DeveloperApp, loadDeveloperApps } from "../../../db/developer-app.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
@@ -33,9 +23,7 @@ export function developerRoutes(routes: FastifyInstance, context: SettingContext
   reviewRoutes(routes, context);
 }
 
-function requestRoutes(routes: FastifyInstance, context: SettingContext): void {
-  const { pool, vault, clock } = context;
-
+function requestRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingContext): void {
   adminRoute(routes, {
     path: "developers",
     summary: "Developer applications",
@@ -48,13 +36,11 @@ function requestRoutes(routes: FastifyInstance, context: SettingContext): void {
     path: "developers/create",
     summary: "Request a developer application",
     access: "change",
+    audit: "by_act",
     body: developerBody,
     answer: envelopeSchema(developerState),
-    run: async ({ body }) => {
-      const { name, purpose = "", apps, ...rate } = body;
-      await assertApps(context, apps);
-      const asked = { name, purpose, apps, rate: rateOf(rate, DEFAULT_RATE), createdAtMs: clock() };
-      const made = await createDeveloperApp(pool, vault, asked);
+    run: async ({ body, by }) => {
+      const made = await createDeveloper({ pool, vault, clock, by }, body);
       return { id: made.developerId, state: made.state };
     },
   });
@@ -64,33 +50,24 @@ function requestRoutes(routes: FastifyInstance, context: SettingContext): void {
     summary: "Change which apps a developer application may read, and how often",
     description: "What is absent stays as it is.",
     access: "change",
+    audit: "by_act",
     body: developerEditBody,
     answer: envelopeSchema(shownDeveloper),
-    run: async ({ body }) => {
-      const { id, apps, ...rate } = body;
-      const known = await find(context, id);
-      if (apps !== undefined) await assertApps(context, apps);
-      const change = { developerId: id, apps: apps ?? known.apps, rate: rateOf(rate, known.rate) };
-      await changeDeveloperApp(pool, change);
-      return shown(await find(context, id));
-    },
+    run: async ({ body, by }) => shown(await editDeveloper({ pool, vault, clock, by }, body)),
   });
 }
 
-function reviewRoutes(routes: FastifyInstance, context: SettingContext): void {
-  const { pool, vault, clock } = context;
-
+function reviewRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingContext): void {
   adminRoute(routes, {
     path: "developers/decide",
     summary: "Approve, refuse or disable a developer application",
     description: "The answer to an approval holds the `app_key`.",
     access: "change",
+    audit: "by_act",
     body: developerDecisionBody,
     answer: envelopeSchema(developerDecision),
-    run: async ({ body }) => {
-      const { id, state, reason = "" } = body;
-      const { appKey } = await find(context, id);
-      await decideDeveloperApp(pool, { developerId: id, state, reason, decidedAtMs: clock() });
+    run: async ({ body, by }) => {
+      const { developerId: id, state, appKey } = await decideDeveloper({ pool, vault, clock, by }, body);
       return { id, state, ...(state === "approved" && { app_key: appKey }) };
     },
   });
@@ -100,32 +77,11 @@ function reviewRoutes(routes: FastifyInstance, context: SettingContext): void {
     summary: "Give a developer application a new key",
     description: "Reports signed with the old one are refused at once.",
     access: "change",
+    audit: "by_act",
     body: developerIdBody,
     answer: envelopeSchema(developerKey),
-    run: async ({ body }) => {
-      const appKey = await rotateDeveloperKey(pool, vault, body.id);
-      if (appKey === undefined) throw unknown();
-      return { id: body.id, app_key: appKey };
-    },
+    run: async ({ body, by }) => ({ id: body.id, app_key: await rotateDeveloper({ pool, vault, clock, by }, body) }),
   });
-}
-
-function rateOf(given: { rate_calls?: number; rate_window_s?: number }, otherwise: RateLevel): RateLevel {
-  return { calls: given.rate_calls ?? otherwise.calls, windowS: given.rate_window_s ?? otherwise.windowS };
-}
-
-async function assertApps({ apps }: Pick<SettingContext, "apps">, granted: "all" | readonly number[]): Promise<void> {
-  if (granted !== "all") for (const appId of granted) await apps.findById(appId);
-}
-
-async function find({ pool, vault }: Pick<SettingContext, "pool" | "vault">, id: number): Promise<DeveloperApp> {
-  const known = await loadDeveloperApp(pool, vault, id);
-  if (!known) throw unknown();
-  return known;
-}
-
-function unknown(): ApiError {
-  return new ApiError("badParameter", "There is no developer application of this id.");
 }
 
 function shown(developer: DeveloperApp): ShownDeveloper {
