@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inject } from "vitest";
 import type { TestProject } from "vitest/node";
 import { allowDatabases } from "../../sim/chaos/superuser.ts";
@@ -12,11 +15,15 @@ import { cleanUp, Touchpoint, TouchpointProcess } from "./touchpoint.ts";
 declare module "vitest" {
   interface ProvidedContext {
     sharedServer: { url: string; dataDir: string };
+    /** Where browsers keep what they write. */
+    browserDir: string;
   }
 }
 
 /** One real server with its embedded PostgreSQL for all tests that do not need one of their own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const browserDir = mkdtempSync(join(tmpdir(), "touchpoint-browser-"));
+  project.provide("browserDir", browserDir);
   const template = await makeTemplate();
   project.provide("template", template);
   const server = await TouchpointProcess.start({ dataDir: prepareDataDir(template) });
@@ -27,6 +34,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const code = await server.stop();
     await cleanUp(server.dataDir);
     await cleanUp(template);
+    // A browser that has just been told to end may still write.
+    rmSync(browserDir, { recursive: true, force: true, maxRetries: 10 });
     if (code !== 0) throw new Error(`The shared server ended with ${code}:\n${server.output}`);
   };
 }

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { onTestFinished } from "vitest";
+import { inject, onTestFinished } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -62,7 +62,16 @@ async function giveBack(page: Page): Promise<void> {
 async function startBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((path) => existsSync(path));
   if (!executablePath) throw new Error("There is no Chromium: install the package `chromium`.");
-  // Playwright ends the browser and removes its profile when the process exits, which a signal alone would not let it do.
+  // Playwright ends the browser when the process exits, which a signal alone would not let it do.
   process.once("SIGTERM", () => process.exit());
-  return chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: PATIENCE_MS, handleSIGTERM: false });
+  const { TMPDIR } = process.env;
+  // Where the profile goes: a process that ends has no time to remove it.
+  process.env.TMPDIR = inject("browserDir");
+  try {
+    const options = { executablePath, headless: true, args: FLAGS, timeout: PATIENCE_MS, handleSIGTERM: false };
+    return await chromium.launch(options);
+  } finally {
+    if (TMPDIR === undefined) delete process.env.TMPDIR;
+    else process.env.TMPDIR = TMPDIR;
+  }
 }
