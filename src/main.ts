@@ -1,8 +1,10 @@
 import { hostname } from "node:os";
 import { createApp } from "./admin/apps.ts";
+import type { Desk } from "./admin/desk.ts";
+import { linkFirstAdmin } from "./admin/people.ts";
 import { systemClock } from "./clock.ts";
 import { configFromEnvironment } from "./config.ts";
-import { countAdmins, createSetupLink } from "./db/admin-user.ts";
+import { countAdmins } from "./db/admin-user.ts";
 import { type App, loadApps } from "./db/app.ts";
 import { messageOf, UsageError } from "./errors.ts";
 import { greeting, outerAddressesOf, type Started } from "./greeting.ts";
@@ -47,16 +49,19 @@ try {
 }
 
 /** On the very first start there is an app to try things with, from the moment the server is ready. */
-async function makeDemoApp({ database, vault }: Running): Promise<App | undefined> {
-  if ((await loadApps(database.pool, vault)).length > 0) return undefined;
-  const by = { name: "first start", address: hostname() };
-  return createApp({ pool: database.pool, vault, clock: systemClock, by }, { name: "Demo" });
+async function makeDemoApp(running: Running): Promise<App | undefined> {
+  if ((await loadApps(running.database.pool, running.vault)).length > 0) return undefined;
+  return createApp(deskOf(running), { name: "Demo" });
 }
 
 /** As long as nobody can sign in, every start offers the way in. */
-async function adminOf({ database, address }: Running, showsSecrets: boolean): Promise<Started["admin"]> {
-  if ((await countAdmins(database.pool)) > 0) return { kind: "there" };
+async function adminOf(running: Running, showsSecrets: boolean): Promise<Started["admin"]> {
+  if ((await countAdmins(running.database.pool)) > 0) return { kind: "there" };
   if (!showsSecrets) return { kind: "missing", setupLink: undefined };
-  const token = await createSetupLink(database.pool, { userId: null, nowMs: systemClock() });
-  return { kind: "missing", setupLink: `${address}/console/setup#${token}` };
+  const token = await linkFirstAdmin(deskOf(running));
+  return { kind: "missing", setupLink: `${running.address}/console/setup#${token}` };
+}
+
+function deskOf({ database, vault }: Running): Desk {
+  return { pool: database.pool, vault, clock: systemClock, by: { name: "first start", address: hostname() } };
 }

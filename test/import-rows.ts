@@ -52,7 +52,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/live": "contract domain intake",
   "http/report": "contract contract/report db domain domain/access intake report/ad report/list report/metric",
   "http/admin": "admin contract db/* domain http",
-  "http/admin/session": "contract contract/setting db/* domain http http/admin intake",
+  "http/admin/session": "admin contract contract/setting db/* domain http http/admin intake",
   "http/admin/setting":
     "admin contract contract/admin contract/setting db/* domain domain/attribution domain/postback http/admin intake outbound platform platform/registry.ts postback report report/attribution report/list",
   "http/admin/report":

@@ -142,7 +142,9 @@ test("DEMO_APP=off makes no app, and what only this machine reaches is open to n
     const [, url] = (await attempt.prints(/ready at (http:\/\/\S+)[\s\S]+\/console\/setup#/))!;
     const pool = new Touchpoint({ url: url!, dataDir }).database();
     expect((await pool.query("select from app")).rowCount).toBe(0);
+    const noted = await pool.query("select actor, action, details from audit_log");
     await pool.end();
+    expect(noted.rows).toEqual([{ actor: "first start", action: "console-users/link", details: {} }]);
     expect(attempt.stdout).not.toMatch(/demo app|Other machines/i);
   } finally {
     await attempt.end("SIGTERM");

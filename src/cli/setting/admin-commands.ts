@@ -1,23 +1,11 @@
 import { type Command, Option } from "commander";
-import { systemClock } from "../../clock.ts";
-import {
-  type AdminUser,
-  CONSOLE_ROLES,
-  type ConsoleRole,
-  changeRole,
-  countAdmins,
-  createAdminUser,
-  createSetupLink,
-  findAdminUser,
-  loadAdminUsers,
-  removeAdminUser,
-} from "../../db/admin-user.ts";
-import { inTransaction } from "../../db/engine/pool.ts";
-import type { Executor } from "../../db/engine/sql.ts";
+import type { Desk } from "../../admin/desk.ts";
+import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../admin/people.ts";
+import { type AdminUser, CONSOLE_ROLES, type ConsoleRole, countAdmins, loadAdminUsers } from "../../db/admin-user.ts";
 import { loadInstallation, raiseAdminTokenGeneration } from "../../db/installation.ts";
 import { UsageError } from "../../errors.ts";
 import { adminToken } from "../../http/admin/admin-token.ts";
-import { noteCommand } from "../audit.ts";
+import { deskOf, noteCommand } from "../audit.ts";
 import { listOf, print, tableOf } from "../output.ts";
 import { type DatabaseSession, withDatabase } from "../session.ts";
 
@@ -46,7 +34,6 @@ export function adminCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((name: string | undefined, options: Json) =>
       withDatabase(async (session) => {
-        await noteCommand(session, "admin link", { details: { name: name ?? "" } });
         const token = await setupToken(session, name);
         print({ setup_token: token }, options, () => `/console/setup#${token}`);
       }, "first"),
@@ -60,15 +47,14 @@ export async function adminTokenFor({ pool, vault }: DatabaseSession, generation
   return adminToken(vault, generation ?? (await loadInstallation(pool))?.adminTokenGeneration);
 }
 
-async function setupToken({ pool }: DatabaseSession, name: string | undefined): Promise<string> {
-  const user = name === undefined ? undefined : await findAdminUser(pool, name);
-  if (name !== undefined && !user) throw nobody(name);
-  if (!user && (await countAdmins(pool)) > 0) {
+async function setupToken(session: DatabaseSession, name: string | undefined): Promise<string> {
+  if (name !== undefined) return (await linkPerson(deskOf(session), { name })).setupToken;
+  if ((await countAdmins(session.pool)) > 0) {
     throw new UsageError(
       "There is an admin already: `admin link NAME` makes a link for somebody; `admin user list` shows all.",
     );
   }
-  return inTransaction(pool, (tx) => createSetupLink(tx, { userId: user?.userId ?? null, nowMs: systemClock() }));
+  return linkFirstAdmin(deskOf(session));
 }
 
 function userCommands(user: Command): void {
@@ -91,15 +77,9 @@ function userCommands(user: Command): void {
     .addOption(role())
     .option("--json", "print JSON")
     .action((name: string, options: { role: ConsoleRole } & Json) =>
-      withDatabase(async ({ pool }) => {
-        const nowMs = systemClock();
-        const made = await inTransaction(pool, async (tx) => {
-          await noteCommand({ pool: tx }, "admin user add", { details: { name, role: options.role } });
-          // No password has this hash: only the link can set one.
-          const added = await createAdminUser(tx, { name, role: options.role, passwordHash: "none", nowMs });
-          if (!added) throw new UsageError(`There is a user ${JSON.stringify(name)} already.`);
-          return { ...shownUser(added), setup_token: await createSetupLink(tx, { userId: added.userId, nowMs }) };
-        });
+      withDatabase(async (session) => {
+        const { user: added, setupToken: setup_token } = await addPerson(deskOf(session), { name, role: options.role });
+        const made = { ...shownUser(added), setup_token };
         print(made, options, () => listOf({ ...made, link: `/console/setup#${made.setup_token}` }));
       }, "first"),
     );
@@ -110,33 +90,23 @@ function userCommands(user: Command): void {
     .addOption(role())
     .option("--json", "print JSON")
     .action((name: string, options: { role: ConsoleRole } & Json) =>
-      changeAndKeepAdmin(name, options, (tx) => changeRole(tx, { name, role: options.role })),
+      changePeople(options, (desk) => changePersonRole(desk, { name, role: options.role })),
     );
 
   user
     .command("remove <name>")
     .description("Take somebody away; their sessions end at once")
     .option("--json", "print JSON")
-    .action((name: string, options: Json) => changeAndKeepAdmin(name, options, (tx) => removeAdminUser(tx, name)));
+    .action((name: string, options: Json) => changePeople(options, (desk) => removePerson(desk, { name })));
 }
 
-async function changeAndKeepAdmin(
-  name: string,
-  options: Json,
-  change: (tx: Executor) => Promise<boolean>,
-): Promise<void> {
-  await withDatabase(async ({ pool }) => {
-    await inTransaction(pool, async (tx) => {
-      if (!(await change(tx))) throw nobody(name);
-      if ((await countAdmins(tx)) === 0) throw new UsageError("The last admin stays an admin.");
-    });
-    const rows = (await loadAdminUsers(pool)).map(shownUser);
+/** Prints everybody as they are afterwards. */
+async function changePeople(options: Json, change: (desk: Desk) => Promise<void>): Promise<void> {
+  await withDatabase(async (session) => {
+    await change(deskOf(session));
+    const rows = (await loadAdminUsers(session.pool)).map(shownUser);
     print(rows, options, () => tableOf(rows));
   });
-}
-
-function nobody(name: string): UsageError {
-  return new UsageError(`There is no user ${JSON.stringify(name)}; \`admin user list\` shows them.`);
 }
 
 function shownUser({ name, role, createdAtMs }: AdminUser) {

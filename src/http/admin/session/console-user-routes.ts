@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { addPerson, changePersonRole, type Invited, linkPerson, removePerson } from "../../../admin/people.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {
   auditPage,
@@ -7,91 +8,66 @@ import {
   consoleUserBody,
   consoleUserList,
   consoleUserNameBody,
+  type InvitedUser,
   invitedUser,
 } from "../../../contract/setting/session.ts";
-import {
-  type AdminUser,
-  changeRole,
-  countAdmins,
-  createAdminUser,
-  createSetupLink,
-  findAdminUser,
-  loadAdminUsers,
-  nameOf,
-  removeAdminUser,
-} from "../../../db/admin-user.ts";
+import { type AdminUser, loadAdminUsers } from "../../../db/admin-user.ts";
 import { loadAudit } from "../../../db/audit-log.ts";
-import { inTransaction } from "../../../db/engine/pool.ts";
-import type { Executor } from "../../../db/engine/sql.ts";
-import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SessionContext } from "./session-context.ts";
 
+type PeopleContext = Pick<SessionContext, "pool" | "vault" | "clock">;
+
 /** People of the console, and what was changed by whom. */
-export function consoleUserRoutes(routes: FastifyInstance, context: Pick<SessionContext, "pool" | "clock">): void {
+export function consoleUserRoutes(routes: FastifyInstance, context: PeopleContext): void {
   auditRoute(routes, context);
   invitationRoutes(routes, context);
   memberRoutes(routes, context);
 }
 
-function invitationRoutes(routes: FastifyInstance, { pool, clock }: Pick<SessionContext, "pool" | "clock">): void {
+function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleContext): void {
   adminRoute(routes, {
     path: "console-users/create",
     summary: "Add somebody to the console",
     description:
       "The answer holds a one-time token: the person sets the password with it, at `/console/setup#` and the token.",
     access: "change",
+    audit: "by_act",
     body: consoleUserBody,
     answer: envelopeSchema(invitedUser),
-    run: async ({ body }) => {
-      const { name, role } = body;
-      if (nameOf(name) === "") throw new ApiError("badParameter", "name is empty.");
-      return inTransaction(pool, async (tx) => {
-        const nowMs = clock();
-        // No password has this hash: only the link can set one.
-        const user = await createAdminUser(tx, { name, role, passwordHash: "none", nowMs });
-        if (!user) throw new ApiError("badParameter", "There is somebody of that name already.");
-        const setup_token = await createSetupLink(tx, { userId: user.userId, nowMs });
-        return { ...shownUser(user), setup_token };
-      });
-    },
+    run: async ({ body, by }) => shownInvited(await addPerson({ pool, vault, clock, by }, body)),
   });
 
   adminRoute(routes, {
     path: "console-users/link",
     summary: "A new one-time token for somebody who has forgotten the password",
     access: "change",
+    audit: "by_act",
     body: consoleUserNameBody,
     answer: envelopeSchema(invitedUser),
-    run: async ({ body }) => {
-      const user = await findAdminUser(pool, body.name);
-      if (!user) throw nobody();
-      const setup_token = await inTransaction(pool, (tx) =>
-        createSetupLink(tx, { userId: user.userId, nowMs: clock() }),
-      );
-      return { ...shownUser(user), setup_token };
-    },
+    run: async ({ body, by }) => shownInvited(await linkPerson({ pool, vault, clock, by }, body)),
   });
 }
 
-function memberRoutes(routes: FastifyInstance, context: Pick<SessionContext, "pool">): void {
+function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleContext): void {
   adminRoute(routes, {
     path: "console-users",
     summary: "People of the console",
     access: "read",
     answer: envelopeSchema(consoleUserList),
-    run: async () => ({ users: (await loadAdminUsers(context.pool)).map(shownUser) }),
+    run: async () => ({ users: (await loadAdminUsers(pool)).map(shownUser) }),
   });
 
   adminRoute(routes, {
     path: "console-users/role",
     summary: "Change somebody's role",
     access: "change",
+    audit: "by_act",
     body: consoleUserBody,
     answer: envelopeSchema(emptyData),
-    run: async ({ body }) => {
-      await changeAndKeepAdmin(context, (tx) => changeRole(tx, body));
+    run: async ({ body, by }) => {
+      await changePersonRole({ pool, vault, clock, by }, body);
       return {};
     },
   });
@@ -100,10 +76,11 @@ function memberRoutes(routes: FastifyInstance, context: Pick<SessionContext, "po
     path: "console-users/remove",
     summary: "Remove somebody",
     access: "change",
+    audit: "by_act",
     body: consoleUserNameBody,
     answer: envelopeSchema(emptyData),
-    run: async ({ body }) => {
-      await changeAndKeepAdmin(context, (tx) => removeAdminUser(tx, body.name));
+    run: async ({ body, by }) => {
+      await removePerson({ pool, vault, clock, by }, body);
       return {};
     },
   });
@@ -136,19 +113,8 @@ function auditRoute(routes: FastifyInstance, { pool }: Pick<SessionContext, "poo
   });
 }
 
-/** An installation that nobody can change any more would be of no use. */
-async function changeAndKeepAdmin(
-  { pool }: Pick<SessionContext, "pool">,
-  change: (tx: Executor) => Promise<boolean>,
-): Promise<void> {
-  await inTransaction(pool, async (tx) => {
-    if (!(await change(tx))) throw nobody();
-    if ((await countAdmins(tx)) === 0) throw new ApiError("badParameter", "The last admin stays an admin.");
-  });
-}
-
-function nobody(): ApiError {
-  return new ApiError("badParameter", "There is nobody of that name.");
+function shownInvited({ user, setupToken }: Invited): InvitedUser {
+  return { ...shownUser(user), setup_token: setupToken };
 }
 
 function shownUser({ name, role, createdAtMs }: AdminUser): ConsoleUser {

@@ -1,0 +1,101 @@
+import { type Static, Type } from "typebox";
+import { consoleUserBody, consoleUserNameBody } from "../contract/setting/session.ts";
+import {
+  type AdminUser,
+  changeRole,
+  countAdmins,
+  createAdminUser,
+  createSetupLink,
+  findAdminUser,
+  nameOf,
+  removeAdminUser,
+} from "../db/admin-user.ts";
+import type { Executor } from "../db/engine/sql.ts";
+import { ApiError } from "../errors.ts";
+import { act, assertName, type Desk } from "./desk.ts";
+
+type Person = Static<typeof consoleUserBody>;
+type Named = Static<typeof consoleUserNameBody>;
+
+/** Somebody of the console, and the token of the one-time link that sets their password. */
+export type Invited = { user: AdminUser; setupToken: string };
+
+/** Adds somebody to the console. */
+export function addPerson(desk: Desk, body: Person): Promise<Invited> {
+  return act(desk, {
+    action: "console-users/create",
+    schema: consoleUserBody,
+    body,
+    run: async (tx) => {
+      const { name, role } = body;
+      assertName(nameOf(name));
+      const nowMs = desk.clock();
+      // No password has this hash: only the link can set one.
+      const user = await createAdminUser(tx, { name, role, passwordHash: "none", nowMs });
+      if (!user)
+        throw new ApiError("badParameter", `There is somebody called ${JSON.stringify(nameOf(name))} already.`);
+      return { user, setupToken: await createSetupLink(tx, { userId: user.userId, nowMs }) };
+    },
+  });
+}
+
+/** Makes a new link for somebody who has forgotten the password; earlier ones are void from then on. */
+export function linkPerson(desk: Desk, body: Named): Promise<Invited> {
+  return act(desk, {
+    action: "console-users/link",
+    schema: consoleUserNameBody,
+    body,
+    run: async (tx) => {
+      const user = await findAdminUser(tx, body.name);
+      if (!user) throw nobody(body);
+      return { user, setupToken: await createSetupLink(tx, { userId: user.userId, nowMs: desk.clock() }) };
+    },
+  });
+}
+
+/** Makes the link by which the first admin signs up. Returns its token. */
+export function linkFirstAdmin(desk: Desk): Promise<string> {
+  return act(desk, {
+    action: "console-users/link",
+    schema: Type.Object({}),
+    body: {},
+    run: async (tx) => {
+      if ((await countAdmins(tx)) > 0) throw new ApiError("badParameter", "There is an admin already.");
+      return createSetupLink(tx, { userId: null, nowMs: desk.clock() });
+    },
+  });
+}
+
+export function changePersonRole(desk: Desk, body: Person): Promise<void> {
+  return act(desk, {
+    action: "console-users/role",
+    schema: consoleUserBody,
+    body,
+    run: async (tx) => {
+      if (!(await changeRole(tx, body))) throw nobody(body);
+      await assertAdminLeft(tx);
+    },
+  });
+}
+
+/** Takes somebody away; their sessions end at once. */
+export function removePerson(desk: Desk, body: Named): Promise<void> {
+  return act(desk, {
+    action: "console-users/remove",
+    schema: consoleUserNameBody,
+    body,
+    run: async (tx) => {
+      if (!(await removeAdminUser(tx, body.name))) throw nobody(body);
+      await assertAdminLeft(tx);
+    },
+  });
+}
+
+/** An installation that nobody can change any more would be of no use. */
+async function assertAdminLeft(tx: Executor): Promise<void> {
+  if ((await countAdmins(tx)) === 0) throw new ApiError("badParameter", "The last admin stays an admin.");
+}
+
+function nobody({ name }: Named): ApiError {
+  return new ApiError("badParameter", `There is nobody called ${JSON.stringify(name)}.`);
+}

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import { addPerson, changePersonRole, linkFirstAdmin, linkPerson, removePerson } from "../../src/admin/people.ts";
+import { DeskStage } from "./desk-stage.ts";
+
+const stage = new DeskStage();
+
+test("an act on people of the console is noted with who did it, and with no token", async () => {
+  const tokens = [await linkFirstAdmin(stage.desk)];
+  const ann = await addPerson(stage.desk, { name: "Ann", role: "admin" });
+  const bob = await addPerson(stage.desk, { name: "bob", role: "analyst" });
+  const again = await linkPerson(stage.desk, { name: "BOB" });
+  expect(again.user.userId).toBe(bob.user.userId);
+  await changePersonRole(stage.desk, { name: "bob", role: "admin" });
+  await removePerson(stage.desk, { name: "bob" });
+  tokens.push(ann.setupToken, bob.setupToken, again.setupToken);
+  const audit = await stage.audit();
+  expect(audit.map(({ action, details }) => [action, details])).toEqual([
+    ["console-users/link", {}],
+    ["console-users/create", { name: "Ann", role: "admin" }],
+    ["console-users/create", { name: "bob", role: "analyst" }],
+    ["console-users/link", { name: "BOB" }],
+    ["console-users/role", { name: "bob", role: "admin" }],
+    ["console-users/remove", { name: "bob" }],
+  ]);
+  for (const token of tokens) expect(JSON.stringify(audit)).not.toContain(token);
+});
+
+test("somebody whose invitation cannot be noted is not invited", async () => {
+  const before = [await stage.count("admin_user"), await stage.count("setup_link")];
+  await stage.withoutAuditLog(async () => {
+    await expect(addPerson(stage.desk, { name: "cy", role: "admin" })).rejects.toThrow(/audit_log/);
+  });
+  expect([await stage.count("admin_user"), await stage.count("setup_link")]).toEqual(before);
+});
+
+test.each<[string, () => Promise<unknown>, RegExp]>([
+  ["an empty name", () => addPerson(stage.desk, { name: " ", role: "admin" }), /^name is empty/],
+  ["a long name", () => addPerson(stage.desk, { name: "n".repeat(101), role: "admin" }), /^name must/],
+  ["a name that is taken", () => addPerson(stage.desk, { name: "ANN", role: "admin" }), /called "ann" already/],
+  ["a link for a stranger", () => linkPerson(stage.desk, { name: "dan" }), /nobody called "dan"/],
+  ["a second first admin", () => linkFirstAdmin(stage.desk), /an admin already/],
+  ["a stranger's role", () => changePersonRole(stage.desk, { name: "dan", role: "admin" }), /nobody called "dan"/],
+  ["the last admin's other role", () => changePersonRole(stage.desk, { name: "ann", role: "analyst" }), /last admin/],
+  ["the last admin's removal", () => removePerson(stage.desk, { name: "ann" }), /last admin/],
+])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+  const state = async () => [
+    (await stage.pool.query("select name, role from admin_user order by name")).rows,
+    await stage.count("audit_log"),
+  ];
+  const before = await state();
+  await expect(refused()).rejects.toThrow(sentence);
+  expect(await state()).toEqual(before);
+});

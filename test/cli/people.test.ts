@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import { sharedServer } from "../support/shared-server.ts";
+import { cli, cliJson, expectFailure } from "./run.ts";
+
+const server = sharedServer();
+const { dataDir } = server;
+
+test("the audit log names what commands do to people as it names what the console does, without any token", async () => {
+  const pool = server.database();
+  try {
+    const added = await cliJson(dataDir, ["admin", "user", "add", "Eve", "--role", "analyst"]);
+    expect(added).toMatchObject({ name: "eve", role: "analyst", setup_token: expect.any(String) });
+    expectFailure(await cli(dataDir, ["admin", "user", "add", "EVE", "--role", "analyst"]), /"eve" already/);
+    expectFailure(await cli(dataDir, ["admin", "link", "nobody-at-all"]), /nobody called "nobody-at-all"/);
+    const { setup_token } = await cliJson(dataDir, ["admin", "link", "eve"]);
+    const people = await cliJson(dataDir, ["admin", "user", "role", "eve", "--role", "admin"]);
+    expect(people).toContainEqual({ name: "eve", role: "admin", created_at: expect.any(Number) });
+    const { rows } = await pool.query(
+      "select action, details from audit_log where actor like 'command line%' and details->>'name' ilike 'eve' order by audit_id",
+    );
+    expect(rows).toEqual([
+      { action: "console-users/create", details: { name: "Eve", role: "analyst" } },
+      { action: "console-users/link", details: { name: "eve" } },
+      { action: "console-users/role", details: { name: "eve", role: "admin" } },
+    ]);
+    for (const token of [added.setup_token, setup_token]) expect(JSON.stringify(rows)).not.toContain(token);
+  } finally {
+    await pool.query("delete from setup_link where user_id = (select user_id from admin_user where name = 'eve')");
+    await pool.query("delete from admin_user where name = 'eve'");
+    await pool.end();
+  }
+});
