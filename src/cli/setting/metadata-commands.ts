@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { systemClock } from "../../clock.ts";
-import { declareEvents, declareProperties, loadEventMeta, loadPropertyMeta } from "../../db/metadata.ts";
+import { declareAppEvents, declareAppProperties } from "../../admin/metadata.ts";
+import { loadEventMeta, loadPropertyMeta } from "../../db/metadata.ts";
 import { OWN_NAME, PROPERTY_TYPES, type PropertyScope, type PropertyType } from "../../domain/event/metadata.ts";
+import { deskOf } from "../audit.ts";
 import { parseInteger, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 
@@ -35,9 +36,8 @@ export function metadataCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((name: string, options: { app: number; disable?: boolean; json?: boolean }) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const state = options.disable ? ("disabled" as const) : ("declared" as const);
-        await declareEvents(session.pool, [{ appId, name, state }], systemClock());
+        const state = options.disable ? "disabled" : "declared";
+        await declareAppEvents(deskOf(session), { app_id: options.app, names: [name], state });
         print({ kind: "event", name, state }, options, () => `${name} ${state}`);
       }),
     );
@@ -52,11 +52,9 @@ export function metadataCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((name: string, options: { app: number; type: PropertyType; of: PropertyScope; json?: boolean }) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const meta = { appId, scope: options.of, name, type: options.type, state: "declared" as const };
-        await declareProperties(session.pool, [meta], systemClock());
-        const { scope, type, state } = meta;
-        print({ kind: `${scope} property`, name, type, state }, options, () => `${name} ${type} ${state}`);
+        const { of: scope, type } = options;
+        await declareAppProperties(deskOf(session), { app_id: options.app, properties: [{ scope, name, type }] });
+        print({ kind: `${scope} property`, name, type, state: "declared" }, options, () => `${name} ${type} declared`);
       }),
     );
 }
