@@ -1,17 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { systemClock } from "../../clock.ts";
-import {
-  CAMPAIGN_ID_LENGTH,
-  type Campaign,
-  type CampaignChange,
-  changeCampaign,
-  createCampaign,
-  loadCampaign,
-  loadCampaigns,
-  newCampaignId,
-} from "../../db/campaign.ts";
+import { addCampaign, editCampaign, noCampaign } from "../../admin/campaigns.ts";
+import { CAMPAIGN_ID_LENGTH, type Campaign, loadCampaign, loadCampaigns } from "../../db/campaign.ts";
 import { UsageError } from "../../errors.ts";
 import { campaignLinks, shownCampaign } from "../../platform/campaign-link.ts";
+import { deskOf } from "../audit.ts";
 import { listOf, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { type DatabaseSession, findApp, withDatabase } from "../session.ts";
 
@@ -49,9 +41,8 @@ export function campaignCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((id: string, options: { app: number } & Fields & Json) =>
       withDatabase(async (session) => {
-        await findApp(session, options.app);
-        await changeCampaign(session.pool, { appId: options.app, turboPromotedObjectId: id }, changeOf(options));
-        const changed = shownCampaign(await findCampaign(session, options.app, id));
+        const body = { app_id: options.app, turbo_promoted_object_id: id, ...fieldsOf(options) };
+        const changed = shownCampaign(await editCampaign(deskOf(session), body));
         print(changed, options, () => listOf(changed));
       }),
     );
@@ -66,21 +57,9 @@ function createCommand(campaign: Command): void {
     .option("--json", "print JSON")
     .action((options: { app: number; id?: string } & Fields & Json) =>
       withDatabase(async (session) => {
-        await findApp(session, options.app);
-        const made: Campaign = {
-          appId: options.app,
-          turboPromotedObjectId: options.id ?? newCampaignId(),
-          name: options.name ?? "",
-          adPlatform: options.platform ?? "",
-          channel: options.channel ?? "",
-          osPlatform: options.os ?? "",
-          operator: options.operator ?? "",
-          dept: options.dept ?? "",
-          createdAtMs: systemClock(),
-        };
-        if (!(await createCampaign(session.pool, made)))
-          throw new UsageError("The app already has a campaign of that id.");
-        print(shownCampaign(made), options, () => listOf(shownCampaign(made)));
+        const body = { app_id: options.app, turbo_promoted_object_id: options.id, ...fieldsOf(options) };
+        const made = shownCampaign(await addCampaign(deskOf(session), body));
+        print(made, options, () => listOf(made));
       }),
     );
 }
@@ -127,22 +106,15 @@ function withFields(command: Command): Command {
     .option("--dept <name>", "department");
 }
 
-function changeOf(fields: Fields): CampaignChange {
-  return {
-    ...(fields.name !== undefined && { name: fields.name }),
-    ...(fields.platform !== undefined && { adPlatform: fields.platform }),
-    ...(fields.channel !== undefined && { channel: fields.channel }),
-    ...(fields.os !== undefined && { osPlatform: fields.os }),
-    ...(fields.operator !== undefined && { operator: fields.operator }),
-    ...(fields.dept !== undefined && { dept: fields.dept }),
-  };
+function fieldsOf({ name, platform: ad_platform, channel, os: os_platform, operator, dept }: Fields) {
+  return { name, ad_platform, channel, os_platform, operator, dept };
 }
 
 async function findCampaign(session: DatabaseSession, appId: number, id: string): Promise<Campaign> {
   await findApp(session, appId);
-  const campaign = await loadCampaign(session.pool, { appId, turboPromotedObjectId: id });
-  if (!campaign)
-    throw new UsageError(`App ${appId} has no campaign ${JSON.stringify(id)}; \`campaign list\` shows them.`);
+  const key = { appId, turboPromotedObjectId: id };
+  const campaign = await loadCampaign(session.pool, key);
+  if (!campaign) throw noCampaign(key);
   return campaign;
 }
 

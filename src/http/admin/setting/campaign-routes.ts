@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { addCampaign, editCampaign, noCampaign } from "../../../admin/campaigns.ts";
 import {
   type CampaignList,
   campaignAnswer,
@@ -11,33 +12,21 @@ import {
   linkQuery,
   platformListAnswer,
 } from "../../../contract/setting/campaign.ts";
-import {
-  type Campaign,
-  type CampaignChange,
-  changeCampaign,
-  createCampaign,
-  loadCampaign,
-  newCampaignId,
-  pageCampaigns,
-} from "../../../db/campaign.ts";
+import { type Campaign, loadCampaign, pageCampaigns } from "../../../db/campaign.ts";
 import { loadCampaignFigures } from "../../../db/touch-day.ts";
 import { addDays, calendarOf } from "../../../domain/calendar.ts";
-import { ApiError } from "../../../errors.ts";
 import type { ServedApp } from "../../../intake/app-directory.ts";
 import { campaignLinks, shownCampaign } from "../../../platform/campaign-link.ts";
 import { listPlatforms } from "../../../platform/platform-list.ts";
-import { platformOfLink } from "../../../platform/registry.ts";
 import { PAGE_SIZE, pageInfo, readPage } from "../../../report/list/list-request.ts";
 import { adminRoute } from "../admin-route.ts";
 import { baseUrlOf } from "../base-url.ts";
 import type { SettingContext } from "./setting-context.ts";
 
 const RECENT_DAYS = 7;
-const BLANK = { name: "", adPlatform: "", channel: "", osPlatform: "", operator: "", dept: "" };
 const NOTHING = { clicks: 0, impressions: 0, users: 0 };
 
 type CampaignListQuery = Static<typeof campaignListQuery>;
-type CampaignFields = Omit<Static<typeof campaignChangeBody>, "app_id" | "turbo_promoted_object_id">;
 
 /** Promotion campaigns, their monitoring links, and the platforms there are. */
 export function campaignRoutes(routes: FastifyInstance, context: SettingContext): void {
@@ -110,28 +99,15 @@ async function listedCampaigns(
   };
 }
 
-function changeRoutes(routes: FastifyInstance, context: SettingContext): void {
-  const { pool, apps, clock } = context;
-
+function changeRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingContext): void {
   adminRoute(routes, {
     path: "campaigns/create",
     summary: "Make a campaign",
     access: "change",
+    audit: "by_act",
     body: campaignCreateBody,
     answer: campaignAnswer,
-    run: async ({ body }) => {
-      const app = await apps.findById(body.app_id);
-      const campaign: Campaign = {
-        ...BLANK,
-        ...changeOf(body),
-        appId: app.appId,
-        turboPromotedObjectId: body.turbo_promoted_object_id ?? newCampaignId(),
-        createdAtMs: clock(),
-      };
-      if (!(await createCampaign(pool, campaign)))
-        throw new ApiError("badParameter", "The app already has a campaign of that turbo_promoted_object_id.");
-      return shownCampaign(campaign);
-    },
+    run: async ({ body, by }) => shownCampaign(await addCampaign({ pool, vault, clock, by }, body)),
   });
 
   adminRoute(routes, {
@@ -139,14 +115,10 @@ function changeRoutes(routes: FastifyInstance, context: SettingContext): void {
     summary: "Change a campaign",
     description: "What is absent stays as it is.",
     access: "change",
+    audit: "by_act",
     body: campaignChangeBody,
     answer: campaignAnswer,
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      const key = { appId, turboPromotedObjectId: body.turbo_promoted_object_id };
-      await changeCampaign(pool, key, changeOf(body));
-      return shownCampaign(await findCampaign(context, appId, key.turboPromotedObjectId));
-    },
+    run: async ({ body, by }) => shownCampaign(await editCampaign({ pool, vault, clock, by }, body)),
   });
 }
 
@@ -156,20 +128,8 @@ async function findCampaign(
   id: string,
 ): Promise<Campaign> {
   const app = await context.apps.findById(appId);
-  const campaign = await loadCampaign(context.pool, { appId: app.appId, turboPromotedObjectId: id });
-  if (!campaign) throw new ApiError("badParameter", "The app has no campaign of that turbo_promoted_object_id.");
+  const key = { appId: app.appId, turboPromotedObjectId: id };
+  const campaign = await loadCampaign(context.pool, key);
+  if (!campaign) throw noCampaign(key);
   return campaign;
-}
-
-function changeOf(body: CampaignFields): CampaignChange {
-  const platform = body.ad_platform ? platformOfLink(body.ad_platform) : undefined;
-  if (body.ad_platform && !platform) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
-  return {
-    ...(body.name !== undefined && { name: body.name }),
-    ...(body.ad_platform !== undefined && { adPlatform: platform?.name ?? "" }),
-    ...(body.channel !== undefined && { channel: body.channel }),
-    ...(body.os_platform !== undefined && { osPlatform: body.os_platform }),
-    ...(body.operator !== undefined && { operator: body.operator }),
-    ...(body.dept !== undefined && { dept: body.dept }),
-  };
 }
