@@ -1,14 +1,13 @@
 import { type Command, Option } from "commander";
-import { systemClock } from "../../clock.ts";
-import { CALLBACK_KINDS } from "../../domain/postback/callback.ts";
-import { dropCallback, listCallbacks, setCallback } from "../../postback/callbacks.ts";
-import { noteCommand } from "../audit.ts";
+import { dropCallback, listCallbacks, setCallback } from "../../admin/callbacks.ts";
+import { CALLBACK_KINDS, type CallbackKind } from "../../domain/postback/callback.ts";
+import { deskOf } from "../audit.ts";
 import { listOf, parseInteger, parseList, print, tableOf } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
 import { findApp, withDatabase } from "../session.ts";
 
 type AppOption = { app: number; json?: boolean };
-type KindOption = AppOption & { kind: string };
+type KindOption = AppOption & { kind: CallbackKind };
 
 /** Where an app's own systems are told. */
 export function callbackCommands(program: Command): void {
@@ -42,13 +41,10 @@ export function callbackCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: KindOption & { url: string; events?: string[]; secret?: string }) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const { config, pool, vault } = session;
-        const deps = { pool, vault, nowMs: systemClock(), mayCallPrivate: config.callbackPrivateNetworks };
+        const { app: app_id, kind, url, events } = options;
         const secret = options.secret === undefined ? undefined : readSecretOption(options.secret);
-        const { url, events } = options;
-        await noteCommand(session, "callback set", { appId, details: { kind: options.kind } });
-        const set = await setCallback(deps, appId, { kind: options.kind, url, events, secret });
+        const desk = { ...deskOf(session), mayCallPrivate: session.config.callbackPrivateNetworks };
+        const set = await setCallback(desk, { app_id, kind, url, events, secret });
         print(set, options, () => listOf({ ...set, events: set.events.join(",") }));
       }),
     );
@@ -61,8 +57,7 @@ export function callbackCommands(program: Command): void {
     .option("--json", "print JSON")
     .action((options: KindOption) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const removed = await dropCallback({ pool: session.pool, nowMs: systemClock() }, appId, options.kind);
+        const removed = await dropCallback(deskOf(session), { app_id: options.app, kind: options.kind });
         print(removed, options, () => `The callback was removed; ${removed.given_up} calls were given up.`);
       }),
     );

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { dropCallback, listCallbacks, setCallback } from "../../../admin/callbacks.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   callbackListAnswer,
@@ -8,7 +9,6 @@ import {
   madeCallbackAnswer,
 } from "../../../contract/setting/account.ts";
 import { KNOWN_MACROS } from "../../../domain/postback/callback.ts";
-import { dropCallback, listCallbacks, setCallback } from "../../../postback/callbacks.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
@@ -35,14 +35,11 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
       "`attribution`: a GET with macros for each user whose source is known. `event`: a signed POST for each event named. " +
       "A secret that was made is in this answer and nowhere else.",
     access: "change",
+    audit: "by_act",
     body: callbackSetBody,
     answer: madeCallbackAnswer,
-    run: async ({ body }) => {
-      const { app_id, ...given } = body;
-      const { appId } = await apps.findById(app_id);
-      const deps = { pool, vault, nowMs: clock(), mayCallPrivate: config.callbackPrivateNetworks };
-      return setCallback(deps, appId, given);
-    },
+    run: ({ body, by }) =>
+      setCallback({ pool, vault, clock, by, mayCallPrivate: config.callbackPrivateNetworks }, body),
   });
 
   adminRoute(routes, {
@@ -50,11 +47,9 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
     summary: "Remove a callback",
     description: "What still waits for it is given up; `given_up` says how many.",
     access: "change",
+    audit: "by_act",
     body: callbackRemoveBody,
     answer: givenUpAnswer,
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      return dropCallback({ pool, nowMs: clock() }, appId, body.kind);
-    },
+    run: ({ body, by }) => dropCallback({ pool, vault, clock, by }, body),
   });
 }
