@@ -63,6 +63,7 @@ export function rotateAppSecret(desk: Desk, body: AppRotateBody): Promise<string
     schema: appRotateBody,
     body,
     run: async (tx) => {
+      await assertApps(tx, [body.app_id]);
       const secret = await rotateSecret(tx, desk.vault, { appId: body.app_id, which: body.which });
       if (secret === undefined) throw noApp(body.app_id);
       return secret;

@@ -36,6 +36,11 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["an unknown currency", () => createApp(stage.desk, { name: "x", currency: "yuan" }), /^currency/],
   ["an unknown app", () => editApp(stage.desk, { app_id: 99, name: "x" }), /no app 99/],
   ["an unknown app's secret", () => rotateAppSecret(stage.desk, { app_id: 99, which: "app_key" }), /no app 99/],
+  [
+    "an id that no table holds",
+    () => rotateAppSecret(stage.desk, { app_id: 2 ** 40, which: "app_key" }),
+    /no app 1099/,
+  ],
 ])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
   const before = [await stage.count("app"), await stage.count("audit_log")];
   await expect(refused()).rejects.toThrow(sentence);
