@@ -86,5 +86,5 @@ export async function openEventCursor(
 }
 
 export async function fetchEvents(tx: Executor): Promise<ExportedEvent[]> {
-  return query<ExportedEvent>(tx, sql`fetch 2000 from exported_event`);
+  return query<ExportedEvent>(tx, sql`fetch 500 from exported_event`);
 }

@@ -238,7 +238,7 @@ function storable(reason: string): string {
 
 async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<Parcel[]> {
   if (rows.length === 0) return [];
-  const [facts, users] = [await loadParcelFacts(tx, rows), await loadUsers(tx, oneOfEach(rows))];
+  const [facts, users] = [await loadParcelFacts(tx, rows), await loadUsers(tx, oneOfEach(rows), [])];
   const factsByKey = new Map(facts.map((one) => [postbackKeyText(one), one]));
   const usersByKey = new Map(users.map((user) => [`${user.appId}\t${user.clientId}`, user]));
   return rows.map((row) => {

@@ -106,6 +106,19 @@ test("storing a user again replaces every field, and a user of another app stays
   expect((await loadUsers(database.pool, [{ appId: 2, clientId: "again" }]))[0]?.name).toBe("other app");
 });
 
+test("a user can be read with some properties, or without any", async () => {
+  const properties = { $os: "iOS", $name: null, level: 2, nested: { $os: "x" } };
+  await store([userOf("some", { properties }), userOf("none")]);
+  const keys = ["none", "some"].map((clientId) => ({ appId: 1, clientId }));
+  const read = async (names: string[]) =>
+    (await loadUsers(database.pool, keys, names)).toSorted((a, b) => (a.clientId < b.clientId ? -1 : 1));
+  expect(await read(["$os", "$name", "missing"])).toEqual([
+    userOf("none"),
+    userOf("some", { properties: { $os: "iOS", $name: null } }),
+  ]);
+  expect(await read([])).toEqual([userOf("none"), userOf("some")]);
+});
+
 test("ids that differ only in case, accents or blanks at the end are different users", async () => {
   const ids = ["a", "A", "á", "a ", "ａ"];
   await store(ids.map((id) => userOf(id, { name: id })));

@@ -34,6 +34,7 @@ export async function findUserRecords(
   const users = await loadUsers(
     pool,
     unique.map((clientId) => ({ appId: app.appId, clientId })),
+    [],
   );
   const byId = new Map(users.map((user) => [user.clientId, user]));
   return unique.flatMap((clientId) => {

@@ -82,7 +82,7 @@ async function* registrations(
     const limit = LIMITS.decisionsPerPage;
     const page = await pageDecisions(executor, { appId: app.appId, ...times, after, limit });
     const first = page.filter((decision) => decision.number === 1);
-    const users = new Map((await loadUsers(executor, first)).map((user) => [user.clientId, user]));
+    const users = new Map((await loadUsers(executor, first, [])).map((user) => [user.clientId, user]));
     for (const decision of first) {
       const user = users.get(decision.clientId);
       if (user) yield { decision, user };

@@ -15,6 +15,7 @@ import {
 import { orderListRecord } from "./order-record.ts";
 import { propertyConditions } from "./property-condition.ts";
 import { IDENTITY_SORTS, orderOf, type Sorts } from "./user-list.ts";
+import { SHOWN_PROPERTIES } from "./user-record.ts";
 
 export type OrderListBody = ListBody<OrderFilterBody>;
 type OrderTotal = OrderList["total"][number];
@@ -99,6 +100,7 @@ export async function orderRecords(
   const users = await loadUsers(
     executor,
     clients.map((clientId) => ({ appId: app.appId, clientId })),
+    SHOWN_PROPERTIES,
   );
   const orderById = new Map(orders.map((order) => [order.traceId, order]));
   const userById = new Map(users.map((user) => [user.clientId, user]));

@@ -7,7 +7,7 @@ import { ApiError } from "../../errors.ts";
 import { cubeConditions, userConditions } from "./list-filter.ts";
 import { type ListBody, type Page, type PostbackFilterBody, pageInfo, readPage } from "./list-request.ts";
 import { propertyConditions } from "./property-condition.ts";
-import { userListRecord } from "./user-record.ts";
+import { SHOWN_PROPERTIES, userListRecord } from "./user-record.ts";
 
 export type UserListBody = ListBody<PostbackFilterBody>;
 
@@ -70,6 +70,7 @@ export async function userRecords(
   const users = await loadUsers(
     executor,
     keys.map(({ clientId }) => ({ appId: app.appId, clientId })),
+    SHOWN_PROPERTIES,
   );
   const byId = new Map(users.map((user) => [user.clientId, user]));
   return keys.flatMap(({ clientId }) => {

@@ -29,7 +29,7 @@ export async function searchUsers(
   for (const { clientId, by } of found) byClient.set(clientId, (byClient.get(clientId) ?? new Set()).add(by));
   const clients = [...byClient.keys()].slice(0, LIMITS.usersFound);
   const keys = clients.map((clientId) => ({ appId: app.appId, clientId }));
-  const users = new Map((await loadUsers(executor, keys)).map((user) => [user.clientId, user]));
+  const users = new Map((await loadUsers(executor, keys, [])).map((user) => [user.clientId, user]));
   const shown = clients.flatMap((clientId) => {
     const user = users.get(clientId);
     if (!user) return [];
