@@ -1,5 +1,5 @@
 import { LIMITS } from "../../limits.ts";
-import { type AnsweredCall, type Head, Told } from "./told.ts";
+import type { AnsweredCall, Told } from "./told.ts";
 import { hasWantedEvent, isWantedBy, type Watched, type Watching } from "./watching.ts";
 
 /** One call in so long is remembered; of those with something wrong, one in the shorter time. */
@@ -7,15 +7,12 @@ const SAMPLE_MS = { usual: 250, faulty: 50 } as const;
 /** So many together, where there were none for a while: of an app with little traffic everything is remembered. */
 const SAMPLES_AT_ONCE = 50;
 
-/** Remembered calls are texts: their size is known, and they are no work for the collector. */
-export type Remembered = { head: Head; text: string };
-
 /** The traffic of one app. */
 export class Channel {
   readonly watching = new Set<Watching>();
   bytes = 0;
   quietUntilMs = 0;
-  remembered: Remembered[] = [];
+  remembered: Told[] = [];
   readonly #dueMs = { usual: 0, faulty: 0 };
 
   /**
@@ -25,10 +22,10 @@ export class Channel {
   newest(watched: Watched, afterId: number): Told[] {
     const newest: Told[] = [];
     let [toldBytes, parsedBytes] = [0, 0];
-    for (const { head, text } of this.remembered.toReversed()) {
+    for (const told of this.remembered.toReversed()) {
+      const { head, text } = told;
       if (head.id <= afterId || parsedBytes > LIMITS.liveParsedBytes) break;
       if (!isWantedBy(watched, head)) continue;
-      const told = new Told(head, text);
       if (watched.event !== "") parsedBytes += text.length;
       if (!hasWantedEvent(watched, told)) continue;
       toldBytes += text.length;
@@ -49,7 +46,7 @@ export class Channel {
     return isDue;
   }
 
-  remember(call: Remembered): void {
+  remember(call: Told): void {
     this.remembered.push(call);
     this.bytes += call.text.length;
     if (this.remembered.length > LIMITS.liveCalls) this.dropOldest();

@@ -1,7 +1,7 @@
 import type { LiveCall } from "../../contract/live.ts";
 import { isObject } from "../../domain/json.ts";
 import { LIMITS } from "../../limits.ts";
-import { Channel, type Remembered } from "./channel.ts";
+import { Channel } from "./channel.ts";
 import { type AnsweredCall, Told } from "./told.ts";
 import { type Watched, type Watcher, Watching } from "./watching.ts";
 
@@ -122,7 +122,7 @@ export class Live {
     const { id, at_ms, client_id, endpoint, debug } = call;
     const head = { id, at_ms, client_id, endpoint, debug };
     const told = new Told(head, textOf(call), call);
-    if (isRemembered) this.#remember(channel, { head, text: told.text });
+    if (isRemembered) this.#remember(channel, told);
     for (const { watcher } of takers) watcher.tell(told);
   }
 
@@ -132,7 +132,7 @@ export class Live {
     return { ...rest, id: this.#lastId, client_id: rest.client_id || clientOf(body), body };
   }
 
-  #remember(channel: Channel, call: Remembered): void {
+  #remember(channel: Channel, call: Told): void {
     channel.remember(call);
     let bytes = [...this.#channels.values()].reduce((sum, one) => sum + one.bytes, 0);
     while (bytes > LIMITS.liveBytes) {
