@@ -1,6 +1,5 @@
 import type { IncomingMessage } from "node:http";
 import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
 
 export type Receiver = {
   /** The largest body that is taken. */
@@ -42,17 +41,6 @@ export function receiveBody(request: IncomingMessage, { bytesMax, hold, done, re
     if (!isRefused) done(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
   });
   request.on("error", gone);
-}
-
-/**
- * For an answer that is given before the body has come: reads the rest and throws it away. True where that would be too
- * much, so that the connection has to be closed. Closing while the client still writes may reach it before the answer
- * does, so what is not too long is read to its end.
- */
-export function mustCloseUnread(request: IncomingMessage): boolean {
-  if (request.complete) return false;
-  request.resume();
-  return !(Number(request.headers["content-length"]) <= LIMITS.unreadBytes);
 }
 
 function bodyTooLarge(bytesMax: number): ApiError {

@@ -5,6 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
+import { createSecureContext } from "node:tls";
 import swagger from "@fastify/swagger";
 import Fastify, {
   type FastifyBaseLogger,
@@ -30,9 +31,9 @@ import { inTurns } from "./in-turns.ts";
 import { type LiveContext, liveRoutes } from "./live/live-routes.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import { type OpsContext, opsRoutes } from "./ops-routes.ts";
-import { mustCloseUnread } from "./receive.ts";
 import type { ReportContext } from "./report/report-context.ts";
 import { reportRoutes } from "./report/report-routes.ts";
+import { mustCloseUnread } from "./unread.ts";
 import { WarmUp } from "./warm-up.ts";
 
 /** What the routes of all families work with; each of them sees its own part. */
@@ -57,6 +58,8 @@ declare module "fastify" {
 export async function createServer(context: ServerContext): Promise<FastifyInstance> {
   const warmUp = new WarmUp();
   const later = (compile: () => void) => warmUp.add(compile);
+  // The certificates of all authorities, which the first connection to a platform would read.
+  warmUp.add(() => createSecureContext());
   const server = Fastify({
     loggerInstance: context.log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),

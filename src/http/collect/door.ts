@@ -7,7 +7,8 @@ import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 import { answerOfError, type FailedAnswer, JSON_TYPE } from "../answer.ts";
 import type { CallerAddress } from "../caller-address.ts";
-import { mustCloseUnread, receiveBody } from "../receive.ts";
+import { receiveBody } from "../receive.ts";
+import { mustCloseUnread } from "../unread.ts";
 
 export type DoorContext = {
   log: Log;

@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { mustCloseUnread } from "../../src/http/unread.ts";
+import { LIMITS, MIB } from "../../src/limits.ts";
+
+/** Refuses every body before it has come. */
+let server: Server;
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const mustClose = mustCloseUnread(request);
+    response.writeHead(429, mustClose ? { connection: "close" } : {}).end("refused");
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+});
+
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** Sends requests one after the other over one connection, each with a body of so many bytes, and counts the answers. */
+async function answersTo(bytes: number, requests: number): Promise<number> {
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  let text = "";
+  socket.setEncoding("latin1").on("data", (piece) => {
+    text += piece;
+  });
+  for (let request = 0; request < requests; request += 1) {
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`);
+    const isSent = new Promise<void>((resolve) => socket.write(Buffer.alloc(bytes, "x"), () => resolve()));
+    await isSent;
+  }
+  while (text.split("refused").length <= requests) await once(socket, "data");
+  socket.destroy();
+  return text.split("HTTP/1.1 429 ").length - 1;
+}
+
+test("a refused body is read to its end, and the connection goes on", async () => {
+  expect(await answersTo(3 * MIB, 3)).toBe(3);
+});
+
+test("many bodies that are refused at the same time are all read", async () => {
+  const answers = await Promise.all(Array.from({ length: 40 }, () => answersTo(MIB, 2)));
+  expect(answers).toEqual(answers.map(() => 2));
+});
+
+test("a body that is too long to be read, or does not say how long it is, ends the connection", () => {
+  const unread = (headers: Record<string, string>) =>
+    mustCloseUnread({ complete: false, destroyed: true, headers, pause() {}, on() {}, once() {} } as never);
+  expect(unread({ "content-length": String(LIMITS.unreadBytes) })).toBe(false);
+  expect(unread({ "content-length": String(LIMITS.unreadBytes + 1) })).toBe(true);
+  expect(unread({})).toBe(true);
+});
