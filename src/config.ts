@@ -92,7 +92,7 @@ export const SETTINGS = {
     hint: "the same after gzip is undone",
   },
   BODIES_IN_FLIGHT_BYTES_MAX: {
-    fallback: "64MiB",
+    fallback: "32MiB",
     read: bytes(4 * KIB, 64 * GIB),
     hint: "bodies being received or answered, over all connections; above half of it, an address or app with more than an even share is refused",
   },

@@ -34,7 +34,7 @@ export const LIMITS = {
   refusalsListed: 200,
   applyBatchBytes: 2 * MIB,
   /** Of the users of one batch: a batch of small events can name thousands of users whose profiles are full. */
-  applyProfileBytes: 32 * MIB,
+  applyProfileBytes: 16 * MIB,
   observedNamesPerApp: 5_000,
   /** Of events, and of properties: observed and declared ones together. */
   namesPerApp: 20_000,
@@ -50,13 +50,13 @@ export const LIMITS = {
   partitionLockMs: 2_000,
   /** Remembered, of each app and of all together. */
   liveCalls: 1_000,
-  liveBytes: 16 * MIB,
+  liveBytes: 8 * MIB,
   liveCallBytes: 128 * KIB,
   /** Not of debug mode, to each who watches. */
   liveCallsPerS: 50,
   liveWaitingBytes: 4 * MIB,
   /** Waiting to be read by one who watches, what is remembered included. */
-  liveStreamBytes: 1 * MIB,
+  liveStreamBytes: 512 * KIB,
   liveWatchers: 100,
   /** Calls that are told to watchers in one turn of the event loop. */
   liveTurnBytes: 64 * KIB,
@@ -90,7 +90,7 @@ export const LIMITS = {
   touchesAtOnceMin: 20_000,
   touchesAtOncePerKey: 4,
   usersPerLateTouch: 100,
-  decisionsPerPage: 1_000,
+  decisionsPerPage: 250,
   slicesAtOnce: 100,
   /** Of each value that reports group by: all of a user, or of a cost row, together fit an index. */
   dimensionBytes: 200,

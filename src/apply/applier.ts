@@ -7,6 +7,7 @@ import { readCursor } from "../db/journal-cursor.ts";
 import { loadEventMeta, loadPropertyMeta } from "../db/metadata.ts";
 import { keepAside, nextRequested } from "../db/set-aside.ts";
 import { messageOf } from "../errors.ts";
+import { collectAfterBody } from "../garbage.ts";
 import { IntakePace } from "../intake/pace.ts";
 import { JournalReader } from "../journal/reader.ts";
 import { LIMITS } from "../limits.ts";
@@ -174,6 +175,7 @@ export class Applier {
       const item = await this.#reader.next(until);
       if (!item) break;
       const entry = decodeItem(item);
+      collectAfterBody(entry.head?.gzip ?? 0);
       entries.push(entry);
       bytes += item.until - item.from + (entry.head?.gzip ?? 0);
       if (elapsedMs() - sliceStartedMs > SLICE_MS) {

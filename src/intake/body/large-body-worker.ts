@@ -2,7 +2,9 @@ import { setPriority } from "node:os";
 import { parentPort } from "node:worker_threads";
 import type { AppMetadata } from "../../domain/event/metadata.ts";
 import { ApiError, type CodeName } from "../../errors.ts";
+import { collectAfterBody } from "../../garbage.ts";
 import { type JudgedLarge, judgeLarge, type SentLarge } from "./judge.ts";
+import { saidBytes } from "./sent-body.ts";
 import { transferable } from "./transferable.ts";
 
 /** A body to be judged. Metadata come when they are new: `forget` says that all others are to be thrown away first. */
@@ -28,8 +30,10 @@ const metadataOf = new Map<number, AppMetadata>();
 port.on("message", ({ bytes, appId, metadata, forget, ...sent }: JudgeRequest) => {
   if (forget) metadataOf.clear();
   if (metadata) metadataOf.set(appId, metadata);
+  const sentBytes = Buffer.from(bytes.buffer);
+  const plainBytes = saidBytes(sentBytes, sent.headers);
   try {
-    const judged = judgeLarge({ ...sent, bytes: Buffer.from(bytes.buffer) }, metadataOf.get(appId)!);
+    const judged = judgeLarge({ ...sent, bytes: sentBytes }, metadataOf.get(appId)!);
     const body = transferable(judged.body);
     port.postMessage({ kind: "judged", judged: { ...judged, body } } satisfies JudgeReply, [body.buffer]);
   } catch (error) {
@@ -37,4 +41,5 @@ port.on("message", ({ bytes, appId, metadata, forget, ...sent }: JudgeRequest) =
     if (!(error instanceof ApiError)) throw error;
     port.postMessage({ kind: "refused", reason: error.reason, message: error.message } satisfies JudgeReply);
   }
+  setImmediate(collectAfterBody, plainBytes);
 });
