@@ -2,7 +2,7 @@ import { signedRequest } from "../../src/client/report-client.ts";
 import { elapsedMs, systemClock } from "../../src/clock.ts";
 import { Lines } from "../market/line.ts";
 import { Random } from "../market/random.ts";
-import { ORDINARY_CLIENT } from "./attacks/forgery/other-app.ts";
+import { ORDINARY_CHANNEL, ORDINARY_CLIENT } from "./attacks/forgery/other-app.ts";
 import { Book } from "./book.ts";
 import type { Victim } from "./stage.ts";
 
@@ -162,7 +162,13 @@ export class OrdinaryClients {
     const ad_data =
       this.#clicks.length > 0 && this.#random.chance(0.5) ? { gdt_vid: this.#random.pick(this.#clicks) } : {};
     return {
-      bytes: this.#post("user/register/", { client_id: clientId, name: "Ada", channel: "base", version: 1, ad_data }),
+      bytes: this.#post("user/register/", {
+        client_id: clientId,
+        name: "Ada",
+        channel: ORDINARY_CHANNEL,
+        version: 1,
+        ad_data,
+      }),
       sent: () => book.sentUsers.add(clientId),
       acknowledged: () => {
         book.users.add(clientId);

@@ -54,6 +54,8 @@ export class Stage {
       env: {
         ...{ PORT: "0", HOST: "127.0.0.1", DATA_DIR: place.dataDir, LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" },
         TRUSTED_PROXIES: "127.0.0.1",
+        // Nobody listens there: what attackers send is not passed on to Apple.
+        APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
       },
     });
     const pool = openPool(place.dataDir);

@@ -3,6 +3,8 @@ import type { Attack } from "../../attack.ts";
 
 /** How the ordinary clients of the other app are called: nothing about a client id is secret. */
 export const ORDINARY_CLIENT = "player-";
+/** How one of its users is told from one of the same name in one's own app. */
+export const ORDINARY_CHANNEL = "base";
 
 export const otherApp: Attack = {
   name: "other_app",
@@ -16,7 +18,7 @@ export const otherApp: Attack = {
     await repeat(4, async () => {
       const client_id = `${ORDINARY_CLIENT}${random.whole(1, 200)}`;
       const users = await caller.collect(accessToken, "user/get/", { user_list: [client_id], app_id }, { from });
-      hold(!users.text.includes(ORDINARY_CLIENT), `its users are told: ${users.text.slice(0, 150)}`);
+      hold(!users.text.includes(`"channel":"${ORDINARY_CHANNEL}"`), `its users are told: ${users.text.slice(0, 150)}`);
       await caller.collect(
         accessToken,
         "user/reset_client_id/",
