@@ -10,6 +10,7 @@ import { messageOf } from "../errors.ts";
 import { collectAfterBody } from "../garbage.ts";
 import { IntakePace } from "../intake/pace.ts";
 import { JournalReader } from "../journal/reader.ts";
+import { isRecord } from "../journal/record.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Batch, batchOf, cutAt, halves, isLarge, type Stretch, splitWhereOrderMatters } from "./batch.ts";
@@ -140,7 +141,7 @@ export class Applier {
     if (!row) return false;
     await this.#loadContext();
     const { journalId, from, until, payload } = row;
-    const entry = decodeItem({ kind: "record", from, until, payload });
+    const entry = decodeItem({ kind: isRecord(row) ? "record" : "damage", from, until, payload });
     try {
       const batch = await batchOf(pool, { journalId, from, until, entries: [entry] });
       await this.#partitions.openFor(batch);

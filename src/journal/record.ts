@@ -17,6 +17,11 @@ const MAGIC_BYTES = Buffer.from("TPJ1", "latin1");
 
 export type Scan = { kind: "record"; payload: Buffer; bytes: number } | { kind: "incomplete" } | { kind: "corrupt" };
 
+/** Whether a stretch that was kept is a record: of one only the payload is kept, of damage all bytes or none. */
+export function isRecord({ from, until, payload }: { from: number; until: number; payload: Buffer }): boolean {
+  return until - from === RECORD_HEADER_BYTES + payload.length;
+}
+
 /** The space for a payload, with the record's header left to be filled in by sealRecord. */
 export function allocateRecord(payloadBytes: number): Buffer {
   return Buffer.allocUnsafe(RECORD_HEADER_BYTES + payloadBytes);

@@ -46,7 +46,7 @@ test.each<[string, (stage: ApplyStage) => Promise<unknown>]>([
   expect(stage.applied.reduce((sum, applied) => sum + applied.setAside, 0)).toBe(1);
 });
 
-test("damage in the journal is set aside with its bytes", async () => {
+test("damage in the journal is set aside with its bytes, and stays damage when it is asked for again", async () => {
   await stage.register("before");
   await stage.register("damaged");
   await stage.register("behind");
@@ -59,6 +59,9 @@ test("damage in the journal is set aside with its bytes", async () => {
   const [row] = await stage.setAside();
   expect(row).toMatchObject({ appId: null, receivedAtMs: null });
   expect(row!.payload.equals(bytes.subarray(row!.from, row!.until))).toBe(true);
+  await requestReplay(stage.pool);
+  while (await stage.applier.replayOne());
+  expect(await stage.setAside()).toEqual([row]);
 });
 
 /** Makes the database refuse what it would take otherwise, as a fault in our own statements would. */
