@@ -46,7 +46,9 @@ export function documentOf({ figures, costs }: Measured, made: Made) {
     made,
     figures: named(figures, ({ name: _, ...figure }) => ({ ...figure, ratio: ratioOf(figure) })),
     growth: named(costs, ({ what, unit, points }) => ({
-      ...{ what, unit, exponent: exponentOf(points) ?? null },
+      what,
+      unit,
+      exponent: exponentOf(points) ?? null,
       per_unit: Object.fromEntries(points.map(({ scale, perUnit }) => [`${scale}x`, perUnit])),
     })),
   };

@@ -29,8 +29,13 @@ export async function measureIntake(setup: Setup): Promise<Measured> {
     if (eventsPerBody === USUAL) costs.push(await growth(setup, sides.ours, { ...comparison, ourRequests }));
   }
   figures.push({
-    ...{ name: "intake_memory", what: "resident memory under full load", unit: "MB" },
-    ...{ ours: memory.ours().maxMb, bare: memory.bare().maxMb, beside: BESIDE, target: "< 350" },
+    name: "intake_memory",
+    what: "resident memory under full load",
+    unit: "MB",
+    ours: memory.ours().maxMb,
+    bare: memory.bare().maxMb,
+    beside: BESIDE,
+    target: "< 350",
   });
   await stopSides(sides);
   return { figures, costs };
@@ -54,7 +59,8 @@ function ofBodies({ app, sizes }: Setup, eventsPerBody: number): Comparison {
   return {
     name: `intake_${eventsPerBody}`,
     what: `requests of ${eventsPerBody} event${eventsPerBody > 1 ? "s" : ""}`,
-    ...{ unit: "requests/s", target: eventsPerBody === 1 ? "≥ 0.70" : "≥ 0.60" },
+    unit: "requests/s",
+    target: eventsPerBody === 1 ? "≥ 0.70" : "≥ 0.60",
     requests: () =>
       postRequests(path, makeBodies({ eventsPerBody, firstSequence, nowMs: systemClock(), clients: sizes.clients })),
   };

@@ -54,8 +54,12 @@ export async function measurePostbacks(setup: Setup): Promise<Measured> {
   return {
     figures: [
       {
-        ...{ name: "postbacks", what: "postbacks, sent and recorded", unit: "postbacks/s" },
-        ...{ ours: 1_000_000 / points[0]!.perUnit, bare, target: `≥ ${TARGET_PER_S}/s` },
+        name: "postbacks",
+        what: "postbacks, sent and recorded",
+        unit: "postbacks/s",
+        ours: 1_000_000 / points[0]!.perUnit,
+        bare,
+        target: `≥ ${TARGET_PER_S}/s`,
         beside: "a client that only sends",
       },
     ],
@@ -65,7 +69,9 @@ export async function measurePostbacks(setup: Setup): Promise<Measured> {
 
 function bodyOf(number: number, atMs: number): string {
   return JSON.stringify({
-    ...{ event_type: "active_pay", timestamp: atMs, outer_event_id: `bare-${number}` },
+    event_type: "active_pay",
+    timestamp: atMs,
+    outer_event_id: `bare-${number}`,
     context: { ad: { callback: `cb-${number}`, match_type: 0 }, device: { platform: "android" } },
     properties: { pay_amount: 600, order_id: `bare-${number}` },
   });
@@ -133,19 +139,34 @@ async function insertSome(
     return Object.assign(user, { isRegistered: true, adPlatform: "bytedance", osPlatform: "android", ip: "10.1.2.3" });
   });
   const orders = names.map((name) => ({
-    ...{ ...key(name), day, atMs, receivedAtMs: atMs, cents: 600, currency: "CNY", sentAmount: 600, hasRate: true },
-    ...{ payCount: 1, isVirtual: 0, properties: "{}", postbackStatus: 0 as const, passStatus: 1 as const },
+    ...key(name),
+    day,
+    atMs,
+    receivedAtMs: atMs,
+    cents: 600,
+    currency: "CNY",
+    sentAmount: 600,
+    hasRate: true,
+    payCount: 1,
+    isVirtual: 0,
+    properties: "{}",
+    postbackStatus: 0 as const,
+    passStatus: 1 as const,
   }));
   const postbacks = names.map((name) => ({
-    ...{
-      ...key(name),
-      eventType: "pay",
-      subject: name,
-      adPlatform: "bytedance",
-      ruleId: 1,
-      moment: "pay",
-    },
-    ...{ atMs, valueCents: 600, status: 0 as const, isPassed: true, reason: "", createdAtMs: atMs, changedAtMs: atMs },
+    ...key(name),
+    eventType: "pay",
+    subject: name,
+    adPlatform: "bytedance",
+    ruleId: 1,
+    moment: "pay",
+    atMs,
+    valueCents: 600,
+    status: 0 as const,
+    isPassed: true,
+    reason: "",
+    createdAtMs: atMs,
+    changedAtMs: atMs,
   }));
   const content = (name: string) => ({ ad_data: { callback: `cb-${name}`, aid: "71001", cid: "81001" } });
   await inTransaction(pool, async (tx) => {

@@ -75,15 +75,22 @@ export async function measureReports(setup: Setup): Promise<Measured> {
 
 function figuresOf({ reports }: Timed, users: number): Figure[] {
   return [...reports].map(([name, { ours, bare }]) => ({
-    ...{ name: nameOf(name), what: `${name} (${users} users)`, unit: "ms", ours, bare },
-    ...{ beside: "one plain statement", target: TARGETS[name] ?? "" },
+    name: nameOf(name),
+    what: `${name} (${users} users)`,
+    unit: "ms",
+    ours,
+    bare,
+    beside: "one plain statement",
+    target: TARGETS[name] ?? "",
   }));
 }
 
 function costsOf(timed: readonly Timed[]): Cost[] {
   const ready = timed.map(({ scale, readyMs }) => ({ scale, perUnit: readyMs }));
   const reports = [...timed[0]!.reports.keys()].map((name) => ({
-    ...{ name: nameOf(name), what: `${name}, by users`, unit: "ms" },
+    name: nameOf(name),
+    what: `${name}, by users`,
+    unit: "ms",
     points: timed.map(({ scale, reports: at }) => ({ scale, perUnit: at.get(name)!.ours })),
   }));
   return [...reports, { name: "ready", what: "ready after start, by users", unit: "ms", points: ready }];
@@ -169,8 +176,12 @@ async function besideReports(
   const ratio = median(rounds.map(({ ours, bare }) => ours / bare));
   const typical = rounds.find(({ ours, bare }) => ours / bare === ratio)!;
   return {
-    ...{ name: "collection_beside_reports", what: "requests of 20 events beside reports", unit: "requests/s" },
-    ...{ ...typical, beside: "the same server without reports", target: "≥ 0.80" },
+    name: "collection_beside_reports",
+    what: "requests of 20 events beside reports",
+    unit: "requests/s",
+    ...typical,
+    beside: "the same server without reports",
+    target: "≥ 0.80",
   };
 }
 
@@ -180,8 +191,12 @@ async function whilePulling(
   load: () => Promise<LoadResult>,
 ): Promise<LoadResult> {
   const report = {
-    ...{ app_id: appId, date_list: [addDays(lastDay, -29), lastDay], dims_list: ["date", "ad_platform"] },
-    ...{ decimal_point: 4 as const, metrics_list: METRICS, statistics_caliber: "user_activated_time" as const },
+    app_id: appId,
+    date_list: [addDays(lastDay, -29), lastDay],
+    dims_list: ["date", "ad_platform"],
+    decimal_point: 4 as const,
+    metrics_list: METRICS,
+    statistics_caliber: "user_activated_time" as const,
   };
   let isOver = false;
   const pulling = (async () => {

@@ -40,7 +40,11 @@ await runProgram(async () => {
 async function prepare(folder: string, { sizes, scales }: BenchOptions): Promise<Setup> {
   const dataDir = join(folder, "data");
   const env = {
-    ...{ DATA_DIR: dataDir, PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" },
+    DATA_DIR: dataDir,
+    PORT: "0",
+    HOST: "127.0.0.1",
+    LOG_LEVEL: "error",
+    DISK_FREE_BYTES_MIN: "0",
     // The stand-ins for the ad platforms are on this machine.
     PLATFORM_PRIVATE_NETWORKS: "allow",
   };

@@ -33,7 +33,10 @@ export function driftOf(samples: readonly Sample[], warmUpShare: number): Drift[
     const isOver = change > slack && change > first * shareMax;
     const percent = first === 0 ? "" : ` (${((change / first) * 100).toFixed(1)} %)`;
     return {
-      ...{ what, first: round(first), last: round(last), isOver },
+      what,
+      first: round(first),
+      last: round(last),
+      isOver,
       change: `${round(change)}${percent}`,
       limit: `${shareMax * 100} %${slack > 0 ? ` and ${slack}` : ""}`,
     };

@@ -36,7 +36,11 @@ export class Sampler {
     const metrics = await (await fetch(`http://127.0.0.1:${this.#server.port}/metrics`)).text();
     const { rows } = await this.#pool.query("select pg_database_size(current_database()) as bytes");
     return {
-      ...{ minute, p50Ms: load.p50Ms, p99Ms: load.p99Ms, requests: load.requests, failures: load.failures },
+      minute,
+      p50Ms: load.p50Ms,
+      p99Ms: load.p99Ms,
+      requests: load.requests,
+      failures: load.failures,
       serverMb: residentMb(pid),
       databaseMb: privateMbBelow(pid),
       lagMs: figureOf(metrics, "touchpoint_apply_lag_ms"),

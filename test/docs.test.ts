@@ -108,8 +108,15 @@ test("the blocks of docs/OPERATIONS.md run as printed", async () => {
     pool,
     openVault({ dataDir: server.dataDir, secretKey: "" }),
     {
-      ...{ appId: app.appId, advertiserId: "123", postbacks: false, costs: true, ratePerS: 0, tokenExpiresAtMs: null },
-      ...{ lastError: "", lastErrorAtMs: null, ...ACCESS.tencent(tencent) },
+      appId: app.appId,
+      advertiserId: "123",
+      postbacks: false,
+      costs: true,
+      ratePerS: 0,
+      tokenExpiresAtMs: null,
+      lastError: "",
+      lastErrorAtMs: null,
+      ...ACCESS.tencent(tencent),
     },
     Date.now(),
   );

@@ -2,13 +2,11 @@ import { expect, test } from "vitest";
 import { greeting, outerAddressesOf, type Started } from "../src/greeting.ts";
 
 const READY: Started = {
-  ...{
-    address: "http://127.0.0.1:8080",
-    reachedAt: [],
-    admin: { kind: "there" },
-    demo: undefined,
-    showsSecrets: false,
-  },
+  address: "http://127.0.0.1:8080",
+  reachedAt: [],
+  admin: { kind: "there" },
+  demo: undefined,
+  showsSecrets: false,
 };
 
 test("an installation that is set up says where it is, and nothing else", () => {

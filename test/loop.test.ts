@@ -6,7 +6,10 @@ test("a loop tells its trouble when it begins, when the reason changes and when 
   const told: string[] = [];
   const turns = ["a", "a", "a", "b", "b", "", "", "a", ""];
   const loop = startLoop({
-    ...{ name: "test", log: createLog("silent"), idleMs: 1, failureMsMax: 1 },
+    name: "test",
+    log: createLog("silent"),
+    idleMs: 1,
+    failureMsMax: 1,
     onTrouble: (trouble: Trouble) => told.push(trouble ? (trouble.failure as Error).message : ""),
     async turn() {
       const reason = turns.shift();

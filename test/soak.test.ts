@@ -5,8 +5,16 @@ import { soakPage } from "../bench/soak-page.ts";
 import { figureOf, type Sample } from "../bench/soak-sample.ts";
 
 const PLAIN: Sample = {
-  ...{ minute: 0, serverMb: 200, databaseMb: 300, lagMs: 100, handles: 50, databaseSizeMb: 10 },
-  ...{ p50Ms: 2, p99Ms: 20, requests: 100, failures: 0 },
+  minute: 0,
+  serverMb: 200,
+  databaseMb: 300,
+  lagMs: 100,
+  handles: 50,
+  databaseSizeMb: 10,
+  p50Ms: 2,
+  p99Ms: 20,
+  requests: 100,
+  failures: 0,
 };
 
 /** `change` gets the course of the soak from 0 to 1. */

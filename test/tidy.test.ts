@@ -192,6 +192,12 @@ const BANS: readonly Ban[] = [
     offence: "expect(performance.now() - startedMs).toBeLessThan(500);",
   },
   {
+    rule: "no literal is spread where it is written: the compiler would not see a name that does not belong there",
+    where: () => true,
+    pattern: /\.{3}\(?\{/,
+    offence: `const call = { ${"..."}{ appId, name } };`,
+  },
+  {
     rule: "no test is left out, singled out or only planned",
     where: (path) => path.startsWith("test/"),
     pattern: /\b(?:test|it|describe|suite)(?:\.\w+)*\.(?:skip|only|todo|skipIf|runIf|fails)\b|\bx(?:it|describe)\(/,

@@ -33,7 +33,11 @@ export async function assault(attack: Attack, target: Target, length: AssaultLen
   const timer = setTimeout(end, ms);
   const isOver = () => elapsedMs() >= endMs || strikes >= strikesMax;
   const given: Assault = {
-    ...{ target, caller, over, isOver, random: new Random(seed, attack.name) },
+    target,
+    caller,
+    over,
+    isOver,
+    random: new Random(seed, attack.name),
     hold(holds, text) {
       if (!holds && faults.size < FAULTS_KEPT) faults.add(text);
     },

@@ -21,7 +21,8 @@ export class Attackers {
   /** Resolves when the last strike has its answer. */
   async strike(names: readonly string[], length: AssaultLength): Promise<Report> {
     this.#child ??= fork(builtScript("sim/attack/attacker-process.js"), [], {
-      ...{ env: plainEnvironment(), execArgv: [] },
+      env: plainEnvironment(),
+      execArgv: [],
       // JSON knows no infinite number of strikes.
       serialization: "advanced",
     });

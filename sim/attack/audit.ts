@@ -27,17 +27,23 @@ export async function audit(stage: Stage, book: Book): Promise<Audit> {
   const of = (statement: string): Promise<Found[]> => foundBy(stage, statement);
   const kept: Kept[] = [
     {
-      ...{ what: "event", sent: book.sentEvents, acknowledged: book.events },
+      what: "event",
+      sent: book.sentEvents,
+      acknowledged: book.events,
       found: await of(
         "select properties->>'serial' as name, count(*)::int as times from event where app_id = $1 group by 1",
       ),
     },
     {
-      ...{ what: "user", sent: book.sentUsers, acknowledged: book.users },
+      what: "user",
+      sent: book.sentUsers,
+      acknowledged: book.users,
       found: await of("select client_id as name, 1 as times from user_account where app_id = $1 and is_registered"),
     },
     {
-      ...{ what: "order", sent: book.sentOrders, acknowledged: book.orders.keys() },
+      what: "order",
+      sent: book.sentOrders,
+      acknowledged: book.orders.keys(),
       found: await of("select trace_id as name, count(*)::int as times from orders where app_id = $1 group by 1"),
     },
     { what: "click", sent: book.sentClicks, acknowledged: book.clicks, found: await clicksOf(stage) },
@@ -48,7 +54,9 @@ export async function audit(stage: Stage, book: Book): Promise<Audit> {
   ];
   const amounts = await wrongAmounts(stage, book);
   return {
-    ...{ calls: book.calls, acknowledged: book.acknowledged, events: book.events.size },
+    calls: book.calls,
+    acknowledged: book.acknowledged,
+    events: book.events.size,
     lost: named([...kept.flatMap(lostOf), ...amounts]),
     doubled: named(
       kept.flatMap(({ what, found }) => found.filter(({ times }) => times > 1).map(({ name }) => `${what} ${name}`)),

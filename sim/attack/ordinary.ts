@@ -136,7 +136,9 @@ export class OrdinaryClients {
       ? { id: `order-${serials[0]}`, cents: this.#random.whole(1, 9_999) }
       : undefined;
     const events = serials.map((serial, place) => ({
-      ...{ type: "track", event: order && place === 0 ? "$PayEvent" : "level_up", time: systemClock() },
+      type: "track",
+      event: order && place === 0 ? "$PayEvent" : "level_up",
+      time: systemClock(),
       properties: {
         serial,
         level: place,

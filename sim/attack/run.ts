@@ -50,7 +50,10 @@ await runProgram(async () => {
   const stage = await Stage.open();
   try {
     const siege = await besiege(stage, {
-      ...{ attacks, seed, signal: stopping.signal, seconds: secondsOf(minutes, attacks.length, given.only) },
+      attacks,
+      seed,
+      signal: stopping.signal,
+      seconds: secondsOf(minutes, attacks.length, given.only),
       onPhase: (phase) => console.log(lineOf(phase)),
     });
     const run = { siege, attacks, made, command: commandOf(given) };

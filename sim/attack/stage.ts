@@ -52,7 +52,11 @@ export class Stage {
     mkdirSync(place.dataDir, { mode: 0o711 });
     const server = await ServerChild.start({
       env: {
-        ...{ PORT: "0", HOST: "127.0.0.1", DATA_DIR: place.dataDir, LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" },
+        PORT: "0",
+        HOST: "127.0.0.1",
+        DATA_DIR: place.dataDir,
+        LOG_LEVEL: "error",
+        DISK_FREE_BYTES_MIN: "0",
         TRUSTED_PROXIES: "127.0.0.1",
         // Nobody listens there: what attackers send is not passed on to Apple.
         APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
@@ -103,11 +107,17 @@ async function settle(place: MarketPlace, url: string, admin: AdminDoor): Promis
   return {
     victim: { appId: a.app_id, accessToken: a.access_token, developerKey: ofA.developerKey },
     target: {
-      ...{ url, victim: { appId: a.app_id }, signing: { appId: c.app_id, akey }, developers: spare },
+      url,
+      victim: { appId: a.app_id },
+      signing: { appId: c.app_id, akey },
+      developers: spare,
       own: { appId: b.app_id, accessToken: b.access_token, developerKey: ofB.developerKey },
       inside: {
-        ...{ adminToken: admin.token, adminName: "boss", adminPassword },
-        ...{ analystName: "ann", analystPassword },
+        adminToken: admin.token,
+        adminName: "boss",
+        adminPassword,
+        analystName: "ann",
+        analystPassword,
       },
     },
   };

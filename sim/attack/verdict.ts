@@ -22,7 +22,10 @@ export function holdsOf({ phases, isApplied, audit, faults }: Siege): Hold[] {
   const refusals = Object.entries(audit.refusals).map(([answer, count]) => `${count} × ${answer}`);
   const limitMs = LIMITS.slower * quiet.p99Ms;
   const none = (what: string, list: readonly string[]): Hold => ({
-    ...{ what, limit: "none", is: list.length === 0 ? "none" : list.join("; "), isKept: list.length === 0 },
+    what,
+    limit: "none",
+    is: list.length === 0 ? "none" : list.join("; "),
+    isKept: list.length === 0,
   });
   return [
     {
@@ -32,18 +35,21 @@ export function holdsOf({ phases, isApplied, audit, faults }: Siege): Hold[] {
       isKept: slowest.worstP99Ms < limitMs,
     },
     {
-      ...{ what: "resident memory of the server", limit: `< ${LIMITS.residentMb} MB` },
-      ...{
-        is: `${Math.round(fattest.residentMb)} MB (${fattest.name})`,
-        isKept: fattest.residentMb < LIMITS.residentMb,
-      },
+      what: "resident memory of the server",
+      limit: `< ${LIMITS.residentMb} MB`,
+
+      is: `${Math.round(fattest.residentMb)} MB (${fattest.name})`,
+      isKept: fattest.residentMb < LIMITS.residentMb,
     },
     {
-      ...{ what: "event loop held by requests", limit: `≤ ${LIMITS.heldMs} ms` },
-      ...{ is: `${ms(held.heldMs)} (${held.name})`, isKept: held.heldMs <= LIMITS.heldMs },
+      what: "event loop held by requests",
+      limit: `≤ ${LIMITS.heldMs} ms`,
+      is: `${ms(held.heldMs)} (${held.name})`,
+      isKept: held.heldMs <= LIMITS.heldMs,
     },
     {
-      ...{ what: "apply lag back under a second after an attack's end", limit: `within ${BACK_MS_MAX / 1000} s` },
+      what: "apply lag back under a second after an attack's end",
+      limit: `within ${BACK_MS_MAX / 1000} s`,
       is: back.backAfterMs === null ? `not by then (${back.name})` : `${seconds(back.backAfterMs)} (${back.name})`,
       isKept: back.backAfterMs !== null,
     },

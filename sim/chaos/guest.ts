@@ -28,7 +28,11 @@ export class Guest {
     const app = await insertApp(pool, vault, { name: "Guest", timeZone, metadataMode: "open", createdAtMs: nowMs });
     const developer = async () => {
       const made = await createDeveloperApp(pool, vault, {
-        ...{ name: "Guest", purpose: "", apps: [app.appId], rate: { calls: 1_000, windowS: 1 }, createdAtMs: nowMs },
+        name: "Guest",
+        purpose: "",
+        apps: [app.appId],
+        rate: { calls: 1_000, windowS: 1 },
+        createdAtMs: nowMs,
       });
       await decideDeveloperApp(pool, { ...made, state: "approved", reason: "", decidedAtMs: nowMs });
       return made;

@@ -141,7 +141,12 @@ function recordOf(payload: Buffer, { from, until }: Stretch): BookedRecord {
   const list = kind === "collect" ? (parseJson(body) as { event_list: Sent[] }).event_list : [];
   const isOneEvent = kind === "consumer_event" || kind === "handle_event";
   return {
-    ...{ from, until, kind, app, client, isSure: registered === "yes" },
+    from,
+    until,
+    kind,
+    app,
+    client,
+    isSure: registered === "yes",
     events: isOneEvent ? 1 : list.length,
     serials: list.flatMap((sent) => (typeof sent?.properties?.serial === "string" ? [sent.properties.serial] : [])),
     people: [...new Set([client, ...(text.match(PERSON) ?? [])])].filter((one) => one !== ""),

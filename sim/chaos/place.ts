@@ -155,18 +155,25 @@ export class Place {
     const { env = {}, before = "true" } = how;
     this.server = await ServerChild.start({
       env: { ...this.serverEnv(), ...env },
-      ...{ aheadMs: this.#clock.aheadMs, before },
+      aheadMs: this.#clock.aheadMs,
+      before,
     });
   }
 
   serverEnv(): Record<string, string> {
     return {
-      ...{ PORT: String(this.#port), HOST: "127.0.0.1", DATA_DIR: this.dataDir, LOG_LEVEL: "warn" },
-      ...{ ROLES: "http,apply", DATABASE_URL: this.database?.urlBy(this.line!.port) ?? "" },
+      PORT: String(this.#port),
+      HOST: "127.0.0.1",
+      DATA_DIR: this.dataDir,
+      LOG_LEVEL: "warn",
+      ROLES: "http,apply",
+      DATABASE_URL: this.database?.urlBy(this.line!.port) ?? "",
       // The people of the market all call from this machine, each by way of a proxy that names the address.
-      ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: this.counterparts.appleUrl },
+      TRUSTED_PROXIES: "127.0.0.1",
+      APPLE_ATTRIBUTION_URL: this.counterparts.appleUrl,
       // The whole journal stays, so that all of it can be applied anew.
-      ...{ JOURNAL_KEEP_DAYS: "36500", REQUEST_TIMEOUT_S: String(REQUEST_TIMEOUT_S) },
+      JOURNAL_KEEP_DAYS: "36500",
+      REQUEST_TIMEOUT_S: String(REQUEST_TIMEOUT_S),
       CONNECTIONS_MAX: String(CONNECTIONS_MAX),
       DISK_FREE_BYTES_MIN: String(this.disk ? DISK_FREE_BYTES_MIN : 0),
     };
@@ -192,9 +199,15 @@ export class Place {
     mkdirSync(dataDir, { recursive: true, mode: 0o711 });
     copyFileSync(join(this.dataDir, "secret.key"), join(dataDir, "secret.key"));
     const env = {
-      ...{ PORT: "0", HOST: "127.0.0.1", DATA_DIR: dataDir, LOG_LEVEL: "warn", ROLES: "refresh,postback,cost" },
-      ...{ DATABASE_URL: this.database?.urlBy(this.line!.port) ?? socketUrl(this.dataDir), DISK_FREE_BYTES_MIN: "0" },
-      ...{ POSTBACK_DEADLINE_S: String(POSTBACK_DEADLINE_S), POSTBACK_RETRY_S: "1,1,2,2,3,3,5,5" },
+      PORT: "0",
+      HOST: "127.0.0.1",
+      DATA_DIR: dataDir,
+      LOG_LEVEL: "warn",
+      ROLES: "refresh,postback,cost",
+      DATABASE_URL: this.database?.urlBy(this.line!.port) ?? socketUrl(this.dataDir),
+      DISK_FREE_BYTES_MIN: "0",
+      POSTBACK_DEADLINE_S: String(POSTBACK_DEADLINE_S),
+      POSTBACK_RETRY_S: "1,1,2,2,3,3,5,5",
       // The stand-ins for the ad platforms are on this machine.
       PLATFORM_PRIVATE_NETWORKS: "allow",
     };
@@ -281,17 +294,33 @@ export class Place {
     const day = calendarOf(timeZone).dayOf(systemClock());
     await this.operator.importCosts(
       catalogue.ads.map((ad, place) => ({
-        ...{ day, ad_platform: ad.platform, advertiser_id: ad.advertiserId, gid: ad.gid, aid: ad.aid, csite: "" },
-        ...{ channel: ad.channel, os_platform: "", turbo_promoted_object_id: ad.campaignId },
-        ...{ impressions: 1_000 + place, clicks: 50 + place, costE4: 1_000_000 + place },
+        day,
+        ad_platform: ad.platform,
+        advertiser_id: ad.advertiserId,
+        gid: ad.gid,
+        aid: ad.aid,
+        csite: "",
+        channel: ad.channel,
+        os_platform: "",
+        turbo_promoted_object_id: ad.campaignId,
+        impressions: 1_000 + place,
+        clicks: 50 + place,
+        costE4: 1_000_000 + place,
       })),
     );
     this.reports = new ReportClient({ baseUrl: url, appKey: await this.operator.developerKey() });
     await this.startWorker();
     const { callbackUrl } = this.counterparts;
     this.live = new LiveMarket({
-      ...{ url: this.url, app: this.operator.app, seed, peoplePerS, callbackUrl, timeZone, connections: CONNECTIONS },
-      ...{ patienceMs: PATIENCE_MS, serverClock: () => this.nowMs() },
+      url: this.url,
+      app: this.operator.app,
+      seed,
+      peoplePerS,
+      callbackUrl,
+      timeZone,
+      connections: CONNECTIONS,
+      patienceMs: PATIENCE_MS,
+      serverClock: () => this.nowMs(),
       // Nothing is lost, hidden or forged on the way: what is wrong in the end is the server's fault. A click of long ago
       // would need days to become one.
       rates: { ...COMPLETE_RATES, clickedLongAgo: 0 },

@@ -48,8 +48,11 @@ await runProgram(async () => {
   const startedMs = systemClock();
   const made = madeAt(startedMs);
   const outcomes = await runChaos({
-    ...{ rounds, faults: faultsOf(given.faults), seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }) },
-    ...{ form: given.short === true ? "short" : "long", peoplePerS: wholeOf(given, "rate", { min: 1, max: 500 }) },
+    rounds,
+    faults: faultsOf(given.faults),
+    seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
+    form: given.short === true ? "short" : "long",
+    peoplePerS: wholeOf(given, "rate", { min: 1, max: 500 }),
     replayEvery: wholeOf(given, "replay", { min: 1, max: 100_000 }),
     onStep: (what) => process.stderr.isTTY && process.stderr.write(`\r${what} … `),
     onRound: (outcome) => console.log(lineOf(outcome, rounds)),

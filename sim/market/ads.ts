@@ -95,13 +95,18 @@ export function makeCatalogue(seed: number): Catalogue {
       const gid = `${20 + place}${random.digits(7)}`;
       for (let ad = 0; ad < ADS_PER_PLAN; ad += 1) {
         ads.push({
-          ...{ ...row, advertiserId, campaignId, channel, gid, gidName: `${name} plan ${plan + 1}` },
-          ...{ aid: `${30 + place}${random.digits(8)}`, aidName: `${name} ad ${plan + 1}.${ad + 1}` },
-          ...{
-            cid: `${40 + place}${random.digits(8)}`,
-            ...quality(random),
-            weight: row.weight * random.between(0.5, 2),
-          },
+          ...row,
+          advertiserId,
+          campaignId,
+          channel,
+          gid,
+          gidName: `${name} plan ${plan + 1}`,
+          aid: `${30 + place}${random.digits(8)}`,
+          aidName: `${name} ad ${plan + 1}.${ad + 1}`,
+
+          cid: `${40 + place}${random.digits(8)}`,
+          ...quality(random),
+          weight: row.weight * random.between(0.5, 2),
         });
       }
     }

@@ -22,6 +22,24 @@ export type Counterparts = {
 
 const HERE = "127.0.0.1";
 
+type AccountArguments = [adPlatform: string, settings: Record<string, string>, secrets?: Record<string, string>];
+
+function accountOf(appId: number, ...[adPlatform, settings, secrets = {}]: AccountArguments): PlatformAccount {
+  return {
+    appId,
+    adPlatform,
+    advertiserId: "",
+    postbacks: true,
+    costs: false,
+    ratePerS: 0,
+    settings,
+    secrets,
+    tokenExpiresAtMs: null,
+    lastError: "",
+    lastErrorAtMs: null,
+  };
+}
+
 export async function startCounterparts(clock: Clock): Promise<Counterparts> {
   const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, apple] = await Promise.all([
     // Over an open line the server sends no token, so the callbacks ask for none.
@@ -40,12 +58,11 @@ export async function startCounterparts(clock: Clock): Promise<Counterparts> {
     baidu: baidu.callbackUrl,
   };
   const accounts = (appId: number): PlatformAccount[] => {
-    const account = (adPlatform: string, settings: Record<string, string>, secrets: Record<string, string> = {}) => ({
-      ...{ appId, adPlatform, advertiserId: "", postbacks: true, costs: false, ratePerS: 0, settings, secrets },
-      ...{ tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null },
-    });
+    const account = (...of: AccountArguments) => accountOf(appId, ...of);
     const tokensOf = ({ tokens, clientSecret }: { tokens: typeof tencent.tokens; clientSecret: string }) => ({
-      ...{ access_token: tokens.accessToken, refresh_token: tokens.refreshToken, client_secret: clientSecret },
+      access_token: tokens.accessToken,
+      refresh_token: tokens.refreshToken,
+      client_secret: clientSecret,
     });
     const tencentUrls = { url: `${tencent.url}/v3.0/user_actions/add`, token_url: `${tencent.url}/oauth/token` };
     const vivoUrl = `${vivo.url}/openapi/v1`;
@@ -66,8 +83,11 @@ export async function startCounterparts(clock: Clock): Promise<Counterparts> {
       account(
         "vivo",
         {
-          ...{ url: `${vivoUrl}/advertiser/behavior/upload`, token_url: `${vivoUrl}/oauth2/refreshToken` },
-          ...{ client_id: vivo.clientId, src_id: vivo.srcId, pkg_name: "com.example.game" },
+          url: `${vivoUrl}/advertiser/behavior/upload`,
+          token_url: `${vivoUrl}/oauth2/refreshToken`,
+          client_id: vivo.clientId,
+          src_id: vivo.srcId,
+          pkg_name: "com.example.game",
         },
         tokensOf(vivo),
       ),

@@ -41,9 +41,14 @@ await runProgram(async () => {
   const { dataDir } = freshPlace(String(given["data-dir"]));
   const bar = new ProgressBar();
   const played = await simulate({
-    ...{ seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }), days: wholeOf(given, "days", { min: 1, max: 365 }) },
-    ...{ people: wholeOf(given, "people", { min: 1, max: 1_000_000 }), tickMs: TICK_MS, endMs: systemClock(), dataDir },
-    ...{ flaggedMayWin: true, onStep: (what, share) => bar.step(what, share) },
+    seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
+    days: wholeOf(given, "days", { min: 1, max: 365 }),
+    people: wholeOf(given, "people", { min: 1, max: 1_000_000 }),
+    tickMs: TICK_MS,
+    endMs: systemClock(),
+    dataDir,
+    flaggedMayWin: true,
+    onStep: (what, share) => bar.step(what, share),
   });
   bar.end();
   const appKey = await played.operator.developerKey();
@@ -56,9 +61,14 @@ await runProgram(async () => {
     onReady: async (url) => {
       greet(played, { url, appKey, took, peoplePerS, setupLink: await operator.setupLink(url) });
       return startLiveMarket({
-        ...{ url, app: operator.app, peoplePerS, callbackUrl: counterparts.callbackUrl },
+        url,
+        app: operator.app,
+        peoplePerS,
+        callbackUrl: counterparts.callbackUrl,
         // Other people, but the same ads: their campaigns have names.
-        ...{ seed: market.options.seed + 1, catalogue: market.catalogue, timeZone: market.options.timeZone },
+        seed: market.options.seed + 1,
+        catalogue: market.catalogue,
+        timeZone: market.options.timeZone,
       });
     },
   });
@@ -73,8 +83,12 @@ async function serveUntilStopped(
   const script = fileURLToPath(new URL("../../src/main.js", import.meta.url));
   const child = spawn(process.execPath, [script], {
     env: {
-      ...{ ...plainEnvironment(), DATA_DIR: server.dataDir, PORT: String(port), LOG_LEVEL: "warn" },
-      ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: counterparts.appleUrl },
+      ...plainEnvironment(),
+      DATA_DIR: server.dataDir,
+      PORT: String(port),
+      LOG_LEVEL: "warn",
+      TRUSTED_PROXIES: "127.0.0.1",
+      APPLE_ATTRIBUTION_URL: counterparts.appleUrl,
       // The stand-ins for the ad platforms are on this machine.
       PLATFORM_PRIVATE_NETWORKS: "allow",
       // To this process, which passes on what there is to see.

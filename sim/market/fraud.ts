@@ -62,9 +62,18 @@ export function forged(scene: Scene, { person, ad, atMs, place, dueMs }: Forged)
   const touch = touchAt(scene, person, { ad, atMs, name: `f${place}` });
   const { phone } = person;
   return {
-    ...{ kind: "link", touch: "click", platform: ad.platform, campaignId: ad.campaignId, channel: ad.channel },
-    ...{ token: touch.token, touchedAtMs: touch.atMs },
-    ...{ macros: macrosOf(touch), dueMs, ip: phone.ip, ua: browserAgent(phone), mishap: "none" },
+    kind: "link",
+    touch: "click",
+    platform: ad.platform,
+    campaignId: ad.campaignId,
+    channel: ad.channel,
+    token: touch.token,
+    touchedAtMs: touch.atMs,
+    macros: macrosOf(touch),
+    dueMs,
+    ip: phone.ip,
+    ua: browserAgent(phone),
+    mishap: "none",
   };
 }
 

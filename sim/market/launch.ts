@@ -90,7 +90,13 @@ function douyinMiniGame({ ad, token }: Touch): Query {
   const log_extra = JSON.stringify({ clickid: `log${token}`, req_id: `rq${token}`, rit: 40_016 });
   const ad_params = JSON.stringify({ cid: Number(ad.cid), ad_id: Number(`1${ad.aid}`), log_extra });
   return {
-    ...{ ...request, projectid: ad.gid, promotionid: ad.aid, csite: ad.csite, aid: "1128" },
-    ...{ mid1: `7${ad.cid}`, mid4: "__MID4__", ad_params: encodeURIComponent(ad_params) },
+    ...request,
+    projectid: ad.gid,
+    promotionid: ad.aid,
+    csite: ad.csite,
+    aid: "1128",
+    mid1: `7${ad.cid}`,
+    mid4: "__MID4__",
+    ad_params: encodeURIComponent(ad_params),
   };
 }

@@ -123,8 +123,17 @@ export class Market implements Scene {
 
 function costRow(ad: Ad, { day, clicks, impressions }: { day: string; clicks: number; impressions: number }): CostRow {
   return {
-    ...{ day, ad_platform: ad.platform, advertiser_id: ad.advertiserId, gid: ad.gid, aid: ad.aid, csite: "" },
-    ...{ channel: ad.channel, os_platform: "", turbo_promoted_object_id: ad.campaignId },
-    ...{ impressions, clicks, costE4: clicks * ad.costPerClickCents * 100 },
+    day,
+    ad_platform: ad.platform,
+    advertiser_id: ad.advertiserId,
+    gid: ad.gid,
+    aid: ad.aid,
+    csite: "",
+    channel: ad.channel,
+    os_platform: "",
+    turbo_promoted_object_id: ad.campaignId,
+    impressions,
+    clicks,
+    costE4: clicks * ad.costPerClickCents * 100,
   };
 }

@@ -59,15 +59,14 @@ function paidPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): Pla
   const isTold = method === "launch_query" ? isTellable(ad) : manner.lacks !== "ids" || opens === "by_ad";
   const fraud = fraudAgainst(scene, there, { registersMs });
   return finished(scene, there, {
-    ...{
-      kind: "paid",
-      source: sourceOf(touch, method === "launch_query"),
-      method,
-      token: isTold ? touch.token : "",
-    },
+    kind: "paid",
+    source: sourceOf(touch, method === "launch_query"),
+    method,
+    token: isTold ? touch.token : "",
     calls: [...earlierClicks(scene, person, touch), ...touchCalls(touch, manner, random), ...fraud.calls],
     fraud: fraud.touches,
-    ...{ registersMs, launch: opens === "by_ad" ? touch : undefined },
+    registersMs,
+    launch: opens === "by_ad" ? touch : undefined,
   });
 }
 
@@ -155,8 +154,13 @@ function farmedPlan(scene: Scene, person: Someone, arrivesMs: number): Plan {
   const click = forged(scene, { person: farmed, ad, atMs: touch.atMs, place: 0, dueMs: arrivesMs });
   return finished(scene, farmed, {
     // There is nobody whom an ad could have brought.
-    ...{ kind: "farm", source: null, method: "none", token: touch.token, launch: undefined },
-    ...{ calls: [click], fraud: [{ kind: "farm", platform: ad.platform, aid: ad.aid }] },
+    kind: "farm",
+    source: null,
+    method: "none",
+    token: touch.token,
+    launch: undefined,
+    calls: [click],
+    fraud: [{ kind: "farm", platform: ad.platform, aid: ad.aid }],
     registersMs: arrivesMs + random.between(60_000, 600_000) / scene.options.haste,
   });
 }

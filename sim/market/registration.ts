@@ -52,13 +52,14 @@ function registrationCall(person: Someone, { atMs, launch, past }: Registering):
 /** Whoever resolves the token finds in it what Apple would know. */
 function appleToken({ ad, atMs }: Touch): string {
   const attribution = {
-    ...{
-      attribution: true,
-      orgId: Number(ad.advertiserId),
-      campaignId: Number(ad.gid),
-      adGroupId: Number(`${ad.gid}1`),
-    },
-    ...{ adId: Number(ad.aid), keywordId: Number(ad.cid), conversionType: "Download", countryOrRegion: "CN" },
+    attribution: true,
+    orgId: Number(ad.advertiserId),
+    campaignId: Number(ad.gid),
+    adGroupId: Number(`${ad.gid}1`),
+    adId: Number(ad.aid),
+    keywordId: Number(ad.cid),
+    conversionType: "Download",
+    countryOrRegion: "CN",
     clickDate: `${new Date(atMs).toISOString().slice(0, 16)}Z`,
   };
   return Buffer.from(JSON.stringify(attribution)).toString("base64url");

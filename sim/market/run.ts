@@ -66,14 +66,14 @@ async function playSimulated(given: Given): Promise<Truth> {
   const place = typeof folder === "string" ? freshPlace(folder) : temporaryPlace();
   try {
     const played = await simulate({
-      ...{ seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }), days: wholeOf(given, "days", { min: 1, max: 365 }) },
+      seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
+      days: wholeOf(given, "days", { min: 1, max: 365 }),
       people: wholeOf(given, "people", { min: 1, max: 1_000_000 }),
       tickMs: wholeOf(given, "tick", { min: 1, max: 240 }) * 60_000,
-      ...{
-        endMs: given.end === undefined ? systemClock() : instantOf(given, "end"),
-        dataDir: place.dataDir,
-        onStep: (what, share) => bar.step(what, share),
-      },
+
+      endMs: given.end === undefined ? systemClock() : instantOf(given, "end"),
+      dataDir: place.dataDir,
+      onStep: (what, share) => bar.step(what, share),
     });
     await played.stop();
     bar.end();

@@ -51,8 +51,13 @@ process.once("disconnect", () => void end());
 
 async function sendPostbacks(): Promise<void> {
   const worker = new PostbackWorker({
-    ...{ pool, vault: running.vault, log, clock, connectionsMax: LIMITS.postbacksInFlight },
-    ...{ backOffMs: config.postbackRetryMs, deadlineMs: config.postbackDeadlineMs },
+    pool,
+    vault: running.vault,
+    log,
+    clock,
+    connectionsMax: LIMITS.postbacksInFlight,
+    backOffMs: config.postbackRetryMs,
+    deadlineMs: config.postbackDeadlineMs,
     mayCallPrivate: { platforms: config.platformPrivateNetworks, callbacks: config.callbackPrivateNetworks },
   });
   await worker.turn(new AbortController().signal);

@@ -102,9 +102,13 @@ async function finish({ server, operator, market, truth }: Parts, setClock: (atM
 
 function settingsOf({ appleUrl }: Counterparts): Record<string, string> {
   return {
-    ...{ PORT: "0", HOST: "127.0.0.1", LOG_LEVEL: "error", DISK_FREE_BYTES_MIN: "0" },
+    PORT: "0",
+    HOST: "127.0.0.1",
+    LOG_LEVEL: "error",
+    DISK_FREE_BYTES_MIN: "0",
     // The people of the market all call from this machine, each by way of a proxy that names the address.
-    ...{ TRUSTED_PROXIES: "127.0.0.1", APPLE_ATTRIBUTION_URL: appleUrl },
+    TRUSTED_PROXIES: "127.0.0.1",
+    APPLE_ATTRIBUTION_URL: appleUrl,
     // The stand-ins for the ad platforms are on this machine.
     PLATFORM_PRIVATE_NETWORKS: "allow",
   };

@@ -43,8 +43,11 @@ export function makeSomeone(
   const os = ad && ad.os !== "any" ? ad.os : random.chance(0.65) ? "android" : "ios";
   const ip = random.chance(rates.sharedAddress) ? random.pick(SHARED_ADDRESSES) : homeAddress(random);
   return {
-    ...{ index, random, offer, host: ad?.host ?? (offer === "app" ? "phone" : random.pick(HOSTS)) },
-    ...{ clientId: `p${String(index).padStart(6, "0")}${random.hex(6)}` },
+    index,
+    random,
+    offer,
+    host: ad?.host ?? (offer === "app" ? "phone" : random.pick(HOSTS)),
+    clientId: `p${String(index).padStart(6, "0")}${random.hex(6)}`,
     phone: makePhone(random, os, ip),
     openId: offer === "mini_game" ? `o${random.hex(27)}` : "",
     channel: offer === "app" ? (ad?.channel ?? random.pick(["official", "huawei_store"])) : "base_channel",

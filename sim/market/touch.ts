@@ -43,9 +43,18 @@ export function touchCalls(touch: Touch, manner: Manner, random: Random): LinkCa
   const macros = manner.lacks === "nothing" ? whole : unreplaced(whole, manner.lacks);
   const arrivesMs = touch.atMs + 500 + manner.lateMs;
   const call = (kind: LinkCall["touch"], of: Touch, dueMs: number, values: LinkCall["macros"]): LinkCall => ({
-    ...{ kind: "link", touch: kind, platform: ad.platform, campaignId: ad.campaignId, channel: ad.channel },
-    ...{ token: of.token, touchedAtMs: of.atMs },
-    ...{ macros: values, dueMs, ip: phone.ip, ua: browserAgent(phone), mishap: "none" },
+    kind: "link",
+    touch: kind,
+    platform: ad.platform,
+    campaignId: ad.campaignId,
+    channel: ad.channel,
+    token: of.token,
+    touchedAtMs: of.atMs,
+    macros: values,
+    dueMs,
+    ip: phone.ip,
+    ua: browserAgent(phone),
+    mishap: "none",
   });
   const glimpse = { ...touch, atMs: touch.atMs - 4_000, token: `i${touch.token}` };
   const seen = isSeen && SHOWS_IMPRESSIONS.has(ad.platform) && manner.lacks === "nothing";

@@ -108,8 +108,16 @@ export type Counts = {
 /** Kept beside the server: who is there, and what was acknowledged. */
 export class Truth {
   readonly counts: Counts = {
-    ...{ calls: 0, touches: 0, registrations: 0, sent: 0, events: 0, refusedEvents: 0, tooEarly: 0, lostAnswers: 0 },
-    ...{ unanswered: 0, putOff: 0 },
+    calls: 0,
+    touches: 0,
+    registrations: 0,
+    sent: 0,
+    events: 0,
+    refusedEvents: 0,
+    tooEarly: 0,
+    lostAnswers: 0,
+    unanswered: 0,
+    putOff: 0,
   };
   /** Answers that must never come. */
   readonly complaints: string[] = [];

@@ -65,11 +65,19 @@ export async function findEverybody(played: Played, client: ReportClient): Promi
 function foundOf(record: UserRecord, why: Explained, timeZone: string): Found {
   const os = ["unknown", "android", "ios"][record.device_info.OS] ?? "unknown";
   return {
-    ...{ clientId: record.ClientID, platform: record.AdPlatform === "natural" ? "" : record.AdPlatform },
-    ...{ method: why.method, advertiserId: record.AdvertiserID, gid: record.AdGid, aid: record.AdAid },
-    ...{ csite: record.CSite, campaignId: record.TurboPromotedObjectID, channel: record.Channel, os },
+    clientId: record.ClientID,
+    platform: record.AdPlatform === "natural" ? "" : record.AdPlatform,
+    method: why.method,
+    advertiserId: record.AdvertiserID,
+    gid: record.AdGid,
+    aid: record.AdAid,
+    csite: record.CSite,
+    campaignId: record.TurboPromotedObjectID,
+    channel: record.Channel,
+    os,
     touchedAtMs: why.touch === null ? null : instantOf(why.touch.touched_at, timeZone),
-    ...{ flags: why.flags, candidates: why.candidates },
+    flags: why.flags,
+    candidates: why.candidates,
   };
 }
 

@@ -170,9 +170,15 @@ function compare(person: Person, justified: readonly Justified[], { told, before
     (one) => !justified.some(({ code, cents }) => code === one.code && cents === one.cents),
   );
   return {
-    ...{ person, justified: justified.length, matched: justified.length - unmatched.length },
-    ...{ toldBefore: untold.length - missing.length, missing, wrongAmount, unjustified },
-    ...{ doubled: left.length - unjustified.length, repeated: told.filter(({ isDuplicate }) => isDuplicate).length },
+    person,
+    justified: justified.length,
+    matched: justified.length - unmatched.length,
+    toldBefore: untold.length - missing.length,
+    missing,
+    wrongAmount,
+    unjustified,
+    doubled: left.length - unjustified.length,
+    repeated: told.filter(({ isDuplicate }) => isDuplicate).length,
   };
 }
 

@@ -46,12 +46,22 @@ export async function scoreReports(played: Played, client: ReportClient, pairs: 
   const sizes = { counting: zeros(), truth: zeros() };
   for (const question of QUESTIONS) {
     const asked: Asked = {
-      ...{ ...question, fromDay: from, toDay: to, decimals: 4 },
-      ...{ lists: {}, versions: [] },
+      ...question,
+      fromDay: from,
+      toDay: to,
+      decimals: 4,
+      lists: {},
+      versions: [],
     };
     const { items } = await client.adReport({
-      ...{ app_id: played.operator.app.appId, date_list: [from, to], metrics_list: NAMES, dims_list: question.dims },
-      ...{ statistics_caliber: question.caliber, roi_version: question.roiVersion, decimal_point: 4, filtering: {} },
+      app_id: played.operator.app.appId,
+      date_list: [from, to],
+      metrics_list: NAMES,
+      dims_list: question.dims,
+      statistics_caliber: question.caliber,
+      roi_version: question.roiVersion,
+      decimal_point: 4,
+      filtering: {},
     });
     const served = byKey(items as Row[], question.dims);
     score.rows += served.size;
@@ -135,15 +145,13 @@ function placedByTruth({ person }: Pair): OraclePerson {
 }
 
 const NOWHERE: Place = {
-  ...{
-    ad_platform: "",
-    advertiser_id: "",
-    gid: "",
-    aid: "",
-    csite: "",
-    turbo_promoted_object_id: "",
-    touchedAtMs: null,
-  },
+  ad_platform: "",
+  advertiser_id: "",
+  gid: "",
+  aid: "",
+  csite: "",
+  turbo_promoted_object_id: "",
+  touchedAtMs: null,
 };
 
 function idsOf({ advertiserId, gid, aid, csite }: Pick<Found, "advertiserId" | "gid" | "aid" | "csite">) {

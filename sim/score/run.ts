@@ -45,11 +45,14 @@ await runProgram(async () => {
   let score: Score;
   try {
     const played = await simulate({
-      ...{ seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }), days: wholeOf(given, "days", { min: 1, max: 365 }) },
+      seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
+      days: wholeOf(given, "days", { min: 1, max: 365 }),
       people: wholeOf(given, "people", { min: 1, max: 1_000_000 }),
       tickMs: wholeOf(given, "tick", { min: 1, max: 240 }) * 60_000,
       rates: given.complete === true ? COMPLETE_RATES : DEFAULT_RATES,
-      ...{ endMs: instantOf(given, "end"), dataDir: place.dataDir, onStep: (what, share) => bar.step(what, share) },
+      endMs: instantOf(given, "end"),
+      dataDir: place.dataDir,
+      onStep: (what, share) => bar.step(what, share),
     });
     score = await scoreMarket(played, (what) => bar.step(`score: ${what}`, 1));
     await played.stop();

@@ -37,7 +37,10 @@ export async function scoreMarket(played: Played, onStep: (what: string) => void
   return {
     market: { seed, days, people: pairs.length, calls, touches, lostAnswers },
     attribution: scoreAttribution(pairs),
-    ...{ reports, events, fraud: scoreFraud(played, pairs), postbacks },
+    reports,
+    events,
+    fraud: scoreFraud(played, pairs),
+    postbacks,
   };
 }
 

@@ -87,8 +87,12 @@ async function previewed<Column extends string, Row>(
   kind: Kind<Row>,
 ): Promise<FilePreview> {
   const preview: FilePreview = {
-    ...{ columns: kind.columns, rows: { new: 0, replaces: 0, same: 0 }, first_rows: [], first_replacing: [] },
-    ...{ problems: [], problem_count: 0 },
+    columns: kind.columns,
+    rows: { new: 0, replaces: 0, same: 0 },
+    first_rows: [],
+    first_replacing: [],
+    problems: [],
+    problem_count: 0,
   };
   const refuse = (problem: Problem) => {
     preview.problem_count += 1;
@@ -167,10 +171,18 @@ function shownSum({ costE4, beforeE4, ...sum }: SumE4): DaySum {
 
 function shownCost(cost: Cost): Record<(typeof COST_COLUMNS)[number], string | number> {
   return {
-    ...{ date: cost.day, ad_platform: cost.adPlatform, advertiser_id: cost.advertiserId, gid: cost.gid, aid: cost.aid },
-    ...{ csite: cost.csite, channel: cost.channel, os_platform: cost.osPlatform },
+    date: cost.day,
+    ad_platform: cost.adPlatform,
+    advertiser_id: cost.advertiserId,
+    gid: cost.gid,
+    aid: cost.aid,
+    csite: cost.csite,
+    channel: cost.channel,
+    os_platform: cost.osPlatform,
     turbo_promoted_object_id: cost.turboPromotedObjectId,
-    ...{ impressions: cost.impressions, clicks: cost.clicks, cost: cost.costE4 / 10_000 },
+    impressions: cost.impressions,
+    clicks: cost.clicks,
+    cost: cost.costE4 / 10_000,
   };
 }
 

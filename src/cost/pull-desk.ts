@@ -39,8 +39,13 @@ export class PullDesk {
       throw new ApiError("overloaded", "Costs are being pulled; try again.", { retryAfterS: 10 });
     }
     const pull: Running = {
-      ...{ state: "running", startedAtMs: this.#clock(), endedAtMs: null, days: { done: 0, total: accounts.length } },
-      ...{ accounts: [], error: "", stopping: new AbortController() },
+      state: "running",
+      startedAtMs: this.#clock(),
+      endedAtMs: null,
+      days: { done: 0, total: accounts.length },
+      accounts: [],
+      error: "",
+      stopping: new AbortController(),
     };
     this.#pulls.set(appId, pull);
     return { pull, ended: this.#run(pull, accounts, plan) };

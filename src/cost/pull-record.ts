@@ -39,7 +39,9 @@ export function askedPullRecord(pull: AskedPull, timeZone: string) {
     state: pull.state,
     started_at: calendar.textOf(pull.startedAtMs),
     ended_at: pull.endedAtMs === null ? "" : calendar.textOf(pull.endedAtMs),
-    ...{ days_done: pull.days.done, days_total: pull.days.total, error: pull.error },
+    days_done: pull.days.done,
+    days_total: pull.days.total,
+    error: pull.error,
     accounts: pull.accounts.map(pullRecord),
   };
 }

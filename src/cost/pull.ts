@@ -83,7 +83,16 @@ function costsOf(
   const unknown = { csite: "", channel: "", osPlatform: "", turboPromotedObjectId: "" };
   const costs = merged(converted, ({ gid, aid }) => JSON.stringify([gid, aid])).map(
     ({ day, gid, aid, impressions, clicks, costE4 }) => ({
-      ...{ appId, day, adPlatform, advertiserId, gid, aid, ...unknown, impressions, clicks, costE4 },
+      appId,
+      day,
+      adPlatform,
+      advertiserId,
+      gid,
+      aid,
+      ...unknown,
+      impressions,
+      clicks,
+      costE4,
     }),
   );
   return { kind: "costs", costs };

@@ -82,7 +82,10 @@ export class ApplyLock {
   watch(onTerm: (term: string | undefined) => void): Loop {
     this.#onTerm = onTerm;
     return startLoop({
-      ...{ name: "apply lock", log: this.#options.log, idleMs: CHECK_MS, failureMsMax: CHECK_MS },
+      name: "apply lock",
+      log: this.#options.log,
+      idleMs: CHECK_MS,
+      failureMsMax: CHECK_MS,
       onTrouble: (trouble) => {
         this.#obstacle = trouble && messageOf(trouble.failure);
         if (trouble) this.#options.log.error({ reason: this.#obstacle }, "The lock of apply is lost; taking it again.");
@@ -154,8 +157,10 @@ export class ApplyLock {
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client({
       ...serverOf(this.#connection!),
-      ...{ application_name: "touchpoint apply lock", keepAlive: true },
-      ...{ connectionTimeoutMillis: 5_000, query_timeout: CLAIM_MS_MAX + 5_000 },
+      application_name: "touchpoint apply lock",
+      keepAlive: true,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: CLAIM_MS_MAX + 5_000,
     });
     client.on("error", () => this.#lose(client));
     client.on("end", () => this.#lose(client));

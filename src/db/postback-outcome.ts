@@ -78,7 +78,10 @@ export async function giveUpLane(
     const rows = await emptyLane(tx, lane, LIMITS.postbacksAtOnce);
     if (rows.length === 0) return total;
     const settled = rows.map(({ inFlight, ...row }) => ({
-      ...{ ...row, status: POSTBACK_STATUS.givenUp, backCents: 0, acceptedDay: null },
+      ...row,
+      status: POSTBACK_STATUS.givenUp,
+      backCents: 0,
+      acceptedDay: null,
       // Whoever is sending it finds its row gone, and what it was answered is never known here.
       reason: inFlight ? `${reason} It was being sent, and may have been counted.` : reason,
     }));

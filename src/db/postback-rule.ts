@@ -85,15 +85,15 @@ export async function orderPostbackRules(
 export async function createDefaultRules(executor: Executor, appId: number, changedAtMs: number): Promise<void> {
   for (const preset of DEFAULT_RULES) {
     const rule: NewPostbackRule = {
-      ...{
-        appId,
-        adPlatform: "",
-        turboPromotedObjectId: "",
-        conditions: {},
-        shareBp: 10_000,
-        value: { kind: "as_is" },
-      },
-      ...{ windowDays: DEFAULT_WINDOW_DAYS, enabled: true, ...preset },
+      appId,
+      adPlatform: "",
+      turboPromotedObjectId: "",
+      conditions: {},
+      shareBp: 10_000,
+      value: { kind: "as_is" },
+      windowDays: DEFAULT_WINDOW_DAYS,
+      enabled: true,
+      ...preset,
     };
     await createPostbackRule(executor, rule, changedAtMs);
   }

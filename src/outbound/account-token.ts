@@ -54,7 +54,9 @@ export async function refreshToken(
     if (answer.kind !== "token") return { kind: "refused", reason: answer.reason };
     const renewed = {
       ...withValues(account, options.fields, answer.values),
-      ...{ tokenExpiresAtMs: answer.expiresAtMs, lastError: "", lastErrorAtMs: null },
+      tokenExpiresAtMs: answer.expiresAtMs,
+      lastError: "",
+      lastErrorAtMs: null,
     };
     await storeAccount(tx, deps.vault, renewed, nowMs);
     return { kind: "refreshed", account: renewed };

@@ -51,7 +51,11 @@ export async function listAccounts(executor: Executor, vault: Vault, app: Zoned)
 /** The fields of the platform's connectors, as people see them. */
 export function listAccountFields(platform: string) {
   return accountFieldsOf(readAccountPlatform(platform)).map(({ name, isSecret, fallback, uses, hint }) => ({
-    ...{ name, secret: isSecret === true, fallback, for: uses.join(", "), hint },
+    name,
+    secret: isSecret === true,
+    fallback,
+    for: uses.join(", "),
+    hint,
   }));
 }
 
@@ -107,8 +111,15 @@ function readKey(appId: number, { adPlatform, advertiserId = "" }: GivenAccountK
 function newAccount(key: AccountKey): PlatformAccount {
   const takesPostbacks = POSTBACK_PLATFORMS.includes(key.adPlatform);
   return {
-    ...{ ...key, postbacks: takesPostbacks, costs: !takesPostbacks, ratePerS: 0, settings: {}, secrets: {} },
-    ...{ tokenExpiresAtMs: null, lastError: "", lastErrorAtMs: null },
+    ...key,
+    postbacks: takesPostbacks,
+    costs: !takesPostbacks,
+    ratePerS: 0,
+    settings: {},
+    secrets: {},
+    tokenExpiresAtMs: null,
+    lastError: "",
+    lastErrorAtMs: null,
   };
 }
 
@@ -126,9 +137,12 @@ function changed(account: PlatformAccount, change: AccountChange): PlatformAccou
   const hasNewToken = values.access_token !== undefined || values.refresh_token !== undefined;
   return {
     ...withValues(account, accountFieldsOf(account.adPlatform), values),
-    ...{ postbacks, costs, ratePerS },
+    postbacks,
+    costs,
+    ratePerS,
     // Whatever went wrong went wrong with other settings.
-    ...{ lastError: "", lastErrorAtMs: null },
+    lastError: "",
+    lastErrorAtMs: null,
     ...(hasNewToken && { tokenExpiresAtMs: null }),
   };
 }

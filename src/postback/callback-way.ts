@@ -50,7 +50,9 @@ function callbackRequest(callback: Callback, { row, user, dedupeId: id }: Parcel
   const body = JSON.stringify({ ...known, ...row.content });
   const timestamp = String(Math.floor(nowMs / 1000));
   return {
-    ...{ method: "POST", url: callback.url, body },
+    method: "POST",
+    url: callback.url,
+    body,
     headers: {
       "content-type": "application/json",
       "touchpoint-id": id,

@@ -187,7 +187,8 @@ export class Lane {
           return { ...base, status: POSTBACK_STATUS.waiting, reason, dueAtMs: clock() + waitMs };
         }
         return {
-          ...{ ...base, status: POSTBACK_STATUS.givenUp },
+          ...base,
+          status: POSTBACK_STATUS.givenUp,
           reason: `Given up after ${attempts} attempts. ${reason}`,
         };
       }
@@ -244,9 +245,14 @@ async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<P
   return rows.map((row) => {
     const known = factsByKey.get(postbackKeyText(row));
     return {
-      ...{ row, user: usersByKey.get(`${row.appId}\t${row.clientId}`), touchKind: known?.touchKind ?? "click" },
-      ...{ atMs: known?.atMs ?? 0, valueCents: known?.valueCents ?? null, traceId: known?.traceId ?? "" },
-      ...{ createdAtMs: known?.createdAtMs ?? 0, resent: known?.resent ?? 0 },
+      row,
+      user: usersByKey.get(`${row.appId}\t${row.clientId}`),
+      touchKind: known?.touchKind ?? "click",
+      atMs: known?.atMs ?? 0,
+      valueCents: known?.valueCents ?? null,
+      traceId: known?.traceId ?? "",
+      createdAtMs: known?.createdAtMs ?? 0,
+      resent: known?.resent ?? 0,
       dedupeId: dedupeIdOf({ ...row, madeFor: known?.madeFor || row.clientId, createdAtMs: known?.createdAtMs ?? 0 }),
     };
   });

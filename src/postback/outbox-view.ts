@@ -89,7 +89,10 @@ export async function showRecent(executor: Executor, appId: number, nowMs: numbe
     hours: RECENT_HOURS,
     statuses: ALL_STATUSES.map((status) => ({ ...namedStatus(status), postbacks: counts.get(status) ?? 0 })),
     reasons: reasons.map(({ status, adPlatform, reason, postbacks }) => ({
-      ...{ ...namedStatus(status), ad_platform: adPlatform, reason, postbacks },
+      ...namedStatus(status),
+      ad_platform: adPlatform,
+      reason,
+      postbacks,
     })),
   };
 }
@@ -148,9 +151,13 @@ async function showLanes(executor: Executor, zones: Zones, nowMs: number): Promi
     const [pause, calendar] = [pauses.get(lane), calendarOf(zone)];
     return [
       {
-        ...{ app_id: Number(id), to: to.join(" ").trimEnd(), waiting: waiting - inFlight, in_flight: inFlight },
+        app_id: Number(id),
+        to: to.join(" ").trimEnd(),
+        waiting: waiting - inFlight,
+        in_flight: inFlight,
         first_due_at: calendar.textOf(dueAtMs),
-        ...{ paused_until: pause ? calendar.textOf(pause.pausedUntilMs) : "", failures: pause?.failures ?? 0 },
+        paused_until: pause ? calendar.textOf(pause.pausedUntilMs) : "",
+        failures: pause?.failures ?? 0,
       },
     ];
   });

@@ -119,7 +119,11 @@ function conversionOf({ row, user, touchKind, atMs, valueCents, traceId, dedupeI
   const { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device } = user;
   return {
     eventType: row.eventType as PostbackEventType,
-    ...{ atMs, touchKind, cents: valueCents, orderId: traceId, dedupeId },
+    atMs,
+    touchKind,
+    cents: valueCents,
+    orderId: traceId,
+    dedupeId,
     adData: isObject(row.content.ad_data) ? row.content.ad_data : ({} satisfies JsonObject),
     user: { clientId, wxOpenid, wxUnionid, osPlatform, ip, ua, device },
   };

@@ -73,7 +73,10 @@ function filterOf({ appId, timeZone }: Pick<AppRules, "appId" | "timeZone">, wis
   const { status, reason, adPlatform, days } = wish;
   const calendar = calendarOf(timeZone);
   return {
-    ...{ appId, statuses: [status], reason, adPlatform },
+    appId,
+    statuses: [status],
+    reason,
+    adPlatform,
     ...(days && { fromMs: calendar.startOf(days.fromDay), untilMs: calendar.startOf(addDays(days.toDay, 1)) }),
   };
 }

@@ -35,8 +35,14 @@ export async function sumLedger(
   }
   const isWhole = (outcomes: Outcomes) => addsUp(outcomes);
   return {
-    ...{ of: wish.of, step: wish.step, time_zone: app.timeZone, from_ms: edges[0]!, until_ms: edges.at(-1)! },
-    ...{ steps, total, adds_up: isWhole(total) && steps.every(isWhole) },
+    of: wish.of,
+    step: wish.step,
+    time_zone: app.timeZone,
+    from_ms: edges[0]!,
+    until_ms: edges.at(-1)!,
+    steps,
+    total,
+    adds_up: isWhole(total) && steps.every(isWhole),
   };
 }
 

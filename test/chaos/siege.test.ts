@@ -10,26 +10,38 @@ import { holdsOf } from "../../sim/attack/verdict.ts";
 import { p99Of, worstWindow } from "../../sim/attack/windows.ts";
 
 const QUIET: Phase = {
-  ...{
-    name: "quiet",
-    attacks: [],
-    isCrowd: false,
-    fromMs: 0,
-    untilMs: 30_000,
-    calls: 1_000,
-    p99Ms: 10,
-    worstP99Ms: 12,
-    byKind: { collect: 8 },
-  },
-  ...{ residentMb: 200, heldMs: 10, lagMs: 100, backAfterMs: 0, journalBytes: 0, reports: [] },
+  name: "quiet",
+  attacks: [],
+  isCrowd: false,
+  fromMs: 0,
+  untilMs: 30_000,
+  calls: 1_000,
+  p99Ms: 10,
+  worstP99Ms: 12,
+  byKind: { collect: 8 },
+  residentMb: 200,
+  heldMs: 10,
+  lagMs: 100,
+  backAfterMs: 0,
+  journalBytes: 0,
+  reports: [],
 };
 const REPORT = { name: "many_keys", calls: 7, bytesSent: 1, answers: { "200 0": 5, "413 1413": 2 }, faults: [] };
 const ATTACKED: Phase = { ...QUIET, name: "many_keys", attacks: ["many_keys"], worstP99Ms: 99, reports: [REPORT] };
 const KEPT: Siege = {
-  ...{ phases: [QUIET, ATTACKED], isApplied: true, faults: [] },
+  phases: [QUIET, ATTACKED],
+  isApplied: true,
+  faults: [],
   audit: {
-    ...{ calls: 1_000, acknowledged: 990, events: 900, lost: [], doubled: [], foreign: [], refusals: {} },
-    ...{ minutesOff: 0, setAside: [] },
+    calls: 1_000,
+    acknowledged: 990,
+    events: 900,
+    lost: [],
+    doubled: [],
+    foreign: [],
+    refusals: {},
+    minutesOff: 0,
+    setAside: [],
   },
 };
 
@@ -40,7 +52,8 @@ test("no two attacks have one name, and every one says what it does and what mus
 
 test("a slow moment of five seconds shows, however long the rest is quick", () => {
   const samples: Sample[] = Array.from({ length: 1_000 }, (_, place) => ({
-    ...{ kind: "collect", atMs: place * 20 },
+    kind: "collect",
+    atMs: place * 20,
     tookMs: place >= 250 && place < 270 ? 500 : 5,
   }));
   const range = { fromMs: 0, untilMs: 20_000 };

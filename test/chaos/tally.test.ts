@@ -4,16 +4,37 @@ import type { RoundOutcome } from "../../sim/chaos/round.ts";
 import { isFlawless, tallyOf } from "../../sim/chaos/tally.ts";
 
 const KEPT: RoundOutcome = {
-  ...{ number: 1, fault: "kill_server", place: "embedded", tookMs: 1_000, stepsMs: {}, calls: 50, sent: 120 },
-  ...{ acknowledged: 100, unaudited: 0, destroyed: 0, lost: 0, doubled: 0, givenUp: 0 },
-  ...{ checked: { 1: 4, 2: 5 }, violations: [], notes: [] },
+  number: 1,
+  fault: "kill_server",
+  place: "embedded",
+  tookMs: 1_000,
+  stepsMs: {},
+  calls: 50,
+  sent: 120,
+  acknowledged: 100,
+  unaudited: 0,
+  destroyed: 0,
+  lost: 0,
+  doubled: 0,
+  givenUp: 0,
+  checked: { 1: 4, 2: 5 },
+  violations: [],
+  notes: [],
 };
 const LOSING: RoundOutcome = {
-  ...{ ...KEPT, number: 2, fault: "clock_step", lost: 1 },
+  ...KEPT,
+  number: 2,
+  fault: "clock_step",
+  lost: 1,
   violations: [{ promise: 1, text: "1 acknowledged events are missing: s1\nand more" }],
 };
 const STUCK: RoundOutcome = {
-  ...{ ...KEPT, number: 3, fault: "kill_all", acknowledged: 0, unaudited: 70, checked: {} },
+  ...KEPT,
+  number: 3,
+  fault: "kill_all",
+  acknowledged: 0,
+  unaudited: 70,
+  checked: {},
   failure: "Waited 90 s in vain: every platform has been told.\nits log",
 };
 

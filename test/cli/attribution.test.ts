@@ -24,111 +24,36 @@ async function touch(app: App, parameters: Record<string, string | number>): Pro
 
 const device = (oaid: string) => ({ device_info: { os_name: "android", oaid } });
 
-describe("campaign", () => {
-  const FIELDS = { name: "夏 1", ad_platform: "tencent", channel: "c 1", os_platform: "ios", operator: "o", dept: "d" };
-  const OPTIONS = ["--name", "夏 1", "--platform", "gdt", "--channel", "c 1", "--os", "ios", "--operator", "o"];
-  let app: App;
-  beforeAll(async () => {
-    app = await server.createApp();
-  });
-
-  test("create makes an id of 16 characters, or takes one, and prints the campaign", async () => {
-    const own = await server.createApp();
-    expect(await runJson(own, "campaign", "list")).toEqual([]);
-    const made = await runJson(own, "campaign", "create", ...OPTIONS, "--dept", "d");
-    expect(made).toEqual({ turbo_promoted_object_id: expect.stringMatching(/^[a-z0-9]{16}$/), ...FIELDS });
-    const taken = await runJson(own, "campaign", "create", "--id", "Summer_2026-0001");
-    const empty = { name: "", ad_platform: "", channel: "", os_platform: "", operator: "", dept: "" };
-    expect(taken).toEqual({ turbo_promoted_object_id: "Summer_2026-0001", ...empty });
-    expect(await runJson(own, "campaign", "list")).toEqual([made, taken]);
-    expect((await run(own, "campaign", "list")).stdout).toMatch(
-      /^turbo_promoted_object_id +name +ad_platform .*\n.*夏 1/,
-    );
-  });
-
-  test("create without --json prints one field a line", async () => {
-    const result = await run(app, "campaign", "create", "--name", "Plain", "--platform", "my_network");
-    expect(result).toMatchObject({ code: 0, stderr: "" });
-    expect(result.stdout).toMatch(/^turbo_promoted_object_id +\S{16}\nname +Plain\nad_platform +my_network\n/);
-  });
-
-  test("set changes what is named and nothing else", async () => {
-    const { turbo_promoted_object_id: id } = await runJson(app, "campaign", "create", ...OPTIONS, "--dept", "d");
-    expect(await runJson(app, "campaign", "set", id, "--channel", "c 2")).toMatchObject({ ...FIELDS, channel: "c 2" });
-    const all = ["--name", "n", "--platform", "vivo", "--channel", "", "--os", "", "--operator", "p", "--dept", "e"];
-    expect(await runJson(app, "campaign", "set", id, ...all)).toEqual({
-      ...{ turbo_promoted_object_id: id, name: "n", ad_platform: "vivo", channel: "", os_platform: "" },
-      ...{ operator: "p", dept: "e" },
-    });
-    expect((await run(app, "campaign", "set", id)).stdout).toMatch(/ad_platform +vivo/);
-  });
-
-  test("failures are one sentence and exit code 1", async () => {
-    await runJson(app, "campaign", "create", "--id", "0123456789abcdef");
-    expectFailure(await run(app, "campaign", "create", "--id", "0123456789abcdef"), /already has a campaign/);
-    expectFailure(await run(app, "campaign", "set", "nothing", "--name", "n"), /no campaign "nothing"/);
-    expectFailure(await run(app, "campaign", "link", "nothing"), /no campaign "nothing"/);
-    expectFailure(await run(app, "campaign", "link", "0123456789abcdef"), /--platform/);
-    const nobody = { appId: 999_999_999 } as App;
-    for (const command of [["create"], ["list"], ["set", "x", "--name", "n"], ["link", "x"]])
-      expectFailure(await run(nobody, "campaign", ...command), /no app 999999999/);
-  });
-
-  test("wrong arguments are named, and end with exit code 2", async () => {
-    expectWrongArguments(await run(app, "campaign", "create", "--id", "short"), /--id.*16/);
-    expectWrongArguments(await run(app, "campaign", "create", "--platform", "natural"), /--platform/);
-    expectWrongArguments(await run(app, "campaign", "create", "--os", "windows"), /--os/);
-    expectWrongArguments(await run(app, "campaign", "link", "x", "--base-url", "example.com"), /--base-url/);
-    expectWrongArguments(await run(app, "campaign", "link", "x", "--macro", "oaid"), /--macro/);
-    expectWrongArguments(await run(app, "campaign", "link", "x", "--platform", "a b"), /--platform/);
-    expectWrongArguments(await run(app, "campaign", "set"), /id/);
-    expectWrongArguments(await cli(dataDir, ["campaign", "list"]), /--app/);
-  });
-
-  test("link prints links that the server takes in, with the platform's own macros", async () => {
-    const create = ["campaign", "create", "--platform", "tencent", "--channel", "渠 道"];
-    const { turbo_promoted_object_id: id } = await runJson(app, ...create);
-    const links = await runJson(app, "campaign", "link", id, "--base-url", `${server.url}/`);
-    expect(links).toMatchObject([
-      { ad_platform: "tencent", kind: "click", url: expect.stringContaining("click_id=__CLICK_ID__") },
-      { ad_platform: "tencent", kind: "impression", url: expect.stringContaining("impression_id=__IMPRESSION_ID__") },
-    ]);
-    for (const { kind, url } of links) {
-      const head = `${server.url}/event_center/api/v1/event/${kind}/?app_id=${app.appId}&company=tencent&track_id=${id}`;
-      expect(url.startsWith(`${head}&channel=${encodeURIComponent("渠 道")}&`)).toBe(true);
-      expect(await (await fetch(url)).json()).toMatchObject({ ret: 0, code: 0 });
-    }
-    const text = (await run(app, "campaign", "link", id)).stdout;
-    expect(text).toContain("tencent click\nhttps://your.domain/event_center/api/v1/event/click/?app_id=");
-  });
-
-  test("link prints the links of another platform, of all, and with macros of one's own", async () => {
-    const id = "link-0123456789a";
-    await runJson(app, "campaign", "create", "--id", id, "--platform", "tencent");
-    const link = (...args: string[]) => runJson(app, "campaign", "link", id, ...args);
-    const names = async (...args: string[]) =>
-      (await link(...args)).map((one: any) => `${one.ad_platform} ${one.kind}`);
-    expect(await names("--platform", "baidu")).toEqual(["baidu click"]);
-    expect(await names("--platform", "my_network")).toEqual(["my_network click", "my_network impression"]);
-    const all = await names("--platform", "all");
-    for (const name of ["tencent", "kuaishou", "bytedance", "baidu", "bilibili", "vivo", "oppo", "xiaomi", "huawei"])
-      expect(all).toContain(`${name} click`);
-    expect(new Set(all).size).toBe(all.length);
-    const [own] = await link("--platform", "baidu", "--macro", "oaid=__OAID_NEW__", "--macro", "extra={{EXTRA}}");
-    expect(own.url).toMatch(/&oaid=__OAID_NEW__&.*&extra=\{\{EXTRA\}\}&sign=__SIGN__$/);
-  });
-});
-
 describe("rules", () => {
   const DEFAULTS = {
-    ...{ click_window: "7d", ip_ua_window: "1d", impression_window: "1d", impressions: "off", min_gap: "0" },
-    ...{ flagged_may_win: "on", flood_per_address: "200", flood_per_device: "30", short_gap: "10s", datacentres: "" },
-    ...{ reattribution: "off", reclick_days: "30", reflux_days: "90" },
+    click_window: "7d",
+    ip_ua_window: "1d",
+    impression_window: "1d",
+    impressions: "off",
+    min_gap: "0",
+    flagged_may_win: "on",
+    flood_per_address: "200",
+    flood_per_device: "30",
+    short_gap: "10s",
+    datacentres: "",
+    reattribution: "off",
+    reclick_days: "30",
+    reflux_days: "90",
   };
   const CHANGED = {
-    ...{ click_window: "14d", ip_ua_window: "90m", impression_window: "2h", impressions: "on", min_gap: "5s" },
-    ...{ flagged_may_win: "off", flood_per_address: "0", flood_per_device: "7", short_gap: "0" },
-    ...{ datacentres: "203.0.113.0/24,2001:db8::/32", reattribution: "on", reclick_days: "1", reflux_days: "2" },
+    click_window: "14d",
+    ip_ua_window: "90m",
+    impression_window: "2h",
+    impressions: "on",
+    min_gap: "5s",
+    flagged_may_win: "off",
+    flood_per_address: "0",
+    flood_per_device: "7",
+    short_gap: "0",
+    datacentres: "203.0.113.0/24,2001:db8::/32",
+    reattribution: "on",
+    reclick_days: "1",
+    reflux_days: "2",
   };
   const optionsOf = (rules: Record<string, string>) =>
     Object.entries(rules).flatMap(([name, value]) => [`--${name.replaceAll("_", "-")}`, value]);
@@ -219,7 +144,12 @@ describe("why, what-if, fraud and the ledger of touches", () => {
   test("why says which touch won, and of every other one why it lost", async () => {
     const why = await runJson(app, "why", "old");
     expect(why).toMatchObject({
-      ...{ client_id: "old", verdict: "attributed", method: "device_id", platform: "vivo", number: 1, flags: [] },
+      client_id: "old",
+      verdict: "attributed",
+      method: "device_id",
+      platform: "vivo",
+      number: 1,
+      flags: [],
       touch: { platform: "vivo", kind: "click", campaign, aid: "7", matched_by: "device_id", outcome: "won" },
     });
     expect(why.candidates).toMatchObject(
@@ -251,7 +181,11 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     const organic = (await run(app, "why", "nobody")).stdout;
     expect(organic).toContain("Organic: no touch counted.\nNo stored touch shares a key with the user.");
     expect(await runJson(app, "why", "nobody")).toMatchObject({
-      ...{ client_id: "nobody", verdict: "organic", method: "", touch: null, candidates: [] },
+      client_id: "nobody",
+      verdict: "organic",
+      method: "",
+      touch: null,
+      candidates: [],
     });
     expectFailure(await run(app, "why", "stranger"), /has no user "stranger"/);
     expectFailure(await run({ appId: 999_999_999 } as App, "why", "old"), /no app/);
@@ -263,23 +197,47 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     const before = await runJson(app, "why", "old");
     const none = { gained: 0, lost: 0 };
     expect(await runJson(app, "what-if", ...days, "--click-window", "1d")).toEqual({
-      ...{ decisions: 4, moved: 1, moved_revenue_cents: 600 },
+      decisions: 4,
+      moved: 1,
+      moved_revenue_cents: 600,
       rows: [
         {
-          ...{ ad_platform: "natural", campaign: "", users: 1, users_then: 2, gained: 1, lost: 0 },
-          ...{ revenue_cents: 0, revenue_then_cents: 600 },
+          ad_platform: "natural",
+          campaign: "",
+          users: 1,
+          users_then: 2,
+          gained: 1,
+          lost: 0,
+          revenue_cents: 0,
+          revenue_then_cents: 600,
         },
         {
-          ...{ ad_platform: "tencent", campaign: "", users: 1, users_then: 1, ...none },
-          ...{ revenue_cents: 0, revenue_then_cents: 0 },
+          ad_platform: "tencent",
+          campaign: "",
+          users: 1,
+          users_then: 1,
+          ...none,
+          revenue_cents: 0,
+          revenue_then_cents: 0,
         },
         {
-          ...{ ad_platform: "vivo", campaign: "", users: 1, users_then: 1, ...none },
-          ...{ revenue_cents: 50, revenue_then_cents: 50 },
+          ad_platform: "vivo",
+          campaign: "",
+          users: 1,
+          users_then: 1,
+          ...none,
+          revenue_cents: 50,
+          revenue_then_cents: 50,
         },
         {
-          ...{ ad_platform: "vivo", campaign, users: 1, users_then: 0, gained: 0, lost: 1 },
-          ...{ revenue_cents: 600, revenue_then_cents: 0 },
+          ad_platform: "vivo",
+          campaign,
+          users: 1,
+          users_then: 0,
+          gained: 0,
+          lost: 1,
+          revenue_cents: 600,
+          revenue_then_cents: 0,
         },
       ],
     });

@@ -28,7 +28,10 @@ describe("account", () => {
   test("fields says what a platform's account can be told", async () => {
     const fields = await cliJson(dataDir, ["account", "fields", "--platform", "gdt"]);
     expect(fields.find((field: any) => field.name === "access_token")).toEqual({
-      ...{ name: "access_token", secret: true, fallback: "", for: "postbacks, costs" },
+      name: "access_token",
+      secret: true,
+      fallback: "",
+      for: "postbacks, costs",
       hint: "Token of the marketing interface.",
     });
     expect(fields.find((field: any) => field.name === "repeats")).toMatchObject({ secret: false, fallback: "no" });
@@ -62,7 +65,12 @@ describe("account", () => {
       last_error_at: "",
     };
     expect(made).toEqual({
-      ...{ ...base, postbacks: "on", costs: "off", rate: 20, settings: { client_id: "c" }, secrets: ["access_token"] },
+      ...base,
+      postbacks: "on",
+      costs: "off",
+      rate: 20,
+      settings: { client_id: "c" },
+      secrets: ["access_token"],
     });
     const pem = `client_secret=@${join(folder, "key.pem")}`;
     const changed = await runJson(
@@ -78,7 +86,11 @@ describe("account", () => {
       "off",
     );
     expect(changed).toEqual({
-      ...{ ...base, postbacks: "off", costs: "on", rate: 20, settings: { client_id: "c", repeats: "yes" } },
+      ...base,
+      postbacks: "off",
+      costs: "on",
+      rate: 20,
+      settings: { client_id: "c", repeats: "yes" },
       secrets: ["access_token", "client_secret"],
     });
     const taken = await runJson(app, ...key, "--set", "client_id=", "--secret", "access_token=");

@@ -27,9 +27,18 @@ describe("postback rule", () => {
     ...["--value", "factor:0.5,cap:10000", "--window", "14d", "--disabled"],
   ];
   const MADE = {
-    ...{ ad_platform: "tencent", turbo_promoted_object_id: "campaign-0000001", moment: "pay", event_type: "pay" },
-    ...{ amount: "600..5000", count: "1..3", days_since_touch: "0..7", share: "80%", value: "factor:0.5,cap:10000" },
-    ...{ window: "14d", enabled: "off", properties: ['event$product equal "gold"', "user$level between 1,5"] },
+    ad_platform: "tencent",
+    turbo_promoted_object_id: "campaign-0000001",
+    moment: "pay",
+    event_type: "pay",
+    amount: "600..5000",
+    count: "1..3",
+    days_since_touch: "0..7",
+    share: "80%",
+    value: "factor:0.5,cap:10000",
+    window: "14d",
+    enabled: "off",
+    properties: ['event$product equal "gold"', "user$level between 1,5"],
   };
 
   test("a new app tells of activation, registration, payments and the next day", async () => {
@@ -234,10 +243,22 @@ describe("postback list, status and resend", () => {
     ]);
     expect(await list("--client", "u", "--event-type", "pay")).toEqual([
       {
-        ...{ client_id: "u", event_type: "pay", subject: "o1", trace_id: "o1", ad_platform: "kuaishou", moment: "pay" },
-        ...{ rule_id: 0, status: 3, status_text: "skipped", reason: "no_account", attempts: 0, resent: 0 },
-        ...{ value_cents: null, back_cents: 0 },
-        ...{ at: expect.stringMatching(/^\d{4}-/), changed_at: expect.stringMatching(/^\d{4}-/) },
+        client_id: "u",
+        event_type: "pay",
+        subject: "o1",
+        trace_id: "o1",
+        ad_platform: "kuaishou",
+        moment: "pay",
+        rule_id: 0,
+        status: 3,
+        status_text: "skipped",
+        reason: "no_account",
+        attempts: 0,
+        resent: 0,
+        value_cents: null,
+        back_cents: 0,
+        at: expect.stringMatching(/^\d{4}-/),
+        changed_at: expect.stringMatching(/^\d{4}-/),
       },
     ]);
     expect(await list("--platform", "kuaishou")).toHaveLength(3);
@@ -253,7 +274,9 @@ describe("postback list, status and resend", () => {
 
   test("without an account nothing can be sent again, and it says why", async () => {
     expect(await runJson(app, "postback", "resend", "--status", "3")).toEqual({
-      ...{ taken: 0, refused: { no_account: 3, organic: 3 }, has_more: false },
+      taken: 0,
+      refused: { no_account: 3, organic: 3 },
+      has_more: false,
     });
     expect((await run(app, "postback", "resend", "--client", "organic", "--order", "o2")).stdout).toBe(
       "0 postbacks will be sent again.\nRefused: organic 1.\n",
@@ -305,7 +328,12 @@ describe("postback list, status and resend", () => {
     const { lanes, accounts } = await runJson(app, "postback", "status");
     expect(lanes).toEqual([
       {
-        ...{ app_id: app.appId, to: "kuaishou", waiting: 1, in_flight: 0, paused_until: "", failures: 0 },
+        app_id: app.appId,
+        to: "kuaishou",
+        waiting: 1,
+        in_flight: 0,
+        paused_until: "",
+        failures: 0,
         first_due_at: expect.stringMatching(/^\d{4}-/),
       },
     ]);

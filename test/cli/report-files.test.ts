@@ -84,7 +84,9 @@ describe("export", () => {
     const before = ["--from", "2020-01-01", "--to", "2020-12-31"];
     for (const kind of ["orders", "users", "events"])
       expect(await cli(dataDir, ["export", kind, ...ofApp(), ...before])).toEqual({
-        ...{ code: 0, stdout: "", stderr: `0 ${kind}\n` },
+        code: 0,
+        stdout: "",
+        stderr: `0 ${kind}\n`,
       });
   });
 

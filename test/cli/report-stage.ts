@@ -14,7 +14,9 @@ export const today = calendar.dayOf(Date.now());
 export const range = ["--from", today, "--to", calendar.dayOf(Date.now() + 86_400_000)];
 
 export const pay = ($order_id: string, $pay_amount: number) => ({
-  ...{ type: "track", event: "$PayEvent", time: Date.now() },
+  type: "track",
+  event: "$PayEvent",
+  time: Date.now(),
   properties: { $order_id, $pay_amount, $pay_type: "CNY" },
 });
 

@@ -125,7 +125,9 @@ describe("explain", () => {
     const cell = ["--metric", "AppGamePayAmountStandard", "--row", "channel=store", "--row", "ad_platform=natural"];
     const explained = await cliJson(dataDir, explain(...cell));
     expect(explained).toMatchObject({
-      ...{ metric: "AppGamePayAmountStandard", value: 15, sums: { pay_cents: 1_500 } },
+      metric: "AppGamePayAmountStandard",
+      value: 15,
+      sums: { pay_cents: 1_500 },
       users: [{ client_id: "u1", pay_cents: 1_500 }],
       numbers: { users: 1, orders: 2, costs: 0 },
     });

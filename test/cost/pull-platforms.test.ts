@@ -27,24 +27,44 @@ type Platform = {
 const enabled = "ENABLED";
 const PLATFORMS: Platform[] = [
   {
-    ...{ name: "tencent", start: startTencent, plans: false, e4: 100, accountName: `Account ${ACCOUNT}` },
+    name: "tencent",
+    start: startTencent,
+    plans: false,
+    e4: 100,
+    accountName: `Account ${ACCOUNT}`,
     statuses: { plan: "", ad: "ADGROUP_STATUS_ACTIVE", account: "CUSTOMER_STATUS_NORMAL" },
   },
   {
-    ...{ name: "kuaishou", start: startKuaishou, plans: true, e4: 100, accountName: `Account ${ACCOUNT}` },
+    name: "kuaishou",
+    start: startKuaishou,
+    plans: true,
+    e4: 100,
+    accountName: `Account ${ACCOUNT}`,
     statuses: { plan: "valid", ad: "valid", account: "" },
   },
   {
-    ...{ name: "bytedance", start: startOceanEngine, plans: true, e4: 100, accountName: `Account ${ACCOUNT}` },
+    name: "bytedance",
+    start: startOceanEngine,
+    plans: true,
+    e4: 100,
+    accountName: `Account ${ACCOUNT}`,
     statuses: { plan: "PROJECT_STATUS_ENABLE", ad: "OK", account: "STATUS_ENABLE" },
   },
   {
-    ...{ name: "baidu", start: startBaidu, plans: true, e4: 100, accountName: "stand-in" },
+    name: "baidu",
+    start: startBaidu,
+    plans: true,
+    e4: 100,
+    accountName: "stand-in",
     statuses: { plan: "0", ad: "", account: "" },
   },
   {
     // In dollars, of which one is 7.25 of the app's.
-    ...{ name: "asa", start: startApple, plans: true, e4: 725, accountName: `Account ${ACCOUNT}` },
+    name: "asa",
+    start: startApple,
+    plans: true,
+    e4: 725,
+    accountName: `Account ${ACCOUNT}`,
     statuses: { plan: enabled, ad: enabled, account: "ACTIVE" },
   },
 ];

@@ -111,7 +111,8 @@ test("the same over HTTP", async () => {
     to: TODAY,
   });
   expect(pulled).toMatchObject({
-    ...{ status: 200, code: 0 },
+    status: 200,
+    code: 0,
     data: { accounts: [{ ad_platform: "bytedance", days: 1, rows: 2, cost: 20.66, error: "" }] },
   });
   const status = await admin().get("cost/status", { app_id: app.appId });
@@ -155,7 +156,8 @@ describe("a pull in the background", () => {
       [0, ""],
     ]);
     expect(await admin().post("cost/pull/stop", { app_id: app.appId })).toMatchObject({
-      ...{ code: 1004, msg: "No costs are being pulled." },
+      code: 1004,
+      msg: "No costs are being pulled.",
     });
   });
 
@@ -170,7 +172,8 @@ test("the ad report shows what was pulled, with the names of the account, the pl
   const developer = ["developer", "create", "--name", "BI", "--purpose", "tests", "--apps", "all", "--approve"];
   const { app_key } = await cliJson(server.dataDir, developer);
   const report = {
-    ...{ metrics_list: ["AdCost"], dims_list: ["ad_platform", "advertiser_id", "gid", "aid"] },
+    metrics_list: ["AdCost"],
+    dims_list: ["ad_platform", "advertiser_id", "gid", "aid"],
     dims_metrics_list: ["advertiser_name", "gName", "AidName", "AidStatus"],
   };
   const { body, authorization } = signedRequest(adReportOf(app, report), app_key);

@@ -25,8 +25,16 @@ export function spent(day: string, ad: number, cents: number, change: Partial<Co
   const planId = `710000000000000000${1 + (ad % 2)}`;
   const adId = `720000000000000000${ad}`;
   return {
-    ...{ day, account: ACCOUNT, planId, planName: `Plan ${planId}`, adId, adName: `Ad ${adId}` },
-    ...{ impressions: cents * 10, clicks: cents, cents, ...change },
+    day,
+    account: ACCOUNT,
+    planId,
+    planName: `Plan ${planId}`,
+    adId,
+    adName: `Ad ${adId}`,
+    impressions: cents * 10,
+    clicks: cents,
+    cents,
+    ...change,
   };
 }
 
@@ -62,8 +70,11 @@ export const ACCESS = {
   asa: (sim: AppleStandIn): Access => ({
     adPlatform: "asa",
     settings: {
-      ...{ base_url: `${sim.url}/v1`, token_url: `${sim.url}/auth/oauth2/token` },
-      ...{ client_id: sim.clientId, team_id: sim.teamId, key_id: sim.keyId },
+      base_url: `${sim.url}/v1`,
+      token_url: `${sim.url}/auth/oauth2/token`,
+      client_id: sim.clientId,
+      team_id: sim.teamId,
+      key_id: sim.keyId,
     },
     // There is none at first: it is had with the key.
     secrets: { private_key: sim.privateKeyPem },
@@ -98,15 +109,16 @@ export class CostStage {
 
   async account(app: App, access: Access, change: Partial<PlatformAccount> = {}): Promise<PlatformAccount> {
     const account: PlatformAccount = {
-      ...{
-        appId: app.appId,
-        advertiserId: ACCOUNT,
-        postbacks: false,
-        costs: true,
-        ratePerS: 10,
-        tokenExpiresAtMs: null,
-      },
-      ...{ lastError: "", lastErrorAtMs: null, ...access, ...change },
+      appId: app.appId,
+      advertiserId: ACCOUNT,
+      postbacks: false,
+      costs: true,
+      ratePerS: 10,
+      tokenExpiresAtMs: null,
+      lastError: "",
+      lastErrorAtMs: null,
+      ...access,
+      ...change,
     };
     await storeAccount(this.pool, vault, account, 0);
     return account;

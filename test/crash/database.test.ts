@@ -94,7 +94,10 @@ test("an external database may go and come back under load: nothing is refused, 
       await load.reach(before + 200);
       expect((await server.get("/readyz")).data).toEqual({ status: "ready", database: "away" });
       expect((await admin.get("health")).data).toMatchObject({
-        ...{ state: "troubled", problems: expect.arrayContaining(["database_away"]), database: null, lanes: [] },
+        state: "troubled",
+        problems: expect.arrayContaining(["database_away"]),
+        database: null,
+        lanes: [],
         intake: { obstacle: "" },
       });
       expect(await admin.post("set-aside/replay", {})).toMatchObject({ status: 503, code: 5003 });

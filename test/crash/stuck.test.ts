@@ -35,7 +35,9 @@ test("apply that lacks a privilege is stuck, says so, and goes on with everythin
     expect(await server.get("/readyz")).toMatchObject({ status: 200, data: { status: "ready", database: "there" } });
     expect(await stuckMetric(server)).toBe(1);
     expect((await admin.get("health")).data).toMatchObject({
-      ...{ state: "troubled", problems: expect.arrayContaining(["apply_stuck"]), database: { set_aside: 0 } },
+      state: "troubled",
+      problems: expect.arrayContaining(["apply_stuck"]),
+      database: { set_aside: 0 },
       intake: { obstacle: "", apply_obstacle: expect.stringMatching(sentence) },
     });
 

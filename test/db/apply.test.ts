@@ -34,7 +34,9 @@ async function wholeBatch(): Promise<Batch> {
 }
 
 const context = async () => ({
-  ...{ parts: await loadEventParts(stage.pool), weeks: new Map(), names: new ObservedNames() },
+  parts: await loadEventParts(stage.pool),
+  weeks: new Map(),
+  names: new ObservedNames(),
   erasureDigest: new ErasureDigest(ERASURE_KEY),
   term: stage.term,
 });
@@ -45,21 +47,18 @@ test("a registration and its events become a user, its day, its events, its orde
   await stage.collect("u", [pay("o1", 600), shown, profile("profile_set", { vip: true })], { at: NOW_MS + HOUR_MS });
   await stage.applyAll();
   expect(await userOf("u")).toMatchObject({
-    ...{
-      isRegistered: true,
-      registeredAtMs: NOW_MS,
-      registeredDay: "2024-06-15",
-      adPlatform: "tencent",
-      advertiserId: "1",
-    },
-    ...{
-      payCount: 1,
-      payCents: 600,
-      adCount: 1,
-      adMicros: 12_500,
-      rewardAd24hMicros: 12_500,
-      properties: { vip: true },
-    },
+    isRegistered: true,
+    registeredAtMs: NOW_MS,
+    registeredDay: "2024-06-15",
+    adPlatform: "tencent",
+    advertiserId: "1",
+
+    payCount: 1,
+    payCents: 600,
+    adCount: 1,
+    adMicros: 12_500,
+    rewardAd24hMicros: 12_500,
+    properties: { vip: true },
   });
   expect(await rowsOf(stage.pool, "user_day", ["app_id"])).toEqual([
     {

@@ -158,10 +158,17 @@ describe("a user who comes back", () => {
     await returnOf({ clickAfterMs: 31 * DAY_MS, returnAfterMs: 31 * DAY_MS + HOUR_MS });
     const info = () => userOf("u").then((user) => userListRecord(user, stage.app).re_attribute_info);
     const second = {
-      ...{ ReAttributeAdAid: "second", ReAttributeAdCid: "", ReAttributeAdGid: "", ReAttributeAdPlatform: "vivo" },
-      ...{ ReAttributeAdvertiserID: "", ReAttributeCSite: "s2", ReAttributeChannel: "c" },
-      ...{ ReAttributeCreateTime: "2024-07-16 13:00:00", ReAttributeAdClickTime: "2024-07-16 12:00:00" },
-      ...{ ReAttributeTurboPromotedObjectID: "campaign-0000002", ReAttributeRetargetingCount: 1 },
+      ReAttributeAdAid: "second",
+      ReAttributeAdCid: "",
+      ReAttributeAdGid: "",
+      ReAttributeAdPlatform: "vivo",
+      ReAttributeAdvertiserID: "",
+      ReAttributeCSite: "s2",
+      ReAttributeChannel: "c",
+      ReAttributeCreateTime: "2024-07-16 13:00:00",
+      ReAttributeAdClickTime: "2024-07-16 12:00:00",
+      ReAttributeTurboPromotedObjectID: "campaign-0000002",
+      ReAttributeRetargetingCount: 1,
     };
     expect(await info()).toEqual(second);
     await registerAt("u", NOW_MS + 50 * DAY_MS);
@@ -317,13 +324,10 @@ test("the order in which touches and the user's own words arrive, and the cuts b
 
 describe("flags", () => {
   const flood = async (touches: number, more: object = {}) => {
-    for (let index = 0; index < touches; index += 1)
-      await click(NOW_MS - HOUR_MS + index * 1_000, {
-        oaid: "u",
-        aid: `flood ${index}`,
-        click_id: `c${index}`,
-        ...more,
-      });
+    for (let index = 0; index < touches; index += 1) {
+      const ids = { aid: `flood ${index}`, click_id: `c${index}` };
+      await click(NOW_MS - HOUR_MS + index * 1_000, { oaid: "u", ...ids, ...more });
+    }
   };
 
   test("a flood of one device is flagged, and may win all the same", async () => {
@@ -358,20 +362,17 @@ describe("flags", () => {
     ["datacentre", { datacentres: ["203.0.113.0/24"] }, () => flood(1, { ip: "203.0.113.9" })],
     ["short_gap", {}, () => click(NOW_MS - 9_999, { oaid: "u" })],
     ["future", {}, () => click(NOW_MS - HOUR_MS, { oaid: "u" }, NOW_MS - 2 * HOUR_MS)],
-  ])(
-    "%s stands on the decision, and keeps the touch from winning where the rules say so",
-    async (flag, rules, send) => {
-      await setRules(rules);
-      await send();
-      await registerAt("u", NOW_MS);
-      await stage.applyAll();
-      expect((await decisionsOf("u"))[0]).toMatchObject({ adPlatform: "vivo", flags: [flag] });
-      await setRules({ ...rules, flaggedMayWin: false });
-      await registerAt("u", NOW_MS);
-      await stage.applyAll();
-      expect((await decisionsOf("u"))[0]).toMatchObject({ adPlatform: "", flags: [] });
-    },
-  );
+  ])("%s stands on the decision, and the touch does not win where the rules say so", async (flag, rules, send) => {
+    await setRules(rules);
+    await send();
+    await registerAt("u", NOW_MS);
+    await stage.applyAll();
+    expect((await decisionsOf("u"))[0]).toMatchObject({ adPlatform: "vivo", flags: [flag] });
+    await setRules({ ...rules, flaggedMayWin: false });
+    await registerAt("u", NOW_MS);
+    await stage.applyAll();
+    expect((await decisionsOf("u"))[0]).toMatchObject({ adPlatform: "", flags: [] });
+  });
 });
 
 test("a client that is given another id keeps its decision, and a late touch finds it there", async () => {

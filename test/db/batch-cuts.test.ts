@@ -31,7 +31,8 @@ type Told = { number: number; aid: string | undefined; flags: readonly string[] 
 async function told(): Promise<Told[]> {
   const decisions = await loadDecisions(stage.pool, { appId: stage.app.appId, clientId: "u" });
   return decisions.map(({ number, candidates, flags }) => ({
-    ...{ number, flags },
+    number,
+    flags,
     aid: candidates.find(({ outcome }) => outcome === "won")?.touch.aid,
   }));
 }

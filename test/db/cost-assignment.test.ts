@@ -24,8 +24,12 @@ describe("a cost belongs to", () => {
 
   async function costsBy(...dims_list: string[]): Promise<Record<string, number>> {
     const request = readAdReport({
-      ...{ app_id: appId, date_list: [DAY, DAY], metrics_list: ["AdCost"], dims_list },
-      ...{ statistics_caliber: "behavior_occurred_time", decimal_point: 4 },
+      app_id: appId,
+      date_list: [DAY, DAY],
+      metrics_list: ["AdCost"],
+      dims_list,
+      statistics_caliber: "behavior_occurred_time",
+      decimal_point: 4,
     });
     const { items, total } = await runAdReport(database.pool, request, { payShareBp: 10_000 });
     expect(total).toEqual([{ AdCost: 63 }]);
@@ -40,7 +44,11 @@ describe("a cost belongs to", () => {
     await createCampaign(database.pool, { ...campaign, ...fields, turboPromotedObjectId: ONE });
     await createCampaign(database.pool, { ...campaign, channel: "", osPlatform: "", turboPromotedObjectId: TWO });
     const seen = (level: "plan" | "ad", objectId: string, turboPromotedObjectId: string) => ({
-      ...{ appId, adPlatform: "tencent", level, objectId, turboPromotedObjectId },
+      appId,
+      adPlatform: "tencent",
+      level,
+      objectId,
+      turboPromotedObjectId,
     });
     await noteAdCampaigns(database.pool, [
       ...[seen("ad", "a1", ONE), seen("ad", "both", ONE), seen("ad", "both", TWO)],

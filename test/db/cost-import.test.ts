@@ -43,9 +43,18 @@ describe("a file of costs", () => {
     expect(await take(csv)).toBe(1);
     expect(await costs()).toEqual([
       {
-        ...{ day: DAY, ad_platform: "kuaishou", advertiser_id: "acc", gid: "g", aid: "a", csite: "feed" },
-        ...{ channel: "store", os_platform: "ios", turbo_promoted_object_id: "campaign00000001" },
-        ...{ impressions: 1000, clicks: 20, cost_e4: 125_000 },
+        day: DAY,
+        ad_platform: "kuaishou",
+        advertiser_id: "acc",
+        gid: "g",
+        aid: "a",
+        csite: "feed",
+        channel: "store",
+        os_platform: "ios",
+        turbo_promoted_object_id: "campaign00000001",
+        impressions: 1000,
+        clicks: 20,
+        cost_e4: 125_000,
       },
     ]);
   });

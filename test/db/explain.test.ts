@@ -81,8 +81,14 @@ test("what is listed behind a cell adds up to it, for random markets, cells, fil
 describe("a cell", () => {
   const DAY = "2024-06-15";
   const base: Asked = {
-    ...{ fromDay: DAY, toDay: "2024-06-17", dims: [], caliber: "behavior_occurred_time", roiVersion: 1, decimals: 2 },
-    ...{ lists: {}, versions: [] },
+    fromDay: DAY,
+    toDay: "2024-06-17",
+    dims: [],
+    caliber: "behavior_occurred_time",
+    roiVersion: 1,
+    decimals: 2,
+    lists: {},
+    versions: [],
   };
 
   async function appWithPayer(): Promise<App> {
@@ -144,7 +150,10 @@ describe("a cell", () => {
   });
 
   const body: CellBody = {
-    ...{ app_id: 1, metric: "AdCost", date_list: [DAY, DAY], statistics_caliber: "user_activated_time" },
+    app_id: 1,
+    metric: "AdCost",
+    date_list: [DAY, DAY],
+    statistics_caliber: "user_activated_time",
     decimal_point: 2,
   };
   test.each<[string, Partial<CellBody>, RegExp]>([

@@ -29,7 +29,11 @@ test("failures of one address are one entry an hour, which says how many, with w
   failures.note({ address: "203.0.113.7", by: "one-time link" });
   expect(await entries()).toEqual([
     {
-      ...{ auditId: expect.any(Number), atMs: startedMs, actor: "unknown", address: "203.0.113.7", appId: null },
+      auditId: expect.any(Number),
+      atMs: startedMs,
+      actor: "unknown",
+      address: "203.0.113.7",
+      appId: null,
       action: "session/sign-in failed",
       details: { failures: 3, by: ["password", "one-time link"], users: ["ada"], last_at_ms: nowMs },
     },

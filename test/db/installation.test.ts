@@ -37,7 +37,8 @@ describe("an empty database", () => {
     const keys = await openKeys(database.pool, TEST_KEY, "first");
     expect(keys.vault.fingerprint).toBe(vault.fingerprint);
     expect(await openKeys(database.pool, TEST_KEY, "existing")).toMatchObject({
-      ...{ userTokenKey: keys.userTokenKey, erasureKey: keys.erasureKey },
+      userTokenKey: keys.userTokenKey,
+      erasureKey: keys.erasureKey,
     });
     await expect(openKeys(database.pool, OTHER_KEY, "first")).rejects.toThrow(
       /^SECRET_KEY is wrong: .* sealed with another key/,

@@ -26,8 +26,16 @@ async function twoOfOneOrder(): Promise<PostbackOutcome[]> {
     await createPostbackRule(
       stage.pool,
       {
-        ...{ appId, adPlatform: "", turboPromotedObjectId: "", moment, eventType, conditions: {}, shareBp: 10_000 },
-        ...{ value: { kind: "as_is" }, windowDays: 30, enabled: true },
+        appId,
+        adPlatform: "",
+        turboPromotedObjectId: "",
+        moment,
+        eventType,
+        conditions: {},
+        shareBp: 10_000,
+        value: { kind: "as_is" },
+        windowDays: 30,
+        enabled: true,
       },
       0,
     );

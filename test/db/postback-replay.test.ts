@@ -33,7 +33,12 @@ async function begin(): Promise<void> {
 }
 
 const PLAIN: Omit<NewPostbackRule, "appId" | "moment" | "eventType"> = {
-  ...{ adPlatform: "", turboPromotedObjectId: "", conditions: {}, shareBp: 10_000, windowDays: 30, enabled: true },
+  adPlatform: "",
+  turboPromotedObjectId: "",
+  conditions: {},
+  shareBp: 10_000,
+  windowDays: 30,
+  enabled: true,
   value: { kind: "as_is" },
 };
 
@@ -99,8 +104,13 @@ const bodies: fc.Arbitrary<[EntryKind, Body]> = fc.oneof(
     [
       "attributed",
       (at) => ({
-        ...{ name: "n", channel: "", version: 1, active_time: at - 4 * DAY_MS, click_time: at - 5 * DAY_MS },
-        ...{ click_company: "tencent", ad_data: { tencent: { aid: "7" } } },
+        name: "n",
+        channel: "",
+        version: 1,
+        active_time: at - 4 * DAY_MS,
+        click_time: at - 5 * DAY_MS,
+        click_company: "tencent",
+        ad_data: { tencent: { aid: "7" } },
       }),
     ],
     ["initialize", (at) => ({ name: "n", channel: "c", version: 2, history_info: { create_time: at - 9 * DAY_MS } })],

@@ -119,16 +119,34 @@ describe("a moment", () => {
     );
     expect(rows).toEqual([
       {
-        ...{ event_type: "ad_quality", trace_id: "", at_ms: second, value_cents: 400, ad_platform: "tencent" },
-        ...{ moment: "ad_view", created_at_ms: first + 10, changed_at_ms: second + 10 },
+        event_type: "ad_quality",
+        trace_id: "",
+        at_ms: second,
+        value_cents: 400,
+        ad_platform: "tencent",
+        moment: "ad_view",
+        created_at_ms: first + 10,
+        changed_at_ms: second + 10,
       },
       {
-        ...{ event_type: "first_day_pay", trace_id: "o1", at_ms: NOW_MS + 1, value_cents: 167, ad_platform: "tencent" },
-        ...{ moment: "first_day_pay", created_at_ms: NOW_MS, changed_at_ms: NOW_MS },
+        event_type: "first_day_pay",
+        trace_id: "o1",
+        at_ms: NOW_MS + 1,
+        value_cents: 167,
+        ad_platform: "tencent",
+        moment: "first_day_pay",
+        created_at_ms: NOW_MS,
+        changed_at_ms: NOW_MS,
       },
       {
-        ...{ event_type: "twice", trace_id: "", at_ms: first, value_cents: null, ad_platform: "tencent" },
-        ...{ moment: "retention_1", created_at_ms: first + 10, changed_at_ms: first + 10 },
+        event_type: "twice",
+        trace_id: "",
+        at_ms: first,
+        value_cents: null,
+        ad_platform: "tencent",
+        moment: "retention_1",
+        created_at_ms: first + 10,
+        changed_at_ms: first + 10,
       },
     ]);
     expect(await column("outbox", "due_at_ms")).toEqual([NOW_MS, first + 10, second + 10]);
@@ -188,7 +206,9 @@ describe("a moment", () => {
     await stage.collect("u", [pay("o1", 600), track("e")], { at: NOW_MS + 1 });
     await stage.collect("u", [pay("o2", 600, {}, NOW_MS - 3 * DAY_MS + 1), pay("o3", 600, {}, NOW_MS - 3 * DAY_MS)]);
     await stage.append("initialize", "h", {
-      ...{ name: "n", channel: "c", version: 1 },
+      name: "n",
+      channel: "c",
+      version: 1,
       history_info: { create_time: NOW_MS - 9 * DAY_MS, company: "gdt" },
     });
     await stage.collect("h", [pay("oh", 600), track("e")]);
@@ -285,8 +305,13 @@ describe("a user of whom more becomes known", () => {
 
   test("an activation that was told days late stays untold when something else about the user changes", async () => {
     await stage.append("attributed", "u", {
-      ...{ name: "n", channel: "", version: 1, active_time: NOW_MS - 5 * DAY_MS, click_time: NOW_MS - 6 * DAY_MS },
-      ...{ click_company: "kuaishou", ad_data: { kuaishou: { aid: "7", callback: "cb" } } },
+      name: "n",
+      channel: "",
+      version: 1,
+      active_time: NOW_MS - 5 * DAY_MS,
+      click_time: NOW_MS - 6 * DAY_MS,
+      click_company: "kuaishou",
+      ad_data: { kuaishou: { aid: "7", callback: "cb" } },
     });
     await stage.applyAll();
     expect(await postbacks()).toEqual([["activate", "", 3, "late"]]);

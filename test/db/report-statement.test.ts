@@ -29,8 +29,13 @@ const READINGS = CALIBERS.flatMap((statistics_caliber) =>
 /** Nothing has happened, so a statement that runs gives an empty report with all its containers. */
 async function expectEmpty(body: Partial<AdReportBody>): Promise<void> {
   const request = readAdReport({
-    ...{ app_id: appId, date_list: ["2024-06-01", "2024-06-30"], metrics_list: ALL, dims_list: [] },
-    ...{ statistics_caliber: "user_activated_time", decimal_point: 2, ...body },
+    app_id: appId,
+    date_list: ["2024-06-01", "2024-06-30"],
+    metrics_list: ALL,
+    dims_list: [],
+    statistics_caliber: "user_activated_time",
+    decimal_point: 2,
+    ...body,
   });
   const report = await runAdReport(database.pool, request, { payShareBp: 10_000 });
   expect(report).toEqual({

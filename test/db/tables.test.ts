@@ -1,10 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { changeApp, loadApps, rotateSecret } from "../../src/db/app.ts";
-import { isDatabaseAway, isFaultOfData, noteDriverFailure } from "../../src/db/engine/failure.ts";
-import { inTransaction, openPool } from "../../src/db/engine/pool.ts";
-import { query, sql } from "../../src/db/engine/sql.ts";
+import { inTransaction } from "../../src/db/engine/pool.ts";
 import { type EventRow, eventCopy, eventRow, findStoredEvents } from "../../src/db/event.ts";
 import { dropEventDaysBefore, loadEventParts, openEventDays } from "../../src/db/event-day.ts";
 import { confirmCursor, lockCursor, moveCursor, readCursor } from "../../src/db/journal-cursor.ts";
@@ -23,7 +19,7 @@ import { addUserDays, type UserDay } from "../../src/db/user-day.ts";
 import { APP_SECRETS } from "../../src/domain/access/app-secret.ts";
 import { POSTBACK_STATUS, shownStatusOf } from "../../src/domain/postback/postback.ts";
 import { LIMITS } from "../../src/limits.ts";
-import { log, makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
+import { makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 
 let database: TempDatabase;
 beforeAll(async () => {
@@ -70,9 +66,22 @@ test("the ledger adds to the outcomes of a minute, and is read by app and time",
 });
 
 const order = (traceId: string, change: Partial<Order> = {}): Order => ({
-  ...{ appId: 1, clientId: "c", traceId, day: "2024-06-15", atMs: 1, receivedAtMs: 2, cents: 600, currency: "USD" },
-  ...{ sentAmount: 99, hasRate: true, payCount: 1, isVirtual: 0, properties: '{"$order_id":"o"}' },
-  ...{ postbackStatus: 0, passStatus: 0, ...change },
+  appId: 1,
+  clientId: "c",
+  traceId,
+  day: "2024-06-15",
+  atMs: 1,
+  receivedAtMs: 2,
+  cents: 600,
+  currency: "USD",
+  sentAmount: 99,
+  hasRate: true,
+  payCount: 1,
+  isVirtual: 0,
+  properties: '{"$order_id":"o"}',
+  postbackStatus: 0,
+  passStatus: 0,
+  ...change,
 });
 
 test("orders are kept as they are, found by app and trace id, and summed by client", async () => {
@@ -84,17 +93,23 @@ test("orders are kept as they are, found by app and trace id, and summed by clie
   expect(await sumOrders(database.pool, { appId: 1, clientId: "c" })).toEqual({ count: 2, cents: 630 });
   expect(await sumOrders(database.pool, { appId: 1, clientId: "nobody" })).toEqual({ count: 0, cents: 0 });
   expect((await rowsOf(database.pool, "orders")).find((row: any) => row.trace_id === "o2")).toEqual({
-    ...{
-      app_id: 1,
-      client_id: "c",
-      trace_id: "o2",
-      day: "2024-06-15",
-      at_ms: 1,
-      received_at_ms: 2,
-      modified_at_ms: null,
-    },
-    ...{ cents: 30, currency: "USD", sent_amount: 99, has_rate: false, pay_count: 1, is_virtual: 1 },
-    ...{ postback_status: 0, back_cents: 0, pass_status: 0, postback_count: 0 },
+    app_id: 1,
+    client_id: "c",
+    trace_id: "o2",
+    day: "2024-06-15",
+    at_ms: 1,
+    received_at_ms: 2,
+    modified_at_ms: null,
+    cents: 30,
+    currency: "USD",
+    sent_amount: 99,
+    has_rate: false,
+    pay_count: 1,
+    is_virtual: 1,
+    postback_status: 0,
+    back_cents: 0,
+    pass_status: 0,
+    postback_count: 0,
     properties: { $order_id: "o" },
   });
 });
@@ -129,8 +144,16 @@ test("an order shows one of its postbacks' statuses, the same in memory and in t
 });
 
 const event = (change: Partial<EventRow> = {}): EventRow => ({
-  ...{ appId: 1, clientId: "c", day: "2024-06-15", atMs: 5, fingerprint: "ab".repeat(16), type: "track", event: "e" },
-  ...{ properties: '{"t":"a\\tb\\\\"}', receivedAtMs: 6, ...change },
+  appId: 1,
+  clientId: "c",
+  day: "2024-06-15",
+  atMs: 5,
+  fingerprint: "ab".repeat(16),
+  type: "track",
+  event: "e",
+  properties: '{"t":"a\\tb\\\\"}',
+  receivedAtMs: 6,
+  ...change,
 });
 
 const insert = (events: EventRow[]) =>
@@ -309,83 +332,4 @@ test("a media token is sealed, and the latest one counts", async () => {
   expect(tokens.get(1)?.get("wechat")).toBe("second");
   expect(tokens.get(2)).toBeUndefined();
   expect(JSON.stringify(await rowsOf(database.pool, "media_token"))).not.toMatch(/first|second/);
-});
-
-/** An error as the driver throws it: on the way here it was noted. */
-function thrownByDriver(error: Error): Error {
-  noteDriverFailure(error);
-  return error;
-}
-
-test.each<[boolean, unknown]>([
-  [true, Object.assign(new Error("connect"), { code: "ECONNREFUSED" })],
-  [true, Object.assign(new Error("no socket"), { code: "ENOENT" })],
-  [true, Object.assign(new Error("terminating connection"), { code: "57P01" })],
-  [true, Object.assign(new Error("starting up"), { code: "57P03" })],
-  [true, Object.assign(new Error("too many clients"), { code: "53300" })],
-  [true, Object.assign(new Error("disk full"), { code: "53100" })],
-  [true, Object.assign(new Error("deadlock"), { code: "40P01" })],
-  [true, Object.assign(new Error("terminating connection due to idle-in-transaction timeout"), { code: "25P03" })],
-  [true, Object.assign(new Error("a worker of Citus is lost"), { code: "XX000" })],
-  [true, thrownByDriver(new Error("Connection terminated unexpectedly"))],
-  [false, thrownByDriver(new TypeError("A value cannot be written."))],
-  [false, thrownByDriver(Object.assign(new Error("division by zero"), { code: "22012" }))],
-  [false, new Error("Connection terminated unexpectedly")],
-  [false, Object.assign(new Error("duplicate key"), { code: "23505" })],
-  [false, Object.assign(new Error("out of range"), { code: "22003" })],
-  [false, new Error("There is no app 7.")],
-  [false, null],
-])("a failure means that the database is away (%s): %s", (away, error) => {
-  expect(isDatabaseAway(error)).toBe(away);
-});
-
-const failure = (code: string) => Object.assign(new Error(`It failed with ${code}.`), { code });
-
-test.each<[string, boolean, unknown]>([
-  ["a number out of range", true, failure("22003")],
-  ["a text that is no UTF-8", true, failure("22021")],
-  ["a broken constraint", true, failure("23514")],
-  ["a key that is there already", true, failure("23505")],
-  ["a row that one statement changes twice", true, failure("21000")],
-  ["a value longer than an index takes", true, failure("54000")],
-  ["a plain error of our own code", true, new Error("There is no app 7.")],
-  ["a mistake of our own code", true, new TypeError("undefined is not a function")],
-  ["a mistake that Node gives a code to", true, Object.assign(new TypeError("x"), { code: "ERR_INVALID_ARG_TYPE" })],
-  ["a missing privilege", false, failure("42501")],
-  ["a missing table", false, failure("42P01")],
-  ["a missing column", false, failure("42703")],
-  ["a time limit", false, failure("57014")],
-  ["a read-only server", false, failure("25006")],
-  ["an unsupported statement", false, failure("0A000")],
-  ["a full disk", false, failure("53100")],
-  ["no more memory", false, failure("53200")],
-  ["a trigger that raises an exception", false, failure("P0001")],
-  ["an internal error of the database", false, failure("XX000")],
-  ["a lost connection", false, thrownByDriver(new Error("Connection terminated unexpectedly"))],
-  ["a stream that was cut", false, failure("ERR_STREAM_PREMATURE_CLOSE")],
-  ["a disk that cannot be read", false, failure("EIO")],
-])("%s is the data's own fault: %s", (_, isOwn, error) => {
-  expect(isFaultOfData(error)).toBe(isOwn);
-});
-
-test("a server that never answers is away, for a statement and for a transaction", async () => {
-  const silent = createServer().listen(0, "127.0.0.1");
-  await once(silent, "listening");
-  const { port } = silent.address() as AddressInfo;
-  const server = { kind: "local", host: "127.0.0.1", port, user: "u", password: "p", database: "d" } as const;
-  const pool = openPool(server, { log, connectionsMax: 1, name: "test", waitMs: 1 });
-  await expect(query(pool, sql`select 1`)).rejects.toSatisfy(isDatabaseAway);
-  await expect(inTransaction(pool, async () => {})).rejects.toSatisfy(isDatabaseAway);
-  await pool.end();
-  silent.close();
-});
-
-test("a transaction whose connection is lost fails by that, whatever its own code says", async () => {
-  const confused = new Error("Nothing of this looks like a connection.");
-  const work = inTransaction(database.pool, async (tx) => {
-    await tx.query("select pg_terminate_backend(pg_backend_pid())").catch(() => {});
-    throw confused;
-  });
-  await expect(work).rejects.toBe(confused);
-  expect([isDatabaseAway(confused), isFaultOfData(confused)]).toEqual([true, false]);
 });

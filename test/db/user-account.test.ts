@@ -150,8 +150,17 @@ const TABLES = [
 ];
 
 const ORGANIC = {
-  ...{ appId: 1, number: 1, atMs: 1, decidedAtMs: 1, method: "" as const, adPlatform: "", touchId: null },
-  ...{ touchedAtMs: null, turboPromotedObjectId: "", flags: [], candidates: [] },
+  appId: 1,
+  number: 1,
+  atMs: 1,
+  decidedAtMs: 1,
+  method: "" as const,
+  adPlatform: "",
+  touchId: null,
+  touchedAtMs: null,
+  turboPromotedObjectId: "",
+  flags: [],
+  candidates: [],
   subject: { launch: null, reported: null, keys: [] },
 };
 

@@ -71,7 +71,9 @@ test("a day is settled when it was pulled more than seven days later, and is the
 
 test("what was missed while nothing ran is due, back to the first day that was ever pulled, for ninety days", () => {
   const since = (days: number): PulledState => ({
-    ...{ changedAtMs: 0, attemptedAtMs: 0, failures: 0 },
+    changedAtMs: 0,
+    attemptedAtMs: 0,
+    failures: 0,
     pulledAtMs: new Map([[ago(days), at("12:00:00", ago(days))]]),
   });
   expect(due(since(45), at("12:00:00"))).toHaveLength(46);

@@ -11,7 +11,11 @@ const calm = {
   ordersWithoutRate: 0,
 };
 const WELL: HealthFacts = {
-  ...{ diskFreeBytes: 50 * GIB, diskFreeBytesMin: GIB, backlogBytes: 0, backlogBytesMax: 20 * GIB, applyLagMs: 900 },
+  diskFreeBytes: 50 * GIB,
+  diskFreeBytesMin: GIB,
+  backlogBytes: 0,
+  backlogBytesMax: 20 * GIB,
+  applyLagMs: 900,
   isApplyStuck: false,
   database: calm,
 };
@@ -43,10 +47,19 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
 
 test("everything at once is told in the order of what is worst", () => {
   const everything: HealthFacts = {
-    ...{ diskFreeBytes: 0, diskFreeBytesMin: GIB, backlogBytes: 1, backlogBytesMax: 0, applyLagMs: 1e6 },
+    diskFreeBytes: 0,
+    diskFreeBytesMin: GIB,
+    backlogBytes: 1,
+    backlogBytesMax: 0,
+    applyLagMs: 1e6,
     isApplyStuck: true,
     database: {
-      ...{ cubeAgeMs: 1e7, setAside: 1, pausedLanes: 1, accountErrors: 1, failingCosts: 1, ordersWithoutRate: 1 },
+      cubeAgeMs: 1e7,
+      setAside: 1,
+      pausedLanes: 1,
+      accountErrors: 1,
+      failingCosts: 1,
+      ordersWithoutRate: 1,
     },
   };
   const expected = HEALTH_PROBLEMS.filter((problem) => problem !== "database_away" && problem !== "disk_filling");

@@ -83,7 +83,9 @@ test("a packed registration is measured by what is inside", async () => {
   const headers = { "gravity-content-compress": "gzip" };
   const body = { client_id: "packed", name: "n", channel: "c", version: 1, noise: "x".repeat(LIMITS.userBodyBytes) };
   expect(await post(collection("user/register"), gzipSync(JSON.stringify(body)), headers)).toMatchObject({
-    ...{ status: 413, code: 1413, msg: `The unpacked body is larger than ${LIMITS.userBodyBytes} bytes.` },
+    status: 413,
+    code: 1413,
+    msg: `The unpacked body is larger than ${LIMITS.userBodyBytes} bytes.`,
   });
   const small = JSON.stringify({ ...body, noise: "" });
   expect(await post(collection("user/register"), gzipSync(small), headers)).toMatchObject({ code: 0 });

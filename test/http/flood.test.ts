@@ -21,8 +21,12 @@ let other: App;
 beforeAll(async () => {
   server = await TouchpointProcess.start({
     env: {
-      ...{ TRUSTED_PROXIES: "127.0.0.1", BODY_BYTES_MAX: "256KiB", BODIES_IN_FLIGHT_BYTES_MAX: `${BODIES_MAX}` },
-      ...{ APP_ENTRIES_PER_S: "1", APP_BYTES_PER_S: "256KiB", ADDRESS_ENTRIES_PER_S: "1" },
+      TRUSTED_PROXIES: "127.0.0.1",
+      BODY_BYTES_MAX: "256KiB",
+      BODIES_IN_FLIGHT_BYTES_MAX: `${BODIES_MAX}`,
+      APP_ENTRIES_PER_S: "1",
+      APP_BYTES_PER_S: "256KiB",
+      ADDRESS_ENTRIES_PER_S: "1",
     },
   });
   [app, other] = [await server.appWith(["a"]), await server.appWith(["a"])];

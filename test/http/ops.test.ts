@@ -195,8 +195,14 @@ describe("the ledger", () => {
     const { received, ...outcomes } = await tables.ledger(app);
     expect(received).toBe(2 * mix.length + 1);
     expect(outcomes).toEqual({
-      ...{ stored: 4, duplicate: 5, bad_name: 4, bad_type: 6 },
-      ...{ bad_properties: 2, bad_time: 2, too_old: 2, too_new: 2 },
+      stored: 4,
+      duplicate: 5,
+      bad_name: 4,
+      bad_type: 6,
+      bad_properties: 2,
+      bad_time: 2,
+      too_old: 2,
+      too_new: 2,
     });
     expect(Object.values(outcomes).reduce((sum, events) => sum + events, 0)).toBe(received);
     expect(await tables.events(app)).toHaveLength(outcomes.stored!);

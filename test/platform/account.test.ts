@@ -42,7 +42,9 @@ test("settings and secrets, switches and the rate are read", () => {
   };
   expect(readAccount("vivo", { ...given, postbacks: "off", rate: "50" })).toEqual({
     values: { ...given.settings, ...given.secrets },
-    ...{ postbacks: false, costs: undefined, ratePerS: 50 },
+    postbacks: false,
+    costs: undefined,
+    ratePerS: 50,
   });
   expect(readAccount("vivo", { settings: { url: "" } }).values).toEqual({ url: "" });
 });

@@ -118,7 +118,10 @@ describe("ad_params", () => {
   test("fills in only what the query leaves open", () => {
     const ad_params = { clickid: "inner", promotionid: "8", csite: "9", callback: "x" };
     expect(withAdParams({ ...DOUYIN, promotionid: "__PROMOTION_ID__", ad_params })).toEqual({
-      ...{ ...DOUYIN, promotionid: "8", csite: "9", ad_params },
+      ...DOUYIN,
+      promotionid: "8",
+      csite: "9",
+      ad_params,
     });
   });
 

@@ -35,16 +35,28 @@ test.each(CONNECTORS)("%s names each field once, and its keys and tokens are sec
 
 /** An account in which every field has a value of its own. */
 const FULL: Readonly<Record<string, string>> = {
-  ...{
-    access_token: "s3cret-a",
-    refresh_token: "s3cret-r",
-    client_secret: "s3cret-c",
-    wechat_access_token: "s3cret-w",
-  },
-  ...{ token: "s3cret-t", akey: "s3cret-k", gateway_token: "s3cret-g", sign_key: "s3cret-s", encrypt_key: "s3cret-e" },
-  ...{ key: Buffer.from("s3cret-k-16bytes").toString("base64"), salt: "s3cret-o", secret_key: "s3cret-h" },
-  ...{ client_id: "1", user_action_set_id: "2", page: "https://g.example/", gateway_id: "3", src_id: "4" },
-  ...{ pkg_name: "p", pkg: "p", app_id: "5", customer_id: "6", wechat_app_id: "wx1" },
+  access_token: "s3cret-a",
+  refresh_token: "s3cret-r",
+  client_secret: "s3cret-c",
+  wechat_access_token: "s3cret-w",
+  token: "s3cret-t",
+  akey: "s3cret-k",
+  gateway_token: "s3cret-g",
+  sign_key: "s3cret-s",
+  encrypt_key: "s3cret-e",
+  key: Buffer.from("s3cret-k-16bytes").toString("base64"),
+  salt: "s3cret-o",
+  secret_key: "s3cret-h",
+  client_id: "1",
+  user_action_set_id: "2",
+  page: "https://g.example/",
+  gateway_id: "3",
+  src_id: "4",
+  pkg_name: "p",
+  pkg: "p",
+  app_id: "5",
+  customer_id: "6",
+  wechat_app_id: "wx1",
 };
 
 /** One platform's address is not known, so that an account says it. */

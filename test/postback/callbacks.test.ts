@@ -54,8 +54,15 @@ describe("an attribution callback", () => {
     expect(gate.calls[0]!.method).toBe("GET");
     const query = new URL(gate.calls[0]!.target, gate.url).searchParams;
     expect(Object.fromEntries(query)).toEqual({
-      ...{ c: "u/1 &x=中", p: "tencent", m: "click_key", a: "7", t: String(at), r: String(NOW_MS), o: "__OTHER__" },
-      ...{ ch: "a b&c", i: expect.stringMatching(/^[0-9a-f]{32}$/) },
+      c: "u/1 &x=中",
+      p: "tencent",
+      m: "click_key",
+      a: "7",
+      t: String(at),
+      r: String(NOW_MS),
+      o: "__OTHER__",
+      ch: "a b&c",
+      i: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
     expect(await stage.postbacks("event_type, status, ad_platform")).toEqual([
       { event_type: "$attribution", status: 1, ad_platform: "" },
@@ -94,8 +101,13 @@ describe("an event callback", () => {
     const signature = createHmac("sha256", "s3cret").update(`${timestamp}.${body}`).digest("hex");
     expect(headers["touchpoint-signature"]).toBe(signature);
     expect(JSON.parse(body)).toMatchObject({
-      ...{ app_id: stage.stage.app.appId, client_id: "u", event: "level", time: NOW_MS, properties: { n: 3 } },
-      ...{ id: headers["touchpoint-id"], attribution: { ad_platform: "tencent", channel: "c" } },
+      app_id: stage.stage.app.appId,
+      client_id: "u",
+      event: "level",
+      time: NOW_MS,
+      properties: { n: 3 },
+      id: headers["touchpoint-id"],
+      attribution: { ad_platform: "tencent", channel: "c" },
     });
     // Neither the order nor the ad report takes it for a postback.
     expect(await stage.orders()).toEqual([{ trace_id: "o1", postback_status: 0, back_cents: 0 }]);
@@ -151,7 +163,8 @@ describe("a private network", () => {
   test("a name is judged by what is called: the address that was found", async () => {
     const asked: string[] = [];
     const sender = new Sender({
-      ...{ deadlineMs: PATIENCE_MS, connectionsMax: 1 },
+      deadlineMs: PATIENCE_MS,
+      connectionsMax: 1,
       mayCall: (address) => {
         asked.push(address);
         return address === "127.0.0.1";

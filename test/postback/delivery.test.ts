@@ -40,7 +40,9 @@ async function account(server: Touchpoint, app: App, url: string): Promise<void>
 async function player(server: Touchpoint, app: App, client: string, orders: Record<string, number>): Promise<void> {
   await server.register(app, client, { ad_data: { callback: `cb-${client}`, ksUnitId: "1" } });
   const events = Object.entries(orders).map(([order, cents]) => ({
-    ...{ type: "track", event: "$PayEvent", time: Date.now() },
+    type: "track",
+    event: "$PayEvent",
+    time: Date.now(),
     properties: { $pay_amount: cents, $order_id: order, $pay_type: "CNY" },
   }));
   await server.collect(app, client, events);

@@ -25,8 +25,16 @@ beforeAll(async () => {
   await createPostbackRule(
     stage.pool,
     {
-      ...{ appId, adPlatform: "", turboPromotedObjectId: "", moment: "first_pay", eventType: "first_pay" },
-      ...{ conditions: {}, shareBp: 10_000, value: { kind: "as_is" }, windowDays: 30, enabled: true },
+      appId,
+      adPlatform: "",
+      turboPromotedObjectId: "",
+      moment: "first_pay",
+      eventType: "first_pay",
+      conditions: {},
+      shareBp: 10_000,
+      value: { kind: "as_is" },
+      windowDays: 30,
+      enabled: true,
     },
     0,
   );
@@ -64,11 +72,13 @@ async function accounts(): Promise<void> {
   await stage.account({
     adPlatform: "tencent",
     settings: {
-      ...{ url: `${tencent.url}/v3.0/user_actions/add`, token_url: `${tencent.url}/oauth/token` },
+      url: `${tencent.url}/v3.0/user_actions/add`,
+      token_url: `${tencent.url}/oauth/token`,
       client_id: tencent.clientId,
     },
     secrets: {
-      ...{ access_token: tencent.tokens.accessToken, refresh_token: tencent.tokens.refreshToken },
+      access_token: tencent.tokens.accessToken,
+      refresh_token: tencent.tokens.refreshToken,
       client_secret: tencent.clientSecret,
     },
   });

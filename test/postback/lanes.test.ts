@@ -133,11 +133,14 @@ describe("a token that has run out", () => {
   const account = (change: Record<string, string> = {}) => ({
     adPlatform: "tencent",
     settings: {
-      ...{ url: `${tencent.url}/v3.0/user_actions/add`, token_url: `${tencent.url}/oauth/token` },
-      ...{ client_id: tencent.clientId, ...change },
+      url: `${tencent.url}/v3.0/user_actions/add`,
+      token_url: `${tencent.url}/oauth/token`,
+      client_id: tencent.clientId,
+      ...change,
     },
     secrets: {
-      ...{ access_token: tencent.tokens.accessToken, refresh_token: tencent.tokens.refreshToken },
+      access_token: tencent.tokens.accessToken,
+      refresh_token: tencent.tokens.refreshToken,
       client_secret: tencent.clientSecret,
     },
   });

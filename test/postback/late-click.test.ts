@@ -32,8 +32,11 @@ test("what could not be told for want of the click's callback is told once a lat
   await eventually(async () => expect(await statuses()).toEqual([{ status: 3 }]));
   expect(bytedance.calls).toBe(0);
   await server.get("/event_center/api/v1/event/click/", {
-    ...{ app_id: String(app.appId), company: "bytedance", promotion_id: "7001" },
-    ...{ callback: "clue1", ts: String(clickedAtMs) },
+    app_id: String(app.appId),
+    company: "bytedance",
+    promotion_id: "7001",
+    callback: "clue1",
+    ts: String(clickedAtMs),
   });
   await eventually(() =>
     expect(bytedance.accepted.map(({ key, code }) => `${key} ${code}`).sort()).toEqual([

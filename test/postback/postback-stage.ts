@@ -74,9 +74,16 @@ export class PostbackStage {
   worker(change: Partial<WorkerOptions> = {}): PostbackWorker {
     const { pool, clock } = this;
     const worker = new PostbackWorker({
-      ...{ pool, vault, log, clock, elapsed: () => this.elapsedMs, backOffMs: BACK_OFF_MS },
+      pool,
+      vault,
+      log,
+      clock,
+      elapsed: () => this.elapsedMs,
+      backOffMs: BACK_OFF_MS,
       mayCallPrivate: { platforms: true, callbacks: false },
-      ...{ deadlineMs: PATIENCE_MS, connectionsMax: 64, ...change },
+      deadlineMs: PATIENCE_MS,
+      connectionsMax: 64,
+      ...change,
     });
     this.#workers.push(worker);
     return worker;

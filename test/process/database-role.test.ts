@@ -35,7 +35,10 @@ test("a cluster in which the superuser served is moved to a role that owns its t
     expect(existsSync(join(dataDir, "postgres.log.1")), "what was logged before").toBe(false);
     await connected(again.connection, async (client) => {
       expect(await mayDo(client)).toEqual({
-        ...{ rolname: "touchpoint_server", rolsuper: false, rolcreaterole: false, rolcreatedb: false },
+        rolname: "touchpoint_server",
+        rolsuper: false,
+        rolcreaterole: false,
+        rolcreatedb: false,
       });
       const owners = await client.query(
         `select distinct pg_get_userbyid(relowner) as owner from pg_class

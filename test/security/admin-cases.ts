@@ -4,7 +4,10 @@ import { dayOf, recentDays } from "../http/report/reports.ts";
 
 /** What belongs to the other app, and must neither be seen nor changed. */
 export const THEIRS = {
-  ...{ client: "their-client", order: "their-order", channel: "their-channel", openid: "their-openid" },
+  client: "their-client",
+  order: "their-order",
+  channel: "their-channel",
+  openid: "their-openid",
   campaign: "theirs0123456789",
   /** Known once it is made. */
   ruleId: 0,
@@ -19,7 +22,9 @@ const range = () => ({ from: dayOf(Date.now()), to: dayOf(Date.now()) });
 const cell = () => ({ date_list: recentDays(), statistics_caliber: "user_activated_time", decimal_point: 2 });
 
 const asked = () => ({
-  ...{ ...cell(), metrics_list: ["AppActivateStandard"], dims_list: ["gid"] },
+  ...cell(),
+  metrics_list: ["AppActivateStandard"],
+  dims_list: ["gid"],
   filtering: { channel_list: [THEIRS.channel], turbo_promoted_object_id_list: [THEIRS.campaign] },
 });
 
@@ -33,7 +38,9 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "POST /admin/api/v1/apps/rotate": ofAdmin(0, ({ appId }) => ({ app_id: appId, which: "aes_key" })),
   "GET /admin/api/v1/metadata": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/metadata/events/declare": ofAdmin(0, ({ appId }) => ({
-    ...{ app_id: appId, names: ["our_event"], state: "declared" },
+    app_id: appId,
+    names: ["our_event"],
+    state: "declared",
   })),
   "POST /admin/api/v1/metadata/properties/declare": ofAdmin(0, ({ appId }) => ({
     app_id: appId,
@@ -79,7 +86,10 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "GET /admin/api/v1/cost/pull": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/cost/pull/stop": ofAdmin(1004, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/report/explain": ofAdmin(0, ({ appId }) => ({
-    ...{ ...cell(), app_id: appId, metric: "AppROI", row: { channel: THEIRS.channel } },
+    ...cell(),
+    app_id: appId,
+    metric: "AppROI",
+    row: { channel: THEIRS.channel },
   })),
   "POST /admin/api/v1/report/ad": ofAdmin(0, ({ appId }) => ({ ...asked(), app_id: appId })),
   "POST /admin/api/v1/report/ad/batch": ofAdmin(0, ({ appId }) => ({ app_id: appId, reports: [asked()] })),
@@ -88,13 +98,20 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
   "GET /admin/api/v1/report/catalogue": ofAdmin(0, () => ({})),
   "GET /admin/api/v1/report/views": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/report/views/save": ofAdmin(1004, ({ appId }) => ({
-    ...{ app_id: appId, view_id: THEIRS.viewId, name: "x", parameters: {} },
+    app_id: appId,
+    view_id: THEIRS.viewId,
+    name: "x",
+    parameters: {},
   })),
   "POST /admin/api/v1/report/views/rename": ofAdmin(1004, ({ appId }) => ({
-    ...{ app_id: appId, view_id: THEIRS.viewId, name: "x" },
+    app_id: appId,
+    view_id: THEIRS.viewId,
+    name: "x",
   })),
   "POST /admin/api/v1/report/views/share": ofAdmin(1004, ({ appId }) => ({
-    ...{ app_id: appId, view_id: THEIRS.viewId, is_shared: true },
+    app_id: appId,
+    view_id: THEIRS.viewId,
+    is_shared: true,
   })),
   "POST /admin/api/v1/report/views/remove": ofAdmin(1004, ({ appId }) => ({ app_id: appId, view_id: THEIRS.viewId })),
   "POST /admin/api/v1/export": ofAdmin(0, ({ appId }) => ({
@@ -103,10 +120,14 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] },
   })),
   "POST /admin/api/v1/report/orders": ofAdmin(0, ({ appId }) => ({
-    ...{ app_id: appId, user_filtering: { client_id_list: [THEIRS.client] }, event_filtering: {} },
+    app_id: appId,
+    user_filtering: { client_id_list: [THEIRS.client] },
+    event_filtering: {},
   })),
   "POST /admin/api/v1/report/users": ofAdmin(0, ({ appId }) => ({
-    ...{ app_id: appId, user_filtering: { channel_list: [THEIRS.channel] }, event_filtering: {} },
+    app_id: appId,
+    user_filtering: { channel_list: [THEIRS.channel] },
+    event_filtering: {},
   })),
   "GET /admin/api/v1/report/fields": ofAdmin(0, ({ appId }) => ({ app_id: appId, list: "orders" })),
   "GET /admin/api/v1/user": ofAdmin(2000, ({ appId }) => ({ app_id: appId, client_id: THEIRS.client })),

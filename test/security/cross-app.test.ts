@@ -104,18 +104,24 @@ const naming =
     ENDPOINTS.find((one) => one.method === method && one.path === path)!.call(theirs, THEIRS.client);
 
 const CODES_OF_COLLECTION: Readonly<Record<string, number>> = {
-  ...{
-    "POST event/collect": 2000,
-    "POST eventv2/collect": 2000,
-    "POST user/device_info": 2000,
-    "POST user/update_data": 2000,
-  },
-  ...{ "POST user/reset_client_id": 2000, "POST event/consumer_event": 2000, "POST event/handle_event": 2000 },
-  ...{ "POST user/get": 0, "GET user/get": 0, "GET event/postback_info": 0, "POST event/postback_info": 0 },
+  "POST event/collect": 2000,
+  "POST eventv2/collect": 2000,
+  "POST user/device_info": 2000,
+  "POST user/update_data": 2000,
+  "POST user/reset_client_id": 2000,
+  "POST event/consumer_event": 2000,
+  "POST event/handle_event": 2000,
+  "POST user/get": 0,
+  "GET user/get": 0,
+  "GET event/postback_info": 0,
+  "POST event/postback_info": 0,
   // Whoever registers under an id that is taken elsewhere is another user.
-  ...{ "POST user/register": 0, "POST user/register/attributed": 0, "POST user/initialize": 0 },
+  "POST user/register": 0,
+  "POST user/register/attributed": 0,
+  "POST user/initialize": 0,
   // Signed with their key.
-  ...{ "POST base/wx/access_token/refresh": 2002, "POST base/media/access_token/refresh": 2002 },
+  "POST base/wx/access_token/refresh": 2002,
+  "POST base/media/access_token/refresh": 2002,
 };
 
 const filters = { user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] } };

@@ -53,7 +53,11 @@ test("whatever is sent, the answer is HTTP and the envelope, nothing is our faul
   const admin = adminTokenOf(server);
   const world = fuzzWorld({ app, appKey: developer.appKey, adminToken: admin, developers: spare });
   const { operations, faults, codes } = await fuzz({
-    ...{ url: server.url, world, seed: SEED, seconds: SECONDS, requestsMin: "each" },
+    url: server.url,
+    world,
+    seed: SEED,
+    seconds: SECONDS,
+    requestsMin: "each",
   });
   expect(operations).toBeGreaterThan(40);
   expect(oneOfEach(faults)).toEqual([]);

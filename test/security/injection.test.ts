@@ -103,7 +103,14 @@ async function collectWith(text: string, client: string): Promise<void> {
     ],
   ];
   const click = {
-    ...{ channel: text, callback: text, aid: text, gid: text, ip: text, ua: text, oaid: text, track_id: text },
+    channel: text,
+    callback: text,
+    aid: text,
+    gid: text,
+    ip: text,
+    ua: text,
+    oaid: text,
+    track_id: text,
     [text]: text,
   };
   sent.push(["click", server.get(`${BASE}/event/click/`, { app_id: String(app.appId), company: "vivo", ...click })]);

@@ -12,7 +12,13 @@ async function scoreOf(rates: Rates, andThen: (played: Played) => Promise<void> 
   const place = temporaryPlace();
   try {
     const played = await simulate({
-      ...{ seed: 3, days: 5, people: 150, tickMs: 180 * 60_000, rates, endMs: Date.now(), dataDir: place.dataDir },
+      seed: 3,
+      days: 5,
+      people: 150,
+      tickMs: 180 * 60_000,
+      rates,
+      endMs: Date.now(),
+      dataDir: place.dataDir,
     });
     const score = await scoreMarket(played);
     const lines = played.truth.people.map((person) => truthLine(person, "Asia/Shanghai"));

@@ -194,7 +194,10 @@ describe("Xiaomi", () => {
 
 describe("Huawei", () => {
   const PAID = {
-    ...{ callback: "cb", conversion_type: "paid", conversion_time: String(NOW_SECONDS), timestamp: String(NOW_MS) },
+    callback: "cb",
+    conversion_type: "paid",
+    conversion_time: String(NOW_SECONDS),
+    timestamp: String(NOW_MS),
     conversion_price: "6.48",
   };
   const send = (body: object, change: { secretKey?: string; validTime?: number } = {}) => {

@@ -134,6 +134,8 @@ export function dataOf({ status, headers: _, ...answer }: Answer, schema: TSchem
 }
 
 export const refused = (msg: RegExp, code = 1004) => ({
-  ...{ status: 200, code, data: {} },
+  status: 200,
+  code,
+  data: {},
   msg: expect.stringMatching(msg),
 });

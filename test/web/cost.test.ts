@@ -49,7 +49,9 @@ async function open(tab: string, options: Parameters<ConsoleTest["visit"]>[0] = 
 }
 
 const csvFile = (...lines: string[]) => ({
-  ...{ name: "costs.csv", mimeType: "text/csv", buffer: Buffer.from([HEADER, ...lines].join("\n")) },
+  name: "costs.csv",
+  mimeType: "text/csv",
+  buffer: Buffer.from([HEADER, ...lines].join("\n")),
 });
 
 describe("pulls", () => {

@@ -163,7 +163,8 @@ describe("filters", () => {
     await dialog(page).waitFor({ state: "detached" });
     const wanted = {
       user_filtering: {
-        ...{ ad_platform_list: ["tencent", "natural", "kuaishou"], create_date_list: [FROM, TO] },
+        ad_platform_list: ["tencent", "natural", "kuaishou"],
+        create_date_list: [FROM, TO],
       },
       event_filtering: { Amount: { operator: "between", values: [600, 999_999_999_999] }, PayCount: ["1"] },
       property_condition: [{ field: "user$pay_count", operator: "between", values: [1, 99] }],
@@ -202,7 +203,8 @@ describe("filters", () => {
     await form.waitFor({ state: "detached" });
     const filters = JSON.parse(new URL(page.url()).searchParams.get("filters")!);
     expect(filters).toEqual({
-      ...{ user: {}, event: {} },
+      user: {},
+      event: {},
       conditions: [{ field: "user$level", operator: "equal", values: [1.05] }],
     });
   });

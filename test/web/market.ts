@@ -22,7 +22,13 @@ export type ServedMarket = {
 export async function serveMarket({ days = 15, people = 300 } = {}): Promise<ServedMarket> {
   const place = temporaryPlace();
   const played = await simulate({
-    ...{ seed: SEED, days, people, tickMs: TICK_MS, endMs: Date.now(), dataDir: place.dataDir, flaggedMayWin: true },
+    seed: SEED,
+    days,
+    people,
+    tickMs: TICK_MS,
+    endMs: Date.now(),
+    dataDir: place.dataDir,
+    flaggedMayWin: true,
   });
   const appKey = await played.operator.developerKey();
   await played.server.stop();

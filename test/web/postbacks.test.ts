@@ -121,8 +121,14 @@ describe("the outbox", () => {
 describe("rules", () => {
   test("are readable in both themes and languages", async () => {
     await change("postback/rules/create", {
-      ...{ moment: "pay", event_type: "pay", ad_platform: "kuaishou", amount: "600..5000", count: "1..3" },
-      ...{ share: "80%", value: "factor:0.5,cap:10000", properties: ['event$product equal "gold"'] },
+      moment: "pay",
+      event_type: "pay",
+      ad_platform: "kuaishou",
+      amount: "600..5000",
+      count: "1..3",
+      share: "80%",
+      value: "factor:0.5,cap:10000",
+      properties: ['event$product equal "gold"'],
     });
     const visit = await open("rules");
     await visit.inspect("postback-rules", (page) => page.getByText('event$product equal "gold"').waitFor());

@@ -54,7 +54,9 @@ export class ReportStage {
 
 /** As the console writes numbers in English. */
 export const money = new Intl.NumberFormat("en-GB", {
-  ...{ style: "currency", currency: "CNY", currencyDisplay: "narrowSymbol" },
+  style: "currency",
+  currency: "CNY",
+  currencyDisplay: "narrowSymbol",
 });
 export const count = new Intl.NumberFormat("en-GB");
 export const percent = new Intl.NumberFormat("en-GB", { style: "percent", minimumFractionDigits: 2 });

@@ -346,8 +346,14 @@ describe("the ad report", () => {
 
   test("a link shows the same to somebody else", async () => {
     const { page } = await open({
-      ...{ dims: "os_platform,date", metrics: "AppROI,AdCost", sort: "AppROI:asc", size: "20", page: "2", roi: "2" },
-      ...{ ad_platform: "tencent,natural", decimals: "4" },
+      dims: "os_platform,date",
+      metrics: "AppROI,AdCost",
+      sort: "AppROI:asc",
+      size: "20",
+      page: "2",
+      roi: "2",
+      ad_platform: "tencent,natural",
+      decimals: "4",
     });
     const rows = await table(page).locator("tbody").textContent();
     const other = await stage.site.visit({ as: await stage.site.analyst() });

@@ -7,7 +7,8 @@ import { ConsoleTest, type Visit } from "./browser.ts";
 
 const PEOPLE = 60;
 const CAMPAIGNS = ["Spring sale", "Summer league", "New heroes"].map((name, index) => ({
-  ...{ name, turbo_promoted_object_id: `campaign-000000${index}` },
+  name,
+  turbo_promoted_object_id: `campaign-000000${index}`,
 }));
 const COMPANIES = ["tencent", "kuaishou", "bytedance", ""];
 const PRICES = [600, 1_200, 3_000, 6_800, 12_800, 32_800];
@@ -44,13 +45,13 @@ export class ResultsStage {
     const company = COMPANIES[number % COMPANIES.length]!;
     const registeredAtMs = nowMs - (number % 10) * DAY_MS - number * 60_000;
     await register(this.site.server, app, client, {
-      ...{
-        name: `Player ${number}`,
-        channel: company === "" ? "official" : `${company}_store`,
-        version: 101 + (number % 3),
-      },
-      ...{ active_time: registeredAtMs, click_time: registeredAtMs - HOUR_MS, click_company: company },
-      ...{ turbo_promoted_object_id: company === "" ? "" : CAMPAIGNS[number % 3]!.turbo_promoted_object_id },
+      name: `Player ${number}`,
+      channel: company === "" ? "official" : `${company}_store`,
+      version: 101 + (number % 3),
+      active_time: registeredAtMs,
+      click_time: registeredAtMs - HOUR_MS,
+      click_company: company,
+      turbo_promoted_object_id: company === "" ? "" : CAMPAIGNS[number % 3]!.turbo_promoted_object_id,
       ad_data: company === "" ? {} : { [company]: { account_id: "1", advertiser_id: "1", aid: `ad-${number % 5}` } },
     });
     const paid = number % 5 === 0 ? 3 : number % 2;

@@ -39,7 +39,9 @@ test("a new rule is one that the server takes, and amounts are typed in major un
 
 test("of a moment without amounts none are asked for, and what is typed wrong is for the server to refuse", () => {
   expect(fieldsOf({ ...NEW_RULE, momentKind: "register", amountFrom: "6", countTo: "2" })).toMatchObject({
-    ...{ moment: "register", amount: "", count: "" },
+    moment: "register",
+    amount: "",
+    count: "",
   });
   const refused = (change: object) => () => readPostbackRule(fieldsOf({ ...NEW_RULE, ...change }));
   expect(refused({ amountFrom: "six" })).toThrow(/^amount must be bounds/);

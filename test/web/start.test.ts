@@ -121,7 +121,10 @@ describe("apps and tokens", () => {
     await button(visit, "Save").click();
     await page.getByText("Quiet Meadow is saved.").waitFor();
     expect(await appNamed("Quiet Meadow")).toMatchObject({
-      ...{ currency: "USD", rates: { EUR: "1.08" }, pay_share: 0.625, require_registration: false },
+      currency: "USD",
+      rates: { EUR: "1.08" },
+      pay_share: 0.625,
+      require_registration: false,
     });
   });
 

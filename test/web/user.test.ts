@@ -48,7 +48,9 @@ async function makeStar(): Promise<void> {
   await touch({ ...ad, company: "oppo", ts: now - 9 * DAY_MS });
   await touch({ ...ad, company: "xiaomi", ts: now - 20_000 });
   await site.server.register(app, "star", {
-    ...{ name: "Ann", wx_openid: "openid-star", wx_unionid: "unionid-star" },
+    name: "Ann",
+    wx_openid: "openid-star",
+    wx_unionid: "unionid-star",
     device_info: { os_name: "android", oaid: OAID, imei: "A6600000000001", phone_brand: "Redmi", phone_model: "K40" },
   });
   await site.server.collect(app, "star", [
@@ -71,7 +73,10 @@ async function makeReturned(): Promise<void> {
   const longAgo = Date.now() - 40 * DAY_MS;
   await site.server.post("user/register/attributed/", app, {
     ...attributedRegistration("returned"),
-    ...{ active_time: longAgo, click_time: longAgo, click_company: "", ad_data: {} },
+    active_time: longAgo,
+    click_time: longAgo,
+    click_company: "",
+    ad_data: {},
     device_info: { os_name: "ios", idfa: IDFA },
   });
   await touch({ company: "vivo", idfa: IDFA, ts: Date.now() - HOUR_MS });

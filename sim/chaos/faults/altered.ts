@@ -15,7 +15,8 @@ export async function getsStuck({ place, findings, form }: Trouble, alter: () =>
   await until("apply says that it is stuck", isStuck, { waitMs: PATIENCE_MS });
   await Promise.all([sleep(STUCK_MS[form]), place.flows(EVENTS)]);
   findings.equal(7, "entries set aside though only the database was at fault", {
-    ...{ is: await setAside(place), should: before },
+    is: await setAside(place),
+    should: before,
   });
 }
 
@@ -34,7 +35,8 @@ const TABLE = "orders";
 const gone: Fault = {
   name: "table_gone",
   what: "a table that apply writes is renamed while events go on coming in, and gets its name back",
-  ...{ kind: "other", at: "external" },
+  kind: "other",
+  at: "external",
   inflict: (trouble) =>
     getsStuck(trouble, () => trouble.place.pool.query(`alter table ${TABLE} rename to ${TABLE}_away`)),
   async mend(trouble) {
@@ -46,7 +48,8 @@ const gone: Fault = {
 const readOnly: Fault = {
   name: "read_only",
   what: "the database turns read-only, as a standby is or a cluster that runs out of transaction ids, and writable again",
-  ...{ kind: "other", at: "external" },
+  kind: "other",
+  at: "external",
   inflict: (trouble) => getsStuck(trouble, () => setReadOnly(trouble.place, "on")),
   async mend(trouble) {
     await setReadOnly(trouble.place, "off");

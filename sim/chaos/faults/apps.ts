@@ -12,7 +12,8 @@ const FLOOD_MS = { short: 2_000, long: 10_000 };
 const flood: Fault = {
   name: "flooded_app",
   what: `one app sends ${EVENTS} events a call on ${LANES} connections without a pause, beside the market's own`,
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict({ place, findings, form }) {
     const guest = await Guest.invite(place);
     findings.equal(8, "a registration", { is: (await guest.register(CLIENT)).code, should: 0 });
@@ -21,7 +22,10 @@ const flood: Fault = {
     const lane = async (_: unknown, place: number) => {
       for (let call = 0; !isOver; call += 1) {
         const event_list = Array.from({ length: EVENTS }, (__, event) => ({
-          ...{ type: "track", event: "flood", time: systemClock(), properties: { place, call, event } },
+          type: "track",
+          event: "flood",
+          time: systemClock(),
+          properties: { place, call, event },
         }));
         const answer = await guest.post("event/collect/", { client_id: CLIENT, event_list });
         const kind = `${answer.status} ${answer.code}`;

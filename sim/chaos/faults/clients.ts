@@ -46,7 +46,8 @@ class Client {
 const hanging: Fault = {
   name: "hanging_clients",
   what: `${SLOW_CLIENTS} clients send half a request and stay, or a byte of it now and then`,
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict(trouble) {
     const { place, random, findings } = trouble;
     const clients = Array.from({ length: SLOW_CLIENTS }, () => new Client(place.url));
@@ -80,7 +81,8 @@ const ASKED = [LIMITS.requestsWaiting - 10, 20 * LIMITS.requestsWaiting];
 const deaf: Fault = {
   name: "deaf_clients",
   what: `${DEAF_CLIENTS} clients ask for large answers without a pause and read none of them`,
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict({ place, findings }) {
     const clients = Array.from({ length: DEAF_CLIENTS }, () => new Client(place.url));
     await Promise.all(clients.map((client) => client.connected()));
@@ -109,7 +111,8 @@ const HELLO = "GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n";
 const crowd: Fault = {
   name: "connections",
   what: `${CROWD} clients have a connection open and stay; beyond the maximum others are turned away`,
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict(trouble) {
     const { place, findings } = trouble;
     const wanted = Math.min(CROWD, filesMax() - OTHER_FILES - BEYOND);

@@ -10,7 +10,8 @@ const EVENTS = 80;
 const step: Fault = {
   name: "clock_step",
   what: "the clock of both processes is set back 40 minutes, then 5, then ahead 10 minutes, then 26 hours, then right again",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict({ place, random, form }) {
     for (const aheadMs of form === "short" ? [random.pick(STEPS_MS)] : STEPS_MS) {
       await place.setClock(aheadMs);

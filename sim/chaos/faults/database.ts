@@ -18,13 +18,15 @@ async function stateOf({ place }: Trouble): Promise<unknown> {
 const away: Fault = {
   name: "database_away",
   what: "PostgreSQL is stopped for a minute while events go on coming in",
-  ...{ kind: "other", at: "external" },
+  kind: "other",
+  at: "external",
   async inflict(trouble) {
     const { place, findings, form } = trouble;
     await place.database!.stop();
     await lastsFor(trouble, AWAY_MS[form]);
     findings.equal(5, "what the server says of itself", {
-      ...{ is: await stateOf(trouble), should: { status: "ready", database: "away" } },
+      is: await stateOf(trouble),
+      should: { status: "ready", database: "away" },
     });
   },
   mend: ({ place }) => place.database!.start(),
@@ -33,7 +35,8 @@ const away: Fault = {
 const slow: Fault = {
   name: "database_slow",
   what: "every message to and from PostgreSQL takes a while",
-  ...{ kind: "other", at: "external" },
+  kind: "other",
+  at: "external",
   async inflict(trouble) {
     const { place, random, form } = trouble;
     place.line!.slow(random.whole(50, 600));
@@ -47,7 +50,8 @@ const slow: Fault = {
 const silent: Fault = {
   name: "database_silent",
   what: "PostgreSQL no longer answers, though every connection stays open",
-  ...{ kind: "other", at: "external" },
+  kind: "other",
+  at: "external",
   async inflict(trouble) {
     trouble.place.line!.silence();
     await lastsFor(trouble, SLOW_MS[trouble.form]);

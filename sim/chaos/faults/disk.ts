@@ -11,7 +11,9 @@ const FILES_CANNOT_GROW = "ulimit -f 1";
 const short: Fault = {
   name: "disk_short",
   what: "less space is free than the set minimum: new data is refused with 503 before anything breaks",
-  ...{ kind: "other", at: "external", refuses: "yes" },
+  kind: "other",
+  at: "external",
+  refuses: "yes",
   async inflict(trouble) {
     const { place } = trouble;
     noteWay(trouble);
@@ -31,7 +33,9 @@ const short: Fault = {
 const full: Fault = {
   name: "disk_full",
   what: "there is no space at all: a write of the journal fails in the middle",
-  ...{ kind: "other", at: "external", refuses: "yes" },
+  kind: "other",
+  at: "external",
+  refuses: "yes",
   async inflict(trouble) {
     const { place } = trouble;
     const unwatched = { DISK_FREE_BYTES_MIN: "0" };

@@ -12,7 +12,8 @@ const REQUESTS_MIN = { short: 100, long: "each" } as const;
 const fuzzed: Fault = {
   name: "fuzz",
   what: "requests with one thing wrong, and random bytes, at every endpoint of the OpenAPI file",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict({ place, findings, random, form }) {
     const guest = await Guest.invite(place);
     await Promise.all(FUZZ_CLIENTS.map((clientId) => guest.register(clientId)));
@@ -21,7 +22,11 @@ const fuzzed: Fault = {
     const world = fuzzWorld({ app, appKey, adminToken: adminToken(vault), developers });
     const seed = random.whole(1, 2 ** 31);
     const { faults } = await fuzz({
-      ...{ url: place.url, world, seed, seconds: SECONDS[form], requestsMin: REQUESTS_MIN[form] },
+      url: place.url,
+      world,
+      seed,
+      seconds: SECONDS[form],
+      requestsMin: REQUESTS_MIN[form],
     });
     findings.none(8, `answers were wrong (seed ${seed})`, oneOfEach(faults));
   },

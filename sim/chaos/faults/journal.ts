@@ -43,7 +43,8 @@ async function mend({ place }: Trouble): Promise<void> {
 const corrupt: Fault = {
   name: "journal_corrupt",
   what: "some records of the journal are damaged: their beginning, their length, or a byte in them",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict(trouble) {
     const { place, random } = trouble;
     const records = await growBacklog(trouble);
@@ -58,7 +59,8 @@ const corrupt: Fault = {
 const cut: Fault = {
   name: "journal_cut",
   what: "the journal ends too early: its last records are cut off, one of them in the middle",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict(trouble) {
     const { place, random } = trouble;
     const records = await growBacklog(trouble);
@@ -78,7 +80,8 @@ const cut: Fault = {
 const tear: Fault = {
   name: "journal_tear",
   what: "a record that was never acknowledged lies half-written at the end of the journal",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict(trouble) {
     const { random } = trouble;
     const records = await growBacklog(trouble);
@@ -97,7 +100,8 @@ const tear: Fault = {
 const hole: Fault = {
   name: "journal_hole",
   what: "a segment in the middle of the journal is shorter than it was",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict(trouble) {
     const { place, random } = trouble;
     const records = await growBacklog(trouble);

@@ -15,7 +15,9 @@ function anyInstant({ random }: Trouble): Promise<void> {
 const killServer: Fault = {
   name: "kill_server",
   what: "kill -9 of the server that takes in and applies",
-  ...{ kind: "kill", at: "embedded", weight: 5 },
+  kind: "kill",
+  at: "embedded",
+  weight: 5,
   async inflict(trouble) {
     await anyInstant(trouble);
     await trouble.place.server.kill();
@@ -26,7 +28,9 @@ const killServer: Fault = {
 const killStart: Fault = {
   name: "kill_start",
   what: "kill -9 of the server, and of the next starts somewhere on their way",
-  ...{ kind: "kill", at: "embedded", weight: 2 },
+  kind: "kill",
+  at: "embedded",
+  weight: 2,
   async inflict(trouble) {
     const { place, random } = trouble;
     await anyInstant(trouble);
@@ -43,7 +47,9 @@ const killStart: Fault = {
 const killDatabase: Fault = {
   name: "kill_database",
   what: "kill -9 of the embedded PostgreSQL; the server starts it again",
-  ...{ kind: "kill", at: "embedded", weight: 4 },
+  kind: "kill",
+  at: "embedded",
+  weight: 4,
   async inflict(trouble) {
     await anyInstant(trouble);
     const { place } = trouble;
@@ -59,7 +65,9 @@ const killDatabase: Fault = {
 const killBackend: Fault = {
   name: "kill_backend",
   what: "kill -9 of one connection's process, which makes PostgreSQL throw away what is not on its disk",
-  ...{ kind: "kill", at: "embedded", weight: 4 },
+  kind: "kill",
+  at: "embedded",
+  weight: 4,
   async inflict(trouble) {
     const { place, random } = trouble;
     await anyInstant(trouble);
@@ -78,7 +86,9 @@ const killBackend: Fault = {
 const killApply: Fault = {
   name: "kill_apply",
   what: "the end of the thread that applies, in the middle of whatever it does; the server starts another",
-  ...{ kind: "kill", at: "embedded", weight: 2 },
+  kind: "kill",
+  at: "embedded",
+  weight: 2,
   async inflict(trouble) {
     await anyInstant(trouble);
     await trouble.place.server.endThread("apply");
@@ -90,7 +100,10 @@ const killApply: Fault = {
 const killJournal: Fault = {
   name: "kill_journal",
   what: "the end of the thread that writes the journal, up to five times; what it had in hand is refused",
-  ...{ kind: "kill", at: "embedded", weight: 1, refuses: "yes" },
+  kind: "kill",
+  at: "embedded",
+  weight: 1,
+  refuses: "yes",
   async inflict(trouble) {
     const { place, random } = trouble;
     for (let times = random.whole(1, 5); times > 0; times -= 1) {
@@ -105,7 +118,9 @@ const killJournal: Fault = {
 const killWorker: Fault = {
   name: "kill_worker",
   what: "kill -9 of the process that tells the platforms and refreshes the reports",
-  ...{ kind: "kill", at: "embedded", weight: 1 },
+  kind: "kill",
+  at: "embedded",
+  weight: 1,
   async inflict(trouble) {
     await anyInstant(trouble);
     await trouble.place.worker.kill();
@@ -117,7 +132,9 @@ const killWorker: Fault = {
 const killAll: Fault = {
   name: "kill_all",
   what: "kill -9 of server, worker and PostgreSQL at the same instant",
-  ...{ kind: "kill", at: "embedded", weight: 2 },
+  kind: "kill",
+  at: "embedded",
+  weight: 2,
   async inflict(trouble) {
     const { place } = trouble;
     await anyInstant(trouble);

@@ -15,7 +15,9 @@ const WAIT_MS_MAX = 60;
 const body = (number: number) => ({
   client_id: CLIENT,
   event_list: Array.from({ length: EVENTS }, (_, index) => ({
-    ...{ type: "track", event: "large", time: systemClock() },
+    type: "track",
+    event: "large",
+    time: systemClock(),
     properties: { text: TEXT, serial: number * EVENTS + index },
   })),
 });
@@ -23,7 +25,9 @@ const body = (number: number) => ({
 const killLargeBodies: Fault = {
   name: "kill_large_bodies",
   what: "the end of the thread that judges large bodies, up to four times while a guest sends them; the one in hand is refused",
-  ...{ kind: "kill", at: "embedded", weight: 1 },
+  kind: "kill",
+  at: "embedded",
+  weight: 1,
   async inflict({ place, random, findings }) {
     const guest = await Guest.invite(place);
     findings.equal(1, "a registration", { is: (await guest.register(CLIENT)).code, should: 0 });

@@ -18,7 +18,8 @@ const AWAKE_MS = 1_500;
 const freeze: Fault = {
   name: "freeze_worker",
   what: "the process that tells the platforms is frozen beyond its lease, another takes over, and it wakes up again",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict({ place, findings }) {
     answerWith(place, "accept_then_hang");
     await until("postbacks are under way", async () => (await inFlight(place)).length >= UNDER_WAY);
@@ -33,7 +34,8 @@ const freeze: Fault = {
     await until("the frozen one is awake", async () => (await fetch(`${place.worker.url}/healthz`)).ok);
     await sleep(AWAKE_MS);
     findings.equal(6, "outcomes after the frozen one has told its own", {
-      ...{ is: await outcomesOf(place, held), should: before },
+      is: await outcomesOf(place, held),
+      should: before,
     });
     findings.none(
       6,
@@ -55,7 +57,8 @@ const EVENTS = 60;
 const freezeInTransaction: Fault = {
   name: "freeze_locks",
   what: "the process that tells the platforms is frozen within a transaction; apply and another sender go on without it",
-  ...{ kind: "other", at: "embedded" },
+  kind: "other",
+  at: "embedded",
   async inflict(trouble) {
     const { place, findings } = trouble;
     const held = await freezeHolding(trouble);

@@ -37,7 +37,8 @@ async function entriesCounted({ place, findings }: Audit): Promise<void> {
     const should = place.journal.sumsOf(app);
     findings.equal(2, `events of app ${app} in the ledger, against the journal`, { is: events, should: should.events });
     findings.equal(2, `touches of app ${app} in the ledger, against the journal`, {
-      ...{ is: touches, should: should.touches },
+      is: touches,
+      should: should.touches,
     });
     // A user who was erased takes the events along; the ledger keeps its numbers.
     if (app === place.operator.app.appId)

@@ -22,13 +22,18 @@ export async function openedNumbers(given: Audit): Promise<void> {
   for (let cell = 0; cell < CELLS; cell += 1) {
     const metric = random.pick(METRICS);
     const asked = {
-      ...{ app_id: place.operator.app.appId, date_list: days, statistics_caliber: random.pick(CALIBERS) },
-      ...{ decimal_point: 4 as const, filtering: {}, roi_version: random.whole(1, 2) as 1 | 2 },
+      app_id: place.operator.app.appId,
+      date_list: days,
+      statistics_caliber: random.pick(CALIBERS),
+      decimal_point: 4 as const,
+      filtering: {},
+      roi_version: random.whole(1, 2) as 1 | 2,
     };
     const report = await place.reports.adReport({ ...asked, metrics_list: [metric], dims_list: ["ad_platform"] });
     const row = report.items.length > 0 && random.chance(0.8) ? (random.pick(report.items) as Row) : undefined;
     const opened = await place.operator.post<Explained>("report/explain", {
-      ...{ ...asked, metric },
+      ...asked,
+      metric,
       ...(row && { row: { ad_platform: String(row.ad_platform) } }),
     });
     const shown = row ? row[metric] : (report.total[0] as Row)[metric];
@@ -63,11 +68,14 @@ async function paymentsAgainstTruth({ place, findings }: Audit, days: [string, s
   }
   const cents = [...orders.values()].reduce((total, one) => total + one, 0);
   const { total } = await place.reports.adReport({
-    ...{ app_id: place.operator.app.appId, date_list: days, dims_list: [], decimal_point: 4, filtering: {} },
-    ...{
-      statistics_caliber: "behavior_occurred_time",
-      metrics_list: ["AppGamePayAmountStandard", "AppGamePayCntStandard"],
-    },
+    app_id: place.operator.app.appId,
+    date_list: days,
+    dims_list: [],
+    decimal_point: 4,
+    filtering: {},
+
+    statistics_caliber: "behavior_occurred_time",
+    metrics_list: ["AppGamePayAmountStandard", "AppGamePayCntStandard"],
   });
   const { AppGamePayAmountStandard: amount, AppGamePayCntStandard: count } = total[0] as Row;
   findings.equal(9, "payments in the report, and in the truth", {

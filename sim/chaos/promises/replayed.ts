@@ -41,8 +41,13 @@ export async function replayed(place: Place, findings: Findings): Promise<void> 
     const holder = { journalId: journal.id, host: "chaos", processId: process.pid, sinceMs: systemClock() };
     const term = await claimApply(copy.pool, holder);
     const applier = new Applier({
-      ...{ pool: copy.pool, journal, erasureKey: keys.erasureKey, term: () => term },
-      ...{ log: createLog("silent"), durable: () => durable, onApplied: () => {} },
+      pool: copy.pool,
+      journal,
+      erasureKey: keys.erasureKey,
+      term: () => term,
+      log: createLog("silent"),
+      durable: () => durable,
+      onApplied: () => {},
     });
     while ((await applier.turn()) === "busy");
     await applier.close();

@@ -48,18 +48,17 @@ function rowOf(row: ShownPostback): Record<string, unknown> {
   const { value_cents, back_cents, at } = row;
   const about = subject === trace_id ? "" : subject;
   return {
-    ...{
-      at,
-      client_id,
-      event_type,
-      subject: about,
-      order: trace_id,
-      ad_platform,
-      status: status_text,
-      reason,
-      attempts,
-    },
-    ...{ value_cents, told_cents: back_cents },
+    at,
+    client_id,
+    event_type,
+    subject: about,
+    order: trace_id,
+    ad_platform,
+    status: status_text,
+    reason,
+    attempts,
+    value_cents,
+    told_cents: back_cents,
   };
 }
 

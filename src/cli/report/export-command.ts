@@ -14,7 +14,9 @@ export function exportCommand(program: Command): void {
   const command = program.command("export").description("Write stored data to standard output, from one snapshot");
 
   add(command, "events", "Events of local days, both included", ({ from, to }) => ({
-    ...{ kind: "events", fromDay: from, untilDay: addDays(to, 1) },
+    kind: "events",
+    fromDay: from,
+    untilDay: addDays(to, 1),
   }));
   add(command, "orders", "Orders paid on local days, both included, as the order list shows them", ({ from, to }) => ({
     kind: "orders",

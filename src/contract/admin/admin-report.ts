@@ -23,7 +23,8 @@ export const cellBody = Type.Object({
   rate_decimal_point: rateDecimalPoint,
   limit: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: LIMITS.explainedRows },
+      minimum: 1,
+      maximum: LIMITS.explainedRows,
       description: `So many users, orders and costs at most are listed; default ${LIMITS.explainedRows}`,
     }),
   ),

@@ -56,7 +56,8 @@ const consoleReport = Type.Object({
   ...reportFields,
   page_info: pageInfo,
   campaign_names: Type.Unsafe<Record<string, string>>({
-    ...{ type: "object", additionalProperties: { type: "string" } },
+    type: "object",
+    additionalProperties: { type: "string" },
     description: "What the campaigns of these rows are called, by `turbo_promoted_object_id`",
   }),
   data_age_s: Type.Integer({ description: "How old the data is: what came later may not be in it yet" }),
@@ -118,7 +119,8 @@ const shownCatalogue = Type.Object({
     Type.Object({
       ...named,
       unit: Type.Unsafe<"count" | "cents" | "micros" | "e4">({
-        ...{ type: "string", enum: ["count", "cents", "micros", "e4"] },
+        type: "string",
+        enum: ["count", "cents", "micros", "e4"],
         description: "Whole; hundredths, millionths or ten-thousandths of the currency",
       }),
     }),
@@ -146,7 +148,8 @@ export const requestTextBody = Type.Object({
   ...publicQuestion,
   developer_id: Type.Optional(
     Type.Integer({
-      ...{ minimum: 1, maximum: TABLE_INTEGER_MAX },
+      minimum: 1,
+      maximum: TABLE_INTEGER_MAX,
       description: "Developer application that signs; only for admins. Without it there are placeholders",
     }),
   ),
@@ -174,7 +177,9 @@ const explained = Type.Object({
   sums: amounts("The sums of the cell, which the formula was applied to"),
   users: Type.Array(
     Type.Unsafe<{ client_id: string } & Record<string, string | number>>({
-      ...{ type: "object", required: ["client_id"], additionalProperties: { type: "integer" } },
+      type: "object",
+      required: ["client_id"],
+      additionalProperties: { type: "integer" },
       properties: { client_id: { type: "string" } },
     }),
     { description: "Each user with what he adds to the sums" },

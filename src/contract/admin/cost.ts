@@ -60,15 +60,18 @@ const sums = {
 };
 
 const accountPull = Type.Object({
-  ...{ ad_platform: Type.String(), advertiser_id: Type.String() },
+  ad_platform: Type.String(),
+  advertiser_id: Type.String(),
   days: Type.Integer({ description: "How many days were stored" }),
-  ...{ rows: Type.Integer(), cost: money("What they cost") },
+  rows: Type.Integer(),
+  cost: money("What they cost"),
   error: Type.String({ description: "What went wrong; empty: nothing" }),
 });
 
 const askedPull = {
   state: Type.Unsafe<"running" | "done" | "stopped" | "failed">({
-    ...{ type: "string", enum: ["running", "done", "stopped", "failed"] },
+    type: "string",
+    enum: ["running", "done", "stopped", "failed"],
   }),
   started_at: Type.String(),
   ended_at: Type.String({ description: "Empty while it runs" }),
@@ -84,13 +87,17 @@ const lastPull = Type.Object({ pull: Type.Union([costPull, Type.Null()], { descr
 export type LastPull = Static<typeof lastPull>;
 
 const pulledDay = Type.Object({
-  ...{ date: Type.String(), pulled_at: Type.String(), rows: Type.Integer(), cost: money("What it cost") },
+  date: Type.String(),
+  pulled_at: Type.String(),
+  rows: Type.Integer(),
+  cost: money("What it cost"),
   settled: Type.Boolean({ description: "Platforms do not correct it any more" }),
 });
 export type PulledDay = Static<typeof pulledDay>;
 
 const costAccount = Type.Object({
-  ...{ ad_platform: Type.String(), advertiser_id: Type.String() },
+  ad_platform: Type.String(),
+  advertiser_id: Type.String(),
   last_pull: Type.String({ description: "Empty: never" }),
   last_attempt: Type.String(),
   settled_until: Type.String({ description: "The newest day that is not asked for again" }),
@@ -104,7 +111,10 @@ const costStatus = Type.Object({ accounts: Type.Array(costAccount) });
 export type CostStatus = Static<typeof costStatus>;
 
 const costDay = Type.Object({
-  ...{ date: Type.String(), ad_platform: Type.String(), advertiser_id: Type.String(), advertiser_name: Type.String() },
+  date: Type.String(),
+  ad_platform: Type.String(),
+  advertiser_id: Type.String(),
+  advertiser_name: Type.String(),
   ...sums,
   source: Type.Unsafe<"pull" | "file" | "both">({ type: "string", enum: ["pull", "file", "both"] }),
   changed_at: Type.String(),
@@ -115,11 +125,20 @@ const costDays = Type.Object({ page_info: pageInfo, days: Type.Array(costDay), t
 export type CostDays = Static<typeof costDays>;
 
 const costRow = Type.Object({
-  ...{ date: Type.String(), ad_platform: Type.String(), advertiser_id: Type.String() },
-  ...{ gid: Type.String(), gid_name: Type.String(), aid: Type.String(), aid_name: Type.String() },
-  ...{ csite: Type.String(), channel: Type.String(), os_platform: Type.String() },
+  date: Type.String(),
+  ad_platform: Type.String(),
+  advertiser_id: Type.String(),
+  gid: Type.String(),
+  gid_name: Type.String(),
+  aid: Type.String(),
+  aid_name: Type.String(),
+  csite: Type.String(),
+  channel: Type.String(),
+  os_platform: Type.String(),
   turbo_promoted_object_id: Type.String(),
-  ...{ impressions: Type.Integer(), clicks: Type.Integer(), cost: money("What it cost") },
+  impressions: Type.Integer(),
+  clicks: Type.Integer(),
+  cost: money("What it cost"),
 });
 export type CostRow = Static<typeof costRow>;
 

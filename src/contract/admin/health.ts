@@ -122,7 +122,8 @@ const outcomes = {
   stored: count("New, and in the tables"),
   duplicate: count("Known already"),
   rejected: Type.Unsafe<Record<string, number>>({
-    ...{ type: "object", additionalProperties: { type: "integer", minimum: 0 } },
+    type: "object",
+    additionalProperties: { type: "integer", minimum: 0 },
     description: "By reason",
   }),
 };
@@ -174,7 +175,8 @@ export const setAsideEnvelope = envelopeSchema(setAsideAnswer);
 export const replayBody = Type.Object({
   ids: Type.Optional(
     Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
-      ...{ minItems: 1, maxItems: LIMITS.setAsideListed },
+      minItems: 1,
+      maxItems: LIMITS.setAsideListed,
       description: "Only these; without it, everything that is set aside",
     }),
   ),

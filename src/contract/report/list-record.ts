@@ -32,31 +32,63 @@ function schemasOf<Of extends Columns>(columns: Of): Schemas<Of> {
 }
 
 const IDENTITY_COLUMNS = {
-  ...({ CreateTime: "time", ClientID: "text", AdPlatform: "text", Channel: "text", Version: "number" } as const),
-  ...({ TurboPromotedObjectID: "text", Name: "text", WXOpenID: "text", AdvertiserID: "text" } as const),
-  ...({ AdAid: "text", AdGid: "text", AdCid: "text", CSite: "text", LatestLoginDay: "day" } as const),
-} satisfies Columns;
+  CreateTime: "time",
+  ClientID: "text",
+  AdPlatform: "text",
+  Channel: "text",
+  Version: "number",
+  TurboPromotedObjectID: "text",
+  Name: "text",
+  WXOpenID: "text",
+  AdvertiserID: "text",
+  AdAid: "text",
+  AdGid: "text",
+  AdCid: "text",
+  CSite: "text",
+  LatestLoginDay: "day",
+} as const satisfies Columns;
 
 const FIGURE_COLUMNS = {
-  ...({ user$ad_24h_avg_ecpm: "money", user$ad_24h_count: "number", user$ad_24h_ltv: "money" } as const),
-  ...({ user$ad_avg_ecpm: "money", user$ad_count: "number", user$ad_ltv: "money", user$ad_max_ecpm: "money" } as const),
-  ...({ user$first_pay_method: "text", user$first_pay_reason: "text", user$first_pay_time: "time" } as const),
-  ...({ user$interstitial_ad_24_ltv: "money", user$interstitial_ad_count: "number" } as const),
-  ...({ user$interstitial_ad_ltv: "money", user$interstitial_ad_max_ecpm: "money" } as const),
-  ...({ user$pay_amount_sum: "cents", user$pay_count: "number", user$pay_max_amount: "cents" } as const),
-  ...({ user$reward_ad_24h_ltv: "money", user$reward_ad_count: "number", user$reward_ad_ltv: "money" } as const),
+  user$ad_24h_avg_ecpm: "money",
+  user$ad_24h_count: "number",
+  user$ad_24h_ltv: "money",
+  user$ad_avg_ecpm: "money",
+  user$ad_count: "number",
+  user$ad_ltv: "money",
+  user$ad_max_ecpm: "money",
+  user$first_pay_method: "text",
+  user$first_pay_reason: "text",
+  user$first_pay_time: "time",
+  user$interstitial_ad_24_ltv: "money",
+  user$interstitial_ad_count: "number",
+  user$interstitial_ad_ltv: "money",
+  user$interstitial_ad_max_ecpm: "money",
+  user$pay_amount_sum: "cents",
+  user$pay_count: "number",
+  user$pay_max_amount: "cents",
+  user$reward_ad_24h_ltv: "money",
+  user$reward_ad_count: "number",
+  user$reward_ad_ltv: "money",
   user$reward_ad_max_ecpm: "money",
-} satisfies Columns;
+} as const satisfies Columns;
 
 const PROPERTY_COLUMNS = {
-  ...({ user$brand: "property", user$channel: "property", user$city: "text", user$country: "text" } as const),
-  ...({ user$first_scene: "property", user$gender: "property", user$manufacturer: "property" } as const),
-  ...({ user$model: "property", user$os: "property", user$province: "text" } as const),
-  ...({ user$ta_account_id: "property", user$ta_distinct_id: "property" } as const),
-} satisfies Columns;
+  user$brand: "property",
+  user$channel: "property",
+  user$city: "text",
+  user$country: "text",
+  user$first_scene: "property",
+  user$gender: "property",
+  user$manufacturer: "property",
+  user$model: "property",
+  user$os: "property",
+  user$province: "text",
+  user$ta_account_id: "property",
+  user$ta_distinct_id: "property",
+} as const satisfies Columns;
 
 /** What the records of users and of orders have in common. */
-const SHARED_COLUMNS = { ...IDENTITY_COLUMNS, ...FIGURE_COLUMNS, ...PROPERTY_COLUMNS } satisfies Columns;
+const SHARED_COLUMNS = { ...IDENTITY_COLUMNS, ...FIGURE_COLUMNS, ...PROPERTY_COLUMNS } as const satisfies Columns;
 
 /** Shown as `event$…`, each from the property of that name with a `$` before it. */
 export const EVENT_FIELDS = [
@@ -70,32 +102,60 @@ type EventColumns = Readonly<Record<`event$${(typeof EVENT_FIELDS)[number]}`, "p
 
 export const ORDER_COLUMNS = {
   ...SHARED_COLUMNS,
-  ...({ PayEventTime: "time", ModifyTime: "time", Amount: "cents", PayCount: "number", BackAmount: "cents" } as const),
-  ...({ PassStatus: "bit", IsVirtual: "bit", TraceID: "text", PostbackCnt: "number", Status: "text" } as const),
+  PayEventTime: "time",
+  ModifyTime: "time",
+  Amount: "cents",
+  PayCount: "number",
+  BackAmount: "cents",
+  PassStatus: "bit",
+  IsVirtual: "bit",
+  TraceID: "text",
+  PostbackCnt: "number",
+  Status: "text",
   event$is_first_pay: "flag",
   ...(Object.fromEntries(EVENT_FIELDS.map((name) => [`event$${name}`, "property"])) as EventColumns),
-} satisfies Columns;
+} as const satisfies Columns;
 
 export const USER_COLUMNS = {
   ...SHARED_COLUMNS,
-  ...({ user$first_visit_time: "property", user$name: "property" } as const),
-} satisfies Columns;
+  user$first_visit_time: "property",
+  user$name: "property",
+} as const satisfies Columns;
 
 /** Of a user whom a return has moved. */
 export const RETURN_COLUMNS = {
-  ...({ ReAttributeAdAid: "text", ReAttributeAdCid: "text", ReAttributeAdGid: "text" } as const),
-  ...({ ReAttributeAdPlatform: "text", ReAttributeAdvertiserID: "text", ReAttributeCSite: "text" } as const),
-  ...({ ReAttributeChannel: "text", ReAttributeCreateTime: "time" } as const),
-  ...({ ReAttributeTurboPromotedObjectID: "text", ReAttributeRetargetingCount: "number" } as const),
+  ReAttributeAdAid: "text",
+  ReAttributeAdCid: "text",
+  ReAttributeAdGid: "text",
+  ReAttributeAdPlatform: "text",
+  ReAttributeAdvertiserID: "text",
+  ReAttributeCSite: "text",
+  ReAttributeChannel: "text",
+  ReAttributeCreateTime: "time",
+  ReAttributeTurboPromotedObjectID: "text",
+  ReAttributeRetargetingCount: "number",
   ReAttributeAdClickTime: "time",
-} satisfies Columns;
+} as const satisfies Columns;
 
 /** A text that is missing is the word `empty`. */
 export const DEVICE_COLUMNS = {
-  ...({ DeviceId: "number", OS: "number", Idfa: "text", Idfv: "text", Caid1: "text", Caid2: "text" } as const),
-  ...({ Oaid: "text", Imei: "text", AndroidId: "text", Android_Version: "text", Api_Version: "number" } as const),
-  ...({ Rom: "text", Rom_version: "text", Aspect_Ratio: "text", Phone_Brand: "text", Phone_Model: "text" } as const),
-} satisfies Columns;
+  DeviceId: "number",
+  OS: "number",
+  Idfa: "text",
+  Idfv: "text",
+  Caid1: "text",
+  Caid2: "text",
+  Oaid: "text",
+  Imei: "text",
+  AndroidId: "text",
+  Android_Version: "text",
+  Api_Version: "number",
+  Rom: "text",
+  Rom_version: "text",
+  Aspect_Ratio: "text",
+  Phone_Brand: "text",
+  Phone_Model: "text",
+} as const satisfies Columns;
 
 export const orderRecord = Type.Object(schemasOf(ORDER_COLUMNS));
 export type OrderListRecord = Static<typeof orderRecord>;

@@ -17,7 +17,9 @@ const values = (description: string) => Type.Optional(table(description));
 export const accountFieldsQuery = Type.Object({ ad_platform: platform });
 
 export const accountSetBody = Type.Object({
-  ...{ app_id: appId, ad_platform: platform, advertiser_id: advertiserId },
+  app_id: appId,
+  ad_platform: platform,
+  advertiser_id: advertiserId,
   settings: values("Values by name, of fields that are no secrets; the empty text takes one away"),
   secrets: values("Values by name, of fields that are secrets; encrypted at rest and never shown"),
   postbacks: Type.Optional(choice(["on", "off"], "Whether postbacks are sent by it; on for a new account")),
@@ -32,7 +34,8 @@ export const accountRemoveBody = Type.Object({ app_id: appId, ad_platform: platf
 const kind = choice(CALLBACK_KINDS, "What is told");
 
 export const callbackSetBody = Type.Object({
-  ...{ app_id: appId, kind },
+  app_id: appId,
+  kind,
   url: Type.String({
     description: "Where; that of attributions may hold macros such as `__CLIENT_ID__`",
     minLength: 1,
@@ -102,7 +105,9 @@ export type MadeCallback = Static<typeof madeCallback>;
 const callbackList = Type.Object({
   callbacks: Type.Array(Type.Object(callback)),
   macros: Type.Unsafe<readonly string[]>({
-    ...{ type: "array", items: { type: "string" }, description: "What the address of attributions may hold" },
+    type: "array",
+    items: { type: "string" },
+    description: "What the address of attributions may hold",
   }),
 });
 export type CallbackList = Static<typeof callbackList>;

@@ -39,9 +39,11 @@ const eventMeta = Type.Object({ name: Type.String(), state, changed_at_ms: chang
 export type ShownEventMeta = Static<typeof eventMeta>;
 
 const propertyMeta = Type.Object({
-  ...{ scope, name: Type.String() },
+  scope,
+  name: Type.String(),
   type: choice<PropertyType | "any">([...PROPERTY_TYPES, "any"], "`any` until it is declared"),
-  ...{ state, changed_at_ms: changedAt },
+  state,
+  changed_at_ms: changedAt,
 });
 export type ShownPropertyMeta = Static<typeof propertyMeta>;
 

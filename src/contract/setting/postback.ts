@@ -27,7 +27,9 @@ const ruleFields: Record<string, Type.TSchema> = {
   ...Object.fromEntries(POSTBACK_RULE_FIELDS.map(({ name, hint }) => [name, Type.Optional(ruleText(hint, 0))])),
   properties: Type.Optional(
     Type.Unsafe<unknown[]>({
-      ...{ type: "array", items: { type: ["string", "object"] }, maxItems: LIMITS.propertyTestsPerRule },
+      type: "array",
+      items: { type: ["string", "object"] },
+      maxItems: LIMITS.propertyTestsPerRule,
       description: 'Tests that must all hold: `event$product equal "gold"`, or objects of field, operator and values',
     }),
   ),
@@ -121,7 +123,9 @@ export type PostbackRuleList = Static<typeof ruleList>;
 
 const countsBy = <Reason extends string>() =>
   Type.Unsafe<Partial<Record<Reason, number>>>({
-    ...{ type: "object", additionalProperties: { type: "integer" }, description: "How many for each reason" },
+    type: "object",
+    additionalProperties: { type: "integer" },
+    description: "How many for each reason",
   });
 
 const dryRunCounts = {
@@ -131,7 +135,9 @@ const dryRunCounts = {
 };
 
 const dryRun = Type.Object({
-  ...{ rule, from: Type.String(), to: Type.String() },
+  rule,
+  from: Type.String(),
+  to: Type.String(),
   users: Type.Integer({ description: "How many users were looked at" }),
   ...dryRunCounts,
   platforms: Type.Array(Type.Object({ ad_platform: Type.String(), ...dryRunCounts, reasons: countsBy<string>() })),
@@ -195,8 +201,13 @@ const postbackState = Type.Object({
   lanes: Type.Array(lane, { description: "Where something waits" }),
   accounts: Type.Array(
     Type.Object({
-      ...{ app_id: Type.Integer(), ad_platform: Type.String(), advertiser_id: Type.String() },
-      ...{ postbacks: onOff, costs: onOff, last_error: Type.String(), last_error_at: Type.String() },
+      app_id: Type.Integer(),
+      ad_platform: Type.String(),
+      advertiser_id: Type.String(),
+      postbacks: onOff,
+      costs: onOff,
+      last_error: Type.String(),
+      last_error_at: Type.String(),
     }),
   ),
 });

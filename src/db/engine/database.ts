@@ -45,7 +45,10 @@ export async function openDatabase(
   const pool = openPool(connection, { log, connectionsMax: config.databaseConnectionsMax, name: "http" });
   const reportPool = (cores: "all" | "one") =>
     openPool(connection, {
-      ...{ log, connectionsMax: REPORT_CONNECTIONS, name: "report", givesWay: embedded !== undefined },
+      log,
+      connectionsMax: REPORT_CONNECTIONS,
+      name: "report",
+      givesWay: embedded !== undefined,
       readOnly: { timeoutMs: REPORT_MS_MAX, cores },
     });
   const reportPools: ReportPools = { quiet: reportPool("all"), busy: reportPool("one") };

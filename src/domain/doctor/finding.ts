@@ -57,8 +57,13 @@ export class Evidence {
     if (this.#count === 0) return undefined;
     const example = Object.fromEntries(Object.entries(this.#example).map(([name, value]) => [name, short(value)]));
     return {
-      ...{ kind, severity, count, subjects: [...this.#subjects], example },
-      ...{ firstAtMs: this.#firstAtMs, lastAtMs: this.#lastAtMs },
+      kind,
+      severity,
+      count,
+      subjects: [...this.#subjects],
+      example,
+      firstAtMs: this.#firstAtMs,
+      lastAtMs: this.#lastAtMs,
     };
   }
 }
@@ -90,7 +95,10 @@ export function mergeFindings(findings: readonly (Finding | undefined)[]): Findi
 function together(one: Finding, other: Finding): Finding {
   const severity = SEVERITIES.find((candidate) => candidate === one.severity || candidate === other.severity)!;
   return {
-    ...{ kind: one.kind, severity, count: Math.max(one.count, other.count), example: one.example },
+    kind: one.kind,
+    severity,
+    count: Math.max(one.count, other.count),
+    example: one.example,
     subjects: [...new Set([...one.subjects, ...other.subjects])].slice(0, SUBJECTS_MAX),
     firstAtMs: Math.min(one.firstAtMs, other.firstAtMs),
     lastAtMs: Math.max(one.lastAtMs, other.lastAtMs),

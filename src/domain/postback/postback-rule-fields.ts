@@ -112,8 +112,15 @@ export const POSTBACK_RULE_FIELDS: readonly PostbackRuleField[] = [
 export type GivenRule = Readonly<Record<string, unknown>> & { properties?: readonly unknown[] };
 
 const BLANK: RuleParts = {
-  ...{ adPlatform: "", turboPromotedObjectId: "", moment: "", eventType: "pay", conditions: {} },
-  ...{ shareBp: 10_000, value: { kind: "as_is" }, windowDays: DEFAULT_WINDOW_DAYS, enabled: true },
+  adPlatform: "",
+  turboPromotedObjectId: "",
+  moment: "",
+  eventType: "pay",
+  conditions: {},
+  shareBp: 10_000,
+  value: { kind: "as_is" },
+  windowDays: DEFAULT_WINDOW_DAYS,
+  enabled: true,
 };
 
 /** A new rule, or with `known` that one with some things changed. */

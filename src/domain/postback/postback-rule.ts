@@ -158,7 +158,10 @@ export function judge(
 ): Judgement[] {
   const meant = rules.filter((rule) => rule.enabled && rule.moment === occurrence.moment);
   const skip = (eventType: PostbackEventType, reason: SkipReason, ruleId = 0): Judgement => ({
-    ...{ eventType, reason, ruleId, cents: null },
+    eventType,
+    reason,
+    ruleId,
+    cents: null,
     subject: subjectOf(eventType, occurrence),
     status: POSTBACK_STATUS.skipped,
   });
@@ -175,7 +178,9 @@ export function judge(
     const passed = tried.find(({ obstacle }) => obstacle === undefined);
     if (!passed) return skip(eventType, tried[0]!.obstacle!, tried[0]!.rule.ruleId);
     return {
-      ...{ eventType, reason: "" as const, ruleId: passed.rule.ruleId },
+      eventType,
+      reason: "" as const,
+      ruleId: passed.rule.ruleId,
       subject: subjectOf(eventType, occurrence),
       status: POSTBACK_STATUS.waiting,
       cents: toldCents(passed.rule.value, occurrence.cents),

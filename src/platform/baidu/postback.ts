@@ -148,8 +148,13 @@ const JOIN_IDS = ["oaid", "imei", "android_id", "idfa"] as const;
 const CALLBACK_KINDS: Kinds = {
   "0": "accepted",
   // Sign, data, type or value, akey, search id, join type, time: none of them changes by itself.
-  ...{ "100": "permanent", "101": "permanent", "102": "permanent", "103": "permanent" },
-  ...{ "104": "permanent", "105": "permanent", "110": "permanent" },
+  "100": "permanent",
+  "101": "permanent",
+  "102": "permanent",
+  "103": "permanent",
+  "104": "permanent",
+  "105": "permanent",
+  "110": "permanent",
 };
 
 /** One conversion is sent at a time, so that "partly failed" is about this one. */

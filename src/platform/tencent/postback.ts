@@ -181,16 +181,29 @@ function tokenHeaders({ account, nowMs, nonce }: CallContext): Record<string, st
 const KINDS: Kinds = {
   "0": "accepted",
   // Busy, under maintenance, its own fault, too many calls.
-  ...{ "10000": "retry", "10001": "retry", "30000": "retry" },
-  ...{ "11008": "retry", "11016": "retry", "11017": "retry", "11018": "retry", "11019": "retry" },
-  ...{ "11000": "token", "11002": "token", "11004": "token", "11005": "token" },
+  "10000": "retry",
+  "10001": "retry",
+  "30000": "retry",
+  "11008": "retry",
+  "11016": "retry",
+  "11017": "retry",
+  "11018": "retry",
+  "11019": "retry",
+  "11000": "token",
+  "11002": "token",
+  "11004": "token",
+  "11005": "token",
   // The callback is damaged, or of no conversion that Tencent knows.
-  ...{ "20001": "permanent", "20002": "permanent", "20006": "permanent" },
+  "20001": "permanent",
+  "20002": "permanent",
+  "20006": "permanent",
 };
 
 const WECHAT_KINDS: Kinds = {
   "0": "accepted",
-  ...{ "40001": "token", "42001": "token", "40014": "token" },
+  "40001": "token",
+  "42001": "token",
+  "40014": "token",
   // The app may not use this interface.
   "48001": "permanent",
 };

@@ -107,7 +107,9 @@ async function usersBehind(
         wanted.map((name) => sql`coalesce(sum(r.${identifier(name)}), 0) <> 0`),
         sql` or `,
       )}`,
-    ...{ order: sql`client_id`, added: wanted, limit: cell.limit },
+    order: sql`client_id`,
+    added: wanted,
+    limit: cell.limit,
   });
 }
 
@@ -129,11 +131,16 @@ async function ordersBehind(
         from ${ordersOfUsers}
         where o.app_id = ${appId} and ${range.day} >= ${fromDay}::date and ${range.day} < ${untilDay}::date and ${range.window} ${versions}
       ) r ${derivedFrom(appId, cell.request.dimensions)} where ${matches(cell)}`,
-    ...{ order: sql`at_ms, trace_id`, added: ["cents"], limit: cell.limit },
+    order: sql`at_ms, trace_id`,
+    added: ["cents"],
+    limit: cell.limit,
   });
   const calendar = calendarOf(app.timeZone);
   const orders = found.list.map(({ at_ms, trace_id, client_id, cents }) => ({
-    ...{ trace_id, client_id, time: calendar.textOf(at_ms), cents },
+    trace_id,
+    client_id,
+    time: calendar.textOf(at_ms),
+    cents,
   }));
   return { ...found, list: orders };
 }
@@ -170,7 +177,8 @@ async function costsBehind(
   return list(executor, {
     rows: sql`select r.* from (${costRows(cell.request)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
     order: sql`day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id`,
-    ...{ added: wanted, limit: cell.limit },
+    added: wanted,
+    limit: cell.limit,
   });
 }
 

@@ -130,7 +130,9 @@ export async function fraudReport(
   return {
     flags: flags.map(({ flag, adPlatform, users }) => ({ flag, ad_platform: adPlatform, users })),
     even_gaps: gaps.map(({ adPlatform, aid, users, meanMs }) => ({
-      ...{ ad_platform: adPlatform, aid, users },
+      ad_platform: adPlatform,
+      aid,
+      users,
       mean_s: Math.round(meanMs / 1000),
     })),
     many_clients: devices.map(({ clients, clientIds }) => ({ clients, client_ids: clientIds })),

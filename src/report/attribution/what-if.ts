@@ -112,8 +112,14 @@ function placeOf(adPlatform: string, campaign: string): Place {
 function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Place): WhatIfRow {
   const key = `${adPlatform}\n${campaign}`;
   const row = rows.get(key) ?? {
-    ...{ ad_platform: adPlatform, campaign, users: 0, users_then: 0, gained: 0, lost: 0 },
-    ...{ revenue_cents: 0, revenue_then_cents: 0 },
+    ad_platform: adPlatform,
+    campaign,
+    users: 0,
+    users_then: 0,
+    gained: 0,
+    lost: 0,
+    revenue_cents: 0,
+    revenue_then_cents: 0,
   };
   rows.set(key, row);
   return row;

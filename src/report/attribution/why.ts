@@ -33,20 +33,18 @@ export async function explainUser(
 function undecided(timeZone: string, user: { registeredAtMs: number }): ExplainedDecision {
   const at = calendarOf(timeZone).textOf(user.registeredAtMs);
   return {
-    ...{
-      number: 0,
-      at,
-      at_ms: user.registeredAtMs,
-      verdict: "organic",
-      method: "",
-      platform: "",
-      touch: null,
-      flags: [],
-      keys: [],
-      launch: null,
-      reported: null,
-      candidates: [],
-    },
+    number: 0,
+    at,
+    at_ms: user.registeredAtMs,
+    verdict: "organic",
+    method: "",
+    platform: "",
+    touch: null,
+    flags: [],
+    keys: [],
+    launch: null,
+    reported: null,
+    candidates: [],
     account: "The client has not registered, so nothing was decided: it counts as organic.",
   };
 }

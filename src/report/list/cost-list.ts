@@ -78,9 +78,13 @@ export async function listCostDays(
 function shownDay(row: DayRow, calendar: Calendar): CostDay {
   const source = row.pulledRows === 0 ? "file" : row.pulledRows === row.rows ? "pull" : "both";
   return {
-    ...{ date: row.date, ad_platform: row.adPlatform, advertiser_id: row.advertiserId, advertiser_name: row.name },
+    date: row.date,
+    ad_platform: row.adPlatform,
+    advertiser_id: row.advertiserId,
+    advertiser_name: row.name,
     ...shownSums(row),
-    ...{ source, changed_at: calendar.textOf(row.changedAtMs) },
+    source,
+    changed_at: calendar.textOf(row.changedAtMs),
   };
 }
 

@@ -54,7 +54,9 @@ export function fieldsOfList(
     operators: [...PROPERTY_OPERATORS],
     columns: columns.flatMap(([prefix, fields]) =>
       Object.entries(fields).map(([name, cell]) => ({
-        ...{ name: prefix + name, cell, sortable: prefix === "" && Object.hasOwn(sorts, name) },
+        name: prefix + name,
+        cell,
+        sortable: prefix === "" && Object.hasOwn(sorts, name),
       })),
     ),
     page_size_max: LIMITS.pageSize,
@@ -67,7 +69,10 @@ function shownFilters(
   choices: Readonly<Record<string, readonly string[]>>,
 ): ListFields["user_filters"] {
   return Object.entries(filters).map(([name, { form, description }]) => ({
-    ...{ name, form, description, choices: [...(choices[name] ?? CHOICES[form] ?? [])] },
+    name,
+    form,
+    description,
+    choices: [...(choices[name] ?? CHOICES[form] ?? [])],
   }));
 }
 
@@ -92,5 +97,10 @@ function conditionFields(columns: readonly Columns[], properties: readonly Prope
 
 /** In the words of the metadata. */
 const TYPES: Readonly<Record<string, string>> = {
-  ...{ text: "string", number: "number", cents: "number", money: "number", time: "string", flag: "bool" },
+  text: "string",
+  number: "number",
+  cents: "number",
+  money: "number",
+  time: "string",
+  flag: "bool",
 };

@@ -15,7 +15,10 @@ export function shownCatalogue(reading: Reading): ShownCatalogue {
     }),
     measures: MEASURES.map((name) => ({ name, unit: unitOf(name), ...labelOf(name) })),
     dimensions: DIMENSIONS.map(({ name, label, cname }) => ({
-      ...{ name, label, cname, has_filter: isCubeDimension(name) },
+      name,
+      label,
+      cname,
+      has_filter: isCubeDimension(name),
       // Asked of the rule itself, pair by pair: what is refused and what is shown as such cannot differ.
       incompatible: DIMENSIONS.flatMap((other) => {
         const pair = incompatiblePair([name, other.name]);
@@ -23,7 +26,10 @@ export function shownCatalogue(reading: Reading): ShownCatalogue {
       }),
     })),
     associated: Object.entries(ASSOCIATED).map(([name, { dimension, label, cname }]) => ({
-      ...{ name, dimension, label, cname },
+      name,
+      dimension,
+      label,
+      cname,
     })),
   };
 }

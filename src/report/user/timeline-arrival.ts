@@ -21,9 +21,15 @@ function registrationOf(user: UserAccount, decision: StoredDecision | undefined,
   return {
     key: ["1"],
     item: {
-      ...{ kind: "registration", at: calendarOf(timeZone).textOf(user.registeredAtMs), at_ms: user.registeredAtMs },
-      ...{ ad_platform: decision?.adPlatform ?? "", method: decision?.method ?? "", number: decision?.number ?? 0 },
-      ...{ campaign: decision?.turboPromotedObjectId ?? "", channel: user.channel, version: user.version },
+      kind: "registration",
+      at: calendarOf(timeZone).textOf(user.registeredAtMs),
+      at_ms: user.registeredAtMs,
+      ad_platform: decision?.adPlatform ?? "",
+      method: decision?.method ?? "",
+      number: decision?.number ?? 0,
+      campaign: decision?.turboPromotedObjectId ?? "",
+      channel: user.channel,
+      version: user.version,
       is_history: user.isHistory,
     },
   };
@@ -33,8 +39,12 @@ function returnOf(decision: StoredDecision, timeZone: string): Entry {
   return {
     key: [String(decision.number)],
     item: {
-      ...{ kind: "return", at: calendarOf(timeZone).textOf(decision.atMs), at_ms: decision.atMs },
-      ...{ ad_platform: decision.adPlatform, method: decision.method, number: decision.number },
+      kind: "return",
+      at: calendarOf(timeZone).textOf(decision.atMs),
+      at_ms: decision.atMs,
+      ad_platform: decision.adPlatform,
+      method: decision.method,
+      number: decision.number,
       campaign: decision.turboPromotedObjectId,
     },
   };

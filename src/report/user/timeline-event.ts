@@ -38,8 +38,13 @@ export async function readEvents(executor: Executor, user: UserAccount, page: Pa
   return found.map((event) => ({
     key: [event.fingerprint],
     item: {
-      ...{ kind: "event", at: calendar.textOf(event.atMs), at_ms: event.atMs, id: event.fingerprint },
-      ...{ type: event.type, event: event.event, properties: event.properties },
+      kind: "event",
+      at: calendar.textOf(event.atMs),
+      at_ms: event.atMs,
+      id: event.fingerprint,
+      type: event.type,
+      event: event.event,
+      properties: event.properties,
       received_at: calendar.textOf(event.receivedAtMs),
     },
   }));

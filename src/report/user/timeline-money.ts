@@ -28,9 +28,16 @@ export async function readOrders(executor: Executor, user: UserAccount, page: Pa
   return rows.map((row) => ({
     key: [row.traceId],
     item: {
-      ...{ kind: "order", at: calendarOf(timeZone).textOf(row.atMs), at_ms: row.atMs, trace_id: row.traceId },
-      ...{ cents: row.cents, pay_count: row.payCount, is_virtual: row.isVirtual },
-      ...{ postback_status: row.postbackStatus, back_cents: row.backCents, properties: row.properties },
+      kind: "order",
+      at: calendarOf(timeZone).textOf(row.atMs),
+      at_ms: row.atMs,
+      trace_id: row.traceId,
+      cents: row.cents,
+      pay_count: row.payCount,
+      is_virtual: row.isVirtual,
+      postback_status: row.postbackStatus,
+      back_cents: row.backCents,
+      properties: row.properties,
     },
   }));
 }
@@ -66,10 +73,20 @@ export async function readPostbacks(executor: Executor, user: UserAccount, page:
   return rows.map((row) => ({
     key: [row.eventType, row.subject],
     item: {
-      ...{ kind: "postback", at: calendar.textOf(row.createdAtMs), at_ms: row.createdAtMs },
-      ...{ event_type: row.eventType, subject: row.subject, ad_platform: row.adPlatform, moment: row.moment },
-      ...{ trace_id: row.traceId, status: row.status, reason: row.reason, attempts: row.attempts },
-      ...{ resent: row.resent, value_cents: row.valueCents, back_cents: row.backCents },
+      kind: "postback",
+      at: calendar.textOf(row.createdAtMs),
+      at_ms: row.createdAtMs,
+      event_type: row.eventType,
+      subject: row.subject,
+      ad_platform: row.adPlatform,
+      moment: row.moment,
+      trace_id: row.traceId,
+      status: row.status,
+      reason: row.reason,
+      attempts: row.attempts,
+      resent: row.resent,
+      value_cents: row.valueCents,
+      back_cents: row.backCents,
       changed_at: calendar.textOf(row.changedAtMs),
     },
   }));

@@ -43,10 +43,20 @@ function entryOf({ touch, outcome, flags }: JudgedTouch, timeZone: string): Entr
   return {
     key: [touch.touchId],
     item: {
-      ...{ kind: "touch", at: calendarOf(timeZone).textOf(touch.touchedAtMs), at_ms: touch.touchedAtMs },
-      ...{ touch_id: touch.touchId, touch_kind: touch.kind, ad_platform: touch.platform, campaign: touch.campaignId },
-      ...{ advertiser_id: touch.advertiserId, gid: touch.gid, aid: touch.aid, cid: touch.cid, csite: touch.csite },
-      ...{ outcome, flags: [...flags] },
+      kind: "touch",
+      at: calendarOf(timeZone).textOf(touch.touchedAtMs),
+      at_ms: touch.touchedAtMs,
+      touch_id: touch.touchId,
+      touch_kind: touch.kind,
+      ad_platform: touch.platform,
+      campaign: touch.campaignId,
+      advertiser_id: touch.advertiserId,
+      gid: touch.gid,
+      aid: touch.aid,
+      cid: touch.cid,
+      csite: touch.csite,
+      outcome,
+      flags: [...flags],
     },
   };
 }

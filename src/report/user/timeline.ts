@@ -114,7 +114,12 @@ function placeText({ atMs, kind, key }: Place): string {
 
 /** How many parts the key of each kind has. */
 const KEY_PARTS: Readonly<Record<TimelineKind, number>> = {
-  ...{ postback: 2, order: 1, event: 1, return: 1, registration: 1, touch: 1 },
+  postback: 2,
+  order: 1,
+  event: 1,
+  return: 1,
+  registration: 1,
+  touch: 1,
 };
 
 function placeOf(text: string): Place {

@@ -35,9 +35,13 @@ export async function searchUsers(
     if (!user) return [];
     return [
       {
-        ...{ client_id: clientId, found_by: [...byClient.get(clientId)!], name: user.name },
+        client_id: clientId,
+        found_by: [...byClient.get(clientId)!],
+        name: user.name,
         registered_at: calendarOf(app.timeZone).textOf(user.registeredAtMs),
-        ...{ ad_platform: user.adPlatform || ORGANIC, channel: user.channel, pay_cents: user.payCents },
+        ad_platform: user.adPlatform || ORGANIC,
+        channel: user.channel,
+        pay_cents: user.payCents,
       },
     ];
   });

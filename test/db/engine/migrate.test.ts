@@ -17,7 +17,8 @@ const options = { log, clock: () => 1_700_000_000_000 };
 const folder = new URL("../../../migrations/", import.meta.url);
 const files = readdirSync(folder).sort();
 const migrated = files.map((name) => ({
-  ...{ name, applied_at_ms: 1_700_000_000_000 },
+  name,
+  applied_at_ms: 1_700_000_000_000,
   checksum: checksumOf(readFileSync(new URL(name, folder), "utf8")),
 }));
 

@@ -14,8 +14,13 @@ test("an app without settings follows the defaults", () => {
   expect(rules.of("tencent")).toEqual(DEFAULT_RULES);
   expect(rules.longestWindowMs).toBe(7 * DAY_MS);
   expect(DEFAULT_RULES).toMatchObject({
-    ...{ clickWindowMs: 7 * DAY_MS, ipUaWindowMs: DAY_MS, impressionWindowMs: DAY_MS },
-    ...{ impressions: false, gapMsMin: 0, flaggedMayWin: true, reattribution: false },
+    clickWindowMs: 7 * DAY_MS,
+    ipUaWindowMs: DAY_MS,
+    impressionWindowMs: DAY_MS,
+    impressions: false,
+    gapMsMin: 0,
+    flaggedMayWin: true,
+    reattribution: false,
   });
 });
 

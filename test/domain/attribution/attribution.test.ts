@@ -43,8 +43,12 @@ function found(sketch: Sketch = {}): FoundTouch {
       touchId: sketch.id ?? "a",
       kind: sketch.kind ?? "click",
       platform: sketch.platform ?? "tencent",
-      ...{ touchedAtMs, receivedAtMs: touchedAtMs },
-      ...{ campaignId: "", channel: "", ip: "", details: {} },
+      touchedAtMs,
+      receivedAtMs: touchedAtMs,
+      campaignId: "",
+      channel: "",
+      ip: "",
+      details: {},
     },
     matches: (sketch.by ?? ["device_id"]).map((method) => ({ method, by: [method] })),
     flags: sketch.flags ?? [],
@@ -187,7 +191,8 @@ test.each<[string, Sketch[], Record<string, Outcome>, string]>([
   const isLaunch = method === "launch_query";
   expect(decision.verdict).toMatchObject({
     kind: "attributed",
-    ...{ method, platform: isLaunch ? "bytedance" : "tencent" },
+    method,
+    platform: isLaunch ? "bytedance" : "tencent",
     touch: isLaunch ? undefined : { kind: "click" },
   });
   expect(outcomesOf(decision)).toEqual(outcomes);
@@ -283,8 +288,12 @@ const spanMs = fc.oneof(
 );
 const settings = fc.record(
   {
-    ...{ clickWindowMs: spanMs, ipUaWindowMs: spanMs, impressionWindowMs: spanMs, gapMsMin: spanMs },
-    ...{ impressions: fc.boolean(), flaggedMayWin: fc.boolean() },
+    clickWindowMs: spanMs,
+    ipUaWindowMs: spanMs,
+    impressionWindowMs: spanMs,
+    gapMsMin: spanMs,
+    impressions: fc.boolean(),
+    flaggedMayWin: fc.boolean(),
   },
   { requiredKeys: [] },
 );

@@ -20,8 +20,15 @@ type Case = {
 function flagsIn(one: Case): Flag[] {
   const touch: Touch = {
     ...NO_AD_IDS,
-    ...{ touchId: "a", kind: "click", platform: "tencent", campaignId: "", channel: "", ip: "", details: {} },
-    ...{ touchedAtMs: TOUCHED_AT_MS, receivedAtMs: TOUCHED_AT_MS },
+    touchId: "a",
+    kind: "click",
+    platform: "tencent",
+    campaignId: "",
+    channel: "",
+    ip: "",
+    details: {},
+    touchedAtMs: TOUCHED_AT_MS,
+    receivedAtMs: TOUCHED_AT_MS,
     ...one.touch,
   };
   const subject = { atMs: TOUCHED_AT_MS + (one.gapMs ?? HOUR_MS), methods: one.methods ?? ["device_id"] };

@@ -8,7 +8,9 @@ const REGISTERED_AT_MS = Date.UTC(2024, 5, 15, 12);
 
 /** Names a campaign of Bilibili, and nothing else. */
 const SUBJECT: Subject = {
-  ...{ atMs: REGISTERED_AT_MS, launch: undefined, reported: undefined },
+  atMs: REGISTERED_AT_MS,
+  launch: undefined,
+  reported: undefined,
   campaign: { id: "c1", platform: "bilibili" },
 };
 
@@ -17,8 +19,16 @@ function click(method: TouchMethod, secondsAgo: number, platform: string, campai
   const touchedAtMs = REGISTERED_AT_MS - secondsAgo * 1000;
   return {
     touch: {
-      ...{ ...NO_AD_IDS, touchId: String(secondsAgo), kind: "click", platform, campaignId },
-      ...{ touchedAtMs, receivedAtMs: touchedAtMs, channel: "", ip: "", details: {} },
+      ...NO_AD_IDS,
+      touchId: String(secondsAgo),
+      kind: "click",
+      platform,
+      campaignId,
+      touchedAtMs,
+      receivedAtMs: touchedAtMs,
+      channel: "",
+      ip: "",
+      details: {},
     },
     matches: [{ method, by: [method] }],
     flags: [],

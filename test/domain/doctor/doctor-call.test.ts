@@ -23,7 +23,11 @@ cases("calls that are refused as a whole", refusedCalls, [
       registered("u", {}, { code: 1004, msg: "channel is missing." }),
     ],
     {
-      ...{ kind: "refused_calls", severity: "error", count: 2, firstAtMs: NOW - 5, lastAtMs: NOW },
+      kind: "refused_calls",
+      severity: "error",
+      count: 2,
+      firstAtMs: NOW - 5,
+      lastAtMs: NOW,
       subjects: ["event/collect 1001", "user/register 1004"],
       example: { endpoint: "user/register", code: 1004, msg: "channel is missing.", client_id: "u" },
     },
@@ -199,7 +203,9 @@ cases("a clock that is far off", clockSkew, [
     "of nearly all clients, by whole hours, is a mistake of the time zone",
     many(10, (client) => sent(client, 8 * HOUR + 400)),
     {
-      ...{ kind: "clock_systematic", severity: "error", count: 10 },
+      kind: "clock_systematic",
+      severity: "error",
+      count: 10,
       example: { median_skew_s: 28_800, looks_like_zone: true },
     },
   ],

@@ -129,7 +129,10 @@ cases("a macro that nobody replaces", unreplacedMacro, [
       touched({ imei: "__IMEI__", click_id: "c-2" }, { at_ms: NOW + 1 }),
     ],
     {
-      ...{ kind: "unreplaced_macro", severity: "error", count: 2, subjects: ["tencent imei"] },
+      kind: "unreplaced_macro",
+      severity: "error",
+      count: 2,
+      subjects: ["tencent imei"],
       example: { endpoint: "event/click", from: "tencent", parameter: "imei", value: "__IMEI__" },
     },
   ],
@@ -161,7 +164,9 @@ describe("a campaign that does not exist", () => {
       registered("v", { ad_data: { turbo_promoted_object_id: "away000000000000" } }),
     ];
     expect(unknownCampaign(calls, campaigns)).toMatchObject({
-      ...{ kind: "unknown_campaign", severity: "warning", count: 3 },
+      kind: "unknown_campaign",
+      severity: "warning",
+      count: 3,
       subjects: ["gone000000000000", "lost000000000000", "away000000000000"],
     });
   });

@@ -8,7 +8,11 @@ import { noOutcomes } from "../../../src/domain/ledger.ts";
 import { collected, event, many, NOW, registered, rejected, seen, touched } from "./seen-calls.ts";
 
 const paid = (amount: number, more: Partial<SeenPayment> = {}): SeenPayment => ({
-  ...{ atMs: NOW, clientId: "u-1", orderId: `o-${amount}`, amount, timeMs: NOW },
+  atMs: NOW,
+  clientId: "u-1",
+  orderId: `o-${amount}`,
+  amount,
+  timeMs: NOW,
   ...more,
 });
 
@@ -93,8 +97,12 @@ describe("orders", () => {
 
 describe("what the tables show", () => {
   const QUIET: StoredFacts = {
-    ...{ nowMs: NOW, ledger: { ...noOutcomes(), received: 1_000, stored: 1_000 } },
-    ...{ openid: undefined, address: undefined, touches: [], withoutRate: [] },
+    nowMs: NOW,
+    ledger: { ...noOutcomes(), received: 1_000, stored: 1_000 },
+    openid: undefined,
+    address: undefined,
+    touches: [],
+    withoutRate: [],
   };
   const kindsOf = (facts: Partial<StoredFacts>) =>
     storedFindings({ ...QUIET, ...facts }).flatMap((finding) => (finding ? [finding.kind] : []));
@@ -158,8 +166,13 @@ test("one finding of each kind: the worst first, with the first example and the 
   ]);
   expect(merged).toEqual([
     {
-      ...{ kind: "shared_openid", severity: "error", count: 9, subjects: ["a", "b"], example: { from: "calls" } },
-      ...{ firstAtMs: 0, lastAtMs: 5 },
+      kind: "shared_openid",
+      severity: "error",
+      count: 9,
+      subjects: ["a", "b"],
+      example: { from: "calls" },
+      firstAtMs: 0,
+      lastAtMs: 5,
     },
     { ...base, kind: "clock_skew", severity: "hint", count: 1, subjects: [], example: {} },
   ]);
@@ -168,8 +181,13 @@ test("one finding of each kind: the worst first, with the first example and the 
 test("long texts are cut, and of many subjects some are named", () => {
   const calls = many(50, (client) => registered(client, {}, { code: 1004, msg: "m".repeat(5_000), endpoint: client }));
   const [finding] = diagnose({
-    ...{ appId: 1, nowMs: NOW, metadata: { mode: "open", events: new Map() }, campaigns: new Set<string>() },
-    ...{ calls, payments: [], stored: undefined },
+    appId: 1,
+    nowMs: NOW,
+    metadata: { mode: "open", events: new Map() },
+    campaigns: new Set<string>(),
+    calls,
+    payments: [],
+    stored: undefined,
   });
   expect(finding).toMatchObject({ kind: "refused_calls", count: 50 });
   expect(finding!.subjects).toHaveLength(20);
@@ -194,8 +212,13 @@ test("an app that does everything right hears nothing", () => {
     touched({ click_id: `c-${index}`, track_id: "autumn2026launch", imei: index % 3 === 0 ? "__IMEI__" : "86" }),
   ];
   const findings = diagnose({
-    ...{ appId: 1, nowMs: NOW, metadata: { mode: "open", events: new Map([["level_up", "declared" as const]]) } },
-    ...{ campaigns: new Set(["autumn2026launch"]), calls: many(40, player).flat(), payments: [], stored: undefined },
+    appId: 1,
+    nowMs: NOW,
+    metadata: { mode: "open", events: new Map([["level_up", "declared" as const]]) },
+    campaigns: new Set(["autumn2026launch"]),
+    calls: many(40, player).flat(),
+    payments: [],
+    stored: undefined,
   });
   expect(findings).toEqual([]);
 });

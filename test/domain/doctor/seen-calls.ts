@@ -5,8 +5,16 @@ export const NOW = Date.UTC(2026, 10, 15, 4, 0, 0);
 /** A collect call that was taken in, unless told otherwise. */
 export function seen(more: Partial<SeenCall> = {}): SeenCall {
   return {
-    ...{ at_ms: NOW, endpoint: "event/collect", client_id: "u-1", debug: false, ip: "203.0.113.7", ua: "Mozilla/5.0" },
-    ...{ code: 0, msg: "", errors: [], body: { client_id: "u-1", event_list: [] } },
+    at_ms: NOW,
+    endpoint: "event/collect",
+    client_id: "u-1",
+    debug: false,
+    ip: "203.0.113.7",
+    ua: "Mozilla/5.0",
+    code: 0,
+    msg: "",
+    errors: [],
+    body: { client_id: "u-1", event_list: [] },
     ...more,
   };
 }

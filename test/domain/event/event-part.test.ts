@@ -84,7 +84,8 @@ test("whatever days come in whatever order, each is covered, once, and parts nev
     fc.oneof(
       fc.record({ day: days, received: days }),
       fc.record({ day: days, distance: fc.integer({ min: -40, max: 40 }) }).map(({ day, distance }) => ({
-        ...{ day, received: addDays(day, distance) },
+        day,
+        received: addDays(day, distance),
       })),
     ),
     { maxLength: 60 },

@@ -29,12 +29,18 @@ test.each([
 
 test("what is sent again is named by a client or by how it ended", () => {
   expect(readResend({ client_id: "u", event_type: "pay", trace_id: "o" })).toEqual({
-    ...{ kind: "client", clientId: "u", eventType: "pay", traceId: "o" },
+    kind: "client",
+    clientId: "u",
+    eventType: "pay",
+    traceId: "o",
   });
   expect(
     readResend({ status: "3", reason: "share", ad_platform: "vivo", from: "2026-11-01", to: "2026-11-02" }),
   ).toEqual({
-    ...{ kind: "ended", status: 3, reason: "share", adPlatform: "vivo" },
+    kind: "ended",
+    status: 3,
+    reason: "share",
+    adPlatform: "vivo",
     days: { fromDay: "2026-11-01", toDay: "2026-11-02" },
   });
 });

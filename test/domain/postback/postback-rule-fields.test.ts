@@ -10,8 +10,15 @@ import {
 const PAY = { moment: "pay", event_type: "pay" };
 const read = (given: object, known?: RuleParts) => readPostbackRule({ ...(known ? {} : PAY), ...given }, known);
 const PLAIN = {
-  ...{ adPlatform: "", turboPromotedObjectId: "", moment: "pay", eventType: "pay", conditions: {} },
-  ...{ shareBp: 10_000, value: { kind: "as_is" }, windowDays: 30, enabled: true },
+  adPlatform: "",
+  turboPromotedObjectId: "",
+  moment: "pay",
+  eventType: "pay",
+  conditions: {},
+  shareBp: 10_000,
+  value: { kind: "as_is" },
+  windowDays: 30,
+  enabled: true,
 };
 
 test("a rule with nothing but a moment and an event type is about all of them", () => {
@@ -20,28 +27,27 @@ test("a rule with nothing but a moment and an event type is about all of them", 
 
 test("every text is given back as it was read", () => {
   const texts = {
-    ...{
-      ad_platform: "tencent",
-      turbo_promoted_object_id: "autumn2026launch",
-      moment: "first_pay",
-      event_type: "first_pay",
-    },
-    ...{ amount: "600..5000", count: "1", days_since_touch: "..7", share: "12.55%", value: "factor:0.5,cap:10000" },
-    ...{
-      window: "7d",
-      enabled: "off",
-      properties: ['event$product equal "gold"', "user$level between 1,5", "user$vip is_set"],
-    },
+    ad_platform: "tencent",
+    turbo_promoted_object_id: "autumn2026launch",
+    moment: "first_pay",
+    event_type: "first_pay",
+    amount: "600..5000",
+    count: "1",
+    days_since_touch: "..7",
+    share: "12.55%",
+    value: "factor:0.5,cap:10000",
+
+    window: "7d",
+    enabled: "off",
+    properties: ['event$product equal "gold"', "user$level between 1,5", "user$vip is_set"],
   };
   const rule = readPostbackRule(texts);
   expect(postbackRuleTexts(rule)).toEqual(texts);
   expect(rule).toEqual({
-    ...{
-      adPlatform: "tencent",
-      turboPromotedObjectId: "autumn2026launch",
-      moment: "first_pay",
-      eventType: "first_pay",
-    },
+    adPlatform: "tencent",
+    turboPromotedObjectId: "autumn2026launch",
+    moment: "first_pay",
+    eventType: "first_pay",
     conditions: {
       amountCents: { min: 600, max: 5000 },
       count: { min: 1, max: 1 },
@@ -52,7 +58,10 @@ test("every text is given back as it was read", () => {
         { field: "user$vip", operator: "is_set", values: [] },
       ],
     },
-    ...{ shareBp: 1255, value: { kind: "factor", factorBp: 5000, capCents: 10_000 }, windowDays: 7, enabled: false },
+    shareBp: 1255,
+    value: { kind: "factor", factorBp: 5000, capCents: 10_000 },
+    windowDays: 7,
+    enabled: false,
   });
 });
 
@@ -71,7 +80,9 @@ test("any share, factor, bound and property test comes back from its text", () =
         const bounds = { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
         const rule: RuleParts = {
           ...PLAIN,
-          ...{ eventType: "pay", shareBp, value: { kind: "factor", factorBp } },
+          eventType: "pay",
+          shareBp,
+          value: { kind: "factor", factorBp },
           conditions: {
             ...(Object.keys(bounds).length > 0 && { amountCents: bounds }),
             properties: [{ field: "event$product", operator: "inner", values }],

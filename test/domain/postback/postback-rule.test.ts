@@ -20,16 +20,38 @@ const DAY_MS = 86_400_000;
 const T = Date.UTC(2026, 4, 1);
 
 const RULE: PostbackRule = {
-  ...{ ruleId: 1, appId: 1, adPlatform: "", turboPromotedObjectId: "", moment: "pay", eventType: "pay" },
-  ...{ conditions: {}, shareBp: 10_000, value: { kind: "as_is" }, windowDays: 30, enabled: true },
+  ruleId: 1,
+  appId: 1,
+  adPlatform: "",
+  turboPromotedObjectId: "",
+  moment: "pay",
+  eventType: "pay",
+  conditions: {},
+  shareBp: 10_000,
+  value: { kind: "as_is" },
+  windowDays: 30,
+  enabled: true,
 };
 const USER: JudgedUser = {
-  ...{ clientId: "u", adPlatform: "tencent", turboPromotedObjectId: "camp", advertiserId: "7", touchedAtMs: T },
-  ...{ registeredAtMs: T + 60_000, decisionNumber: 1, returned: null, properties: { level: 3 } },
+  clientId: "u",
+  adPlatform: "tencent",
+  turboPromotedObjectId: "camp",
+  advertiserId: "7",
+  touchedAtMs: T,
+  registeredAtMs: T + 60_000,
+  decisionNumber: 1,
+  returned: null,
+  properties: { level: 3 },
 };
 const PAID: Occurrence = {
-  ...{ moment: "pay", atMs: T + DAY_MS, day: "2026-05-02", cents: 600, count: 2, receivedAtMs: T + DAY_MS },
-  ...{ traceId: "o1", properties: { product: "gem" } },
+  moment: "pay",
+  atMs: T + DAY_MS,
+  day: "2026-05-02",
+  cents: 600,
+  count: 2,
+  receivedAtMs: T + DAY_MS,
+  traceId: "o1",
+  properties: { product: "gem" },
 };
 
 type Change = {
@@ -89,7 +111,10 @@ describe("the rule that counts", () => {
 
   test("a special one that says no is not overruled by a general one", () => {
     expect(one({ rules: [{}, { ...platform, conditions: { count: { min: 3 } } }] })).toMatchObject({
-      ...{ status: 3, reason: "count", ruleId: 2, cents: null },
+      status: 3,
+      reason: "count",
+      ruleId: 2,
+      cents: null,
     });
   });
 

@@ -71,8 +71,19 @@ test("a device keeps every field of the interface, with the empty text where not
   expect(deviceOf({ os_name: "iOS", idfa: "00000000-0000-0000-0000-000000000000", api_version: "33" })).toEqual({
     os_name: "ios",
     api_version: 33,
-    ...{ android_id: "", imei: "", oaid: "", idfa: "", idfv: "", caid1_md5: "", caid2_md5: "", mac: "" },
-    ...{ android_version: "", rom: "", rom_version: "", phone_brand: "", phone_model: "" },
+    android_id: "",
+    imei: "",
+    oaid: "",
+    idfa: "",
+    idfv: "",
+    caid1_md5: "",
+    caid2_md5: "",
+    mac: "",
+    android_version: "",
+    rom: "",
+    rom_version: "",
+    phone_brand: "",
+    phone_model: "",
   });
   expect(deviceOf({ brand: "Xiaomi", model: "14", phone_model: "13" })).toMatchObject({
     phone_brand: "Xiaomi",

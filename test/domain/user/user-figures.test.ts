@@ -56,8 +56,12 @@ test("the first payment to arrive is the first payment, also when a later one ha
   });
   expect(figures).toEqual({
     ...NO_FIGURES,
-    ...{ payCount: 2, payCents: 3_600, payMaxCents: 3_000 },
-    ...{ firstPayAtMs: REGISTERED_AT_MS + 5, firstPayMethod: "wx", firstPayReason: "gems" },
+    payCount: 2,
+    payCents: 3_600,
+    payMaxCents: 3_000,
+    firstPayAtMs: REGISTERED_AT_MS + 5,
+    firstPayMethod: "wx",
+    firstPayReason: "gems",
   });
 });
 

@@ -12,8 +12,12 @@ const admin = new AdminCaller(server);
 
 const DAY = "2024-06-15";
 const cell = (app: App, more: Row = {}) => ({
-  ...{ app_id: app.appId, metric: "AdCost", date_list: [DAY, DAY] },
-  ...{ statistics_caliber: "behavior_occurred_time", decimal_point: 4, ...more },
+  app_id: app.appId,
+  metric: "AdCost",
+  date_list: [DAY, DAY],
+  statistics_caliber: "behavior_occurred_time",
+  decimal_point: 4,
+  ...more,
 });
 const costOf = async (app: App) => (await admin.post("report/explain", cell(app))).data.value;
 
@@ -39,7 +43,9 @@ describe("files", () => {
     const app = await server.createApp();
     const take = (csv: string) => admin.post("cost/import", { app_id: app.appId, csv });
     expect(await take(`date,ad_platform,aid,cost\r\n${DAY},gdt,1,1.0001\r\n${DAY},gdt,2,2\r\n`)).toMatchObject({
-      ...{ status: 200, code: 0, data: { rows: 2 } },
+      status: 200,
+      code: 0,
+      data: { rows: 2 },
     });
     expect(await costOf(app)).toBe(3.0001);
     expect((await take(`\uFEFFDATE,ad_platform,aid,cost\n${DAY},tencent,"1",5\n`)).data).toEqual({ rows: 1 });

@@ -46,7 +46,9 @@ beforeAll(async () => {
   await click({ ...ad, aid: "older", ts: NOW - 3 * DAY_MS });
   await click({ ...ad, company: "oppo", ts: NOW - 9 * DAY_MS });
   await server.register(app, "u", {
-    ...{ wx_openid: "openid-u", wx_unionid: "unionid-u", name: "Ann" },
+    wx_openid: "openid-u",
+    wx_unionid: "unionid-u",
+    name: "Ann",
     device_info: { os_name: "android", oaid: OAID, imei: IMEI, phone_model: "M2102" },
   });
   await server.collect(app, "u", [
@@ -58,7 +60,10 @@ beforeAll(async () => {
   ]);
   await server.post("user/register/attributed/", app, {
     ...attributedRegistration("back"),
-    ...{ active_time: NOW - 40 * DAY_MS, click_time: NOW - 40 * DAY_MS, click_company: "", ad_data: {} },
+    active_time: NOW - 40 * DAY_MS,
+    click_time: NOW - 40 * DAY_MS,
+    click_company: "",
+    ad_data: {},
     device_info: { os_name: "ios", idfa: "6D92078A-8246-4BA4-AE5B-76104861E7DC" },
   });
   await click({ company: "vivo", idfa: "6D92078A-8246-4BA4-AE5B-76104861E7DC", ts: NOW - HOUR_MS });
@@ -92,11 +97,21 @@ describe("one user", () => {
     expect([...Value.Errors(userView, data)]).toEqual([]);
     expect(data).toMatchObject({
       record: { ClientID: "u", Name: "Ann", AdPlatform: "vivo", user$pay_amount_sum: 1_800, user$pay_count: 2 },
-      ...{ time_zone: "Asia/Shanghai", currency: "CNY", is_registered: true, is_history: false },
-      ...{ wx_unionid: "unionid-u", os_platform: "android" },
+      time_zone: "Asia/Shanghai",
+      currency: "CNY",
+      is_registered: true,
+      is_history: false,
+      wx_unionid: "unionid-u",
+      os_platform: "android",
       source: {
-        ...{ ad_platform: "vivo", method: "device_id", decision_number: 1, turbo_promoted_object_id: CAMPAIGN },
-        ...{ campaign_name: "Summer", advertiser_name: "Account", aid_name: "The ad", gid_name: "" },
+        ad_platform: "vivo",
+        method: "device_id",
+        decision_number: 1,
+        turbo_promoted_object_id: CAMPAIGN,
+        campaign_name: "Summer",
+        advertiser_name: "Account",
+        aid_name: "The ad",
+        gid_name: "",
       },
       device: { oaid: OAID, imei: IMEI, phone_model: "M2102", idfa: "" },
       properties: { guild: "red" },
@@ -155,7 +170,10 @@ describe("the timeline", () => {
       ["outside_window", "click"],
     ]);
     expect(items.find(({ trace_id, kind }) => kind === "order" && trace_id === "order-2")).toMatchObject({
-      ...{ cents: 1_200, pay_count: 2, at_ms: NOW - 2 * HOUR_MS, properties: { $pay_amount: 1_200 } },
+      cents: 1_200,
+      pay_count: 2,
+      at_ms: NOW - 2 * HOUR_MS,
+      properties: { $pay_amount: 1_200 },
     });
     const told = items.filter(({ kind }) => kind === "postback");
     expect(told.map(({ event_type }) => event_type)).toEqual(expect.arrayContaining(["activate", "register", "pay"]));

@@ -147,7 +147,8 @@ describe("campaigns", () => {
     expect(await linksOf({ ad_platform: "asa" })).toEqual([]);
     for (const wrong of ["track.example.com", "ftp://a", "https://a?b", "https://a b", "https://"])
       expect(await admin.get("campaigns/links", { ...query, base_url: wrong })).toMatchObject({
-        ...{ code: 1004, msg: expect.stringMatching(/^base_url must be an address/) },
+        code: 1004,
+        msg: expect.stringMatching(/^base_url must be an address/),
       });
   });
 

@@ -13,9 +13,17 @@ const admin = new AdminCaller(server);
 const analyst = consoleUser(server, "analyst");
 
 const shownOf = (app: App) => ({
-  ...{ app_id: app.appId, name: app.name, access_token: app.accessToken, time_zone: app.timeZone },
-  ...{ currency: "CNY", rates: {}, metadata: app.metadataMode, require_registration: true, enabled: true },
-  ...{ pay_share: 1, created_at_ms: Number(app.createdAtMs) },
+  app_id: app.appId,
+  name: app.name,
+  access_token: app.accessToken,
+  time_zone: app.timeZone,
+  currency: "CNY",
+  rates: {},
+  metadata: app.metadataMode,
+  require_registration: true,
+  enabled: true,
+  pay_share: 1,
+  created_at_ms: Number(app.createdAtMs),
 });
 const listed = async (appId: number) =>
   dataOf(await admin.get("apps"), appsAnswer).apps.find((app: Row) => app.app_id === appId);
@@ -72,8 +80,13 @@ describe("a change of an app", () => {
   test("touches what it names, at once, and as on the command line", async () => {
     const app = await server.createApp();
     const change = {
-      ...{ name: "Renamed", time_zone: "Asia/Tokyo", currency: "JPY", rates: { USD: "150.5", EUR: "160" } },
-      ...{ metadata: "strict", require_registration: false, pay_share: 0.6543 },
+      name: "Renamed",
+      time_zone: "Asia/Tokyo",
+      currency: "JPY",
+      rates: { USD: "150.5", EUR: "160" },
+      metadata: "strict",
+      require_registration: false,
+      pay_share: 0.6543,
     };
     const answer = await admin.post("apps/edit", { app_id: app.appId, ...change });
     expect(dataOf(answer, shownApp)).toEqual({ ...shownOf(app), ...change });

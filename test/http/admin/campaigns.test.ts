@@ -127,8 +127,12 @@ test("platforms say what can be done with them", async () => {
   const { platforms } = dataOf(await admin.get("platforms"), platformListAnswer);
   const named = (name: string) => platforms.find((platform: Row) => platform.name === name);
   expect(named("tencent")).toEqual({
-    ...{ name: "tencent", click_links: true, impression_links: true, has_own_macros: true },
-    ...{ postbacks: true, costs: true },
+    name: "tencent",
+    click_links: true,
+    impression_links: true,
+    has_own_macros: true,
+    postbacks: true,
+    costs: true,
   });
   expect(named("baidu")).toMatchObject({ click_links: true, impression_links: false });
   expect(named("asa")).toMatchObject({ click_links: false, postbacks: false, costs: true });

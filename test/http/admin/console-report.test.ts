@@ -56,7 +56,9 @@ describe("the ad report of the console", () => {
     for (const user of [admin, analyst, analyst]) {
       const data = dataOf(await user.post("report/ad", report()), consoleReportAnswer);
       expect(data).toEqual({
-        ...{ columns: signed.data.columns, items: signed.data.items, total: signed.data.total },
+        columns: signed.data.columns,
+        items: signed.data.items,
+        total: signed.data.total,
         page_info: { page: 1, page_size: 2, total_number: 2, total_page: 1 },
         campaign_names: {},
         data_age_s: expect.any(Number),
@@ -144,7 +146,10 @@ describe("the ad report of the console", () => {
 
 describe("several reports at once", () => {
   const one = {
-    ...{ date_list: recentDays(), metrics_list: ["AdCost"], dims_list: ["channel"], decimal_point: 2 },
+    date_list: recentDays(),
+    metrics_list: ["AdCost"],
+    dims_list: ["channel"],
+    decimal_point: 2,
     statistics_caliber: "user_activated_time",
   };
 
@@ -241,12 +246,16 @@ describe("the catalogue", () => {
       (await catalogue(query)).metrics.find((metric: Row) => metric.name === name).formula;
     const second = { statistics_caliber: "behavior_occurred_time" };
     expect(await formula("AppARPU", {})).toEqual({
-      ...{ of: ["pay_cents", "ad_micros"], by: ["users"], times: 1, has_pay_share: false },
+      of: ["pay_cents", "ad_micros"],
+      by: ["users"],
+      times: 1,
+      has_pay_share: false,
     });
     expect(await formula("AppARPU", second)).toMatchObject({ by: ["active_users"] });
     expect(await formula("App7DayROI", {})).toMatchObject({ of: ["pay_d7", "ad_d7"], by: ["cost_e4"] });
     expect(await formula("App7DayROI", { roi_version: "2" })).toMatchObject({
-      ...{ of: ["pay_s7", "ad_s7"], has_pay_share: true },
+      of: ["pay_s7", "ad_s7"],
+      has_pay_share: true,
     });
     expect(await formula("AdCpm", {})).toMatchObject({ times: 1000 });
     expect(await analyst.get("report/catalogue", { roi_version: "3" })).toMatchObject(refused(/roi_version/));
@@ -317,14 +326,19 @@ describe("a report as a public call", () => {
 
 describe("what is behind a number", () => {
   const cell = (more: Row) => ({
-    ...{ app_id: app.appId, date_list: recentDays(), statistics_caliber: "behavior_occurred_time", decimal_point: 2 },
+    app_id: app.appId,
+    date_list: recentDays(),
+    statistics_caliber: "behavior_occurred_time",
+    decimal_point: 2,
     ...more,
   });
 
   test("adds up to it, also where not everything is listed", async () => {
     const data = dataOf(await analyst.post("report/explain", cell({ metric: "AppARPU", limit: 1 })), explainedAnswer);
     expect(data).toMatchObject({
-      ...{ value: 2.17, pay_share: 1, formula: { of: ["pay_cents", "ad_micros"], by: ["active_users"] } },
+      value: 2.17,
+      pay_share: 1,
+      formula: { of: ["pay_cents", "ad_micros"], by: ["active_users"] },
       sums: { pay_cents: 650, ad_micros: 0, active_users: 3 },
       numbers: { users: 3, orders: 1, costs: 0 },
       added: { users: { pay_cents: 650, ad_micros: 0, active_users: 3 }, orders: { cents: 650 }, costs: {} },

@@ -43,13 +43,27 @@ describe("stored costs", () => {
     expect(found).toEqual([
       { date: "2024-06-15", ...tencent, rows: 2, impressions: 500, clicks: 50, cost: 6.2501 },
       {
-        ...{ date: "2024-06-15", ad_platform: "vivo", advertiser_id: "acc-2", advertiser_name: "", ...file },
-        ...{ rows: 1, impressions: 1, clicks: 0, cost: 0 },
+        date: "2024-06-15",
+        ad_platform: "vivo",
+        advertiser_id: "acc-2",
+        advertiser_name: "",
+        ...file,
+        rows: 1,
+        impressions: 1,
+        clicks: 0,
+        cost: 0,
       },
       { date: "2024-06-14", ...tencent, rows: 1, impressions: 100, clicks: 10, cost: 1.5 },
       {
-        ...{ date: "2024-06-13", ad_platform: "", advertiser_id: "", advertiser_name: "", ...file },
-        ...{ rows: 1, impressions: 0, clicks: 0, cost: 9 },
+        date: "2024-06-13",
+        ad_platform: "",
+        advertiser_id: "",
+        advertiser_name: "",
+        ...file,
+        rows: 1,
+        impressions: 0,
+        clicks: 0,
+        cost: 9,
       },
     ]);
     expect(total).toEqual({ rows: 5, impressions: 601, clicks: 60, cost: 16.7501 });

@@ -103,7 +103,9 @@ describe("a file of costs that is only looked at", () => {
     expect(large.length).toBeGreaterThan(LIMITS.fileBodyBytes);
     const send = (path: string, csv: string) =>
       fetch(`${server.url}${ADMIN}/${path}?app_id=${app.appId}`, {
-        ...{ method: "POST", headers: { ...admin.headers, "content-type": "text/csv" }, body: csv },
+        method: "POST",
+        headers: { ...admin.headers, "content-type": "text/csv" },
+        body: csv,
       }).then(answerOf);
     const seen = dataOf(await send("cost/import/preview", large), costPreviewAnswer);
     expect([seen.rows.new, seen.total.cost]).toEqual([12_000, 6_000]);

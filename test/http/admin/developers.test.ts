@@ -61,7 +61,9 @@ describe("developer applications", () => {
     expect(changed).toMatchObject({ apps: [other.appId], rate_calls: 100, rate_window_s: 600 });
     expect(await reports.call({ appKey }, "user/list", listOf(app))).toMatchObject({ code: 2004 });
     expect((await post("edit", { id, rate_window_s: 60 })).data).toMatchObject({
-      ...{ apps: [other.appId], rate_calls: 100, rate_window_s: 60 },
+      apps: [other.appId],
+      rate_calls: 100,
+      rate_window_s: 60,
     });
   });
 

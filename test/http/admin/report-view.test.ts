@@ -31,8 +31,13 @@ describe("a view of one's own", () => {
   test("is kept as it was saved, by an analyst too, and seen by nobody else", async () => {
     const view = await save(ann, { name: "  每日 ROI " });
     expect(view).toEqual({
-      ...{ view_id: expect.any(Number), name: "每日 ROI", parameters: PARAMETERS, owner: ann.name },
-      ...{ is_shared: false, may_change: true, changed_at: expect.any(Number) },
+      view_id: expect.any(Number),
+      name: "每日 ROI",
+      parameters: PARAMETERS,
+      owner: ann.name,
+      is_shared: false,
+      may_change: true,
+      changed_at: expect.any(Number),
     });
     expect(await seen(ann)).toContainEqual(view);
     for (const other of [bob, admin]) expect(await idsOf(other)).not.toContain(view.view_id);

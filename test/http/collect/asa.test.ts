@@ -12,8 +12,15 @@ import { cleanUp, TouchpointProcess } from "../../support/touchpoint.ts";
 import type { Row } from "../fixture.ts";
 
 const PAYLOAD = {
-  ...{ attribution: true, orgId: 40669820, campaignId: 542370539, adGroupId: 542317095, adId: 542317136 },
-  ...{ keywordId: 87675432, conversionType: "Download", countryOrRegion: "US", claimType: "Click" },
+  attribution: true,
+  orgId: 40669820,
+  campaignId: 542370539,
+  adGroupId: 542317095,
+  adId: 542317136,
+  keywordId: 87675432,
+  conversionType: "Download",
+  countryOrRegion: "US",
+  claimType: "Click",
 };
 const CLICK_DATE = "2026-01-11T06:41Z";
 
@@ -131,10 +138,20 @@ describe("a server that initialize hands tokens to", () => {
 
   test("an attributed user is of asa, with Apple's ids and the instant of the tap", async () => {
     expect(await lookUp("attributed")).toMatchObject({
-      ...{ click_company: "asa", advertiser_id: "40669820", gid: "542370539", aid: "542317136", cid: "87675432" },
+      click_company: "asa",
+      advertiser_id: "40669820",
+      gid: "542370539",
+      aid: "542317136",
+      cid: "87675432",
       asa: {
-        ...{ attribution: "true", orgId: "40669820", campaignId: "542370539", adGroupId: "542317095" },
-        ...{ adId: "542317136", keywordId: "87675432", conversionType: "Download", countryOrRegion: "US" },
+        attribution: "true",
+        orgId: "40669820",
+        campaignId: "542370539",
+        adGroupId: "542317095",
+        adId: "542317136",
+        keywordId: "87675432",
+        conversionType: "Download",
+        countryOrRegion: "US",
         clickDate: CLICK_DATE,
       },
     });
@@ -155,8 +172,13 @@ describe("a server that initialize hands tokens to", () => {
 
   test("what became of each token is kept, and the token itself only while it waits", async () => {
     expect(await outcomes()).toEqual({
-      ...{ attributed: "attributed", slow: "attributed", never: "not_found", invalid: "invalid" },
-      ...{ organic: "not_attributed", test: "test", broken: " kept" },
+      attributed: "attributed",
+      slow: "attributed",
+      never: "not_found",
+      invalid: "invalid",
+      organic: "not_attributed",
+      test: "test",
+      broken: " kept",
     });
   });
 
@@ -206,7 +228,9 @@ describe("in time", () => {
   async function turnAt(atMs: number, url = apple.url): Promise<number> {
     nowMs = atMs;
     const asked = await resolveTokens({
-      ...{ pool: stage.pool, clock: () => nowMs, url },
+      pool: stage.pool,
+      clock: () => nowMs,
+      url,
       accept: async ({ clientId, appId: _, ...result }) => {
         await stage.append("apple_attribution", clientId, result, { at: nowMs });
       },

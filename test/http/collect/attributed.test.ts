@@ -50,7 +50,11 @@ describe("the empty text stands for an unknown value", () => {
     const empty = Object.fromEntries(FIELDS.filter((field) => !needed.includes(field)).map((field) => [field, ""]));
     expect(await post(app, { ...valid("a"), ...empty, active_time: 1_700_000_000_000 })).toMatchObject({ code: 0 });
     expect(await lookUp(app)).toMatchObject({
-      ...{ click_company: "", advertiser_id: "", aid: "", cid: "", channel: "" },
+      click_company: "",
+      advertiser_id: "",
+      aid: "",
+      cid: "",
+      channel: "",
       create_time: "2023-11-14 22:13:20",
     });
     expect(await tables.user(app, "a")).toMatchObject({ os_platform: "unknown", touched_at_ms: null });
@@ -107,8 +111,14 @@ describe("the times", () => {
     const app = await server.createApp({ timeZone: "UTC" });
     await post(app, { ...valid("a"), active_time: active, click_time: click, active_ip: "8.8.8.8" });
     expect(await tables.user(app, "a")).toMatchObject({
-      ...{ registered_at_ms: active, registered_day: "2023-12-31", touched_at_ms: click, ip: "8.8.8.8" },
-      ...{ os_platform: "android", channel: "store", version: 3, name: "Ann" },
+      registered_at_ms: active,
+      registered_day: "2023-12-31",
+      touched_at_ms: click,
+      ip: "8.8.8.8",
+      os_platform: "android",
+      channel: "store",
+      version: 3,
+      name: "Ann",
     });
   });
 
@@ -159,7 +169,10 @@ describe("ad_data is keyed by the platform", () => {
       "bytedance",
       { advertiser_id: "b1", project_id: "b2", promotion_id: "b3", cid: "b4", mid1: "m1", mid5: "m5", mid6: "m6" },
       {
-        ...{ advertiser_id: "b1", gid: "b2", aid: "b3", cid: "b4" },
+        advertiser_id: "b1",
+        gid: "b2",
+        aid: "b3",
+        cid: "b4",
         bytedance_v2: { project_id: "b2", promotion_id: "b3", mid1: "m1", mid2: "", mid3: "", mid4: "", mid5: "m5" },
       },
     ],
@@ -208,8 +221,13 @@ describe("calling it again", () => {
     const { data: twice } = await post(app, { ...again, turbo_promoted_object_id: "f".repeat(16), device_info });
     expect(twice).toEqual(once);
     expect(await tables.user(app, "a")).toMatchObject({
-      ...{ name: "Bob", version: 4, channel: "store", ad_platform: "tencent", registered_at_ms: first.active_time },
-      ...{ turbo_promoted_object_id: "0123456789abcdef", device: { oaid: "oaid-9" } },
+      name: "Bob",
+      version: 4,
+      channel: "store",
+      ad_platform: "tencent",
+      registered_at_ms: first.active_time,
+      turbo_promoted_object_id: "0123456789abcdef",
+      device: { oaid: "oaid-9" },
     });
   });
 

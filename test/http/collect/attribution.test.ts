@@ -43,10 +43,20 @@ const BY_CLICK_KEY: [string, Parameters, Row, Row][] = [
     { click_id: "vid1", req_id: "r1", advertiser_id: "1", gid: "2", aid: "3", cid: "4", csite: "SITE_SET_MOMENTS" },
     { gdt_vid: "vid1" },
     {
-      ...{ advertiser_id: "1", gid: "2", aid: "3", cid: "4", csite: "SITE_SET_MOMENTS" },
+      advertiser_id: "1",
+      gid: "2",
+      aid: "3",
+      cid: "4",
+      csite: "SITE_SET_MOMENTS",
       tencent: {
-        ...{ account_id: "1", campaign_id: "2", adgroup_id: "3", ad_id: "4", site_set_name: "SITE_SET_MOMENTS" },
-        ...{ click_id: "vid1", req_id: "r1", gdt_vid: "vid1" },
+        account_id: "1",
+        campaign_id: "2",
+        adgroup_id: "3",
+        ad_id: "4",
+        site_set_name: "SITE_SET_MOMENTS",
+        click_id: "vid1",
+        req_id: "r1",
+        gdt_vid: "vid1",
       },
     },
   ],
@@ -61,10 +71,21 @@ const BY_CLICK_KEY: [string, Parameters, Row, Row][] = [
     { callback: "token1", advertiser_id: "1", gid: "2", aid: "3", cid: "4", csite: "10" },
     { callback: "token1", ksUnitId: "3", ksChannel: "k" },
     {
-      ...{ advertiser_id: "1", gid: "2", aid: "3", cid: "4", csite: "10" },
+      advertiser_id: "1",
+      gid: "2",
+      aid: "3",
+      cid: "4",
+      csite: "10",
       kuaishou: {
-        ...{ account_id: "1", did: "2", aid: "3", cid: "4", callback: "token1" },
-        ...{ ksCampaignId: "", ksUnitId: "3", ksCreativeId: "", ksChannel: "k" },
+        account_id: "1",
+        did: "2",
+        aid: "3",
+        cid: "4",
+        callback: "token1",
+        ksCampaignId: "",
+        ksUnitId: "3",
+        ksCreativeId: "",
+        ksChannel: "k",
       },
     },
   ],
@@ -79,7 +100,10 @@ const BY_CLICK_KEY: [string, Parameters, Row, Row][] = [
     { clue_token: "clue1", advertiser_id: "1", project_id: "2", promotion_id: "3", cid: "4", mid1: "m1", mid5: "m5" },
     { clue_token: "clue1" },
     {
-      ...{ advertiser_id: "1", gid: "2", aid: "3", cid: "4" },
+      advertiser_id: "1",
+      gid: "2",
+      aid: "3",
+      cid: "4",
       bytedance_v2: { project_id: "2", promotion_id: "3", mid1: "m1", mid2: "", mid3: "", mid4: "", mid5: "m5" },
     },
   ],
@@ -107,7 +131,10 @@ test.each(BY_CLICK_KEY)("click key: %s", async (name, parameters, ad_data, recor
   await server.register(app, "stranger");
   expect(await lookUp(app)).toMatchObject({
     ...record,
-    ...{ client_id: "u", channel: "c", click_company: company, turbo_promoted_object_id: CAMPAIGN },
+    client_id: "u",
+    channel: "c",
+    click_company: company,
+    turbo_promoted_object_id: CAMPAIGN,
   });
   expect(await methodOf(app)).toBe("click_key");
   expect(await lookUp(app, "stranger")).toMatchObject({ ...ORGANIC, turbo_promoted_object_id: "" });
@@ -164,7 +191,11 @@ test("the launch query alone names platform, ad and campaign, though no touch is
   const ad_data = { clue_token: "x", advertiser_id: "1", project_id: "2", promotion_id: "3", mid1: "m1" };
   await server.register(app, "u", { ad_data: { ...ad_data, turbo_promoted_object_id: CAMPAIGN } });
   expect(await lookUp(app)).toMatchObject({
-    ...{ click_company: "bytedance", advertiser_id: "1", gid: "2", aid: "3", turbo_promoted_object_id: CAMPAIGN },
+    click_company: "bytedance",
+    advertiser_id: "1",
+    gid: "2",
+    aid: "3",
+    turbo_promoted_object_id: CAMPAIGN,
     bytedance_v2: { project_id: "2", promotion_id: "3", mid1: "m1", mid2: "", mid3: "", mid4: "", mid5: "" },
   });
   expect(await methodOf(app)).toBe("launch_query");
@@ -239,8 +270,13 @@ test("initialize answers with the attribution when it is asked for it", async ()
     expect(answered).toMatchObject({
       code: 0,
       data: {
-        ...{ token: expect.any(String), client_id: "u", channel: "store", click_company: "tencent" },
-        ...{ advertiser_id: "1", aid: "3", turbo_promoted_object_id: CAMPAIGN },
+        token: expect.any(String),
+        client_id: "u",
+        channel: "store",
+        click_company: "tencent",
+        advertiser_id: "1",
+        aid: "3",
+        turbo_promoted_object_id: CAMPAIGN,
         tencent: { account_id: "1", adgroup_id: "3", click_id: "vid1" },
       },
     });

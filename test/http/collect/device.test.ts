@@ -10,9 +10,17 @@ const server = sharedServer();
 const tables = new Tables(server);
 
 const ANDROID = {
-  ...{ os_name: "android", android_id: "a1b2c3d4e5f60718", imei: "866000000000001", oaid: "oaid-1" },
-  ...{ mac: "A0:B1:C2:D3:E4:F5", android_version: "14", api_version: 34, rom: "MIUI", rom_version: "V14" },
-  ...{ phone_brand: "Xiaomi", phone_model: "13 Pro" },
+  os_name: "android",
+  android_id: "a1b2c3d4e5f60718",
+  imei: "866000000000001",
+  oaid: "oaid-1",
+  mac: "A0:B1:C2:D3:E4:F5",
+  android_version: "14",
+  api_version: 34,
+  rom: "MIUI",
+  rom_version: "V14",
+  phone_brand: "Xiaomi",
+  phone_model: "13 Pro",
 };
 const IOS = {
   os_name: "ios",

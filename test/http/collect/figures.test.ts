@@ -173,10 +173,19 @@ describe("shown ads", () => {
       track("$AdClick", { $ecpm: 1000, $ad_type: "reward" }, time + 6),
     );
     expect(await tables.user(app, "a")).toMatchObject({
-      ...{ ad_count: 6, ad_micros: 117_645, ad_max_ecpm_micros: 100_005_000, ad_24h_count: 6, ad_24h_micros: 117_645 },
-      ...{ reward_ad_count: 2, reward_ad_micros: 112_345, reward_ad_max_ecpm_micros: 100_005_000 },
-      ...{ interstitial_ad_count: 2, interstitial_ad_micros: 300, interstitial_ad_max_ecpm_micros: 200_000 },
-      ...{ reward_ad_24h_micros: 112_345, interstitial_ad_24h_micros: 300 },
+      ad_count: 6,
+      ad_micros: 117_645,
+      ad_max_ecpm_micros: 100_005_000,
+      ad_24h_count: 6,
+      ad_24h_micros: 117_645,
+      reward_ad_count: 2,
+      reward_ad_micros: 112_345,
+      reward_ad_max_ecpm_micros: 100_005_000,
+      interstitial_ad_count: 2,
+      interstitial_ad_micros: 300,
+      interstitial_ad_max_ecpm_micros: 200_000,
+      reward_ad_24h_micros: 112_345,
+      interstitial_ad_24h_micros: 300,
     });
     expect(await tables.userDays(app, "a")).toMatchObject([{ ad_count: 6, ad_micros: 117_645, track_events: 7 }]);
   });
@@ -186,7 +195,8 @@ describe("shown ads", () => {
     const registeredAtMs = Date.now() - 3 * DAY_MS;
     await server.post("user/register/attributed/", app, {
       ...attributedRegistration("a"),
-      ...{ active_time: registeredAtMs, click_time: registeredAtMs - 2 * HOUR_MS },
+      active_time: registeredAtMs,
+      click_time: registeredAtMs - 2 * HOUR_MS,
     });
     await collect(
       app,
@@ -198,9 +208,14 @@ describe("shown ads", () => {
       show(16, "reward", registeredAtMs + 2 * DAY_MS),
     );
     expect(await tables.user(app, "a")).toMatchObject({
-      ...{ ad_count: 5, ad_micros: 31_000, ad_24h_count: 2, ad_24h_micros: 6_000 },
-      ...{ reward_ad_micros: 19_000, reward_ad_24h_micros: 2_000 },
-      ...{ interstitial_ad_micros: 12_000, interstitial_ad_24h_micros: 4_000 },
+      ad_count: 5,
+      ad_micros: 31_000,
+      ad_24h_count: 2,
+      ad_24h_micros: 6_000,
+      reward_ad_micros: 19_000,
+      reward_ad_24h_micros: 2_000,
+      interstitial_ad_micros: 12_000,
+      interstitial_ad_24h_micros: 4_000,
     });
   });
 

@@ -48,16 +48,28 @@ const CASES: readonly Case[] = [
     platform: "bytedance",
     named: "version 2.0 keys",
     adData: {
-      ...{ clue_token: "t", advertiser_id: "b3", project_id: "p1", promotion_id: "p2" },
-      ...{ mid1: "m1", mid2: "m2", mid3: "m3", mid4: "m4", mid5: "m5" },
+      clue_token: "t",
+      advertiser_id: "b3",
+      project_id: "p1",
+      promotion_id: "p2",
+      mid1: "m1",
+      mid2: "m2",
+      mid3: "m3",
+      mid4: "m4",
+      mid5: "m5",
     },
     expected: {
       advertiser_id: "b3",
       gid: "p1",
       aid: "p2",
       bytedance_v2: {
-        ...{ project_id: "p1", promotion_id: "p2" },
-        ...{ mid1: "m1", mid2: "m2", mid3: "m3", mid4: "m4", mid5: "m5" },
+        project_id: "p1",
+        promotion_id: "p2",
+        mid1: "m1",
+        mid2: "m2",
+        mid3: "m3",
+        mid4: "m4",
+        mid5: "m5",
       },
     },
   },
@@ -65,8 +77,14 @@ const CASES: readonly Case[] = [
     platform: "asa",
     named: "orgId and attribution",
     adData: {
-      ...{ attribution: "true", orgId: 40669820, campaignId: 542370539, conversionType: "Download" },
-      ...{ clickDate: "2020-04-08T17:17Z", adGroupId: 542317095, countryOrRegion: "US", keywordId: 87675432 },
+      attribution: "true",
+      orgId: 40669820,
+      campaignId: 542370539,
+      conversionType: "Download",
+      clickDate: "2020-04-08T17:17Z",
+      adGroupId: 542317095,
+      countryOrRegion: "US",
+      keywordId: 87675432,
       adId: 542317136,
     },
     expected: {
@@ -176,7 +194,9 @@ describe("who was brought by an ad", () => {
     await server.settle();
     const ofQuery = { ad_platform: platform, aid: ids.aid ?? "", gid: ids.gid ?? "", cid: ids.cid ?? "" };
     expect(await tables.user(app, "clicked")).toMatchObject({
-      ...{ ...ofQuery, method: "click_key", turbo_promoted_object_id: CAMPAIGN },
+      ...ofQuery,
+      method: "click_key",
+      turbo_promoted_object_id: CAMPAIGN,
     });
     const alone = await server.createApp();
     await server.register(alone, "alone", { ad_data: query });
@@ -187,8 +207,13 @@ describe("who was brought by an ad", () => {
   test("Douyin's names without underscores show in the platform's own object of a user lookup", async () => {
     const record = await recordOf(JSON.stringify(SCENES[0]!.query));
     expect(record.bytedance_v2).toEqual({
-      ...{ project_id: "7394291765869707283", promotion_id: "7394295222693527561", mid1: "0" },
-      ...{ mid2: "7387317343218139172", mid3: "7394040260336975910", mid4: "", mid5: "7337642830293057546" },
+      project_id: "7394291765869707283",
+      promotion_id: "7394295222693527561",
+      mid1: "0",
+      mid2: "7387317343218139172",
+      mid3: "7394040260336975910",
+      mid4: "",
+      mid5: "7337642830293057546",
     });
   });
 

@@ -25,7 +25,12 @@ describe("user get", () => {
     expect(answer.data.user_list).toMatchObject([
       {
         create_time: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
-        ...{ client_id: "a", channel: "tap", click_company: "", advertiser_id: "", aid: "", cid: "" },
+        client_id: "a",
+        channel: "tap",
+        click_company: "",
+        advertiser_id: "",
+        aid: "",
+        cid: "",
       },
     ]);
   });

@@ -50,8 +50,14 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
     };
     await post(app, path, {
       ...registration("a"),
-      ...{ name: "安娜", channel: "tap", version: -7, wx_openid: "open-1", wx_unionid: "union-1" },
-      ...{ client_ip: "114.114.114.114", client_ua: "Phone/1", device_info },
+      name: "安娜",
+      channel: "tap",
+      version: -7,
+      wx_openid: "open-1",
+      wx_unionid: "union-1",
+      client_ip: "114.114.114.114",
+      client_ua: "Phone/1",
+      device_info,
     });
     expect(await tables.user(app, "a")).toMatchObject({
       is_registered: true,
@@ -124,8 +130,13 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
     const { data: once } = await post(app, path, { ...first, device_info: { os_name: "ios", idfv: "idfv-1" } });
     const before = (await tables.user(app, "a"))!;
     const { data: twice } = await post(app, path, {
-      ...{ client_id: "a", name: "Bob", channel: "elsewhere", version: 2 },
-      ...{ wx_openid: "open-2", wx_unionid: "union-2", ad_data: { clue_token: "x", promotion_id: "9" } },
+      client_id: "a",
+      name: "Bob",
+      channel: "elsewhere",
+      version: 2,
+      wx_openid: "open-2",
+      wx_unionid: "union-2",
+      ad_data: { clue_token: "x", promotion_id: "9" },
       device_info: { os_name: "ios", idfa: "IDFA-2" },
     });
     expect(twice).toEqual(once);

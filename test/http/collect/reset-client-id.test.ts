@@ -124,7 +124,9 @@ describe("update_data", () => {
     expect(answer).toMatchObject({ status: 200, code: 0, data: {}, extra: {} });
     await update(app, { wx_openid: "", wx_unionid: null });
     expect(await tables.user(app, "a")).toMatchObject({
-      ...{ wx_openid: "open-1", wx_unionid: "union-1", ad_platform: "tencent" },
+      wx_openid: "open-1",
+      wx_unionid: "union-1",
+      ad_platform: "tencent",
       ad_data: { gdt_vid: "g", click_id: "click-1" },
     });
   });

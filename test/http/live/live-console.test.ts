@@ -91,7 +91,10 @@ test("every kind of collection call is shown as it was received, with the reason
   expect(calls).toMatchObject([
     { endpoint: "user/register", client_id: "u", code: 0, msg: "", body: { wx_openid: "open-1" }, errors: [] },
     {
-      ...{ endpoint: "event/collect", client_id: "u", debug: false, ip: "127.0.0.1" },
+      endpoint: "event/collect",
+      client_id: "u",
+      debug: false,
+      ip: "127.0.0.1",
       body: { event_list: [{ event: "good" }, { event: "bad name" }] },
       errors: [{ index: 1, reason: "bad_name", message: expect.stringMatching(/./) }],
     },

@@ -18,8 +18,18 @@ beforeEach(() => {
 function callOf(more: Partial<AnsweredCall> = {}): AnsweredCall {
   const event = { type: "track", event: "level_up", time: NOW, properties: {} };
   return {
-    ...{ appId: APP, at_ms: NOW, endpoint: "event/collect", client_id: "u", debug: false, ip: "", ua: "" },
-    ...{ code: 0, msg: "", errors: [], bytes: 100, body: () => ({ client_id: "u", event_list: [event] }) },
+    appId: APP,
+    at_ms: NOW,
+    endpoint: "event/collect",
+    client_id: "u",
+    debug: false,
+    ip: "",
+    ua: "",
+    code: 0,
+    msg: "",
+    errors: [],
+    bytes: 100,
+    body: () => ({ client_id: "u", event_list: [event] }),
     ...more,
   };
 }

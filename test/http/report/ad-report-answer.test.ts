@@ -25,7 +25,9 @@ async function pull(app: App, more: Row = {}): Promise<Row> {
 /** A user of an account, plan and ad whose ids no other test has. */
 function paidUser(app: App, clientId: string, more: Row = {}): Row {
   const tencent = {
-    ...{ account_id: `acc-${app.appId}`, campaign_id: `plan-${app.appId}`, adgroup_id: `ad-${app.appId}` },
+    account_id: `acc-${app.appId}`,
+    campaign_id: `plan-${app.appId}`,
+    adgroup_id: `ad-${app.appId}`,
     site_set_name: "feed",
   };
   return { ...attributedRegistration(clientId), ad_data: { tencent }, ...more };

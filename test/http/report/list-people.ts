@@ -26,28 +26,54 @@ const NO_AD = { account: "", plan: "", ad: "", creative: "" };
 /** People who differ in everything that a list filters and sorts by, and in each of these in another order. */
 export const PEOPLE: readonly Person[] = [
   {
-    ...{ id: "B", registeredAt: "2025-03-10T00:00:00.000", company: "tencent", campaign: "campaign-0000004" },
-    ...{ channel: "web", version: 10, openid: "o-3" },
+    id: "B",
+    registeredAt: "2025-03-10T00:00:00.000",
+    company: "tencent",
+    campaign: "campaign-0000004",
+    channel: "web",
+    version: 10,
+    openid: "o-3",
     ids: { account: "200", plan: "p1", ad: "9", creative: "c1" },
   },
   {
-    ...{ id: "a", registeredAt: "2025-03-09T23:59:59.999", company: "kuaishou", campaign: "campaign-0000003" },
-    ...{ channel: "Store", version: 9, openid: "o-1" },
+    id: "a",
+    registeredAt: "2025-03-09T23:59:59.999",
+    company: "kuaishou",
+    campaign: "campaign-0000003",
+    channel: "Store",
+    version: 9,
+    openid: "o-1",
     ids: { account: "1000", plan: "p2", ad: "10", creative: "c2" },
   },
   {
-    ...{ id: "c10", registeredAt: "2025-03-11T00:00:00.000", company: "bytedance", campaign: "campaign-0000005" },
-    ...{ channel: "store", version: 100, openid: "o-5" },
+    id: "c10",
+    registeredAt: "2025-03-11T00:00:00.000",
+    company: "bytedance",
+    campaign: "campaign-0000005",
+    channel: "store",
+    version: 100,
+    openid: "o-5",
     ids: { account: "30", plan: "p3", ad: "8", creative: "c3" },
   },
   {
-    ...{ id: "c9", registeredAt: "2025-03-10T23:59:59.999", company: "tencent", campaign: "campaign-0000001" },
-    ...{ channel: "渠道", version: 2, openid: "o-2" },
+    id: "c9",
+    registeredAt: "2025-03-10T23:59:59.999",
+    company: "tencent",
+    campaign: "campaign-0000001",
+    channel: "渠道",
+    version: 2,
+    openid: "o-2",
     ids: { account: "4", plan: "p1", ad: "70", creative: "c1" },
   },
   {
-    ...{ id: "é", registeredAt: "2025-03-12T12:00:00.000", company: "", campaign: "", ids: NO_AD },
-    ...{ channel: "shop", version: 11, openid: "o-4" },
+    id: "é",
+    registeredAt: "2025-03-12T12:00:00.000",
+    company: "",
+    campaign: "",
+    ids: NO_AD,
+    channel: "shop",
+    version: 11,
+    openid: "o-4",
   },
 ];
 
@@ -56,8 +82,11 @@ export async function addPeople(server: Touchpoint, app: App): Promise<void> {
     await register(server, app, person.id, {
       active_time: at(person.registeredAt),
       click_time: at(person.registeredAt) - 1_000,
-      ...{ click_company: person.company, ad_data: adOf(person), turbo_promoted_object_id: person.campaign },
-      ...{ channel: person.channel, version: person.version },
+      click_company: person.company,
+      ad_data: adOf(person),
+      turbo_promoted_object_id: person.campaign,
+      channel: person.channel,
+      version: person.version,
     });
     const query = { client_id: person.id };
     expect(await server.post("user/update_data/", app, { wx_openid: person.openid }, { query })).toMatchObject({

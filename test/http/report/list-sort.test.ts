@@ -15,23 +15,33 @@ type Paid = { id: string; cents: number; at: string; postback: Postback };
 /** Arrives in this order; each column has another one. */
 const ORDERS: readonly Paid[] = [
   {
-    ...{ id: "c9", cents: 100, at: "2025-03-15T08:00:00.500" },
+    id: "c9",
+    cents: 100,
+    at: "2025-03-15T08:00:00.500",
     postback: { modified: "2025-04-01T00:00:01.000", back: 90, pass: 0, count: 3 },
   },
   {
-    ...{ id: "a", cents: 20, at: "2025-03-14T08:00:00.000" },
+    id: "a",
+    cents: 20,
+    at: "2025-03-14T08:00:00.000",
     postback: { modified: null, back: 0, pass: 1, count: 10 },
   },
   {
-    ...{ id: "é", cents: 3, at: "2025-03-15T08:00:00.000" },
+    id: "é",
+    cents: 3,
+    at: "2025-03-15T08:00:00.000",
     postback: { modified: "2025-04-01T00:00:00.000", back: 1000, pass: 0, count: 0 },
   },
   {
-    ...{ id: "B", cents: 0, at: "2025-12-31T23:59:59.000" },
+    id: "B",
+    cents: 0,
+    at: "2025-12-31T23:59:59.000",
     postback: { modified: "2025-03-31T23:59:59.000", back: 5, pass: 1, count: 2 },
   },
   {
-    ...{ id: "c10", cents: 9999, at: "2024-12-31T08:00:00.000" },
+    id: "c10",
+    cents: 9999,
+    at: "2024-12-31T08:00:00.000",
     postback: { modified: "2025-10-01T00:00:00.000", back: 20, pass: 1, count: 1 },
   },
 ];

@@ -76,9 +76,16 @@ const COMBINED: readonly [Row, string[]][] = [
   [
     {
       create_date_list: ["2025-03-10", "2025-03-10"],
-      ...{ ad_platform_list: ["tencent"], channel_list: ["web"], version_list: [10] },
-      ...{ turbo_promoted_object_id_list: ["campaign-0000004"], advertiser_id_list: ["200"], gid_list: ["p1"] },
-      ...{ aid_list: ["9"], cid_list: ["c1"], wx_openid_list: ["o-3"], client_id_list: ["B"] },
+      ad_platform_list: ["tencent"],
+      channel_list: ["web"],
+      version_list: [10],
+      turbo_promoted_object_id_list: ["campaign-0000004"],
+      advertiser_id_list: ["200"],
+      gid_list: ["p1"],
+      aid_list: ["9"],
+      cid_list: ["c1"],
+      wx_openid_list: ["o-3"],
+      client_id_list: ["B"],
     },
     ["B"],
   ],
@@ -155,8 +162,18 @@ test("dates of registration are those of each app's own zone", async () => {
   ] as const) {
     const other = await server.createApp({ timeZone });
     await server.post("user/register/attributed/", other, {
-      ...{ client_id: "u", name: "n", channel: "c", version: 1, turbo_promoted_object_id: "", active_ip: "" },
-      ...{ active_time: registeredAtMs, click_time: "", click_ip: "", click_company: "", ad_data: {}, os_type: "" },
+      client_id: "u",
+      name: "n",
+      channel: "c",
+      version: 1,
+      turbo_promoted_object_id: "",
+      active_ip: "",
+      active_time: registeredAtMs,
+      click_time: "",
+      click_ip: "",
+      click_company: "",
+      ad_data: {},
+      os_type: "",
     });
     await server.settle();
     for (const asked of ["2025-03-10", "2025-03-11"]) {

@@ -64,16 +64,31 @@ describe("an order record", () => {
     const app = await server.createApp({ timeZone: ZONE });
     const tencent = { account_id: "acc", campaign_id: "plan", adgroup_id: "ad", ad_id: "creative" };
     await register(server, app, "u", {
-      ...{ name: "李", channel: "store", version: 7, active_time: REGISTERED_MS, click_time: REGISTERED_MS - 1 },
+      name: "李",
+      channel: "store",
+      version: 7,
+      active_time: REGISTERED_MS,
+      click_time: REGISTERED_MS - 1,
       ad_data: { tencent: { ...tencent, site_set_name: "moments" } },
     });
     await server.post("user/update_data/", app, { wx_openid: "open" }, { query: { client_id: "u" } });
     await collect(server, app, "u", payment("o", 1, {}, at("2025-03-31T23:59:59.999")));
     const [order] = await ordersOf(app);
     expect(order).toMatchObject({
-      ...{ CreateTime: "2025-03-10 00:00:00", ClientID: "u", AdPlatform: "tencent", Channel: "store", Version: 7 },
-      ...{ TurboPromotedObjectID: "0123456789abcdef", Name: "李", WXOpenID: "open", AdvertiserID: "acc" },
-      ...{ AdAid: "ad", AdGid: "plan", AdCid: "creative", CSite: "moments", LatestLoginDay: "20250331" },
+      CreateTime: "2025-03-10 00:00:00",
+      ClientID: "u",
+      AdPlatform: "tencent",
+      Channel: "store",
+      Version: 7,
+      TurboPromotedObjectID: "0123456789abcdef",
+      Name: "李",
+      WXOpenID: "open",
+      AdvertiserID: "acc",
+      AdAid: "ad",
+      AdGid: "plan",
+      AdCid: "creative",
+      CSite: "moments",
+      LatestLoginDay: "20250331",
     });
   });
 
@@ -167,8 +182,13 @@ describe("an order record", () => {
     const order = await orderOf({ ...sent, $ecpm: 1.5, $event_duration: 12.345, brand: "not this one" }, 250);
     expect(order).toMatchObject({
       ...Object.fromEntries(texts.map((name) => [`event$${name}`, `the ${name}`])),
-      ...{ event$ecpm: 1.5, event$event_duration: 12.345, event$ip: "127.0.0.1", event$order_id: "o" },
-      ...{ event$pay_amount: 250, event$pay_type: "CNY", event$is_first_pay: true },
+      event$ecpm: 1.5,
+      event$event_duration: 12.345,
+      event$ip: "127.0.0.1",
+      event$order_id: "o",
+      event$pay_amount: 250,
+      event$pay_type: "CNY",
+      event$is_first_pay: true,
     });
   });
 
@@ -186,8 +206,13 @@ describe("an order record", () => {
     const orders = await ordersOf(app);
     for (const order of orders) {
       expect(order).toMatchObject({
-        ...{ user$pay_count: 2, user$pay_amount_sum: 1000, user$pay_max_amount: 900 },
-        ...{ user$first_pay_method: "wx", user$first_pay_reason: "sword", user$brand: "Mi", user$gender: "女" },
+        user$pay_count: 2,
+        user$pay_amount_sum: 1000,
+        user$pay_max_amount: 900,
+        user$first_pay_method: "wx",
+        user$first_pay_reason: "sword",
+        user$brand: "Mi",
+        user$gender: "女",
       });
     }
     expect(orders).toHaveLength(2);

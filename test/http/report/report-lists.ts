@@ -71,7 +71,11 @@ async function approvedKey(server: Touchpoint): Promise<string> {
   try {
     const vault = openVault({ dataDir: server.dataDir, secretKey: "" });
     const { developerId, appKey } = await createDeveloperApp(pool, vault, {
-      ...{ name: "BI", purpose: "lists", apps: "all", rate: { calls: 100_000, windowS: 60 }, createdAtMs: Date.now() },
+      name: "BI",
+      purpose: "lists",
+      apps: "all",
+      rate: { calls: 100_000, windowS: 60 },
+      createdAtMs: Date.now(),
     });
     await decideDeveloperApp(pool, { developerId, state: "approved", reason: "", decidedAtMs: Date.now() });
     return appKey;

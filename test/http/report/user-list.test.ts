@@ -60,14 +60,27 @@ describe("a user record", () => {
   test("tells who it is and which ad brought them", async () => {
     const tencent = { account_id: "acc", campaign_id: "plan", adgroup_id: "ad", ad_id: "creative" };
     const app = await appWithUser({
-      ...{ name: "李", channel: "store", version: 7 },
+      name: "李",
+      channel: "store",
+      version: 7,
       ad_data: { tencent: { ...tencent, site_set_name: "moments" } },
     });
     await server.post("user/update_data/", app, { wx_openid: "open" }, { query: { client_id: "u" } });
     expect(await userOf(app)).toMatchObject({
-      ...{ CreateTime: "2025-03-10 00:00:00", ClientID: "u", AdPlatform: "tencent", Channel: "store", Version: 7 },
-      ...{ TurboPromotedObjectID: "0123456789abcdef", Name: "李", WXOpenID: "open", AdvertiserID: "acc" },
-      ...{ AdAid: "ad", AdGid: "plan", AdCid: "creative", CSite: "moments", LatestLoginDay: "20250310" },
+      CreateTime: "2025-03-10 00:00:00",
+      ClientID: "u",
+      AdPlatform: "tencent",
+      Channel: "store",
+      Version: 7,
+      TurboPromotedObjectID: "0123456789abcdef",
+      Name: "李",
+      WXOpenID: "open",
+      AdvertiserID: "acc",
+      AdAid: "ad",
+      AdGid: "plan",
+      AdCid: "creative",
+      CSite: "moments",
+      LatestLoginDay: "20250310",
       re_attribute_info: null,
     });
   });
@@ -100,8 +113,12 @@ describe("a user record", () => {
     await collect(server, app, "u", payment("1", 600, { $pay_method: "wx", $pay_reason: "sword" }, REGISTERED_MS));
     await collect(server, app, "u", payment("2", 123_456_789, { $pay_method: "ali" }), payment("3", 0));
     expect(await userOf(app)).toMatchObject({
-      ...{ user$pay_count: 3, user$pay_amount_sum: 123_457_389, user$pay_max_amount: 123_456_789 },
-      ...{ user$first_pay_method: "wx", user$first_pay_reason: "sword", user$first_pay_time: "2025-03-10 00:00:00" },
+      user$pay_count: 3,
+      user$pay_amount_sum: 123_457_389,
+      user$pay_max_amount: 123_456_789,
+      user$first_pay_method: "wx",
+      user$first_pay_reason: "sword",
+      user$first_pay_time: "2025-03-10 00:00:00",
     });
   });
 
@@ -117,11 +134,21 @@ describe("a user record", () => {
       ...[show(100.005, "reward", DAY_MS), show(5, "banner", DAY_MS)],
     );
     expect(await userOf(app)).toMatchObject({
-      ...{ user$ad_count: 4, user$ad_ltv: 0.117445, user$ad_avg_ecpm: 29.3613, user$ad_max_ecpm: 100.005 },
-      ...{ user$ad_24h_count: 2, user$ad_24h_ltv: 0.01244, user$ad_24h_avg_ecpm: 6.22 },
-      ...{ user$reward_ad_count: 2, user$reward_ad_ltv: 0.112345, user$reward_ad_max_ecpm: 100.005 },
-      ...{ user$interstitial_ad_count: 1, user$interstitial_ad_ltv: 0.0001, user$interstitial_ad_max_ecpm: 0.1 },
-      ...{ user$reward_ad_24h_ltv: 0.01234, user$interstitial_ad_24_ltv: 0.0001 },
+      user$ad_count: 4,
+      user$ad_ltv: 0.117445,
+      user$ad_avg_ecpm: 29.3613,
+      user$ad_max_ecpm: 100.005,
+      user$ad_24h_count: 2,
+      user$ad_24h_ltv: 0.01244,
+      user$ad_24h_avg_ecpm: 6.22,
+      user$reward_ad_count: 2,
+      user$reward_ad_ltv: 0.112345,
+      user$reward_ad_max_ecpm: 100.005,
+      user$interstitial_ad_count: 1,
+      user$interstitial_ad_ltv: 0.0001,
+      user$interstitial_ad_max_ecpm: 0.1,
+      user$reward_ad_24h_ltv: 0.01234,
+      user$interstitial_ad_24_ltv: 0.0001,
     });
   });
 
@@ -135,7 +162,11 @@ describe("a user record", () => {
     expect(await userOf(app)).toMatchObject({
       ...Object.fromEntries(names.map((name) => [`user$${name}`, `the ${name}`])),
       user$first_visit_time: "2025-03-10 08:00:00",
-      ...{ Name: "registered", Channel: "registered", user$country: "", user$province: "", user$city: "" },
+      Name: "registered",
+      Channel: "registered",
+      user$country: "",
+      user$province: "",
+      user$city: "",
     });
   });
 
@@ -158,8 +189,16 @@ describe("device_info", () => {
     await server.register(app, "u", { device_info });
     expect((await userOf(app)).device_info).toEqual({
       ...EMPTY,
-      ...{ OS: 1, AndroidId: "a1b2c3d4e5f60718", Imei: "866000000000001", Oaid: "oaid-1", Android_Version: "14" },
-      ...{ Api_Version: 34, Rom: "MIUI", Rom_version: "V14", Phone_Brand: "Xiaomi", Phone_Model: "2201123C" },
+      OS: 1,
+      AndroidId: "a1b2c3d4e5f60718",
+      Imei: "866000000000001",
+      Oaid: "oaid-1",
+      Android_Version: "14",
+      Api_Version: 34,
+      Rom: "MIUI",
+      Rom_version: "V14",
+      Phone_Brand: "Xiaomi",
+      Phone_Model: "2201123C",
     });
   });
 

@@ -16,13 +16,11 @@ const PLAIN = { contentType: "", contentEncoding: "", gravityCompress: "" };
 const GZIP = { ...PLAIN, gravityCompress: "gzip" };
 
 const sentOf = (text: string, more: Partial<SentLarge> = {}): SentLarge => ({
-  ...{
-    form: "collect" as CollectForm,
-    bytes: Buffer.from(text),
-    headers: PLAIN,
-    unpackedBytesMax: 32e6,
-    nowMs: NOW_MS,
-  },
+  form: "collect" as CollectForm,
+  bytes: Buffer.from(text),
+  headers: PLAIN,
+  unpackedBytesMax: 32e6,
+  nowMs: NOW_MS,
   ...more,
 });
 

@@ -10,7 +10,9 @@ const NOW_MS = Date.UTC(2024, 5, 15);
 const script = new URL("../../../dist/src/intake/body/large-body-worker.js", import.meta.url);
 const HEADERS = { contentType: "", contentEncoding: "", gravityCompress: "" };
 const metadata = (mode: AppMetadata["mode"] = "open"): AppMetadata => ({
-  ...{ mode, events: new Map(), properties: { event: new Map(), user: new Map() } },
+  mode,
+  events: new Map(),
+  properties: { event: new Map(), user: new Map() },
 });
 
 const opened: LargeBodies[] = [];

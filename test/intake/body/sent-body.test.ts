@@ -5,7 +5,9 @@ import { type BodyHeaders, isPacked, isPlain, saidBytes, unpackBody } from "../.
 import { LIMITS } from "../../../src/limits.ts";
 
 const headersOf = (more: Partial<BodyHeaders> = {}): BodyHeaders => ({
-  ...{ contentType: "", contentEncoding: "", gravityCompress: "" },
+  contentType: "",
+  contentEncoding: "",
+  gravityCompress: "",
   ...more,
 });
 const GZIP = headersOf({ gravityCompress: "gzip" });

@@ -14,8 +14,12 @@ const REPORT = { list: "report", from: "2026-10-16", to: "2026-11-14", page: 1 }
 
 const row = (dimensions: object = {}, metrics: object = {}) => ({
   dimensions: {
-    ...{ stat_time_day: "2026-11-01", cdp_project_id: "7300000000000000001", cdp_project_name: "Project 1" },
-    ...{ cdp_promotion_id: "7400000000000000001", cdp_promotion_name: "Promotion 1", ...dimensions },
+    stat_time_day: "2026-11-01",
+    cdp_project_id: "7300000000000000001",
+    cdp_project_name: "Project 1",
+    cdp_promotion_id: "7400000000000000001",
+    cdp_promotion_name: "Promotion 1",
+    ...dimensions,
   },
   metrics: { stat_cost: "12.34", show_cnt: "1000", click_cnt: "40", ...metrics },
 });
@@ -106,8 +110,13 @@ test("all pages are asked, then the statuses of what cost something, ten at once
   ]);
   expect(pull.costs).toHaveLength(12);
   expect(pull.costs[0]).toEqual({
-    ...{ day: "2026-11-01", gid: "7300000000000000001", aid: "740000000000000100" },
-    ...{ impressions: 1000, clicks: 40, costE4: 123_400, currency: "CNY" },
+    day: "2026-11-01",
+    gid: "7300000000000000001",
+    aid: "740000000000000100",
+    impressions: 1000,
+    clicks: 40,
+    costE4: 123_400,
+    currency: "CNY",
   });
   expect(pull.names).toContainEqual({
     level: "account",

@@ -170,8 +170,15 @@ test("v1 has its time in seconds and its amount in fen", () => {
   const request = bytedance.request({ ...BY_CALLBACK, eventType: "pay", cents: 600, user: ANDROID }, V1);
   expect(request.url.startsWith("https://ad.oceanengine.com/track/activate/?callback=")).toBe(true);
   expect(queryOf(request)).toEqual({
-    ...{ callback: "B.a1_b2", event_type: "2", conv_time: String(AT_SECONDS), os: "0", match_type: "0" },
-    ...{ imei: IMEI_MD5, oaid: OAID, oaid_md5: OAID_MD5, props: '{"pay_amount":600}' },
+    callback: "B.a1_b2",
+    event_type: "2",
+    conv_time: String(AT_SECONDS),
+    os: "0",
+    match_type: "0",
+    imei: IMEI_MD5,
+    oaid: OAID,
+    oaid_md5: OAID_MD5,
+    props: '{"pay_amount":600}',
   });
   expect(queryOf(bytedance.request({ ...BY_CALLBACK, user: IOS }, V1))).toMatchObject({ os: "1", idfa: IDFA });
 });
@@ -191,11 +198,16 @@ test("the gateway is called with a signature of token, time and nonce", () => {
 
 test("the gateway is told the clue token, the open id, the event as a text, and an amount in fen", () => {
   expect(bodyOf(bytedance.request(BY_CLUE, GATEWAY))).toEqual({
-    ...{ clue_token: BY_CLUE.adData.clue_token, open_id: "o-1", event_type: "0" },
+    clue_token: BY_CLUE.adData.clue_token,
+    open_id: "o-1",
+    event_type: "0",
   });
   const user = { ...PLAYER, wxUnionid: "n-1" };
   expect(bodyOf(bytedance.request({ ...BY_CLUE, user, eventType: "pay", cents: 1 }, GATEWAY))).toEqual({
-    ...{ clue_token: BY_CLUE.adData.clue_token, open_id: "o-1", union_id: "n-1", event_type: "2" },
+    clue_token: BY_CLUE.adData.clue_token,
+    open_id: "o-1",
+    union_id: "n-1",
+    event_type: "2",
     props: { pay_amount: 1 },
   });
 });

@@ -52,14 +52,24 @@ test("a conversion has its time in seconds, its price in yuan, and every value a
   const request = huawei.request({ ...BY_CALLBACK, eventType: "pay", cents: 1999, user: ANDROID });
   expect(request.url).toBe(ACCOUNT.url);
   expect(bodyOf(request)).toEqual({
-    ...{ callback: "cb-4", conversion_type: "paid", conversion_time: String(AT_SECONDS), timestamp: String(NOW_MS) },
-    ...{ content_id: "701", campaign_id: "501", oaid: OAID, ip: "203.0.113.9", conversion_price: "19.99" },
+    callback: "cb-4",
+    conversion_type: "paid",
+    conversion_time: String(AT_SECONDS),
+    timestamp: String(NOW_MS),
+    content_id: "701",
+    campaign_id: "501",
+    oaid: OAID,
+    ip: "203.0.113.9",
+    conversion_price: "19.99",
   });
 });
 
 test("what is not known is not told, and odd characters arrive as they are", () => {
   expect(bodyOf(huawei.request({ adData: { callback: ODD } }))).toEqual({
-    ...{ callback: ODD, conversion_type: "activate", conversion_time: String(AT_SECONDS), timestamp: String(NOW_MS) },
+    callback: ODD,
+    conversion_type: "activate",
+    conversion_time: String(AT_SECONDS),
+    timestamp: String(NOW_MS),
   });
 });
 

@@ -138,8 +138,13 @@ test("ids beyond 2^53 keep their digits, and what is missing is empty", () => {
     kind: "page",
     costs: [
       {
-        ...{ day: "2026-11-08", gid: "90071992547409931", aid: "90071992547409935" },
-        ...{ impressions: 0, clicks: 0, costE4: 10_000, currency: "CNY" },
+        day: "2026-11-08",
+        gid: "90071992547409931",
+        aid: "90071992547409935",
+        impressions: 0,
+        clicks: 0,
+        costE4: 10_000,
+        currency: "CNY",
       },
     ],
     names: [
@@ -192,8 +197,11 @@ test("a new token is had with the refresh token", () => {
     body: '{"app_id":165000001,"secret":"as-1","refresh_token":"rt-1"}',
   });
   const data = {
-    ...{ access_token: "at-2", access_token_expires_in: 86_399, refresh_token: "rt-2" },
-    ...{ refresh_token_expires_in: 2_591_999, advertiser_id: 900000001 },
+    access_token: "at-2",
+    access_token_expires_in: 86_399,
+    refresh_token: "rt-2",
+    refresh_token_expires_in: 2_591_999,
+    advertiser_id: 900000001,
   };
   expect(kuaishouCosts.tokens!.read(ok({ code: 0, data }), NOW_MS)).toEqual({
     kind: "token",

@@ -56,8 +56,15 @@ test("a conversion has its time in milliseconds, and the oaid encrypted", () => 
   expect(request.url).toBe("https://api.ads.heytapmobi.com/api/uploadActiveData");
   expect(decrypted(ouId)).toBe(OAID);
   expect(rest).toEqual({
-    ...{ pkg: "com.example.game", dataType: 1, timestamp: AT_MS, channel: 1, type: 2, appType: 1 },
-    ...{ ascribeType: 1, adId: 101097648, clientIp: "203.0.113.9" },
+    pkg: "com.example.game",
+    dataType: 1,
+    timestamp: AT_MS,
+    channel: 1,
+    type: 2,
+    appType: 1,
+    ascribeType: 1,
+    adId: 101097648,
+    clientIp: "203.0.113.9",
   });
 });
 

@@ -67,11 +67,18 @@ test("a conversion has its time in milliseconds, and the click that it belongs t
     `${base}?access_token=secret-1&timestamp=${NOW_MS}&nonce=${NONCE}&advertiser_id=${CLICK.advertiser_id}`,
   );
   expect(bodyOf(request)).toEqual({
-    ...{ srcType: "APP", pkgName: "com.example.game", srcId: "ds-1" },
+    srcType: "APP",
+    pkgName: "com.example.game",
+    srcId: "ds-1",
     dataList: [
       {
-        ...{ userIdType: "OAID_MD5", userId: OAID_MD5, cvType: "PAY", cvTime: AT_MS },
-        ...{ requestId: "r-1", creativeId: "701", extParam: { payAmount: "600" } },
+        userIdType: "OAID_MD5",
+        userId: OAID_MD5,
+        cvType: "PAY",
+        cvTime: AT_MS,
+        requestId: "r-1",
+        creativeId: "701",
+        extParam: { payAmount: "600" },
       },
     ],
   });

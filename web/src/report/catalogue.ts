@@ -30,5 +30,7 @@ export function useLabel(): (named: Labelled) => string {
 
 /** What names the values of these dimensions: the name of an account, plan or ad stands beside its id. */
 export const NAME_OF: Readonly<Record<string, string>> = {
-  ...{ advertiser_id: "advertiser_name", gid: "gName", aid: "AidName" },
+  advertiser_id: "advertiser_name",
+  gid: "gName",
+  aid: "AidName",
 };

@@ -41,7 +41,8 @@ export function FilterBar({ first, state, onChange, days, caliber }: FilterBarPr
           name={name}
           chosen={listOf(state[name])}
           onChange={(values) => onChange({ [name]: listText(values) })}
-          {...{ days, caliber }}
+          days={days}
+          caliber={caliber}
         />
       ))}
       {shown.length < FILTER_NAMES.length && (
@@ -74,7 +75,7 @@ function Filter({ name, chosen, onChange, ...question }: FilterProps) {
           {name === "version" ? (
             <Typed chosen={chosen} onChange={onChange} />
           ) : (
-            <Values {...{ name, chosen, onChange, ...question }} />
+            <Values name={name} chosen={chosen} onChange={onChange} {...question} />
           )}
           {chosen.length > 0 && (
             <Button size="small" look="quiet" onClick={() => onChange([])}>
@@ -102,8 +103,13 @@ function useKnownValues({ name, days, caliber }: Question & { name: FilterName }
       post<ConsoleReport>(
         "report/ad",
         {
-          ...{ app_id, date_list: [days.from, days.to], dims_list: [name], decimal_point: 2, page_size: VALUES_MAX },
-          ...{ statistics_caliber: caliber, metrics_list: ["AppActivateStandard", "AdCost"] },
+          app_id,
+          date_list: [days.from, days.to],
+          dims_list: [name],
+          decimal_point: 2,
+          page_size: VALUES_MAX,
+          statistics_caliber: caliber,
+          metrics_list: ["AppActivateStandard", "AdCost"],
           ...(named && { dims_metrics_list: [named] }),
           order_by_list: [
             { field: "AppActivateStandard", sort: 1 },

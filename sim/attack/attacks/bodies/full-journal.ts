@@ -12,7 +12,8 @@ const PATHS = ["user/register/", "user/update_data/", "user/device_info/", "even
 
 export const fullJournal: Attack = {
   name: "full_journal",
-  ...{ point: "5", by: "the owner of another app" },
+  point: "5",
+  by: "the owner of another app",
   what: "16 KB of gzip that hold 15 MiB of nothing, to every endpoint whose bodies are kept",
   holds: "the journal grows by about what came over the wire",
   async strike({ target, caller, repeat }) {

@@ -8,7 +8,8 @@ const SPREAD = 40;
 
 export const hugeProfile: Attack = {
   name: "huge_profile",
-  ...{ point: "3", by: "the owner of another app" },
+  point: "3",
+  by: "the owner of another app",
   what: "lists of 500 long texts are set and appended to one user's properties, again and again, with small events in between",
   holds: "no profile is longer than 256 KiB, and what is too long is told",
   async strike({ target, caller, repeat }) {

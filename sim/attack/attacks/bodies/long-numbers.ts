@@ -5,7 +5,8 @@ const DIGITS = 1_500_000;
 
 export const longNumbers: Attack = {
   name: "long_numbers",
-  ...{ point: "1", by: "the owner of another app" },
+  point: "1",
+  by: "the owner of another app",
   what: "numbers of 1.5 million digits, 1e400, and so many exponents, as times, ids, amounts and properties",
   holds: "refused or told, and stored as nothing else",
   async strike({ target, caller, repeat }) {

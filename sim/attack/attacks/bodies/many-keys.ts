@@ -5,7 +5,8 @@ const BYTES = 1_900_000;
 
 export const manyKeys: Attack = {
   name: "many_keys",
-  ...{ point: "1", by: "the owner of another app" },
+  point: "1",
+  by: "the owner of another app",
   what: "objects of 100,000 keys, keys that look like places of a list, and names that objects have by themselves",
   holds: "no object of the server gets a property by it",
   async strike({ target, caller, repeat, hold }) {

@@ -6,7 +6,8 @@ const CLIENT = "bomber";
 
 export const packedCollect: Attack = {
   name: "packed_collect",
-  ...{ point: "1", by: "the owner of another app" },
+  point: "1",
+  by: "the owner of another app",
   what: "bodies that may be packed, with 16 MiB of empty events, nested or wide properties, to event collect",
   holds: "read beside the event loop, or refused before anything is made of it",
   async strike({ target, caller, repeat }) {

@@ -6,7 +6,8 @@ const PATHS = ["combo_sql", "order/list", "user/list", "metrics/list"];
 
 export const packedReport: Attack = {
   name: "packed_report",
-  ...{ point: "1", by: "an outsider" },
+  point: "1",
+  by: "an outsider",
   what: "the same to the report endpoints, whose sign can only be checked when the body is read",
   holds: "refused",
   async strike({ caller, repeat, hold }) {

@@ -6,7 +6,8 @@ const PATHS = ["session/sign-in", "session/setup", "session/password", "apps/cre
 
 export const packedSignIn: Attack = {
   name: "packed_sign_in",
-  ...{ point: "1", by: "an outsider" },
+  point: "1",
+  by: "an outsider",
   what: "16 KB of gzip that hold 16 MiB of brackets, to signing in and to the admin interface",
   holds: "refused, and nothing is unpacked for somebody unknown",
   async strike({ caller, repeat, hold }) {

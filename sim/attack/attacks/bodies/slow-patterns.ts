@@ -21,7 +21,8 @@ const TEXTS: readonly string[] = [
 
 export const slowPatterns: Attack = {
   name: "slow_patterns",
-  ...{ point: "1", by: "the owner of another app" },
+  point: "1",
+  by: "the owner of another app",
   what: "texts on which patterns take for ever, as user agents, names, addresses, dates, tokens and link parameters",
   holds: "no pattern takes longer than the text is long",
   async strike({ target, caller, random, repeat }) {
@@ -47,17 +48,17 @@ export const slowPatterns: Attack = {
           const time = Date.now();
           const event = { type: "track", event: text, time, properties: { [text]: text, $ua: text, $ip: text } };
           return void (await caller.collect(accessToken, "event/collect/", {
-            ...{
-              client_id: CLIENT,
-              client_ip: text,
-              client_ua: text,
-              event_list: [event, { ...event, event: "e", time: text }],
-            },
+            client_id: CLIENT,
+            client_ip: text,
+            client_ua: text,
+            event_list: [event, { ...event, event: "e", time: text }],
           }));
         }
         default:
           return void (await caller.register(accessToken, CLIENT, {
-            ...{ channel: text, wx_openid: text, ad_data: { gdt_vid: text, callback: text, clue_token: text } },
+            channel: text,
+            wx_openid: text,
+            ad_data: { gdt_vid: text, callback: text, clue_token: text },
             device_info: { os_name: text, idfa: text, oaid: text, caid: text },
           }));
       }

@@ -4,7 +4,8 @@ const WATCHERS = 150;
 
 export const deafWatchers: Attack = {
   name: "deaf_watchers",
-  ...{ point: "8", by: "somebody inside" },
+  point: "8",
+  by: "somebody inside",
   what: `${WATCHERS} watch the live stream and read nothing, while large calls are shown in it`,
   holds: "what waits for a watcher is bounded, and so is their number",
   async strike({ target, caller, repeat, isOver }) {

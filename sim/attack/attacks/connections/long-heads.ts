@@ -2,7 +2,8 @@ import type { Attack } from "../../attack.ts";
 
 export const longHeads: Attack = {
   name: "long_heads",
-  ...{ point: "1", by: "an outsider" },
+  point: "1",
+  by: "an outsider",
   what: "as many headers as fit, thousands of cookies, and lists of forwarding addresses without end",
   holds: "answered, or refused with 4xx",
   async strike({ caller, repeat, hold }) {

@@ -4,7 +4,8 @@ const CLIENTS = 3_000;
 
 export const manyConnections: Attack = {
   name: "many_connections",
-  ...{ point: "8", by: "an outsider" },
+  point: "8",
+  by: "an outsider",
   what: `${CLIENTS} connections ask something small and stay open`,
   holds: "others still get in",
   isCrowd: true,

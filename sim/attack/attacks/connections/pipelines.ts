@@ -12,7 +12,8 @@ const STAY_MS = 300;
 
 export const pipelines: Attack = {
   name: "pipelines",
-  ...{ point: "8", by: "an outsider" },
+  point: "8",
+  by: "an outsider",
   what: `${AT_ONCE} requests on one connection at a time without waiting, whose answers nobody reads`,
   holds: "who has too many under way is cut off",
   isCrowd: true,

@@ -14,7 +14,8 @@ const HALVES: readonly string[] = [
 
 export const slowHeads: Attack = {
   name: "slow_heads",
-  ...{ point: "8", by: "an outsider" },
+  point: "8",
+  by: "an outsider",
   what: `${CLIENTS} connections send half a request, then a byte now and then`,
   holds: "they cost nobody anything, and are cut off in the end",
   isCrowd: true,

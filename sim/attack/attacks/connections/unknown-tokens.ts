@@ -7,7 +7,8 @@ const ANSWER_MS_MAX = 5_000;
 
 export const unknownTokens: Attack = {
   name: "unknown_tokens",
-  ...{ point: "8", by: "an outsider" },
+  point: "8",
+  by: "an outsider",
   what: "bodies of 2 MB for tokens that nobody has, of which only the first kilobyte ever comes",
   holds: "refused before the body is there",
   async strike({ caller, random, repeat, isOver, hold }) {

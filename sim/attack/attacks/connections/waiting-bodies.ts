@@ -5,7 +5,8 @@ const BYTES = 1_900_000;
 
 export const waitingBodies: Attack = {
   name: "waiting_bodies",
-  ...{ point: "8", by: "the owner of another app" },
+  point: "8",
+  by: "the owner of another app",
   what: `${CLIENTS} connections send bodies of 1.9 MB but for the last byte, and stay`,
   holds: "memory stays bounded: bodies in flight have a budget, all together",
   isCrowd: true,

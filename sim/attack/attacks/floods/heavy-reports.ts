@@ -15,7 +15,8 @@ const METRICS = ["AdCost", "AppActivateStandard", "AppROI", "AppDAU", "AppGamePa
 
 export const heavyReports: Attack = {
   name: "heavy_reports",
-  ...{ point: "1", by: "the owner of another app" },
+  point: "1",
+  by: "the owner of another app",
   what: "signed reports over ten years with all dimensions, filters of 18,000 values, deep pages and wrong signs",
   holds: "only one's own reports get slow",
   async strike(assault) {

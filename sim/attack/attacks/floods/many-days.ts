@@ -11,7 +11,8 @@ const PAUSE_MS = 50;
 
 export const manyDays: Attack = {
   name: "many_days",
-  ...{ point: "7", by: "the owner of another app" },
+  point: "7",
+  by: "the owner of another app",
   what: `events with time_free on ${DAYS} different days`,
   holds: `far days share partitions: there are never more than ${PARTITIONS_MAX}`,
   async strike({ target, caller, repeat }) {

@@ -5,7 +5,8 @@ const BYTES = 1_900_000;
 
 export const manyIds: Attack = {
   name: "many_ids",
-  ...{ point: "4", by: "an outsider" },
+  point: "4",
+  by: "an outsider",
   what: "one link call with 300,000 device ids (`caid=1_a,1_b,…`) in a form of 2 MiB, or as many as fit an address",
   holds: `a touch has ${KEYS_MAX} keys at most`,
   async strike({ target, caller, random, repeat }) {

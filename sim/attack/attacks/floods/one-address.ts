@@ -4,7 +4,8 @@ export const FLOOD_CLICK = "flood-click-";
 
 export const oneAddress: Attack = {
   name: "flooded_links",
-  ...{ point: "5", by: "an outsider" },
+  point: "5",
+  by: "an outsider",
   what: "link calls from one address with the other app's public id, each with another click id",
   holds: "that address is told to wait; the platforms' own calls are not, and what comes in is flagged or bounded",
   async strike({ target, caller, random, repeat }) {

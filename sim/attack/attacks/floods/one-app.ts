@@ -4,7 +4,8 @@ const EVENTS = 100;
 
 export const oneApp: Attack = {
   name: "flooded_app",
-  ...{ point: "5", by: "the owner of another app" },
+  point: "5",
+  by: "the owner of another app",
   what: "events of one app as fast as they are taken, 100 in a call, from 32 connections",
   holds: "the flooded app is told to wait; no other app is",
   async strike({ target, caller, repeat }) {
@@ -14,7 +15,9 @@ export const oneApp: Attack = {
     await repeat(32, async (number) => {
       const time = Date.now();
       const event_list = Array.from({ length: EVENTS }, (_, place) => ({
-        ...{ type: "track", event: "flood", time },
+        type: "track",
+        event: "flood",
+        time,
         properties: { number, place, text: "some words that take a little room" },
       }));
       await caller.collect(accessToken, "event/collect/", { client_id: clients[number % clients.length], event_list });

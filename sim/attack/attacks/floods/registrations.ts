@@ -2,7 +2,8 @@ import type { Attack } from "../../attack.ts";
 
 export const registrations: Attack = {
   name: "registrations",
-  ...{ point: "5", by: "the owner of another app" },
+  point: "5",
+  by: "the owner of another app",
   what: "new users without end, each with ids and a launch query that have to be matched",
   holds: "the other app's registrations are applied as quickly as ever",
   async strike({ target, caller, random, repeat }) {

@@ -2,7 +2,8 @@ import type { Attack } from "../../attack.ts";
 
 export const unknownClients: Attack = {
   name: "unknown_clients",
-  ...{ point: "8", by: "the owner of another app" },
+  point: "8",
+  by: "the owner of another app",
   what: "events of clients that never registered, each another one, so that each has to be looked up",
   holds: "each is told so; the look-ups of others do not wait",
   async strike({ target, caller, random, repeat }) {

@@ -5,7 +5,8 @@ const METRICS_BYTES_MAX = 200_000;
 
 export const unknownPaths: Attack = {
   name: "unknown_paths",
-  ...{ point: "8", by: "an outsider" },
+  point: "8",
+  by: "an outsider",
   what: "paths that do not exist, folders upwards, strange methods and escapes",
   holds: "1404 or 1405, nothing outside the console's folder is ever read, and the figures do not grow with every path",
   async strike({ caller, random, repeat, hold }) {

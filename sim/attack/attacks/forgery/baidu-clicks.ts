@@ -8,7 +8,8 @@ const BASE = "/event_center/api/v1/event/click/?";
 
 export const baiduClicks: Attack = {
   name: "forged_clicks",
-  ...{ point: "6", by: "an outsider" },
+  point: "6",
+  by: "an outsider",
   what: "clicks that one reading takes for Tencent's and another for Baidu's, signed addresses with unsigned forms",
   holds: "no Baidu click without Baidu's sign is stored",
   async strike({ target, caller, random, repeat }) {

@@ -16,7 +16,8 @@ const MORE = [
 
 export const formulas: Attack = {
   name: "formulas",
-  ...{ point: "12", by: "the owner of another app" },
+  point: "12",
+  by: "the owner of another app",
   what: "names, channels and properties that a spreadsheet would take for formulas",
   holds: "no cell of an exported file begins like one",
   async strike({ target, caller, repeat }) {

@@ -7,14 +7,16 @@ const REQUESTS = 20;
 
 export const fuzzer: Attack = {
   name: "fuzz",
-  ...{ point: "all", by: "somebody inside" },
+  point: "all",
+  by: "somebody inside",
   what: "requests with one thing wrong, and random bytes, at every endpoint of the OpenAPI file, with every credential",
   holds: "each answer is the envelope with a code of the list, and none is the server's fault",
   async strike({ target, caller, random, repeat, hold }) {
     const { own, inside, developers, url } = target;
     await Promise.all(FUZZ_CLIENTS.map((clientId) => caller.register(own.accessToken, clientId)));
     const keys = await caller.send({
-      ...{ path: "/admin/api/v1/apps/keys", body: { app_id: own.appId } },
+      path: "/admin/api/v1/apps/keys",
+      body: { app_id: own.appId },
       headers: { authorization: `Bearer ${inside.adminToken}` },
     });
     const { app_key } = (JSON.parse(keys.text) as { data: { app_key: string } }).data;

@@ -29,7 +29,8 @@ const SETTINGS: readonly (readonly [string, string])[] = [
 
 export const innerAddresses: Attack = {
   name: "inner_addresses",
-  ...{ point: "10", by: "somebody inside" },
+  point: "10",
+  by: "somebody inside",
   what: "accounts and callbacks that lead to this machine, to a cloud's metadata, to private networks",
   holds: "refused when it is set",
   async strike({ target, caller, repeat, hold }) {

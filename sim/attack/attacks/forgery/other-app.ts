@@ -8,7 +8,8 @@ export const ORDINARY_CHANNEL = "base";
 
 export const otherApp: Attack = {
   name: "other_app",
-  ...{ point: "5", by: "the owner of another app" },
+  point: "5",
+  by: "the owner of another app",
   what: "one's own tokens and keys are used on the other app: its users, its reports, its links, its admin",
   holds: "nothing of it is told, and nothing of it changes",
   async strike({ target, caller, random, repeat, hold }) {

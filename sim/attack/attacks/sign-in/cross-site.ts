@@ -5,7 +5,8 @@ const EVIL = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
 /** What a page elsewhere can make a browser send, with the cookies of whoever looks at it. */
 export const crossSite: Attack = {
   name: "cross_site",
-  ...{ point: "9", by: "an outsider" },
+  point: "9",
+  by: "an outsider",
   what: "a page elsewhere makes the admin's browser sign in, sign out and change things",
   holds: "refused, whatever cookies come along; the cookie cannot be read by a page or sent from elsewhere",
   async strike({ target, caller, repeat, hold }) {

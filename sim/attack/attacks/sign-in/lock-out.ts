@@ -4,7 +4,8 @@ const OWN_ADDRESS = "192.0.2.80";
 
 export const lockOut: Attack = {
   name: "lock_out",
-  ...{ point: "9", by: "an outsider" },
+  point: "9",
+  by: "an outsider",
   what: "sign-ins in the admin's name with wrong passwords, from many addresses",
   holds: "the admin can sign in from elsewhere all the time",
   async strike({ target, caller, random, repeat, hold }) {

@@ -5,7 +5,8 @@ const WRONG_PASSWORD = 2002;
 
 export const passwordGuessing: Attack = {
   name: "password_guessing",
-  ...{ point: "9", by: "somebody inside" },
+  point: "9",
+  by: "somebody inside",
   what: "whoever finds an open console guesses its owner's password by changing it",
   holds: `no more than ${CHECKED_MAX} guesses are looked at`,
   async strike({ target, caller, repeat, hold }) {

@@ -2,7 +2,8 @@ import type { Attack } from "../../attack.ts";
 
 export const setupGuessing: Attack = {
   name: "setup_guessing",
-  ...{ point: "2", by: "an outsider" },
+  point: "2",
+  by: "an outsider",
   what: "one-time tokens are guessed with good passwords, from all addresses of one IPv6 network",
   holds: "refused before a password is hashed",
   isCrowd: true,

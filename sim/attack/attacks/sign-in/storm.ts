@@ -6,7 +6,8 @@ const WRONG_PASSWORD = 2002;
 
 export const signInStorm: Attack = {
   name: "sign_in_storm",
-  ...{ point: "2", by: "an outsider" },
+  point: "2",
+  by: "an outsider",
   what: `${AT_ONCE} sign-ins at the same time from one address, each with another password`,
   holds: `no more than ${CHECKED_MAX} passwords are looked at, and the journal waits for none of them`,
   isCrowd: true,

@@ -51,7 +51,9 @@ function useMeasureColumns<Row extends Record<string, unknown>>(
   return measures
     .filter(({ name }) => names.includes(name))
     .map((measure) => ({
-      ...{ name: measure.name, title: label(measure), kind: "number" as const },
+      name: measure.name,
+      title: label(measure),
+      kind: "number" as const,
       cell: (row: Row) => parts(measure.unit, Number(row[measure.name])),
     }));
 }
@@ -109,7 +111,8 @@ function Costs({ explained, catalogue }: BehindProps) {
       columns={[
         { name: "day", title: text.day, cell: ({ day }: Cost) => day },
         ...named.map((dimension) => ({
-          ...{ name: dimension.name, title: label(dimension) },
+          name: dimension.name,
+          title: label(dimension),
           cell: (cost: Cost) => valueText(dimension.name, String(cost[dimension.name] ?? "")),
         })),
         ...measures,

@@ -146,15 +146,20 @@ function Proof({ explained, catalogue }: { explained: ExplainedCell; catalogue: 
         columns={[
           { name: "name", title: "", cell: ({ name }: Line) => label(measureOf(name)) },
           {
-            ...{ name: "report", title: text.inReport, kind: "number" },
+            name: "report",
+            title: text.inReport,
+            kind: "number",
             cell: ({ name, inReport }: Line) => amount(name, inReport),
           },
           {
-            ...{ name: "added", title: text.addedUp, kind: "number" },
+            name: "added",
+            title: text.addedUp,
+            kind: "number",
             cell: ({ name, added, inReport }: Line) => `${amount(name, added)} ${added === inReport ? "✓" : "≠"}`,
           },
           {
-            ...{ name: "from", title: text.from },
+            name: "from",
+            title: text.from,
             cell: ({ from, count }: Line) => text.counted[from](value("count", count)),
           },
         ]}

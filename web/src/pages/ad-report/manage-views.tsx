@@ -39,7 +39,8 @@ export function ManageViews({ views, onClose }: { views: readonly SavedView[]; o
           { name: "name", title: text.viewName, cell: ({ name }: SavedView) => name },
           { name: "owner", title: text.owner, cell: ({ owner }: SavedView) => owner },
           {
-            ...{ name: "shared", title: text.shared },
+            name: "shared",
+            title: text.shared,
             cell: ({ view_id, is_shared, name }: SavedView) => (
               <Check
                 label={<span className="visually-hidden">{`${text.share}: ${name}`}</span>}
@@ -50,7 +51,8 @@ export function ManageViews({ views, onClose }: { views: readonly SavedView[]; o
             ),
           },
           {
-            ...{ name: "change", title: "" },
+            name: "change",
+            title: "",
             cell: (view: SavedView) =>
               view.may_change && (
                 <span className="row end">

@@ -52,11 +52,11 @@ export function ReportChart({ url, state, catalogue, onChange }: ReportChartProp
               choices={dimensions.map((one) => ({ value: one.name, label: label(one) }))}
               onChange={(chart_by) => onChange({ chart_by })}
             />
-            <ChosenMetrics {...{ metrics, state, catalogue, onChange }} />
+            <ChosenMetrics metrics={metrics} state={state} catalogue={catalogue} onChange={onChange} />
           </>
         )}
       </div>
-      {url.chart !== "none" && metrics.length > 0 && <Drawn type={url.chart} {...{ by, metrics, state }} />}
+      {url.chart !== "none" && metrics.length > 0 && <Drawn type={url.chart} by={by} metrics={metrics} state={state} />}
     </section>
   );
 }
@@ -118,7 +118,7 @@ function Drawn({ type, by, metrics, state }: DrawnProps) {
     <QueryView query={query}>
       {(report) => (
         <>
-          <Plot {...{ type, by, metrics, state, report }} />
+          <Plot type={type} by={by} metrics={metrics} state={state} report={report} />
           {by !== "date" && report.page_info.total_number > BARS_MAX && (
             <span className="soft small">{text.firstBars(BARS_MAX, number(report.page_info.total_number))}</span>
           )}
@@ -158,12 +158,19 @@ function Plot({ type, by, metrics, state, report }: DrawnProps & { report: Conso
       legend: {},
       xAxis: { type: "category", data: values.map(nameOf), boundaryGap: type === "bar" },
       yAxis: units.map((unit, at) => ({
-        ...{ type: "value", position: at === 0 ? "left" : "right", splitLine: { show: at === 0 } },
+        type: "value",
+        position: at === 0 ? "left" : "right",
+        splitLine: { show: at === 0 },
         axisLabel: { formatter: (value: number) => shown.short(unit, value) },
       })),
       series: metrics.map((metric) => ({
-        ...{ type: type === "bar" ? "bar" : "line", name: label(metric), yAxisIndex: units.indexOf(metric.unit) },
-        ...{ barMaxWidth: 32, symbol: "circle", symbolSize: 6, showSymbol: values.length <= 31 },
+        type: type === "bar" ? "bar" : "line",
+        name: label(metric),
+        yAxisIndex: units.indexOf(metric.unit),
+        barMaxWidth: 32,
+        symbol: "circle",
+        symbolSize: 6,
+        showSymbol: values.length <= 31,
         data: values.map((value) => Number(byValue.get(value)?.[metric.name] ?? 0)),
         tooltip: { valueFormatter: (value: number) => shown.value(metric.unit, value) },
       })),

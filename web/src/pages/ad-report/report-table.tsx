@@ -57,7 +57,9 @@ function useDimensionColumns(
     name === "turbo_promoted_object_id" ? campaign_names[String(item[name])] : item[NAME_OF[name] ?? ""];
   return dims.flatMap((name, at): Column<Item>[] => [
     {
-      ...{ name, title: label(dimensions.find((one) => one.name === name)!), sortable: true },
+      name,
+      title: label(dimensions.find((one) => one.name === name)!),
+      sortable: true,
       cell: (item) => <Named value={valueText(name, String(item[name]))} name={called(item, name)} />,
       total: at === 0 ? text.total : "",
     },
@@ -106,7 +108,9 @@ function useMetricColumns(
     );
     return [
       {
-        ...{ name, kind: "number", sortable: true },
+        name,
+        kind: "number",
+        sortable: true,
         title: <span title={isChinese ? metric.ctip : metric.tip}>{label(metric)}</span>,
         cell: (item) => open(item, rowOf(item)),
         ...(total[0] && { total: open(total[0], {}) }),

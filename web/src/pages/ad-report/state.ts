@@ -11,13 +11,22 @@ import type { Days } from "../../ui/date-range.tsx";
 
 /** What stands in the address, all of it: whoever has the link sees the same report. */
 export const DEFAULTS = {
-  ...{ from: "", to: "", caliber: "user_activated_time", roi: "1", decimals: "2" },
-  ...{
-    dims: "date",
-    metrics: "AdCost,AppActivateStandard,AppActivateCost,AppRevenue,AppROI,App7DayROI,AppRetention1d",
-  },
-  ...{ names: "", sort: "", page: "1", size: "50", view: "" },
-  ...{ chart: "line", chart_by: "date", chart_metrics: "" },
+  from: "",
+  to: "",
+  caliber: "user_activated_time",
+  roi: "1",
+  decimals: "2",
+
+  dims: "date",
+  metrics: "AdCost,AppActivateStandard,AppActivateCost,AppRevenue,AppROI,App7DayROI,AppRetention1d",
+  names: "",
+  sort: "",
+  page: "1",
+  size: "50",
+  view: "",
+  chart: "line",
+  chart_by: "date",
+  chart_metrics: "",
   ...NO_FILTER,
 };
 export type UrlState = Record<keyof typeof DEFAULTS, string>;
@@ -68,8 +77,13 @@ export function publicBody(appId: number, state: ReportState): Omit<ConsoleRepor
   const { days, reading, decimals, dims, metrics, names, filtering } = state;
   const called = dims.flatMap((name) => NAME_OF[name] ?? []);
   return {
-    ...{ app_id: appId, date_list: [days.from, days.to], dims_list: dims, metrics_list: metrics },
-    ...{ statistics_caliber: reading.caliber, roi_version: reading.roi === "2" ? 2 : 1, decimal_point: decimals },
+    app_id: appId,
+    date_list: [days.from, days.to],
+    dims_list: dims,
+    metrics_list: metrics,
+    statistics_caliber: reading.caliber,
+    roi_version: reading.roi === "2" ? 2 : 1,
+    decimal_point: decimals,
     ...(Object.keys(filtering).length > 0 && { filtering }),
     ...(called.length + names.length > 0 && { dims_metrics_list: [...called, ...names] }),
   };

@@ -19,8 +19,14 @@ export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => 
   const [share, setShare] = useState(String(Math.round(app.pay_share * 10_000) / 100));
   const [rates, setRates] = useState<readonly Rate[]>(() => ratesOf(app.rates));
   const changed: AppEditBody = {
-    ...{ app_id: app.app_id, name, time_zone: timeZone, currency, metadata, require_registration: mustRegister },
-    ...{ pay_share: Math.round(Number(share) * 100) / 10_000, rates: changedRates(app, rates) },
+    app_id: app.app_id,
+    name,
+    time_zone: timeZone,
+    currency,
+    metadata,
+    require_registration: mustRegister,
+    pay_share: Math.round(Number(share) * 100) / 10_000,
+    rates: changedRates(app, rates),
   };
   const isGoodShare = /^\d{1,3}(?:\.\d{1,2})?$/.test(share) && Number(share) <= 100;
   const isGood = isTimeZone(timeZone) && isGoodShare && isRateList(rates);

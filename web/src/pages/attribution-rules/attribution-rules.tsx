@@ -106,13 +106,17 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
           <section key={group} className="stack tight">
             <h2>{text.groups[group]}</h2>
             <RuleTable
-              {...{ settings, platform, fields, draft, saved }}
+              settings={settings}
+              platform={platform}
+              fields={fields}
+              draft={draft}
+              saved={saved}
               onChange={(changes) => setTyped({ ...typed, ...changes })}
             />
           </section>
         );
       })}
-      <WhatIf {...{ settings, platform, draft }} isReady={areGood} />
+      <WhatIf settings={settings} platform={platform} draft={draft} isReady={areGood} />
       {saving.error && <Failure error={saving.error} />}
       {mayChange && (
         <div className={`row end save-bar ${isChanged ? "stuck" : ""}`}>

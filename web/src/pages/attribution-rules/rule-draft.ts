@@ -50,8 +50,14 @@ export function isGood({ takes }: ShownRuleField, text: string): boolean {
 }
 
 const GROUP_OF: Readonly<Record<string, "fraud" | "returns">> = {
-  ...{ flagged_may_win: "fraud", flood_per_address: "fraud", flood_per_device: "fraud", short_gap: "fraud" },
-  ...{ datacentres: "fraud", reattribution: "returns", reclick_days: "returns", reflux_days: "returns" },
+  flagged_may_win: "fraud",
+  flood_per_address: "fraud",
+  flood_per_device: "fraud",
+  short_gap: "fraud",
+  datacentres: "fraud",
+  reattribution: "returns",
+  reclick_days: "returns",
+  reflux_days: "returns",
 };
 
 export const RULE_GROUPS = ["windows", "fraud", "returns"] as const;

@@ -78,16 +78,24 @@ function Result({ answer }: { answer: WhatIfAnswer }) {
   if (decisions === 0) return <p>{text.noDecisions}</p>;
   const sum = (of: (row: ResultRow) => number) => rows.reduce((total, row) => total + of(row), 0);
   const number = (name: keyof typeof text.resultColumns, of: (row: ResultRow) => number): Column<ResultRow> => ({
-    ...{ name, kind: "number", title: text.resultColumns[name], cell: (row) => format.number(of(row)) },
+    name,
+    kind: "number",
+    title: text.resultColumns[name],
+    cell: (row) => format.number(of(row)),
     total: format.number(sum(of)),
   });
   const money = (name: keyof typeof text.resultColumns, of: (row: ResultRow) => number): Column<ResultRow> => ({
-    ...{ name, kind: "number", title: text.resultColumns[name], cell: (row) => format.cents(of(row)) },
+    name,
+    kind: "number",
+    title: text.resultColumns[name],
+    cell: (row) => format.cents(of(row)),
     total: format.cents(sum(of)),
   });
   const columns: Column<ResultRow>[] = [
     {
-      ...{ name: "platform", title: text.resultColumns.platform, cell: ({ ad_platform }) => ad_platform },
+      name: "platform",
+      title: text.resultColumns.platform,
+      cell: ({ ad_platform }) => ad_platform,
       total: text.total,
     },
     { name: "campaign", title: text.resultColumns.campaign, cell: ({ campaign }) => <code>{campaign}</code> },

@@ -9,7 +9,13 @@ import { PlatformChoice } from "./platform-choice.tsx";
 import { texts } from "./texts.ts";
 
 const EMPTY: ShownCampaign = {
-  ...{ turbo_promoted_object_id: "", name: "", ad_platform: "", channel: "", os_platform: "", operator: "", dept: "" },
+  turbo_promoted_object_id: "",
+  name: "",
+  ad_platform: "",
+  channel: "",
+  os_platform: "",
+  operator: "",
+  dept: "",
 };
 
 /** Without a campaign: a new one. */

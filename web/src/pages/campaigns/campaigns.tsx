@@ -109,6 +109,14 @@ function useColumns(days: number, onDo: TableProps["onDo"]): Column<ListedCampai
   const mayChange = useMayChange();
   const platformName = usePlatformName();
   const { columns } = text;
+  const counted = (["clicks", "impressions", "users"] as const).map(
+    (name): Column<ListedCampaign> => ({
+      name,
+      kind: "number",
+      title: columns[name](days),
+      cell: ({ recent }) => <Count value={recent[name]} />,
+    }),
+  );
   return [
     {
       name: "name",
@@ -137,18 +145,7 @@ function useColumns(days: number, onDo: TableProps["onDo"]): Column<ListedCampai
       title: columns.people,
       cell: ({ operator, dept }) => <Clip text={[operator, dept].filter(Boolean).join(" · ")} />,
     },
-    {
-      ...{ name: "clicks", kind: "number", title: columns.clicks(days) },
-      cell: ({ recent }) => <Count value={recent.clicks} />,
-    },
-    {
-      ...{ name: "impressions", kind: "number", title: columns.impressions(days) },
-      cell: ({ recent }) => <Count value={recent.impressions} />,
-    },
-    {
-      ...{ name: "users", kind: "number", title: columns.users(days) },
-      cell: ({ recent }) => <Count value={recent.users} />,
-    },
+    ...counted,
     {
       name: "created",
       title: columns.created,

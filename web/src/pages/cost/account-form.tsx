@@ -47,8 +47,11 @@ export function AccountForm({ account, onClose }: { account?: Account; onClose: 
 function bodyOf({ platform, advertiser, postbacks, costs, rate, settings, secrets }: Draft): object {
   const typed = Object.entries(secrets).filter(([, value]) => value !== "");
   return {
-    ...{ ad_platform: platform, advertiser_id: advertiser.trim(), settings },
-    ...{ postbacks: postbacks ? "on" : "off", costs: costs ? "on" : "off" },
+    ad_platform: platform,
+    advertiser_id: advertiser.trim(),
+    settings,
+    postbacks: postbacks ? "on" : "off",
+    costs: costs ? "on" : "off",
     rate: rate.trim() === "" ? 0 : Number(rate),
     secrets: Object.fromEntries(typed),
   };

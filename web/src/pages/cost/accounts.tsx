@@ -47,7 +47,9 @@ function AccountTable({ accounts, onDo }: { accounts: readonly Account[]; onDo: 
     { name: "uses", title: titles.uses, cell: (account) => <Uses account={account} /> },
     { name: "settings", title: titles.settings, cell: (account) => <Settings account={account} /> },
     {
-      ...{ name: "rate", kind: "number", title: titles.rate },
+      name: "rate",
+      kind: "number",
+      title: titles.rate,
       cell: ({ rate }) => (rate === 0 ? text.noLimit : number(rate)),
     },
     { name: "state", title: titles.state, cell: (account) => <State account={account} /> },

@@ -59,9 +59,9 @@ function useRowColumns(): Column<CostRow>[] {
     { name: "plan", title: titles.plan, cell: ({ gid, gid_name }) => <Named id={gid} name={gid_name} /> },
     { name: "ad", title: titles.ad, cell: ({ aid, aid_name }) => <Named id={aid} name={aid_name} /> },
     { name: "more", title: titles.more, cell: (row) => <Clip text={furtherOf(row)} /> },
-    { ...{ name: "impressions", kind: "number", title: titles.impressions }, cell: (row) => number(row.impressions) },
-    { ...{ name: "clicks", kind: "number", title: titles.clicks }, cell: (row) => number(row.clicks) },
-    { ...{ name: "cost", kind: "number", title: titles.cost }, cell: ({ cost }) => cents(cost * 100) },
+    { name: "impressions", kind: "number", title: titles.impressions, cell: (row) => number(row.impressions) },
+    { name: "clicks", kind: "number", title: titles.clicks, cell: (row) => number(row.clicks) },
+    { name: "cost", kind: "number", title: titles.cost, cell: ({ cost }) => cents(cost * 100) },
   ];
 }
 

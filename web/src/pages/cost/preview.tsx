@@ -62,7 +62,9 @@ function Problems({ preview: { problems, problem_count } }: { preview: Preview }
         keyOf={(_, at) => at}
         columns={[
           {
-            ...{ name: "line", kind: "number", title: text.line },
+            name: "line",
+            kind: "number",
+            title: text.line,
             cell: ({ line }) => (line === 0 ? text.wholeFile : number(line)),
           },
           { name: "problem", title: text.problem, cell: ({ problem }) => problem },
@@ -79,7 +81,10 @@ function Sums({ preview: { sums, sum_count } }: { preview: CostPreview }) {
   const { sumColumns: titles } = text;
   type Sum = CostPreview["sums"][number];
   const counted = (name: "rows" | "impressions" | "clicks"): Column<Sum> => ({
-    ...{ name, kind: "number", title: titles[name], cell: (sum) => number(sum[name]) },
+    name,
+    kind: "number",
+    title: titles[name],
+    cell: (sum) => number(sum[name]),
   });
   return (
     <section className="stack tight">
@@ -97,7 +102,9 @@ function Sums({ preview: { sums, sum_count } }: { preview: CostPreview }) {
           counted("clicks"),
           { name: "cost", kind: "number", title: titles.cost, cell: ({ cost }) => cents(cost * 100) },
           {
-            ...{ name: "before", kind: "number", title: titles.before },
+            name: "before",
+            kind: "number",
+            title: titles.before,
             cell: ({ cost_before }) => cents(cost_before * 100),
           },
         ]}
@@ -129,7 +136,9 @@ function Rows({ title, columns, rows }: RowsProps) {
           },
           ...shown.map(
             (name): Column<PreviewedRow> => ({
-              ...{ name: `column ${name}`, title: name, kind: isNumber(name) ? "number" : "text" },
+              name: `column ${name}`,
+              title: name,
+              kind: isNumber(name) ? "number" : "text",
               cell: (row) => <Value row={row} name={name} />,
             }),
           ),

@@ -61,7 +61,10 @@ function Running({ pull }: { pull: CostPull }) {
 }
 
 const TONES: Readonly<Record<CostPull["state"], Tone>> = {
-  ...{ done: "good", stopped: "warn", failed: "bad", running: "accent" },
+  done: "good",
+  stopped: "warn",
+  failed: "bad",
+  running: "accent",
 };
 
 function Ended({ pull }: { pull: CostPull }) {

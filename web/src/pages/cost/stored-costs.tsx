@@ -134,7 +134,10 @@ function useColumns(data: CostDays, onOpen: (day: CostDay) => void): Column<Cost
   const { currency } = useApp();
   const { columns } = text;
   const counted = (name: "rows" | "impressions" | "clicks"): Column<CostDay> => ({
-    ...{ name, kind: "number", title: columns[name], total: number(data.total[name]) },
+    name,
+    kind: "number",
+    title: columns[name],
+    total: number(data.total[name]),
     cell: (day) => number(day[name]),
   });
   return [
@@ -149,7 +152,10 @@ function useColumns(data: CostDays, onOpen: (day: CostDay) => void): Column<Cost
     counted("impressions"),
     counted("clicks"),
     {
-      ...{ name: "cost", kind: "number", title: columns.cost(currency), total: cents(data.total.cost * 100) },
+      name: "cost",
+      kind: "number",
+      title: columns.cost(currency),
+      total: cents(data.total.cost * 100),
       cell: ({ cost }) => cents(cost * 100),
     },
     {

@@ -77,7 +77,11 @@ function useUpload(kind: FileKind) {
     taking.reset();
   };
   return {
-    ...{ file, forget, preview: looking.data, isLooking: looking.isPending, isTaking: taking.isPending },
+    file,
+    forget,
+    preview: looking.data,
+    isLooking: looking.isPending,
+    isTaking: taking.isPending,
     problem: looking.error ?? taking.error,
     look: (given: File) => looking.mutate(given),
     take: () => taking.mutate(),

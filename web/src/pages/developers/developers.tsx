@@ -23,7 +23,10 @@ type Doing =
   | { what: "decide"; developer: ShownDeveloper; decision: Decision };
 
 const TONES: Readonly<Record<ShownDeveloper["state"], Tone>> = {
-  ...{ requested: "warn", approved: "good", refused: "bad", disabled: "plain" },
+  requested: "warn",
+  approved: "good",
+  refused: "bad",
+  disabled: "plain",
 };
 
 export function DevelopersPage() {

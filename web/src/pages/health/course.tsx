@@ -18,11 +18,16 @@ export function Course({ moments }: { moments: readonly Moment[] }) {
       ],
       series: [
         {
-          ...{ type: "line", name: text.courseLag, showSymbol: false },
+          type: "line",
+          name: text.courseLag,
+          showSymbol: false,
           data: moments.map(({ atMs, lagMs }) => [atMs, lagMs]),
         },
         {
-          ...{ type: "line", name: text.courseBacklog, yAxisIndex: 1, showSymbol: false },
+          type: "line",
+          name: text.courseBacklog,
+          yAxisIndex: 1,
+          showSymbol: false,
           data: moments.map(({ atMs, backlogBytes }) => [atMs, Math.round(backlogBytes / 1024)]),
         },
       ],

@@ -91,7 +91,8 @@ function Costs({ costs }: { costs: readonly CostPull[] }) {
     { name: "settled", title: text.settled, cell: ({ settled_until }) => settled_until || "–" },
     { name: "failures", title: text.failures, kind: "number", cell: ({ failures }) => number(failures) },
     {
-      ...{ name: "error", title: text.state },
+      name: "error",
+      title: text.state,
       cell: ({ error }) =>
         error === "" ? <Badge tone="good">{text.fine}</Badge> : <span className="fault">{error}</span>,
     },
@@ -116,7 +117,8 @@ function Orders({ orders }: { orders: readonly OrderSum[] }) {
     { name: "orders", title: text.orders, kind: "number", cell: (row) => number(row.orders) },
     { name: "amount", title: text.amount, kind: "number", cell: ({ amount }) => cents(amount) },
     {
-      ...{ name: "state", title: text.state },
+      name: "state",
+      title: text.state,
       cell: ({ is_rate_set }) => (
         <Badge tone={is_rate_set ? "plain" : "warn"}>{is_rate_set ? text.rateSet : text.rateMissing}</Badge>
       ),

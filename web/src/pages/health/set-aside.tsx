@@ -97,7 +97,8 @@ function Entries({ entries, onShow, onReplay }: EntriesProps) {
   const appOf = ({ app_id }: Entry) => apps.find((app) => app.app_id === app_id);
   const columns: Column<Entry>[] = [
     {
-      ...{ name: "received", title: text.received },
+      name: "received",
+      title: text.received,
       cell: (entry) => (entry.received_at_ms === null ? "–" : instant(entry.received_at_ms, appOf(entry)?.time_zone)),
     },
     { name: "app", title: text.app, cell: (entry) => appOf(entry)?.name ?? entry.app_id ?? "–" },
@@ -105,7 +106,8 @@ function Entries({ entries, onShow, onReplay }: EntriesProps) {
     { name: "reason", title: text.reason, cell: ({ reason }) => <span className="fault">{reason}</span> },
     { name: "bytes", title: text.bytes, kind: "number", cell: (entry) => bytes(entry.bytes) },
     {
-      ...{ name: "act", title: <span className="visually-hidden">{text.replay}</span> },
+      name: "act",
+      title: <span className="visually-hidden">{text.replay}</span>,
       cell: (entry) => (
         <span className="row end acts">
           <Button size="small" onClick={() => onShow(entry)}>

@@ -112,7 +112,9 @@ function ListTable<List extends ListName>({ keyOf, title, answer, state, change,
   const format = useFormat();
   const { app_id } = useApp();
   const words = {
-    ...{ text, format, titleOf: (name: string) => labelOf(names, name) },
+    text,
+    format,
+    titleOf: (name: string) => labelOf(names, name),
     userAddress: (id: string) => userAddress(app_id, id),
     names: useValueNames(),
   };

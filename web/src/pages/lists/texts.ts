@@ -58,8 +58,12 @@ const en = {
   notFoundHelp: "Take one of them away, or widen a range.",
   statuses: ["Not sent", "Succeeded", "Failed", "Skipped"] as readonly string[],
   operators: {
-    ...{ equal: "is", not_equal: "is not", between: "lies between", inner: "is one of" },
-    ...{ is_set: "is there", not_set: "is not there" },
+    equal: "is",
+    not_equal: "is not",
+    between: "lies between",
+    inner: "is one of",
+    is_set: "is there",
+    not_set: "is not there",
   } satisfies Record<OperatorName, string>,
   filters: {
     create_date_list: "Registered",
@@ -144,8 +148,12 @@ const zh: ListTexts = {
   notFoundHelp: "请减少筛选条件，或放宽范围。",
   statuses: ["未回传", "成功", "失败", "已跳过"],
   operators: {
-    ...{ equal: "等于", not_equal: "不等于", between: "介于", inner: "属于" },
-    ...{ is_set: "有值", not_set: "无值" },
+    equal: "等于",
+    not_equal: "不等于",
+    between: "介于",
+    inner: "属于",
+    is_set: "有值",
+    not_set: "无值",
   },
   filters: {
     create_date_list: "注册日期",

@@ -67,7 +67,10 @@ export function useLiveStream(filter: LiveFilter, isPaused: boolean): LiveStream
   }, [isPaused]);
 
   return {
-    ...{ state, calls, missed, held },
+    state,
+    calls,
+    missed,
+    held,
     clear: () => setCalls([]),
     reconnect: () => setAttempt((before) => before + 1),
   };

@@ -45,12 +45,18 @@ function Curve({ title, what, unit, answers }: CurveProps) {
       legend: {},
       tooltip: { valueFormatter: (value: number) => shown.value(unit, value) },
       xAxis: {
-        ...{ type: "category", boundaryGap: false, data: days.map((day) => text.dayNumber(day)) },
+        type: "category",
+        boundaryGap: false,
+        data: days.map((day) => text.dayNumber(day)),
         splitLine: { show: false },
       },
       yAxis: { type: "value", axisLabel: { formatter: (value: number) => shown.short(unit, value) } },
       series: lines.map(({ name, points }, at) => ({
-        ...{ type: "line", name, symbol: "circle", symbolSize: 7, lineStyle: { width: at === 0 ? 3 : 1.5 } },
+        type: "line",
+        name,
+        symbol: "circle",
+        symbolSize: 7,
+        lineStyle: { width: at === 0 ? 3 : 1.5 },
         data: days.map((day) => points.find(([on]) => on === day)?.[1] ?? null),
         ...(at === 0 && what === "ROI" && { markLine: breakEven(text.breakEven) }),
       })),
@@ -72,7 +78,10 @@ function Curve({ title, what, unit, answers }: CurveProps) {
 
 function breakEven(label: string) {
   return {
-    ...{ silent: true, symbol: "none", data: [{ yAxis: 1 }], lineStyle: { type: "dashed", opacity: 0.6 } },
+    silent: true,
+    symbol: "none",
+    data: [{ yAxis: 1 }],
+    lineStyle: { type: "dashed", opacity: 0.6 },
     label: { formatter: label, position: "insideEndTop", color: "inherit", textBorderWidth: 0 },
   };
 }
@@ -88,7 +97,9 @@ function CurveTable({ title, lines, unit }: { title: string; lines: readonly Lin
       columns={[
         { name: "platform", title: text.platform, cell: ({ name }: Line) => name },
         ...WINDOW_DAYS.map((day) => ({
-          ...{ name: String(day), title: text.dayNumber(day), kind: "number" as const },
+          name: String(day),
+          title: text.dayNumber(day),
+          kind: "number" as const,
           cell: ({ points }: Line) => {
             const point = points.find(([on]) => on === day);
             return point ? value(unit, point[1]) : "–";

@@ -20,7 +20,10 @@ export function Platforms({ answers, asked }: { answers: OverviewAnswers; asked:
   const rows = useMemo(() => [...items].sort(byCost), [items]);
   const option = useMemo(() => {
     const bars = (name: string, metric: string) => ({
-      ...{ type: "bar", name, barMaxWidth: 16, data: rows.map((row) => numberOf(row, metric)) },
+      type: "bar",
+      name,
+      barMaxWidth: 16,
+      data: rows.map((row) => numberOf(row, metric)),
     });
     return {
       legend: {},
@@ -28,14 +31,19 @@ export function Platforms({ answers, asked }: { answers: OverviewAnswers; asked:
       // Lying down, so that the names have room on a phone too.
       xAxis: { type: "value", axisLabel: { formatter: (value: number) => shown.short("money", value) } },
       yAxis: {
-        ...{ type: "category", inverse: true, axisLabel: { interval: 0 } },
+        type: "category",
+        inverse: true,
+        axisLabel: { interval: 0 },
         data: rows.map((row) => platformName(String(row.ad_platform))),
       },
       series: [bars(text.spend, "AdCost"), bars(text.revenue, "AppRevenue")],
     };
   }, [rows, shown, text, platformName]);
   const number = (name: string, title: string, unit: "money" | "rate" | "count"): Column<Item> => ({
-    ...{ name, title, kind: "number", cell: (row) => shown.value(unit, numberOf(row, name)) },
+    name,
+    title,
+    kind: "number",
+    cell: (row) => shown.value(unit, numberOf(row, name)),
     total: shown.value(unit, numberOf(total[0], name)),
   });
   return (
@@ -52,7 +60,9 @@ export function Platforms({ answers, asked }: { answers: OverviewAnswers; asked:
           keyOf={(row) => String(row.ad_platform)}
           columns={[
             {
-              ...{ name: "ad_platform", title: text.platform, total: text.all },
+              name: "ad_platform",
+              title: text.platform,
+              total: text.all,
               cell: (row) => platformName(String(row.ad_platform)),
             },
             number("AdCost", text.spend, "money"),
@@ -75,8 +85,14 @@ function ReportLink({ asked: { days, reading, filtering } }: { asked: Asked }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
   const query = new URLSearchParams({
-    ...{ app: String(app_id), from: days.from, to: days.to, caliber: reading.caliber, roi: reading.roi },
-    ...{ dims: "ad_platform", metrics: "AdCost,AppActivateStandard,AppRevenue,AppROI", ...filterParameters(filtering) },
+    app: String(app_id),
+    from: days.from,
+    to: days.to,
+    caliber: reading.caliber,
+    roi: reading.roi,
+    dims: "ad_platform",
+    metrics: "AdCost,AppActivateStandard,AppRevenue,AppROI",
+    ...filterParameters(filtering),
   });
   return <Link href={`/report?${query}`}>{text.openReport}</Link>;
 }

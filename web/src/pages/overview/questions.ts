@@ -63,9 +63,14 @@ function wholeUntil(day: number, today: string): string {
 function question(asked: Asked, days: Days, dims: readonly string[], metrics: readonly string[]): Question {
   const { reading, filtering } = asked;
   return {
-    ...{ date_list: [days.from, days.to], dims_list: [...dims], metrics_list: [...metrics], filtering },
-    ...{ statistics_caliber: reading.caliber, roi_version: reading.roi === "2" ? 2 : 1 },
-    ...{ decimal_point: 2, rate_decimal_point: 4 },
+    date_list: [days.from, days.to],
+    dims_list: [...dims],
+    metrics_list: [...metrics],
+    filtering,
+    statistics_caliber: reading.caliber,
+    roi_version: reading.roi === "2" ? 2 : 1,
+    decimal_point: 2,
+    rate_decimal_point: 4,
   };
 }
 

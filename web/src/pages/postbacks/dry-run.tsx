@@ -103,7 +103,9 @@ function DryRunResult({ result }: { result: DryRun }) {
           { name: "platform", title: text.columns.platform, cell: ({ ad_platform }) => platformName(ad_platform) },
           { name: "sent", kind: "number", title: text.columns.sent, cell: ({ sent }) => number(sent) },
           {
-            ...{ name: "amount", kind: "number", title: text.columns.amount },
+            name: "amount",
+            kind: "number",
+            title: text.columns.amount,
             cell: ({ amount_cents }) => cents(amount_cents),
           },
           { name: "skipped", kind: "number", title: text.columns.skipped, cell: ({ skipped }) => number(skipped) },

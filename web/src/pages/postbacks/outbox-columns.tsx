@@ -89,7 +89,9 @@ function useShownColumns(): Column<Postback>[] {
     },
     { name: "status", title: columns.status, cell: (row) => <Outcome row={row} /> },
     {
-      ...{ name: "attempts", kind: "number", title: columns.attempts },
+      name: "attempts",
+      kind: "number",
+      title: columns.attempts,
       cell: ({ attempts, resent }) => (
         <>
           {attempts}
@@ -97,7 +99,7 @@ function useShownColumns(): Column<Postback>[] {
         </>
       ),
     },
-    { ...{ name: "amount", kind: "number", title: columns.amount(app.currency) }, cell: (row) => <Amount row={row} /> },
+    { name: "amount", kind: "number", title: columns.amount(app.currency), cell: (row) => <Amount row={row} /> },
   ];
 }
 

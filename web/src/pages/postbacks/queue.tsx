@@ -43,8 +43,13 @@ function waysOf({ accounts, lanes }: PostbackState): Way[] {
     const lane = laneTo.get(key);
     laneTo.delete(key);
     return {
-      ...{ key, platform: ad_platform, advertiser: advertiser_id, isOn: postbacks === "on", lane },
-      ...{ error: last_error, errorAt: last_error_at },
+      key,
+      platform: ad_platform,
+      advertiser: advertiser_id,
+      isOn: postbacks === "on",
+      lane,
+      error: last_error,
+      errorAt: last_error_at,
     };
   });
   const others = [...laneTo.values()].map((lane): Way => {
@@ -73,11 +78,15 @@ function QueueTable({ ways }: { ways: readonly Way[] }) {
     },
     { name: "state", title: titles.state, cell: (way) => <WayState way={way} /> },
     {
-      ...{ name: "waiting", kind: "number", title: titles.waiting },
+      name: "waiting",
+      kind: "number",
+      title: titles.waiting,
       cell: ({ lane }) => number(lane?.waiting ?? 0),
     },
     {
-      ...{ name: "flying", kind: "number", title: titles.inFlight },
+      name: "flying",
+      kind: "number",
+      title: titles.inFlight,
       cell: ({ lane }) => number(lane?.in_flight ?? 0),
     },
     {

@@ -64,7 +64,7 @@ function Reasons({ reasons, onResend }: { reasons: readonly Reason[]; onResend: 
     },
     { name: "platform", title: titles.platform, cell: ({ ad_platform }) => platformName(ad_platform) },
     { name: "reason", title: titles.reason, cell: ({ reason }) => words.reason(reason) },
-    { ...{ name: "postbacks", kind: "number", title: titles.postbacks }, cell: ({ postbacks }) => number(postbacks) },
+    { name: "postbacks", kind: "number", title: titles.postbacks, cell: ({ postbacks }) => number(postbacks) },
   ];
   if (mayChange) {
     columns.push({

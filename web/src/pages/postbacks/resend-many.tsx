@@ -29,7 +29,8 @@ export function ResendManyDialog({ onAsk, onClose }: ResendManyProps) {
   const [days, setDays] = useState({ from: addDays(today, -6), to: today });
   const ask = () =>
     onAsk({
-      ...{ kind: "ended", status: Number(status) },
+      kind: "ended",
+      status: Number(status),
       ...(platform !== "" && { ad_platform: platform }),
       ...(reason !== "" && { reason }),
       ...(!isAnyDay && days),

@@ -35,9 +35,26 @@ export const COUNTED = ["pay", "first_pay", "first_day_pay", "ad_view"];
 export type RuleFields = Omit<PostbackRule, "rule_id">;
 
 export const NEW_RULE: RuleDraft = {
-  ...{ momentKind: "pay", retentionDays: "1", eventName: "", eventType: "pay", platform: "", campaign: "" },
-  ...{ amountFrom: "", amountTo: "", countFrom: "", countTo: "", daysFrom: "", daysTo: "" },
-  ...{ share: "100", valueKind: "as-is", fixed: "", factor: "1", cap: "", window: "30", properties: "", enabled: true },
+  momentKind: "pay",
+  retentionDays: "1",
+  eventName: "",
+  eventType: "pay",
+  platform: "",
+  campaign: "",
+  amountFrom: "",
+  amountTo: "",
+  countFrom: "",
+  countTo: "",
+  daysFrom: "",
+  daysTo: "",
+  share: "100",
+  valueKind: "as-is",
+  fixed: "",
+  factor: "1",
+  cap: "",
+  window: "30",
+  properties: "",
+  enabled: true,
 };
 
 export function draftOf(rule: PostbackRule): RuleDraft {
@@ -50,13 +67,25 @@ export function draftOf(rule: PostbackRule): RuleDraft {
   const [, factor, cap] = /^factor:([\d.]+)(?:,cap:(\d+))?$/.exec(rule.value) ?? [];
   return {
     momentKind: retentionDays !== undefined ? RETENTION : eventName !== undefined ? OWN_EVENT : rule.moment,
-    ...{ retentionDays: retentionDays ?? "1", eventName: eventName ?? "", eventType: rule.event_type },
-    ...{ platform: rule.ad_platform, campaign: rule.turbo_promoted_object_id },
-    ...{ amountFrom: majorText(amountFrom), amountTo: majorText(amountTo), countFrom, countTo, daysFrom, daysTo },
+    retentionDays: retentionDays ?? "1",
+    eventName: eventName ?? "",
+    eventType: rule.event_type,
+    platform: rule.ad_platform,
+    campaign: rule.turbo_promoted_object_id,
+    amountFrom: majorText(amountFrom),
+    amountTo: majorText(amountTo),
+    countFrom,
+    countTo,
+    daysFrom,
+    daysTo,
     share: rule.share.replace("%", ""),
     valueKind: fixed !== undefined ? "fixed" : factor !== undefined ? "factor" : "as-is",
-    ...{ fixed: majorText(fixed ?? ""), factor: factor ?? "1", cap: majorText(cap ?? "") },
-    ...{ window: rule.window.replace("d", ""), properties: rule.properties.join("\n"), enabled: rule.enabled === "on" },
+    fixed: majorText(fixed ?? ""),
+    factor: factor ?? "1",
+    cap: majorText(cap ?? ""),
+    window: rule.window.replace("d", ""),
+    properties: rule.properties.join("\n"),
+    enabled: rule.enabled === "on",
   };
 }
 
@@ -65,11 +94,15 @@ export function fieldsOf(draft: RuleDraft): RuleFields {
   const isCounted = COUNTED.includes(draft.momentKind);
   return {
     moment: momentOf(draft),
-    ...{ event_type: draft.eventType, ad_platform: draft.platform, turbo_promoted_object_id: draft.campaign.trim() },
+    event_type: draft.eventType,
+    ad_platform: draft.platform,
+    turbo_promoted_object_id: draft.campaign.trim(),
     amount: isCounted ? boundsText(centsText(draft.amountFrom), centsText(draft.amountTo)) : "",
     count: isCounted ? boundsText(draft.countFrom, draft.countTo) : "",
     days_since_touch: boundsText(draft.daysFrom, draft.daysTo),
-    ...{ share: `${draft.share.trim()}%`, value: toldValue(draft), window: `${draft.window.trim()}d` },
+    share: `${draft.share.trim()}%`,
+    value: toldValue(draft),
+    window: `${draft.window.trim()}d`,
     enabled: draft.enabled ? "on" : "off",
     properties: draft.properties
       .split("\n")

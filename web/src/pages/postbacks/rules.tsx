@@ -56,7 +56,10 @@ function RuleTable({ rules, onDo }: { rules: readonly PostbackRule[]; onDo: (doi
     ordering.mutate(ids);
   };
   const columns = useRuleColumns({
-    ...{ rules, onDo, onMove: move, onSwitch: (rule) => switching.mutate(rule) },
+    rules,
+    onDo,
+    onMove: move,
+    onSwitch: (rule) => switching.mutate(rule),
     isBusy: ordering.isPending || switching.isPending,
   });
   return (

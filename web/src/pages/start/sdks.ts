@@ -22,16 +22,23 @@ export function sdkChanges({ baseUrl, accessToken }: Place): SdkChange[] {
   const collect = `${baseUrl}${API}/event/collect/?access_token=${accessToken}`;
   const given = `${HOST}${API}/event/collect/?access_token=…`;
   const address = (name: string, form: (url: string) => string): SdkChange => ({
-    ...{ name, kind: "address", before: form(given), after: form(collect) },
+    name,
+    kind: "address",
+    before: form(given),
+    after: form(collect),
   });
   return [
     {
       name: "JavaScript 4.x (WeChat, Douyin, Cocos, Laya, Egret, Taro, uni-app)",
-      ...{ kind: "string", before: `${HOST}${API}`, after: `${baseUrl}${API}` },
+      kind: "string",
+      before: `${HOST}${API}`,
+      after: `${baseUrl}${API}`,
     },
     {
       name: "JavaScript 3.x (turbo)",
-      ...{ kind: "string", before: TURBO_HOST, after: baseUrl },
+      kind: "string",
+      before: TURBO_HOST,
+      after: baseUrl,
     },
     {
       name: "Unity",
@@ -46,7 +53,9 @@ export function sdkChanges({ baseUrl, accessToken }: Place): SdkChange[] {
     address("C++", (url) => `new GEBatchConsumer("${url}", 20)`),
     {
       name: "Android, iOS",
-      ...{ kind: "library", before: HOST, after: baseUrl },
+      kind: "library",
+      before: HOST,
+      after: baseUrl,
     },
   ];
 }

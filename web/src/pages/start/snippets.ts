@@ -241,5 +241,8 @@ func register() {
 ];
 
 const TEMPLATES: Readonly<Record<SnippetLanguage, readonly Block[]>> = {
-  ...{ curl: CURL, javascript: JAVASCRIPT, python: PYTHON, go: GO },
+  curl: CURL,
+  javascript: JAVASCRIPT,
+  python: PYTHON,
+  go: GO,
 };

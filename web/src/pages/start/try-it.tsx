@@ -56,8 +56,12 @@ export function TryIt() {
           const campaign = all.find((one) => one.turbo_promoted_object_id === wanted) ?? all[0];
           if (!campaign) return <NoCampaign />;
           const values: SnippetValues = {
-            ...{ baseUrl: location.origin, appId: app.app_id, accessToken: app.access_token, player },
-            ...{ currency: app.currency, metadata: app.metadata },
+            baseUrl: location.origin,
+            appId: app.app_id,
+            accessToken: app.access_token,
+            player,
+            currency: app.currency,
+            metadata: app.metadata,
             campaignId: campaign.turbo_promoted_object_id,
             adPlatform: campaign.ad_platform || USUAL_PLATFORM,
           };

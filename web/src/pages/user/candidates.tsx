@@ -17,7 +17,11 @@ const SHOWN_FIRST = 20;
 
 /** What could not count at all is told apart from what another one has beaten. */
 const TONES: Partial<Record<ExplainedCandidate["outcome"], Tone>> = {
-  ...{ won: "good", outside_window: "warn", too_fast: "warn", flagged: "bad", after_registration: "warn" },
+  won: "good",
+  outside_window: "warn",
+  too_fast: "warn",
+  flagged: "bad",
+  after_registration: "warn",
 };
 
 /** Every touch that was considered, where it lies in its window, and why it won or lost. */

@@ -1,8 +1,12 @@
 import type { TimelineKind } from "../../../../src/contract/admin/admin-user.ts";
 
 const enKinds: Record<TimelineKind, string> = {
-  ...{ postback: "Postbacks", order: "Orders", event: "Events" },
-  ...{ return: "Returns", registration: "Registration", touch: "Touches" },
+  postback: "Postbacks",
+  order: "Orders",
+  event: "Events",
+  return: "Returns",
+  registration: "Registration",
+  touch: "Touches",
 };
 
 const en = {
@@ -42,8 +46,16 @@ const en = {
   noProperties: "No property was set. Profile events (profile_set and others) set them.",
   adData: "What the platform handed over",
   fields: {
-    ...{ client_id: "Client id", name: "Name", channel: "Channel", version: "Version", wx_openid: "Open id" },
-    ...{ wx_unionid: "Union id", os_platform: "System", place: "Place", ip: "Address", ua: "User agent" },
+    client_id: "Client id",
+    name: "Name",
+    channel: "Channel",
+    version: "Version",
+    wx_openid: "Open id",
+    wx_unionid: "Union id",
+    os_platform: "System",
+    place: "Place",
+    ip: "Address",
+    ua: "User agent",
   },
   show: "Show",
   all: "Everything",
@@ -79,24 +91,29 @@ const en = {
   statuses: ["Waiting", "Accepted", "Given up", "Skipped"] as readonly string[],
   orderStatuses: ["Not sent", "Sent back", "Failed", "Skipped"] as readonly string[],
   skips: {
-    ...{ organic: "the user is organic", takes_none: "the platform takes no postbacks" },
-    ...{
-      no_account: "no account at the platform",
-      no_rule: "no rule for it",
-      amount: "the amount does not fit the rule",
-    },
-    ...{ count: "the count does not fit the rule", days_since_touch: "the days since the touch do not fit the rule" },
-    ...{
-      property: "a property does not fit the rule",
-      late: "told too late",
-      window: "outside the window of the rule",
-    },
+    organic: "the user is organic",
+    takes_none: "the platform takes no postbacks",
+
+    no_account: "no account at the platform",
+    no_rule: "no rule for it",
+    amount: "the amount does not fit the rule",
+    count: "the count does not fit the rule",
+    days_since_touch: "the days since the touch do not fit the rule",
+
+    property: "a property does not fit the rule",
+    late: "told too late",
+    window: "outside the window of the rule",
     share: "not in the share that is sent",
   } as Readonly<Record<string, string>>,
 };
 
 const zhKinds: Record<TimelineKind, string> = {
-  ...{ postback: "回传", order: "订单", event: "事件", return: "回流", registration: "注册", touch: "触点" },
+  postback: "回传",
+  order: "订单",
+  event: "事件",
+  return: "回流",
+  registration: "注册",
+  touch: "触点",
 };
 
 const zh: typeof en = {
@@ -135,8 +152,16 @@ const zh: typeof en = {
   noProperties: "尚未设置属性。可通过 profile_set 等用户属性事件设置。",
   adData: "媒体回传的数据",
   fields: {
-    ...{ client_id: "用户 ID", name: "名称", channel: "渠道", version: "版本", wx_openid: "Open ID" },
-    ...{ wx_unionid: "Union ID", os_platform: "系统", place: "地区", ip: "IP 地址", ua: "User Agent" },
+    client_id: "用户 ID",
+    name: "名称",
+    channel: "渠道",
+    version: "版本",
+    wx_openid: "Open ID",
+    wx_unionid: "Union ID",
+    os_platform: "系统",
+    place: "地区",
+    ip: "IP 地址",
+    ua: "User Agent",
   },
   show: "显示",
   all: "全部",
@@ -172,14 +197,17 @@ const zh: typeof en = {
   statuses: ["等待中", "已接收", "已放弃", "已跳过"],
   orderStatuses: ["未回传", "已回传", "回传失败", "已跳过"],
   skips: {
-    ...{
-      organic: "自然量用户",
-      takes_none: "该媒体不接收回传",
-      no_account: "未配置媒体账户",
-      no_rule: "没有匹配的规则",
-    },
-    ...{ amount: "金额不符合规则", count: "次数不符合规则", days_since_touch: "触点天数不符合规则" },
-    ...{ property: "属性不符合规则", late: "上报过晚", window: "超出规则窗口期", share: "不在回传比例内" },
+    organic: "自然量用户",
+    takes_none: "该媒体不接收回传",
+    no_account: "未配置媒体账户",
+    no_rule: "没有匹配的规则",
+    amount: "金额不符合规则",
+    count: "次数不符合规则",
+    days_since_touch: "触点天数不符合规则",
+    property: "属性不符合规则",
+    late: "上报过晚",
+    window: "超出规则窗口期",
+    share: "不在回传比例内",
   },
 };
 
