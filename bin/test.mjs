@@ -1,17 +1,21 @@
 // `npm test`: types, style, known holes in what we depend on, then every test, on a real PostgreSQL and in a
-// real browser. Stops at the first stage that fails.
+// real browser. Stops at the first stage that fails. `npm test -- --changed [BASE]` runs only the tests that the change since
+// a commit (HEAD, unless named) touches; other arguments are passed on to vitest.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { changedTests } from "./changed-tests.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+const given = process.argv.slice(2);
+const tests = given[0] === "--changed" ? changedTests(root, given[1] ?? "HEAD") : given;
 const stages = [
   ["types", ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"]],
   ["types of the console", ["node_modules/typescript/bin/tsc", "-p", "web/tsconfig.json"]],
   ["style", ["node_modules/@biomejs/biome/bin/biome", "check", "."]],
   ["dependencies", ["bin/audit.mjs"]],
   ["browser", ["bin/browser.mjs"]],
-  ["tests", ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)]],
+  ["tests", ["node_modules/vitest/vitest.mjs", "run", ...tests]],
 ];
 
 for (const [name, [script, ...args]] of stages) {
