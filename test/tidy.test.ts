@@ -307,6 +307,19 @@ test("the README lists every setting with its default, and no setting that does 
 
 type LockedPackage = { version: string; integrity?: string; resolved?: string };
 
+test("every file and folder that the documents for engineers name is there", () => {
+  const named = ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"].flatMap((document) =>
+    [...readFileSync(join(ROOT, document), "utf8").matchAll(/`([a-z][\w./-]*\/[\w./-]*|[\w-]+\.(?:ts|md))`/g)].map(
+      ([, path]) => path!,
+    ),
+  );
+  expect(named.length).toBeGreaterThan(80);
+  const isThere = (path: string) => ["", "src"].some((folder) => existsSync(join(ROOT, folder, path)));
+  const isExample = (path: string) =>
+    ["postback.ts", "cost.ts", "test-output/"].includes(path) || path.includes("NAME");
+  expect(named.filter((path) => !isThere(path) && !isExample(path))).toEqual([]);
+});
+
 test("every package in the lockfile, the native ones of other systems included, has its integrity hash", () => {
   const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
   const packages = Object.entries<LockedPackage>(lock.packages).filter(([path]) => path !== "");
