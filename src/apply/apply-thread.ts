@@ -5,21 +5,21 @@ import type { Applied } from "./applier.ts";
 import type { ThreadMessage, WorkerMessage, WorkerSettings } from "./worker.ts";
 
 export type ApplyThread = {
-  /** The journal has become longer. */
+  /** Tells the thread that the journal has grown. */
   wake(durable: number): void;
-  /** The term for which this process may apply from now on; undefined: it may not. */
+  /** The term in which this process may apply from now on, or undefined when it may not. */
   hold(term: string | undefined): void;
-  /** Finishes the batch at hand, then ends. */
+  /** Finishes the current batch, then ends the thread. */
   stop(): Promise<void>;
 };
 
 export type ApplyEvents = {
   onApplied: (applied: Applied) => void;
-  /** Why nothing is applied; the empty text: it is. */
+  /** Why apply is stuck; empty once it works again. */
   onStuck: (reason: string) => void;
 };
 
-/** Starts the worker thread and keeps it: if it ever ends by itself, it is started again. */
+/** Starts the worker thread, and restarts it whenever it ends by itself. */
 export function startApplyThread(options: Omit<WorkerSettings, "durable"> & ApplyEvents & { log: Log }): ApplyThread {
   const { log, onApplied, onStuck, ...settings } = options;
   let { term } = options;
@@ -31,7 +31,7 @@ export function startApplyThread(options: Omit<WorkerSettings, "durable"> & Appl
   function start(): Worker {
     const thread = new Worker(new URL("./worker.js", import.meta.url), {
       workerData: { ...settings, term, durable: shared } satisfies WorkerSettings,
-      // A batch lives for as long as its transaction: with room for it in the young generation, collecting it is cheap.
+      // A batch lives as long as its transaction. Collecting it is cheap when the young generation has room for it.
       resourceLimits: { maxYoungGenerationSizeMb: 32 },
     });
     thread.on("message", (message: WorkerMessage) => {

@@ -6,18 +6,22 @@ import type { DecodedEntry, UserEntry } from "./entry/decode.ts";
 import { userKeyText } from "./entry/key-text.ts";
 import { AppSettings } from "./facts/app-settings.ts";
 
-/** A stretch of the journal, decoded. */
+/** A decoded stretch of the journal. */
 export type Stretch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
 
-/** Whether it holds a body that is much larger than a batch should be: no other stretch should lie decoded beside it. */
+/**
+ * Whether a stretch holds a body much larger than a batch should be. No other decoded stretch should then be in memory.
+ */
 export function isLarge({ entries }: Stretch): boolean {
   return entries.some((entry) => (entry.head?.gzip ?? 0) > LIMITS.applyBatchBytes);
 }
 
-/** A stretch that takes effect as a whole, with the settings of its apps. Its events know their days. */
+/**
+ * A stretch that takes effect as a whole, with its apps' settings. The local day of each of its events is filled in.
+ */
 export type Batch = Stretch & { settings: AppSettings };
 
-/** Completes a stretch by what only the settings of its apps can tell. */
+/** Adds the apps' settings to a stretch, and the local days of its events, which depend on them. */
 export async function batchOf(executor: Executor, stretch: Stretch): Promise<Batch> {
   const appIds = stretch.entries.flatMap((entry) => (entry.kind === "unreadable" ? [] : [entry.head.app]));
   const settings = await AppSettings.load(executor, [...new Set(appIds)]);
@@ -31,8 +35,8 @@ export async function batchOf(executor: Executor, stretch: Stretch): Promise<Bat
 }
 
 /**
- * The local days that the events of a batch fall on, in the order of the journal: each as it is first named near the time
- * of receipt, and as it is first named far from it.
+ * The local days that the events of a batch fall on, in the order of the journal: for each day, its first event near
+ * the time of receipt and its first event far from it.
  */
 export function daysOf({ entries, settings }: Batch): WantedDay[] {
   const wanted = new Map<string, WantedDay>();
@@ -53,9 +57,9 @@ export function weeksOf({ entries }: Batch): Set<string> {
 }
 
 /**
- * Cuts a batch after a rename or an erasure, so that nothing behind it in memory still goes by what it changes. Cuts it
- * also before a client registers again a day or more after the last time: that is a return, and is judged by what came of
- * everything before it. (What only the tables can tell makes the transaction ask for a cut.)
+ * Cuts a batch after a rename or an erasure, so that no later entry works with state from before it. Also cuts it
+ * before a client that registers again a day or more later: that is a return, and is judged by the outcome of
+ * everything before it. (Where only the tables show that a cut is needed, the transaction asks for it.)
  */
 export function splitWhereOrderMatters(batch: Batch): Batch[] {
   const parts: Batch[] = [];

@@ -9,13 +9,15 @@ import type { Log } from "../log.ts";
 import { type Batch, daysOf, weeksOf } from "./batch.ts";
 import { LOOK_BACK_MS_MIN } from "./touch/touches.ts";
 
-/** Where events and touches are kept: a part for each day, a partition for each week. Opened before, dropped after. */
+/**
+ * The partitions of events (by day) and touches (by week): opened before a batch needs them, dropped when they are old.
+ */
 export class Partitions {
   readonly #pool: pg.Pool;
   readonly #log: Log;
   #parts = new EventParts([]);
   #weeks = new Map<string, TouchWeekState>();
-  /** Days that go on sharing a part, because somebody was reading when it was to be taken apart. */
+  /** Days that keep sharing a part, because a reader held it when it was to be split. */
   readonly #sharing = new Set<string>();
 
   constructor({ pool, log }: { pool: pg.Pool; log: Log }) {
@@ -36,7 +38,7 @@ export class Partitions {
     this.#weeks = await loadTouchWeeks(this.#pool);
   }
 
-  /** Opens the days and weeks that a batch needs. Nearly always they are open already. */
+  /** Opens the days and weeks that a batch needs, which nearly always are open already. */
   async openFor(batch: Batch): Promise<void> {
     let planned = this.#parts;
     const wanted: WantedDay[] = [];
@@ -55,7 +57,7 @@ export class Partitions {
     }
   }
 
-  /** Days before `day` take no more events. */
+  /** Drops the days before `day`; from then on they take no more events. */
   async dropDaysBefore(day: string): Promise<void> {
     const dropped = await dropEventDaysBefore(this.#pool, day);
     if (dropped === 0) return;
@@ -63,7 +65,7 @@ export class Partitions {
     this.#log.info({ partitions: dropped, before: day }, "Old events were dropped.");
   }
 
-  /** Touches that no rule can look at any more go, a week at a time. */
+  /** Drops touches that no rule can look at any more, a week at a time. */
   async dropTouchesBefore(nowMs: number): Promise<void> {
     const settings = await loadRuleSettings(this.#pool);
     const apps = new Set(settings.map((setting) => setting.appId));

@@ -40,7 +40,7 @@ import { touchDaysOf } from "./step/touch-days.ts";
 import { type SortedTouches, sortTouches, storeTouches } from "./touch/touches.ts";
 
 /**
- * "elsewhere": the cursor is not where the batch begins. "cut_needed": nothing was applied, because the batch has to be
+ * "elsewhere": the cursor is not where the batch begins. "cut_needed": nothing was applied, because the batch must be
  * applied in parts that begin at these positions.
  */
 export type BatchOutcome =
@@ -53,18 +53,18 @@ type Context = {
   parts: EventParts;
   weeks: ReadonlyMap<string, TouchWeekState>;
   names: ObservedNames;
-  /** The term of the process that may apply. */
+  /** The term in which this process may apply. */
   term: string;
   erasureDigest: ErasureDigest;
 };
 
-/** The journal that the entries stand in; absent for what is taken in out of turn. */
+/** The entries' journal; absent for a set-aside entry, which is applied out of turn. */
 type Origin = { journalId?: string };
 
 /**
- * Facts and cursor commit together. The commit does not wait for the disk: after a crash of the database the facts and
- * the cursor are gone together, and the journal, which is on the disk, gives them again. Segments are only deleted
- * after a cursor that is known to be durable (see intake/flow.ts).
+ * Applies a batch; facts and cursor commit together. The commit does not wait for the disk: a crash of the database
+ * loses facts and cursor together, and the journal, which is on disk, yields them again. A segment is deleted only when
+ * a cursor known to be durable has passed it (see intake/flow.ts).
  */
 export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context): Promise<BatchOutcome> {
   const { journalId } = batch;
@@ -74,7 +74,7 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
     if (position >= batch.until) return { kind: "already_applied", position };
     if (position !== batch.from) return { kind: "elsewhere", position };
     const unreadable = batch.entries.filter((entry) => entry.kind === "unreadable");
-    // Before the entries: an erasure among them takes away what is set aside, too.
+    // Must come before the entries: an erasure among them also deletes what is set aside.
     await setAside(
       tx,
       unreadable.map((entry) => asSetAside(journalId, entry, entry.reason)),
@@ -91,7 +91,7 @@ export async function applyBatch(pool: pg.Pool, batch: Batch, context: Context):
   }
 }
 
-/** Takes in what was set aside before, out of turn. Once only: its mark and its facts commit together. */
+/** Applies a set-aside entry out of turn, and only once: its mark and its facts commit together. */
 export async function applySetAside(pool: pg.Pool, setAsideId: number, batch: Batch, context: Context): Promise<void> {
   await inTransaction(pool, async (tx) => {
     await assertApplies(tx, context.term);
@@ -109,25 +109,25 @@ async function applyEntries(
 ): Promise<Tallies> {
   await preferIndexes(tx);
 
-  // 1. Read what the tables know of the touches, users, events and orders of the batch.
+  // 1. Read what is stored about the touches, users, events and orders of the batch.
   const touches = await sortTouches(tx, entries, context.weeks);
   const users = await readUsers(tx, { entries, settings, touches }, context);
   if (!users) throw new CutNeeded([entries[entries.length >> 1]!.from]);
   const { parts, names } = context;
   const stored = { parts, names, events: await findEvents(tx, entries, users), orders: await findOrders(tx, entries) };
 
-  // 2. Take the entries in, in memory and in the order of the journal.
+  // 2. Apply the entries in memory, in journal order.
   const facts = { settings, users, tallies: new Tallies() };
   countTouches(facts, touches);
   await takeIn(tx, facts, entries, stored);
   if (users.open.cuts.length > 0) throw new CutNeeded(users.open.cuts);
 
-  // 3. Decide where users came from, and then what others are told of them.
+  // 3. Decide where users came from, and then what is reported about them.
   const decided = await decideUsers(tx, facts);
   const placed = users.placed();
   const rows = judgeMoments(facts, decided);
 
-  // 4. Write it all, a few statements for each table.
+  // 4. Write everything, with a few statements per table.
   await writeFacts(tx, facts, decided);
   await writePostbacks(tx, facts, { rows, placed, receivedAtMs: lastReceivedAtMs(entries) });
   await noteAdCampaigns(tx, adCampaignsOf(users.open.fresh.list, placed));
@@ -136,7 +136,7 @@ async function applyEntries(
   await recountDays(tx, settings, moved);
   await markDirty(tx, facts, { placed, receivedAtMs: firstReceivedAtMs(entries) });
 
-  // 5. Rename and erase. Either one is the last entry of its batch.
+  // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.
   for (const entry of entries) {
     if (entry.kind === "rename") await applyRename(tx, users, entry);
     if (entry.kind === "erasure") await applyErasure(tx, entry, context);
@@ -145,8 +145,8 @@ async function applyEntries(
 }
 
 /**
- * The batch has to be applied in parts: its entries build on decisions about entries before them, or the profiles of its
- * users are too large together. Thrown, because that is what rolls the transaction back.
+ * The batch must be applied in parts: some entries depend on decisions about earlier ones, or the profiles of its users
+ * are too large together. It is thrown so that the transaction rolls back.
  */
 class CutNeeded extends Error {
   readonly positions: ReadonlySet<number>;
@@ -176,7 +176,7 @@ async function takeIn(
     for (const entry of entries) {
       if (entry.kind === "events") applyEventsEntry(facts, entry, stored);
       else if (entry.kind === "user" && !facts.users.isErased(entry)) applyUserEntry(facts, entry);
-      // The database stores the first events while the facts of the others are still being gathered.
+      // The database stores the first events while later ones are still being applied.
       if (eventRows.length >= ROWS_PER_CHUNK) await events.write(eventRows.splice(0));
     }
     await events.write(eventRows.splice(0));
@@ -206,7 +206,7 @@ async function writeFacts(tx: pg.PoolClient, { users, tallies }: Facts, decided:
   await changeAsaTokens(tx, tallies.asaTokens);
 }
 
-/** Keeps an entry that made the transaction fail, with the reason, and passes over it. */
+/** Sets aside an entry that made the transaction fail, with the reason, and moves the cursor past it. */
 export async function setAsideEntry(
   pool: pg.Pool,
   batch: Batch,

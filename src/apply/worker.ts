@@ -10,25 +10,27 @@ import { startLoop, type Trouble } from "../loop.ts";
 import type { Applied } from "./applier.ts";
 import { Applier } from "./applier.ts";
 
-/** The apply role on its own thread: parsing and building rows never delays an answer. */
+/**
+ * The settings of the apply thread. Apply has its own thread so that parsing and building rows never delays an answer.
+ */
 export type WorkerSettings = {
   connection: Connection;
   journal: { id: string; dir: string };
   logLevel: LogLevel;
   eventRetentionDays: number;
   erasureKey: Uint8Array;
-  /** The term for which this process may apply, until a message brings another. */
+  /** The term in which this process may apply, until a message brings another. */
   term: string | undefined;
   /** One 64-bit cell: the last durable byte of the journal, written by the HTTP side. */
   durable: SharedArrayBuffer;
 };
 
-/** What the thread is told. */
+/** Messages to the thread. */
 export type ThreadMessage = { kind: "term"; term: string | undefined } | { kind: "stop" };
 
 export type WorkerMessage =
   | { kind: "applied"; applied: Applied }
-  /** Why nothing is applied; the empty text: it is. */
+  /** Why apply is stuck; empty once it works again. */
   | { kind: "stuck"; reason: string }
   | { kind: "stopped" };
 
@@ -37,14 +39,14 @@ const RETENTION_MS = 600_000;
 const REPLAY_MS = 1_000;
 const APPLY_PRIORITY = 10;
 
-// Where a priority is a thread's own, answering requests comes before moving them into the tables.
+// On Linux a priority belongs to one thread, so answering requests can come before applying them.
 if (process.platform === "linux") setPriority(APPLY_PRIORITY);
 
 const port = parentPort!;
 const settings = workerData as WorkerSettings;
 const log = createLog(settings.logLevel).child({ role: "apply" });
 const durable = new BigInt64Array(settings.durable);
-// Two connections: the transaction, and the look-ups for the batch after it.
+// Two connections: one for the transaction, one for the look-ups of the next batch.
 const pool = openPool(settings.connection, { log, connectionsMax: 2, name: "apply" });
 let { term } = settings;
 const applier = new Applier({
@@ -57,7 +59,7 @@ const applier = new Applier({
   onApplied: (applied) => port.postMessage({ kind: "applied", applied } satisfies WorkerMessage),
 });
 
-/** Whoever started this thread in place of one that failed does not know yet that it works. */
+/** False until the first turn: a thread that replaces a failed one must report that it works. */
 let hasWorked = false;
 let retentionDueMs = 0;
 let replayDueMs = 0;
@@ -69,14 +71,14 @@ const loop = startLoop({
   failureMsMax: 2_000,
   onTrouble: tellTrouble,
   async turn(signal) {
-    // Without a term nothing is done here, so there is neither good nor bad news.
+    // Without a term this process does not apply, so there is nothing to report.
     while (term === undefined && !signal.aborted) await sleepUntilWoken(Atomics.load(durable, 0));
     if (signal.aborted) return "idle";
     const seen = Atomics.load(durable, 0);
     await dropOldDays();
     const outcome = await applier.turn();
     if (!hasWorked) tellWorking();
-    // After the journal's own batch, so that an entry that cannot be taken in again never holds up the others.
+    // After the journal's own batch, so that a replay that fails never holds up new entries.
     await replayRequested();
     if (outcome === "idle") await sleepUntilWoken(seen);
     return "busy";
@@ -98,13 +100,13 @@ port.on("message", async (message: ThreadMessage) => {
   port.close();
 });
 
-/** Until the journal grows beyond what was `seen` of it, or somebody else has something to say. */
+/** Sleeps until the journal grows beyond `seen`, or a message arrives. */
 async function sleepUntilWoken(seen: bigint): Promise<void> {
   const waiting = Atomics.waitAsync(durable, 0, seen, IDLE_MS);
   if (waiting.async) await waiting.value;
 }
 
-/** Told when it begins, when its reason changes and when it ends. */
+/** Reports trouble when it begins, when its reason changes and when it ends. */
 function tellTrouble(trouble: Trouble): void {
   const reason = trouble ? reasonOf(trouble.failure) : "";
   port.postMessage({ kind: "stuck", reason } satisfies WorkerMessage);
@@ -117,7 +119,7 @@ function tellWorking(): void {
   port.postMessage({ kind: "stuck", reason: "" } satisfies WorkerMessage);
 }
 
-/** PostgreSQL's own words, with the code to look up. */
+/** The error's own message, with PostgreSQL's code when there is one. */
 function reasonOf(failure: unknown): string {
   const { code } = Object(failure) as { code?: unknown };
   return code === undefined ? messageOf(failure) : `${messageOf(failure)} (${code}).`;
@@ -129,7 +131,7 @@ async function replayRequested(): Promise<void> {
   replayDueMs = elapsedMs() + REPLAY_MS;
 }
 
-/** What cannot be dropped stays until the next time, and holds up nothing. */
+/** A failure only delays dropping until the next time; it does not hold up apply. */
 async function dropOldDays(): Promise<void> {
   const nowMs = systemClock();
   if (nowMs < retentionDueMs) return;

@@ -1,6 +1,6 @@
 import { type Executor, execute, sql } from "./engine/sql.ts";
 
-/** A plan or an ad that was seen with a campaign's link, or at a user of that campaign. */
+/** A plan or an ad that was seen in a touch or at a user of a campaign. */
 export type AdCampaign = {
   appId: number;
   adPlatform: string;
@@ -9,7 +9,7 @@ export type AdCampaign = {
   turboPromotedObjectId: string;
 };
 
-/** Those that are known already stay as they are. */
+/** Inserts new pairs; known ones stay as they are. */
 export async function noteAdCampaigns(tx: Executor, seen: readonly AdCampaign[]): Promise<void> {
   if (seen.length === 0) return;
   await execute(

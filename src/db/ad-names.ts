@@ -42,7 +42,7 @@ export async function storeAdObjects(executor: Executor, rows: readonly AdObject
   );
 }
 
-/** What is known of the same accounts. */
+/** The stored rows of the same accounts. */
 export async function findAdvertisers(executor: Executor, rows: readonly Advertiser[]): Promise<Advertiser[]> {
   return query<Advertiser>(
     executor,
@@ -53,7 +53,7 @@ export async function findAdvertisers(executor: Executor, rows: readonly Adverti
   );
 }
 
-/** What is known of the same plans and ads. */
+/** The stored rows of the same plans and ads. */
 export async function findAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<AdObject[]> {
   return query<AdObject>(
     executor,
@@ -64,7 +64,7 @@ export async function findAdObjects(executor: Executor, rows: readonly AdObject[
   );
 }
 
-/** Takes in what is told of accounts; what is not told stays as it is known. */
+/** Updates accounts with the names and statuses given; an empty one leaves the stored value. */
 export async function learnAdvertisers(
   executor: Executor,
   rows: readonly Pick<Advertiser, "adPlatform" | "advertiserId" | "name" | "status">[],
@@ -81,7 +81,7 @@ export async function learnAdvertisers(
   );
 }
 
-/** The same for plans and ads. In one order for all, so that two who tell of the same ads never wait for each other. */
+/** The same for plans and ads. Rows are sorted, so that two writers of the same ads cannot deadlock. */
 export async function learnAdObjects(executor: Executor, rows: readonly AdObject[]): Promise<void> {
   if (rows.length === 0) return;
   const list = <K extends keyof AdObject>(key: K) => rows.map((row) => row[key]);
@@ -100,10 +100,10 @@ const toldNames = sql`name = coalesce(nullif(excluded.name, ''), known.name),
 
 const isNews = sql`excluded.name not in ('', known.name) or excluded.status not in ('', known.status)`;
 
-/** What is known of an id of a report: of an account the remark too. */
+/** The stored name of an id in a report; `remark` is filled for accounts only. */
 export type AdName = { adPlatform: string; id: string; name: string; status: string; remark: string };
 
-/** In the order of the platforms: where a report does not tell them apart, the first one speaks for an id. */
+/** Names sorted by platform: when a report does not separate platforms, an id shows the first one's name. */
 export async function loadAdvertiserNames(executor: Executor, ids: readonly string[]): Promise<AdName[]> {
   return query<AdName>(
     executor,

@@ -4,7 +4,7 @@ import { type Executor, execute, query, sql } from "./engine/sql.ts";
 export const CONSOLE_ROLES = ["admin", "analyst"] as const;
 export type ConsoleRole = (typeof CONSOLE_ROLES)[number];
 
-/** Somebody who signs in to the console. */
+/** A person who signs in to the console. */
 export type AdminUser = { userId: number; name: string; role: ConsoleRole; createdAtMs: number };
 
 const columns = sql`user_id as "userId", name, role, created_at_ms as "createdAtMs"`;
@@ -24,7 +24,7 @@ export async function findAdminUser(
   return user;
 }
 
-/** Undefined: the name is taken. */
+/** Returns undefined when the name is taken. */
 export async function createAdminUser(
   executor: Executor,
   user: { name: string; role: ConsoleRole; passwordHash: string; nowMs: number },
@@ -38,7 +38,7 @@ export async function createAdminUser(
   return made;
 }
 
-/** Whoever was signed in with the old password no longer is. */
+/** Changes the password and ends all sessions of the user. */
 export async function changePassword(
   tx: Executor,
   { userId, passwordHash, nowMs }: { userId: number; passwordHash: string; nowMs: number },
@@ -50,19 +50,19 @@ export async function changePassword(
   await execute(tx, sql`delete from console_session where user_id = ${userId}`);
 }
 
-/** False: there is no such user. */
+/** Returns false when there is no such user. */
 export async function changeRole(tx: Executor, { name, role }: { name: string; role: ConsoleRole }): Promise<boolean> {
   return (await execute(tx, sql`update admin_user set role = ${role} where name = ${nameOf(name)}`)) > 0;
 }
 
-/** False: there is no such user. */
+/** Returns false when there is no such user. */
 export async function removeAdminUser(tx: Executor, name: string): Promise<boolean> {
   const gone = await query<{ userId: number }>(
     tx,
     sql`delete from admin_user where name = ${nameOf(name)} returning user_id as "userId"`,
   );
   const ids = gone.map(({ userId }) => userId);
-  // What everybody uses stays.
+  // Shared views stay, because others use them.
   await execute(tx, sql`delete from report_view where owner = ${nameOf(name)} and not is_shared`);
   await execute(tx, sql`delete from console_session where user_id = any(${ids}::int[])`);
   await execute(tx, sql`delete from setup_link where user_id = any(${ids}::int[])`);
@@ -77,12 +77,12 @@ export async function countAdmins(executor: Executor): Promise<number> {
   return row!.admins;
 }
 
-/** A name is the same however it is written. */
+/** The stored form of a name: case and Unicode variants are the same name. */
 export function nameOf(text: string): string {
   return text.normalize("NFKC").trim().toLowerCase();
 }
 
-/** A secret that is handed out once; only its digest is kept. */
+/** A secret that is shown once; only its digest is stored. */
 export function newSecret(): string {
   return randomBytes(32).toString("base64url");
 }
@@ -91,7 +91,10 @@ export function digestOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/** A link that sets a password; `userId` null: of the first admin. Earlier ones for the same are void from then on. */
+/**
+ * Creates a link that sets a password; a null `userId` is the first admin's. Earlier links of the same user become
+ * void.
+ */
 export async function createSetupLink(
   tx: Executor,
   { userId, nowMs }: { userId: number | null; nowMs: number },
@@ -107,7 +110,7 @@ export async function createSetupLink(
 
 type GivenLink = { token: string; nowMs: number; validMs: number };
 
-/** Whether a link can be used: it was not used yet, and is not older than `validMs`. */
+/** Whether a link is unused and not older than `validMs`. */
 export async function hasSetupLink(executor: Executor, { token, nowMs, validMs }: GivenLink): Promise<boolean> {
   const found = await query(
     executor,
@@ -116,7 +119,7 @@ export async function hasSetupLink(executor: Executor, { token, nowMs, validMs }
   return found.length > 0;
 }
 
-/** Uses a link up. Undefined: it was used, or is older than `validMs`, or never was. */
+/** Uses up a link. Undefined when it was used already, is older than `validMs` or never existed. */
 export async function takeSetupLink(
   tx: Executor,
   { token, nowMs, validMs }: GivenLink,

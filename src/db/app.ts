@@ -21,12 +21,12 @@ export type App = {
   metadataMode: MetadataMode;
   requireRegistration: boolean;
   enabled: boolean;
-  /** Of a payment, what is left after the platform's share, in ten-thousandths. */
+  /** The share of a payment that is left after the platform's cut, in ten-thousandths. */
   payShareBp: number;
   createdAtMs: number;
 };
 
-/** What is undefined stays as it is. */
+/** A change of settings; undefined fields stay as they are. */
 export type AppChange = Partial<
   Pick<
     App,
@@ -40,7 +40,7 @@ const columns = sql`app_id as "appId", name, access_token as "accessToken", app_
   aes_key_sealed as "aesKeySealed", time_zone as "timeZone", currency, rates, metadata_mode as "metadataMode",
   require_registration as "requireRegistration", enabled, pay_share_bp as "payShareBp", created_at_ms as "createdAtMs"`;
 
-/** On this channel, every change of an app or its metadata is told to the servers that are running. */
+/** The channel that tells running servers about every change of an app or its metadata. */
 const SETTINGS_CHANNEL = "touchpoint_settings";
 
 export async function insertApp(
@@ -65,7 +65,7 @@ export async function insertApp(
   return unsealed(row!, vault);
 }
 
-/** An app as whoever may look at it sees it. */
+/** An app without its keys, as the admin interface shows it. */
 export function withoutKeys(app: App) {
   return {
     app_id: app.appId,
@@ -85,7 +85,7 @@ export function withoutKeys(app: App) {
 /** Apps by their ids, or by their access tokens. */
 export type AppNames = { ids?: readonly number[]; tokens?: readonly string[] };
 
-/** Without names, all. */
+/** Loads the named apps, or all apps. */
 export async function loadApps(executor: Executor, vault: Vault, names?: AppNames): Promise<App[]> {
   const isNamed = names
     ? sql`app_id = any(${names.ids ?? []}::bigint[]) or access_token = any(${names.tokens ?? []}::text[])`
@@ -94,7 +94,7 @@ export async function loadApps(executor: Executor, vault: Vault, names?: AppName
   return rows.map((row) => unsealed(row, vault));
 }
 
-/** What apply needs of an app: no secrets. */
+/** The part of an app that apply needs, without secrets. */
 export type AppRules = Pick<App, "appId" | "timeZone" | "currency" | "rates">;
 
 export async function loadAppRules(executor: Executor, appIds?: readonly number[]): Promise<AppRules[]> {
@@ -104,7 +104,7 @@ export async function loadAppRules(executor: Executor, appIds?: readonly number[
   );
 }
 
-/** A condition on the column app_id; without ids, none. */
+/** A condition on the column app_id; always true without ids. */
 export function isOf(appIds: readonly number[] | undefined): Sql {
   return appIds === undefined ? sql`true` : sql`app_id = any(${appIds}::bigint[])`;
 }
@@ -127,13 +127,13 @@ export async function changeApp(executor: Executor, appId: number, change: AppCh
   return changed > 0;
 }
 
-/** Rates that are named take the place of those before; the empty text takes one away. */
+/** Merges the given rates into the stored ones; an empty rate removes its currency. */
 function ratesAfter(rates: Rates): Sql {
   const removed = Object.keys(rates).filter((currency) => rates[currency] === "");
   return sql`(rates || ${JSON.stringify(rates)}::jsonb) - ${removed}::text[]`;
 }
 
-/** From then on the old one is worth nothing. Undefined: there is no such app. */
+/** Replaces a secret; the old one stops working. Undefined when there is no such app. */
 export async function rotateSecret(
   executor: Executor,
   vault: Vault,
@@ -159,7 +159,7 @@ function assignmentOf(which: AppSecret, stored: string): Sql {
 
 export const TIME_ZONE_FIXED = "The time zone cannot change any more: days have been counted in the old one.";
 
-/** Whether the app must keep its time zone, and is asked for another one. */
+/** Whether another time zone is wanted although the app must keep its own. */
 export async function isTimeZoneFixed(
   executor: Executor,
   app: Pick<App, "appId" | "timeZone">,
@@ -168,7 +168,7 @@ export async function isTimeZoneFixed(
   return wanted !== undefined && wanted !== app.timeZone && (await appHasUsers(executor, app.appId));
 }
 
-/** Whether anything was ever stored for the app: from then on its days are fixed, and so is its time zone. */
+/** Whether the app has any user: from then on its days, and so its time zone, are fixed. */
 async function appHasUsers(executor: Executor, appId: number): Promise<boolean> {
   const rows = await query(executor, sql`select 1 from user_account where app_id = ${appId} limit 1`);
   return rows.length > 0;
@@ -183,7 +183,7 @@ export async function listenForSettings(executor: Executor): Promise<void> {
   await executor.query(`listen ${SETTINGS_CHANNEL}`);
 }
 
-/** The aes key is given to clients in base64, the others are texts. */
+/** The AES key is base64, as clients expect it; the other secrets are hexadecimal. */
 function newSecret(which: AppSecret): string {
   return randomBytes(16).toString(which === "aes_key" ? "base64" : "hex");
 }

@@ -5,8 +5,8 @@ import { type Executor, execute, query, sql } from "./engine/sql.ts";
 export type ApplyHolder = { journalId: string; host: string; processId: number; sinceMs: number };
 
 /**
- * Makes this process the holder, and waits for transactions of the one before it. Returns a term of its own: whoever had
- * an earlier one cannot commit anything any more.
+ * Makes this process the holder, after waiting for open transactions of the previous one. Returns a new term: from then
+ * on, transactions with an earlier term cannot commit.
  */
 export async function claimApply(executor: Executor, holder: ApplyHolder): Promise<string> {
   const term = randomUUID();
@@ -21,13 +21,15 @@ export async function claimApply(executor: Executor, holder: ApplyHolder): Promi
   return term;
 }
 
-/** Fails where the term no longer counts. Where it does, nobody can claim apply before this transaction ends. */
+/**
+ * Throws when the term is no longer current. Otherwise no other process can claim apply before this transaction ends.
+ */
 export async function assertApplies(tx: Executor, term: string): Promise<void> {
   const rows = await query(tx, sql`select 1 from apply_holder where term = ${term} for share`);
   if (rows.length === 0) throw new ApplyTaken();
 }
 
-/** It has a code of its own, by which nobody takes it for a fault of the data that was to be applied. */
+/** Has a code, so that it is not mistaken for a fault of the data being applied. */
 class ApplyTaken extends Error {
   readonly code = "APPLY_TAKEN";
 
@@ -41,7 +43,7 @@ export async function readApplyTerm(executor: Executor): Promise<string | undefi
   return row?.term;
 }
 
-/** Undefined while the process behind that connection has not claimed apply yet. */
+/** The holder on that connection, or undefined while its process has not claimed apply yet. */
 export async function findApplyHolder(executor: Executor, backendId: number): Promise<ApplyHolder | undefined> {
   const [table] = await query<{ name: string | null }>(executor, sql`select to_regclass('apply_holder')::text as name`);
   if (!table?.name) return undefined;

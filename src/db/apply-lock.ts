@@ -14,9 +14,14 @@ import { type Executor, query, sql } from "./engine/sql.ts";
 export const APPLY_LOCK_KEY = 7226390;
 const CHECK_MS = 1_000;
 const LOOK_MS = 250;
-/** How long a start waits for a holder that gives no sign of life: longer than the database needs to notice its end. */
+/**
+ * How long a start waits for a holder without a sign of life: longer than the database needs to notice that it ended.
+ */
 const PATIENCE_MS = 40_000;
-/** A claim waits for the last transaction of the previous holder; the database ends it when its process is gone. */
+/**
+ * The longest wait of a claim for the previous holder's last transaction, which the database ends once its process is
+ * gone.
+ */
 const CLAIM_MS_MAX = LIMITS.transactionIdleMs + 10_000;
 
 /**
@@ -48,14 +53,14 @@ export class ApplyLock {
     this.#options = options;
   }
 
-  /** Why the lock is not held; undefined while it is. */
+  /** Why the lock is not held, or undefined while it is. */
   get obstacle(): string | undefined {
     return this.#obstacle;
   }
 
   /**
-   * Refuses when another process holds the lock and is alive, or outlasts our patience. Needs no table, so that a refused
-   * start has changed nothing.
+   * Takes the lock. Throws when another process holds it and is alive, or still holds it after `patienceMs`. It needs
+   * no table, so a refused start changes nothing.
    */
   async take(connection: Connection, patienceMs = PATIENCE_MS): Promise<void> {
     this.#connection = connection;
@@ -67,10 +72,10 @@ export class ApplyLock {
     });
   }
 
-  /** Makes this process the one whose transactions count. Returns the term that they need. */
+  /** Begins a new term, in which only this process can commit, and returns it. */
   async claim(): Promise<string> {
     if (!this.#client || !(await canAnswer(this.#client))) {
-      // The database was restarted since.
+      // The database has been restarted since.
       await this.release();
       await this.take(this.#connection!);
     }
@@ -78,7 +83,10 @@ export class ApplyLock {
     return this.#term;
   }
 
-  /** Takes the lock again when it is lost, for as long as that takes. `onTerm`: there is a new term, or none for now. */
+  /**
+   * Takes the lock again whenever it is lost, retrying until it succeeds. `onTerm` is called with the new term, or with
+   * undefined while there is none.
+   */
   watch(onTerm: (term: string | undefined) => void): Loop {
     this.#onTerm = onTerm;
     return startLoop({
@@ -88,7 +96,7 @@ export class ApplyLock {
       failureMsMax: CHECK_MS,
       onTrouble: (trouble) => {
         this.#obstacle = trouble && messageOf(trouble.failure);
-        if (trouble) this.#options.log.error({ reason: this.#obstacle }, "The lock of apply is lost; taking it again.");
+        if (trouble) this.#options.log.error({ reason: this.#obstacle }, "The apply lock is lost; taking it again.");
       },
       turn: async () => {
         if (!(await this.#isHeld())) await this.#retake();
@@ -118,11 +126,11 @@ export class ApplyLock {
       throw error;
     }
     this.#client = client;
-    this.#options.log.warn("The connection that held the lock of apply was lost; the lock was taken again.");
+    this.#options.log.warn("The connection that held the apply lock was lost; the lock was taken again.");
     this.#onTerm(this.#term);
   }
 
-  /** A connection that has the lock. */
+  /** Opens a connection that holds the lock. */
   async #lock(patienceMs: number): Promise<pg.Client> {
     const client = await this.#connect();
     try {
@@ -135,15 +143,15 @@ export class ApplyLock {
   }
 
   /**
-   * Waits for a holder that may be gone without the database having noticed: its process was killed a moment ago, or its
-   * machine is lost. One that is alive asks for its term every second, which its session shows.
+   * Waits for a holder that may be gone without the database having noticed: its process was just killed, or its
+   * machine is lost. A live holder reads its term every second, which shows in its session.
    */
   async #await(client: pg.Client, patienceMs: number): Promise<void> {
     const startedMs = elapsedMs();
     const first = await findSession(client);
     if (patienceMs > 0) {
       const holder = await describeHolder(client, first, this.#options.journalId);
-      this.#options.log.warn({ holder, patienceMs }, "Another process holds the lock of apply; waiting for its end.");
+      this.#options.log.warn({ holder, patienceMs }, "Another process holds the apply lock; waiting for it to end.");
     }
     while (!(await tryLock(client))) {
       const session = await findSession(client);
@@ -175,11 +183,11 @@ export class ApplyLock {
       return await claimApply(client, { journalId, host: hostname(), processId: process.pid, sinceMs: clock() });
     } catch (error) {
       if (!isLockRefused(error)) throw error;
-      throw new Error("a transaction of the process that applied before is still open in the database.");
+      throw new Error("a transaction of the previous apply process is still open in the database.");
     }
   }
 
-  /** Apply stops at once: whoever takes the lock now must not have to wait for us. */
+  /** Apply stops at once, so that the next holder does not have to wait for this process. */
   #lose(client: pg.Client | undefined): void {
     if (client === undefined || client !== this.#client) return;
     this.#client = undefined;
@@ -202,7 +210,7 @@ async function tryLock(client: pg.Client): Promise<boolean> {
   return row!.taken;
 }
 
-/** A session that holds the lock. `askedAt`: when its last statement began; null where our role may not see that. */
+/** A session that holds the lock. `askedAt`: when its last statement began, or null when our role may not see it. */
 type Session = { id: number; address: string | null; askedAt: string | null };
 
 async function findSession(client: Executor): Promise<Session | undefined> {
@@ -216,7 +224,7 @@ async function findSession(client: Executor): Promise<Session | undefined> {
   return session;
 }
 
-/** Who it is, as far as the database knows. */
+/** Describes the holder, as far as the database knows it. */
 async function describeHolder(client: Executor, session: Session | undefined, journalId: string): Promise<string> {
   if (!session) return "it has just ended";
   const holder = await findApplyHolder(client, session.id);

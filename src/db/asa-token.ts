@@ -1,14 +1,17 @@
 import { md5 } from "../domain/user/identity.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** A token that Apple has not been asked about yet, or has not answered. */
+/** A token that still waits for Apple's answer. */
 export type AsaToken = { appId: number; clientId: string; token: string; receivedAtMs: number; attempts: number };
 
 export type AsaTokenChange =
   | { kind: "waiting"; appId: number; clientId: string; token: string; receivedAtMs: number }
   | { kind: "resolved"; appId: number; clientId: string; outcome: string };
 
-/** In the order in which they happened: a token, or the end of one. Another token counts where the last one led nowhere. */
+/**
+ * Stores new tokens and outcomes in the order in which they happened. A client's new token counts only when the last
+ * one ended without an attribution.
+ */
 export async function changeAsaTokens(tx: Executor, changes: readonly AsaTokenChange[]): Promise<void> {
   for (const run of runsOfOneKind(changes)) {
     if (run[0]!.kind === "waiting") await storeWaiting(tx, run as Waiting[]);
@@ -60,10 +63,7 @@ function runsOfOneKind(changes: readonly AsaTokenChange[]): AsaTokenChange[][] {
   return runs;
 }
 
-/**
- * Takes tokens that are due, and keeps them from others until `leaseUntilMs`. Where that passes without an answer they
- * are due again.
- */
+/** Claims tokens that are due until `leaseUntilMs`. Without an outcome by then they are due again. */
 export async function claimAsaTokens(
   executor: Executor,
   options: { nowMs: number; leaseUntilMs: number; limit: number },

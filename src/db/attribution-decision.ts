@@ -5,25 +5,25 @@ import type { Method } from "../domain/attribution/method.ts";
 import { copyJson, copyNullable, copyRows, copyText, stageRows } from "./engine/copy.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** What was known of the user when the decision was made. */
+/** What was known about the user when the decision was made. */
 export type DecidedSubject = {
   launch: string | null;
-  /** Absent: it names none that says where the user came from. */
+  /** The campaign that the registration names, when it tells the platform. */
   campaign?: NamedCampaign;
   reported: string | null;
   /** The kinds of key that the user has: "oaid", "click_key" … */
   keys: string[];
 };
 
-/** `number`: 1 on the registration; higher on a return. */
+/** `number`: 1 for the registration, higher for a return. */
 export type DecisionKey = { appId: number; clientId: string; number: number };
 
 export type StoredDecision = DecisionKey & {
   /** The instant of the registration or return. */
   atMs: number;
-  /** When the last thing that counted in it had arrived. */
+  /** When the last input to the decision was received. */
   decidedAtMs: number;
-  /** The empty text: organic. */
+  /** Empty for an organic user. */
   method: Method | "";
   adPlatform: string;
   touchId: string | null;
@@ -37,12 +37,12 @@ export type StoredDecision = DecisionKey & {
 const COLUMNS =
   "app_id, client_id, number, at_ms, decided_at_ms, method, ad_platform, touch_id, touched_at_ms, turbo_promoted_object_id, flags, subject, candidates";
 
-/** Of users who have none yet. */
+/** Inserts the decisions of users who have none yet. */
 export async function insertDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {
   await copyRows(tx, `copy attribution_decision (${COLUMNS}) from stdin`, decisions.map(toCopyRow));
 }
 
-/** A decision that is made again, because more is known by now, replaces the one of its number. */
+/** Stores decisions; one that is made again with more knowledge replaces the one with its number. */
 export async function storeDecisions(tx: pg.PoolClient, decisions: readonly StoredDecision[]): Promise<void> {
   if (decisions.length === 0) return;
   await stageRows(
@@ -92,7 +92,7 @@ const columns = sql`app_id as "appId", client_id as "clientId", number, at_ms as
   method, ad_platform as "adPlatform", replace(touch_id::text, '-', '') as "touchId", touched_at_ms as "touchedAtMs",
   turbo_promoted_object_id as "turboPromotedObjectId", flags, subject, candidates`;
 
-/** All decisions on one user, the first one first. */
+/** All decisions about one user, in order. */
 export async function loadDecisions(
   executor: Executor,
   user: { appId: number; clientId: string },
@@ -103,7 +103,7 @@ export async function loadDecisions(
   );
 }
 
-/** The decisions on users registered, or come back, in [from, until), page by page in the order of their key. */
+/** A page of the decisions about registrations and returns in [from, until), in key order. */
 export async function pageDecisions(
   executor: Executor,
   range: { appId: number; fromMs: number; untilMs: number; after: { clientId: string; number: number }; limit: number },
@@ -117,7 +117,7 @@ export async function pageDecisions(
   );
 }
 
-/** Deleted and inserted, because the client's id is what the table may be distributed by. */
+/** Deletes and inserts, because the table may be distributed by the client's id, which then cannot be updated. */
 export async function renameDecisions(
   tx: Executor,
   user: { appId: number; clientId: string; newClientId: string },

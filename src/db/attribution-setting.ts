@@ -12,7 +12,9 @@ export async function loadRuleSettings(executor: Executor, appIds?: readonly num
   );
 }
 
-/** Replaces the rules of an app (`platform` empty) or of one of its platforms; none: back to the defaults. */
+/**
+ * Replaces the rules of an app (empty `platform`) or of one of its platforms. An empty object restores the defaults.
+ */
 export async function storeRuleSettings(
   executor: Executor,
   setting: { appId: number; platform: string; rules: Partial<Rules>; changedAtMs: number },

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../domain/json.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** A change, a look at a secret or an export that somebody asked for and that was not refused; or failed sign-ins. */
+/** A permitted change, view of a secret or export; or failed sign-ins. */
 export type AuditEntry = {
   atMs: number;
   actor: string;
@@ -11,7 +11,7 @@ export type AuditEntry = {
   details: JsonObject;
 };
 
-/** Its id, by which it can be taken back. */
+/** Returns the entry's id, with which it can be removed or changed. */
 export async function addAudit(executor: Executor, entry: AuditEntry): Promise<number> {
   const [added] = await query<{ auditId: number }>(
     executor,
@@ -30,7 +30,7 @@ export async function changeAudit(executor: Executor, auditId: number, details: 
   await execute(executor, sql`update audit_log set details = ${JSON.stringify(details)} where audit_id = ${auditId}`);
 }
 
-/** The newest first, page by page: those before `beforeId`. */
+/** A page of entries before `beforeId`, newest first. */
 export async function loadAudit(
   executor: Executor,
   page: { appId: number | undefined; beforeId: number; limit: number },

@@ -4,14 +4,14 @@ import { isOf } from "./app.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
 
-/** Where an app's own systems want to be told. */
+/** A URL at which an app's own systems receive callbacks. */
 export type Callback = {
   appId: number;
   kind: CallbackKind;
   url: string;
-  /** Signs what is posted. */
+  /** Signs the posted body. */
   secret: string;
-  /** Names of the events that are told; of `event` only. */
+  /** The names of the events to send; used by the kind `event` only. */
   events: readonly string[];
   enabled: boolean;
 };
@@ -20,7 +20,7 @@ type CallbackRow = Omit<Callback, "secret"> & { secretSealed: string };
 
 const columns = sql`app_id as "appId", kind, url, secret_sealed as "secretSealed", events, enabled`;
 
-/** What apply needs to know: no addresses, no secrets. */
+/** The part of a callback that apply needs, without address and secret. */
 export type CallbackWish = Pick<Callback, "appId" | "kind" | "events">;
 
 export async function loadCallbackWishes(executor: Executor, appIds: readonly number[]): Promise<CallbackWish[]> {
@@ -55,7 +55,7 @@ export async function storeCallback(
   );
 }
 
-/** False: there is none. */
+/** Returns false when there is none. */
 export async function removeCallback(executor: Executor, key: Pick<Callback, "appId" | "kind">): Promise<boolean> {
   return (await execute(executor, sql`delete from callback where app_id = ${key.appId} and kind = ${key.kind}`)) > 0;
 }

@@ -23,14 +23,14 @@ const columns = sql`app_id as "appId", turbo_promoted_object_id as "turboPromote
   channel, os_platform as "osPlatform", operator, dept, created_at_ms as "createdAtMs"`;
 
 export const CAMPAIGN_ID_LENGTH = 16;
-/** No letters or digits that are taken for one another. */
+/** Letters and digits that cannot be mistaken for one another. */
 const ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789";
 
 export function newCampaignId(): string {
   return Array.from({ length: CAMPAIGN_ID_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
 }
 
-/** False: the app already has a campaign of that id. */
+/** Returns false when the app already has a campaign with that id. */
 export async function createCampaign(executor: Executor, campaign: Campaign): Promise<boolean> {
   const made = await execute(
     executor,
@@ -49,7 +49,7 @@ export async function loadCampaigns(executor: Executor, appId: number): Promise<
   );
 }
 
-/** A page of an app's campaigns, the newest first; the empty text finds all. */
+/** A page of an app's campaigns, newest first; an empty search finds all. */
 export async function pageCampaigns(
   executor: Executor,
   asked: { appId: number; search: string; page: number; pageSize: number },
@@ -92,7 +92,7 @@ export async function changeCampaign(
   if (change.osPlatform !== undefined) assignments.push(sql`os_platform = ${change.osPlatform}`);
   if (change.operator !== undefined) assignments.push(sql`operator = ${change.operator}`);
   if (change.dept !== undefined) assignments.push(sql`dept = ${change.dept}`);
-  // Nothing to change still tells whether the campaign is there.
+  // Without changes, the update still tells whether the campaign exists.
   if (assignments.length === 0) assignments.push(sql`name = name`);
   const all = assignments.reduce((left, right) => sql`${left}, ${right}`);
   const changed = await execute(
@@ -102,7 +102,7 @@ export async function changeCampaign(
   return changed > 0;
 }
 
-/** The platforms of some campaigns; those that are not the app's, or name no platform, are left out. */
+/** The platforms of some campaigns, without those that are not the app's or have no platform. */
 export async function loadCampaignPlatforms(
   executor: Executor,
   keys: readonly Pick<Campaign, "appId" | "turboPromotedObjectId">[],
@@ -117,7 +117,7 @@ export async function loadCampaignPlatforms(
   );
 }
 
-/** By id; campaigns without a name are left out. */
+/** Names by campaign id, without campaigns that have none. */
 export async function loadCampaignNames(
   executor: Executor,
   { appId, ids }: { appId: number; ids: readonly string[] },

@@ -1,10 +1,10 @@
 import { type AdminUser, digestOf, newSecret } from "./admin-user.ts";
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
-/** How long a session lives: unused, and at all. */
+/** How long a session lives when unused, and at most. */
 export type SessionLife = { idleMs: number; wholeMs: number };
 
-/** Returns the token: it is known to the browser alone. */
+/** Returns the token, which only the browser keeps. */
 export async function createSession(executor: Executor, { userId }: AdminUser, nowMs: number): Promise<string> {
   const token = newSecret();
   await execute(
@@ -15,7 +15,7 @@ export async function createSession(executor: Executor, { userId }: AdminUser, n
   return token;
 }
 
-/** Who a token belongs to. Being looked for keeps a session alive. */
+/** The user to whom a token belongs. Finding a session keeps it alive. */
 export async function findSession(
   executor: Executor,
   { token, nowMs, life }: { token: string; nowMs: number; life: SessionLife },
@@ -28,7 +28,7 @@ export async function findSession(
       where s.token_digest = ${digest} and ${isAlive(nowMs, life)}`,
   );
   if (!user) return undefined;
-  // Once a minute is often enough, and spares a write for every click.
+  // At most once a minute, which saves a write for every click.
   if (user.seenAtMs < nowMs - SEEN_MS)
     await execute(executor, sql`update console_session set seen_at_ms = ${nowMs} where token_digest = ${digest}`);
   return user;
@@ -56,7 +56,7 @@ export async function endSession(executor: Executor, token: string): Promise<voi
   await execute(executor, sql`delete from console_session where token_digest = ${digestOf(token)}`);
 }
 
-/** Sessions that nobody can use any more. */
+/** Deletes sessions that have expired. */
 export async function dropOldSessions(executor: Executor, nowMs: number, life: SessionLife): Promise<void> {
   await execute(
     executor,

@@ -8,8 +8,8 @@ import type { AccountKey } from "./platform-account.ts";
 const PULL_LOCK = 7226391;
 
 /**
- * Runs `work` unless somebody else pulls this account's costs. The lock belongs to the connection that `work` is given:
- * once that is lost, another one may pull, and nothing that this one has gathered can be stored any more.
+ * Runs `work` unless another process is pulling this account's costs. The lock belongs to the connection that `work`
+ * gets: once that is lost, another process may pull, and this one can no longer store what it has gathered.
  */
 export async function withPullLock<T>(
   pool: pg.Pool,
@@ -31,10 +31,7 @@ export async function withPullLock<T>(
   });
 }
 
-/**
- * What the account's day cost, as a whole: what was known of it before goes, whoever told it. To be called within a
- * transaction.
- */
+/** Replaces all costs of an account's day, whatever their source. Must run in a transaction. */
 export async function storePulledDay(
   tx: Executor,
   key: AccountKey,
@@ -53,7 +50,7 @@ export async function storePulledDay(
   );
 }
 
-/** The empty text: it went well. */
+/** Notes an attempt; an empty error means success. */
 export async function notePullAttempt(
   executor: Executor,
   key: AccountKey,
@@ -68,13 +65,13 @@ export async function notePullAttempt(
   );
 }
 
-/** An account whose costs are to be pulled, and how far that is. */
+/** An account whose costs are to be pulled, and the state of its pulls. */
 export type CostAccount = AccountKey & { timeZone: string; error: string; state: PulledState };
 
 type CostAccountRow = Omit<CostAccount, "state"> &
   Omit<PulledState, "pulledAtMs"> & { days: [day: string, pulledAtMs: number][] };
 
-/** Of apps that are switched on; days before `fromDay` are left out. */
+/** The accounts of enabled apps, with the days pulled since `fromDay`. */
 export async function loadCostAccounts(
   executor: Executor,
   options: { fromDay: string; of?: AccountKey | { appId: number } },
@@ -99,10 +96,10 @@ export async function loadCostAccounts(
   }));
 }
 
-/** What was pulled of a day of an account. */
+/** What was pulled for one day of an account. */
 export type PulledDay = AccountKey & { day: string; pulledAtMs: number; rows: number; costE4: number };
 
-/** Both ends included. */
+/** Days from `fromDay` to `toDay`, both included. */
 export async function loadPulledDays(
   executor: Executor,
   { appId, fromDay, toDay }: { appId: number; fromDay: string; toDay: string },

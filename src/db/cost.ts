@@ -1,6 +1,6 @@
 import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 
-/** What an ad cost on a day. Texts that are not known are empty. */
+/** What an ad cost on a day. Unknown texts are empty. */
 export type Cost = {
   appId: number;
   day: string;
@@ -18,7 +18,7 @@ export type Cost = {
   costE4: number;
 };
 
-/** Takes costs in; whatever was known of the same day and ad before is replaced. */
+/** Stores costs, replacing earlier ones of the same day and ad. */
 export async function storeCosts(executor: Executor, costs: readonly Cost[], changedAtMs: number): Promise<void> {
   if (costs.length === 0) return;
   const list = <K extends keyof Cost>(key: K) => costs.map((cost) => cost[key]);
@@ -36,7 +36,7 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
   );
 }
 
-/** What is known of the same days and ads. */
+/** The stored costs of the same days and ads. */
 export async function findCosts(executor: Executor, costs: readonly Cost[]): Promise<Cost[]> {
   if (costs.length === 0) return [];
   const list = <K extends keyof Cost>(key: K) => costs.map((cost) => cost[key]);
@@ -54,8 +54,9 @@ export async function findCosts(executor: Executor, costs: readonly Cost[]): Pro
 }
 
 /**
- * The costs of some days with their dimensions: what the row does not say itself is its campaign's, and its campaign is
- * the one that the ad, else the plan, was seen with. An ad that was seen with several belongs to none.
+ * The costs of some days with their dimensions. A row without channel or system takes them from its campaign; a row
+ * without campaign takes the one that its ad, else its plan, was seen with. An ad seen with several campaigns belongs
+ * to none.
  */
 export function costRows(range: { appId: number; fromDay: string; untilDay: string }): Sql {
   const { appId, fromDay, untilDay } = range;

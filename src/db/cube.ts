@@ -15,14 +15,14 @@ import {
 } from "../domain/cube.ts";
 import { execute, identifier, listed, type Sql, sql } from "./engine/sql.ts";
 
-/** Which users and days: `where` is a condition on the user, called u. */
+/** The users and days to count; `where` is a condition on the user, aliased u. */
 export type UserRange = { appId: number; fromDay: string; untilDay: string; where?: Sql };
 
 type Sums = Partial<Record<UserMeasure, Sql>>;
 
 /**
- * What each user brings to a placement: one row per user, or per user and day, with the day it stands on, the user's
- * dimensions and every measure. The cube is these rows added up; a number of a report is opened by showing them.
+ * What each user contributes to a placement: one row per user, or per user and day, with the day that counts it, the
+ * user's dimensions and every measure. The cube is the sum of these rows; opening a number of a report shows them.
  */
 export function userRows(placement: Placement, range: UserRange): Sql {
   switch (placement) {
@@ -38,7 +38,7 @@ export function userRows(placement: Placement, range: UserRange): Sql {
 /** The platform of the user u, as reports show it. */
 export const shownPlatform = sql`case u.ad_platform when '' then ${ORGANIC} else u.ad_platform end`;
 
-/** The dimensions of the user u, by the names of the cube. */
+/** The dimensions of the user u, under the cube's column names. */
 export const userDimensions = listed(
   CUBE_DIMENSIONS.map((name) =>
     name === "ad_platform" ? sql`${shownPlatform} as ad_platform` : sql`u.${identifier(name)}`,
@@ -51,7 +51,10 @@ function measures(sums: Sums): Sql {
 
 const dimensionList = listed(CUBE_DIMENSIONS.map(identifier));
 
-/** Days since the user was there, paid, or saw an ad before: what tells users of several days apart (see distinctUsers). */
+/**
+ * Days since the user was last active, last paid or last saw an ad; distinctUsers counts users over several days by
+ * them.
+ */
 const GAPS = ["active", "pay", "ad"] as const;
 const gapList = listed(GAPS.map((name) => identifier(`${name}_gap`)));
 const noGaps = listed(GAPS.map((name) => sql`null::int as ${identifier(`${name}_gap`)}`));
@@ -59,9 +62,9 @@ const noGaps = listed(GAPS.map((name) => sql`null::int as ${identifier(`${name}_
 const NEVER = 1_000_000;
 
 /**
- * How many different users the rows c of the days from `fromDay` on hold: of the days on which a user is there, only the
- * first one of the range comes after a gap that reaches back beyond its begin. The gaps of a row are sorted, so counting
- * the longer ones is a search, and several days can be added up without looking at the users.
+ * The number of different users in the rows c of the days from `fromDay` on: of a user's days, only the first one in
+ * the range follows a gap that reaches back before the range. The gaps of a row are sorted, so counting the longer ones
+ * is a search, and several days can be added up without reading users.
  */
 export function distinctUsers(measure: DistinctMeasure, fromDay: string): Sql {
   const gaps = sql`c.${identifier(GAPS_OF[measure])}`;
@@ -102,7 +105,7 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
     group by u.app_id, u.client_id`;
 }
 
-/** What the app's own systems were told is no postback. */
+/** Callbacks to the app's own systems do not count as postbacks. */
 const isToPlatform = sql`left(p.event_type, 1) <> '$'`;
 
 function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
@@ -115,7 +118,7 @@ function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRan
     group by u.app_id, u.client_id`;
 }
 
-/** Users, and what they did within their windows. Whatever lies before the base has a negative span, and is in none. */
+/** Users, and what they did within their windows. Activity before the base has a negative span and is in no window. */
 function cohort(base: { placed: Sql; span: Sql }): Sums {
   const sums: Sums = { users: sql`1`, real_users: flag(sql`not u.is_history`) };
   for (const model of ["d", "s"] as const) {
@@ -135,11 +138,11 @@ function windowEnd(model: WindowModel, days: number, base: { placed: Sql; span: 
   return model === "d" ? sql`d.day < ${base.placed} + ${days}::int` : sql`${base.span} < ${days}::int`;
 }
 
-/** What happened on a day. A user's first order, or first registration event, counts on the day of the first one. */
+/** What happened on a day. First payers and first registration events count on the day of a user's first one. */
 function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
   const lastDay = (condition: Sql) => sql`(select max(e.day) from user_day e
     where e.app_id = u.app_id and e.client_id = u.client_id and e.day < d.day and ${condition})`;
-  // The row before nearly always tells; only where it does not are the days before it looked through.
+  // The previous row nearly always gives the answer; only otherwise are the days before it searched.
   const gap = (has: Sql, before: Sql, condition: Sql) => sql`case when not ${has} then null
     when min(before.day) is null then ${NEVER}::int when bool_or(${before}) then d.day - min(before.day)
     else coalesce(d.day - ${lastDay(condition)}, ${NEVER}::int) end`;
@@ -181,14 +184,14 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
 export function cubeRows(placement: Placement, range: UserRange): Sql {
   const sums = USER_MEASURES.map((name) => {
     const column = identifier(name);
-    // What a placement does not have is not added up either: that would take longer than all the rest.
+    // A measure that the placement does not have is not summed: that would take longer than all the rest.
     return HAS[placement](name) ? sql`nullif(sum(${column}), 0)::bigint as ${column}` : sql`null::bigint as ${column}`;
   });
   const gaps = GAPS.map((name) => {
     const gap = identifier(`${name}_gap`);
     return sql`array_agg(${gap}) filter (where ${gap} is not null) as ${identifier(`${name}_gaps`)}`;
   });
-  // Sorted only afterwards: an order within the aggregate would make it sort all users by all their dimensions first.
+  // Sorted only afterwards: an order within the aggregate would first sort all users by all their dimensions.
   const sorted = GAPS.map((name) => {
     const all = identifier(`${name}_gaps`);
     return sql`(select array_agg(gap order by gap) from unnest(${all}) gap) as ${all}`;
@@ -209,7 +212,7 @@ const HAS: Readonly<Record<Placement, (name: UserMeasure) => boolean>> = {
   occurred: (name) => !isCohort(name),
 };
 
-/** Counts a slice anew, as a whole. */
+/** Recounts a whole slice. */
 export async function replaceSlice(tx: pg.PoolClient, { appId, placement, day }: Slice): Promise<void> {
   const columns = listed([...USER_MEASURES, ...GAPS.map((name) => `${name}_gaps`)].map(identifier));
   await execute(tx, sql`delete from cube where app_id = ${appId} and placement = ${placement} and day = ${day}::date`);

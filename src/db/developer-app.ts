@@ -4,7 +4,7 @@ import type { Vault } from "../vault.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import { sealFor } from "./sealed.ts";
 
-/** So many calls in so many seconds, over all reports. */
+/** The number of report calls allowed within a window of seconds, over all reports. */
 export type RateLevel = { calls: number; windowS: number };
 
 export const DEFAULT_RATE: RateLevel = { calls: 1, windowS: 600 };
@@ -70,7 +70,7 @@ export async function loadDeveloperApp(
   return row && unsealed(row, vault);
 }
 
-/** By the key that a caller names; the key itself is not stored in the clear, its digest is. */
+/** The application with the key that a caller names, found by its digest: the key itself is not stored in the clear. */
 export async function findDeveloperApp(
   executor: Executor,
   vault: Vault,
@@ -83,7 +83,7 @@ export async function findDeveloperApp(
   return row && unsealed(row, vault);
 }
 
-/** False: there is no such application. */
+/** Returns false when there is no such application. */
 export async function decideDeveloperApp(
   executor: Executor,
   decision: { developerId: number; state: DeveloperState; reason: string; decidedAtMs: number },
@@ -109,7 +109,7 @@ export async function changeDeveloperApp(
   return changed > 0;
 }
 
-/** From then on reports signed with the old key are refused. Undefined: there is no such application. */
+/** Replaces the key; reports signed with the old one are refused. Undefined when there is no such application. */
 export async function rotateDeveloperKey(
   executor: Executor,
   vault: Vault,

@@ -9,7 +9,7 @@ const onConflict = sql`on conflict (app_id, placement, day) do update set marked
   since = coalesce(dirty_day.since, excluded.since),
   marked_at_ms = case when dirty_day.since is null then excluded.marked_at_ms else dirty_day.marked_at_ms end`;
 
-/** In one order, so that two who mark the same slices never wait for one another. */
+/** Marks slices in sorted order, so that two transactions that mark the same ones cannot deadlock. */
 export async function markSlices(tx: Executor, slices: readonly Slice[], receivedAtMs: number): Promise<void> {
   if (slices.length === 0) return;
   await execute(
@@ -35,7 +35,7 @@ export async function loadDaysOfUsers(tx: Executor, users: readonly UserKey[]): 
   );
 }
 
-/** The days on which platforms accepted what they were told of users. */
+/** The days on which platforms accepted postbacks about these users. */
 export async function loadAcceptedDays(tx: Executor, users: readonly UserKey[]): Promise<DayOfApp[]> {
   if (users.length === 0) return [];
   return query<DayOfApp>(
@@ -46,12 +46,13 @@ export async function loadAcceptedDays(tx: Executor, users: readonly UserKey[]):
   );
 }
 
-/** The days on which users did something after these. */
+/** The later days on which these users did something. */
 export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { day: string })[]): Promise<DayOfApp[]> {
   if (days.length === 0) return [];
   return query<DayOfApp>(
     tx,
-    // From the first day of each user on: a user with thousands of days would make as many pairs as their square.
+    // Joined on each user's first day only: otherwise a user with thousands of days would produce their square in
+    // pairs.
     sql`select distinct d.app_id as "appId", d.day
       from (select app_id, client_id, min(day) as day
         from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],
@@ -60,7 +61,7 @@ export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { da
   );
 }
 
-/** The newest days first: those are looked at most. */
+/** Dirty slices, newest days first, because those are viewed most. */
 export async function loadDirtySlices(executor: Executor, limit: number): Promise<DirtySlice[]> {
   return query<DirtySlice>(
     executor,
@@ -70,8 +71,8 @@ export async function loadDirtySlices(executor: Executor, limit: number): Promis
 }
 
 /**
- * The slice holds everything up to the mark that it had when its counting began. A mark of another transaction may have
- * a smaller number and still come later.
+ * Notes that a slice holds everything up to the mark it had when its counting began. A mark with a smaller number may
+ * still come later from another transaction.
  */
 export async function markRefreshed(tx: Executor, slice: DirtySlice): Promise<void> {
   await execute(
@@ -81,7 +82,7 @@ export async function markRefreshed(tx: Executor, slice: DirtySlice): Promise<vo
   );
 }
 
-/** The last mark of all, and the last one up to which all are in the cube. */
+/** The last mark, and the last one up to which the cube holds everything. */
 export async function refreshProgress(executor: Executor): Promise<{ marked: number; refreshed: number }> {
   const [row] = await query<{ marked: number; since: number | null }>(
     executor,
@@ -90,7 +91,7 @@ export async function refreshProgress(executor: Executor): Promise<{ marked: num
   return { marked: row!.marked, refreshed: row!.since === null ? row!.marked : row!.since - 1 };
 }
 
-/** How many slices of all apps are out of date, and since when the first one is. */
+/** The number of dirty slices of all apps, and since when the oldest one is dirty. */
 export async function staleSlices(executor: Executor): Promise<{ slices: number; sinceMs: number | null }> {
   const [row] = await query<{ slices: number; sinceMs: number | null }>(
     executor,
@@ -99,7 +100,7 @@ export async function staleSlices(executor: Executor): Promise<{ slices: number;
   return row!;
 }
 
-/** When the oldest thing was received that an app's cube does not hold yet; undefined: it holds everything. */
+/** When the oldest data missing in an app's cube was received, or undefined when nothing is missing. */
 export async function oldestMarkMs(executor: Executor, appId: number): Promise<number | undefined> {
   const [row] = await query<{ atMs: number | null }>(
     executor,
@@ -110,7 +111,7 @@ export async function oldestMarkMs(executor: Executor, appId: number): Promise<n
 
 const SLICE_LOCK = 7226388;
 
-/** A slice is counted by one at a time; false: somebody else is at it, or was. Held until the transaction ends. */
+/** Locks a slice for counting until the transaction ends. False when another process is counting it, or just has. */
 export async function lockSlice(tx: Executor, { appId, placement, day }: Slice): Promise<boolean> {
   const [row] = await query<{ isLocked: boolean }>(
     tx,

@@ -3,10 +3,12 @@ import { md5 } from "../domain/user/identity.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** That a user was erased, when, and by which entry of which journal. */
+/** The record that a user was erased: when, and by which entry of which journal. */
 export type Erasure = { appId: number; digest: string; journalId: string; position: number; erasedAtMs: number };
 
-/** Makes what is kept of an erased user's id. Without the key nobody can tell whose it is, not even from a list of ids. */
+/**
+ * Computes the digest that is kept of an erased user's id. Without the key it cannot be matched even to a list of ids.
+ */
 export class ErasureDigest {
   readonly #key: Uint8Array;
 
@@ -18,7 +20,9 @@ export class ErasureDigest {
     return this.ofPlain(md5(`${appId}\n${clientId}`));
   }
 
-  /** Of the plain digest that earlier versions kept: so those could be replaced without knowing the ids. */
+  /**
+   * The digest of the plain digest that earlier versions stored, which can thus be replaced without knowing the ids.
+   */
   ofPlain(plain: string): string {
     return `${KEYED}${createHmac("sha256", this.#key).update(plain).digest("base64url")}`;
   }
@@ -26,7 +30,7 @@ export class ErasureDigest {
 
 const KEYED = "k1.";
 
-/** Replaces the digests of earlier versions, which anybody with a list of ids could tell apart. */
+/** Replaces the digests of earlier versions, which anyone with a list of ids could match. */
 export async function replacePlainDigests(tx: Executor, digest: ErasureDigest): Promise<void> {
   await execute(
     tx,
@@ -46,7 +50,7 @@ export async function replacePlainDigests(tx: Executor, digest: ErasureDigest): 
   await execute(tx, sql`close plain_digest`);
 }
 
-/** The erasures of these users, and all that came after an instant. */
+/** The erasures of these users, and all erasures after an instant. */
 export async function loadErasures(
   tx: Executor,
   wanted: { users: readonly UserKey[]; afterMs: number },
@@ -74,13 +78,13 @@ export async function noteErasure(tx: Executor, erasure: Erasure): Promise<void>
   );
 }
 
-/** Tables in which a row is one client's. Where one is added, the erasure must know of it: a test compares. */
+/** Tables whose rows belong to one client. Erasure must cover every such table; a test compares the list. */
 export const TABLES_OF_CLIENTS = [
   ...["user_account", "user_day", "user_key", "event", "orders", "order_key", "attribution_decision", "asa_token"],
   ...["postback", "outbox"],
 ] as const;
 
-/** The days on which postbacks of the user were accepted: the cube counts them there. */
+/** The days on which postbacks of the user were accepted, where the cube counts them. */
 export async function loadAcceptedDays(tx: Executor, { appId, clientId }: UserKey): Promise<string[]> {
   const rows = await query<{ day: string }>(
     tx,
@@ -91,8 +95,8 @@ export async function loadAcceptedDays(tx: Executor, { appId, clientId }: UserKe
 }
 
 /**
- * Takes a user out of every table. Two of the statements read more than the user's own rows (user_key and touch_key have
- * no index by client or touch, which would cost every registration more than it saves an erasure).
+ * Deletes a user from every table. Two of the statements read more than the user's own rows: user_key and touch_key
+ * have no index by client or touch, because it would cost every registration more than it saves an erasure.
  */
 export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
   const { appId, clientId } = user;
@@ -112,13 +116,13 @@ export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
   await execute(tx, sql`delete from outbox where ${own}`);
   await execute(tx, sql`delete from postback where ${own}`);
   await execute(tx, sql`delete from user_account where ${own}`);
-  // That somebody did something about the user stays; about whom does not.
+  // The audit log keeps the action but not the user.
   await execute(
     tx,
     sql`update audit_log set details = details - 'client_id' - 'trace_id'
       where app_id = ${appId} and details ->> 'client_id' = ${clientId}`,
   );
-  // The head of an entry names its client in this form; what has no readable head has no app either.
+  // The head of an entry names its client in this form. An entry without a readable head has no app either.
   const named = Buffer.from(`"client":${JSON.stringify(clientId)}`);
   await execute(
     tx,
@@ -127,8 +131,8 @@ export async function eraseUser(tx: Executor, user: UserKey): Promise<void> {
 }
 
 /**
- * Clicks and impressions that only this user can have made: they share a click id, a device or an open id with the user
- * and with nobody else. An address and a phone's model are shared by too many to be anybody's own.
+ * Deletes clicks and impressions that only this user can have made: they share a click id, a device or an open id with
+ * the user and with nobody else. An address with a phone model is shared by too many people to identify one.
  */
 async function eraseTouches(tx: Executor, { appId, clientId }: UserKey): Promise<void> {
   const touches = await query<{ touchId: string; week: string }>(

@@ -16,7 +16,7 @@ export async function loadEventParts(executor: Executor): Promise<EventParts> {
   return new EventParts(await query<EventPart>(executor, sql`select ${COLUMNS} from event_day`));
 }
 
-/** The parts that still have their events and begin on the day or before it, the newest first. */
+/** The parts that still have their events and begin on or before the day, newest first. */
 export async function loadOpenParts(executor: Executor, untilDay: string): Promise<Range[]> {
   return query<Range>(
     executor,
@@ -24,19 +24,19 @@ export async function loadOpenParts(executor: Executor, untilDay: string): Promi
   );
 }
 
-/** Gives days the partitions that they are to have, in the order in which they are named. Returns what there is then. */
+/** Opens the partitions that the days need, in the given order. Returns all parts afterwards. */
 export async function openEventDays(pool: pg.Pool, wanted: readonly WantedDay[]): Promise<EventParts> {
   let at = 0;
   while (at < wanted.length) {
     const { opened, split } = await openSome(pool, wanted.slice(at, at + LIMITS.partitionsOpenedAtOnce));
     at += opened;
-    // Where it cannot be split now, the day goes on sharing.
+    // When the part cannot be split now, the day keeps sharing it.
     if (split && !(await splitPart(pool, split))) at += 1;
   }
   return loadEventParts(pool);
 }
 
-/** As far as the first day for which a part has to be split. */
+/** Opens days up to the first one that needs a part to be split. */
 async function openSome(
   pool: pg.Pool,
   wanted: readonly WantedDay[],
@@ -76,8 +76,8 @@ async function openParts(tx: Executor, ranges: readonly Range[]): Promise<void> 
 }
 
 /**
- * Takes the days before `until` out of the part that holds the future, into partitions of their own. While that is done
- * nobody else can read events, so it waits for those who do no longer than a moment. False: somebody did.
+ * Moves the days before `until` out of the part that holds the future, into partitions of their own. Meanwhile nobody
+ * else can read events, so it waits for current readers only for a moment. False when a reader held on for longer.
  */
 async function splitPart(pool: pg.Pool, split: Split): Promise<boolean> {
   try {
@@ -87,7 +87,7 @@ async function splitPart(pool: pg.Pool, split: Split): Promise<boolean> {
         tx,
         sql`delete from event_day where day = ${split.part.from}::date and until_day = ${FOREVER}::date`,
       );
-      // Another process has done it.
+      // Otherwise another process has done it.
       if (gone > 0) await moveNearDays(tx, split);
     });
     return true;
@@ -123,7 +123,7 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
   );
 }
 
-/** Drops what ends on the day or before it. Returns how many partitions that were. */
+/** Drops the partitions that end on or before the day. Returns their number. */
 export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<number> {
   const parts = await query<Range>(
     pool,
@@ -138,7 +138,7 @@ export async function dropEventDaysBefore(pool: pg.Pool, day: string): Promise<n
   return parts.length;
 }
 
-/** Forgets every day and what was in it. */
+/** Drops all days with their events. */
 export async function dropEventDays(tx: Executor): Promise<void> {
   const parts = await query<Range & { state: string }>(tx, sql`delete from event_day returning ${COLUMNS}`);
   for (const part of parts) if (part.state === "open") await dropPartition(tx, partitionOf(part).name);

@@ -15,12 +15,12 @@ export type EventRow = {
   receivedAtMs: number;
 };
 
-/** An event in COPY's text form. Made at once for each event: a batch then holds one text per event, not an object. */
+/** An event in COPY's text form, made early so that a batch holds one text per event instead of an object. */
 export function eventRow(e: EventRow): string {
   return `${e.appId}\t${copyText(e.clientId)}\t${e.day}\t${e.atMs}\t${e.fingerprint}\t${e.type}\t${e.event}\t${copyJson(e.properties)}\t${e.receivedAtMs}`;
 }
 
-/** The caller makes sure that none of the rows is stored yet; the primary key would refuse the whole batch. */
+/** A copy into the event table. No row may be stored already: the primary key would refuse the whole batch. */
 export function eventCopy(tx: pg.PoolClient): RowCopy {
   return new RowCopy(
     tx,
@@ -30,7 +30,7 @@ export function eventCopy(tx: pg.PoolClient): RowCopy {
 
 export type EventKey = Pick<EventRow, "appId" | "clientId" | "day" | "atMs" | "fingerprint">;
 
-/** Those that are stored. */
+/** The keys that are already stored. */
 export async function findStoredEvents(
   executor: Executor,
   keys: readonly EventKey[],
@@ -47,7 +47,7 @@ export async function findStoredEvents(
   );
 }
 
-/** The track events of users, as far as their day's counters need them. */
+/** The track events of users, with the fields that the day counters need. */
 export async function loadTrackEvents(
   executor: Executor,
   users: readonly { appId: number; clientId: string }[],

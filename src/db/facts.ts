@@ -6,20 +6,20 @@ import { dropEventDays } from "./event-day.ts";
 import { unrenamePostbacks } from "./postback.ts";
 import { dropTouchWeeks } from "./touch-week.ts";
 
-/** Tables that hold nothing but what the journal says. */
+/** Tables that are filled from the journal alone. */
 export const FACT_TABLES = [
   ...["user_account", "user_day", "user_key", "orders", "order_key", "attribution_decision", "asa_token"],
   ...["ad_campaign", "touch_day"],
   ...["ledger_minute", "touch_minute", "set_aside"],
 ] as const;
 
-/** Tables that are counted from the facts. */
+/** Tables that are computed from the facts. */
 const COUNTED_TABLES = ["cube", "dirty_day"] as const;
 
 /**
- * Empties every fact and puts the cursors of all journals back to the beginning, so that each can be applied from there.
- * What others were told, or are still to be told, stays: nobody is told twice of what a journal says again. `term` is that
- * of the process that applies.
+ * Empties all fact tables and resets the cursors of all journals, so that each can be applied from the beginning.
+ * Postbacks and the outbox stay, so that replaying a journal sends nothing twice. `term`: the term of the process that
+ * applies.
  */
 export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
   await inTransaction(pool, async (tx) => {
@@ -28,7 +28,7 @@ export async function emptyFacts(pool: pg.Pool, term: string): Promise<void> {
     await dropTouchWeeks(tx);
     const filled = await filledOf(tx, [...FACT_TABLES, ...COUNTED_TABLES]);
     for (const table of filled) await execute(tx, sql`truncate ${identifier(table)}`);
-    // The only one with numbers of its own; they begin anew also where what had them is gone since.
+    // The only fact table with generated ids; they restart even when the table is empty.
     await execute(tx, sql`alter table set_aside alter column set_aside_id restart`);
     await unrenamePostbacks(tx);
     await execute(tx, sql`delete from event_meta where state = 'observed'`);
@@ -46,7 +46,7 @@ export async function countFacts(executor: Executor): Promise<{ events: number; 
   return counts!;
 }
 
-/** Emptying a table makes all its files anew, also when there is nothing in it. */
+/** The tables that hold rows: truncating recreates all files of a table even when it is empty. */
 async function filledOf(tx: Executor, tables: readonly string[]): Promise<string[]> {
   const filled = tables.map(
     (table) => sql`select ${table}::text as name where exists (select 1 from ${identifier(table)})`,

@@ -2,7 +2,7 @@ import { UsageError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** What the database knows of its installation: which key sealed its secrets, and which admin token counts. */
+/** The database's record of its installation: the key that sealed its secrets, and the admin token that is valid. */
 export type Installation = { keyFingerprint: string; adminTokenGeneration: number };
 
 export async function loadInstallation(executor: Executor): Promise<Installation | undefined> {
@@ -13,7 +13,7 @@ export async function loadInstallation(executor: Executor): Promise<Installation
   return row;
 }
 
-/** For the rest of the transaction nobody else begins an installation, replaces its key or seals anything. */
+/** Until the transaction ends, no other process can begin an installation, replace its key or seal anything. */
 export async function lockInstallation(tx: Executor): Promise<void> {
   await tx.query("lock table installation in exclusive mode");
 }
@@ -29,7 +29,7 @@ export async function changeKeyFingerprint(tx: Executor, keyFingerprint: string)
   await execute(tx, sql`update installation set key_fingerprint = ${keyFingerprint}`);
 }
 
-/** Every admin token of an earlier generation is worth nothing from then on. */
+/** Invalidates all admin tokens of earlier generations. */
 export async function raiseAdminTokenGeneration(executor: Executor): Promise<number> {
   const [row] = await query<{ generation: number }>(
     executor,

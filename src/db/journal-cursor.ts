@@ -8,7 +8,7 @@ export async function readCursor(executor: Executor, journalId: string): Promise
   return row?.position ?? 0;
 }
 
-/** The other journals of which something was applied. */
+/** Other journals of which something was applied. */
 export async function loadOtherCursors(
   executor: Executor,
   journalId: string,
@@ -20,7 +20,7 @@ export async function loadOtherCursors(
   );
 }
 
-/** Holds the cursor for the rest of the transaction: whoever else applies this journal waits here. */
+/** Locks the cursor until the transaction ends; another process that applies this journal waits here. */
 export async function lockCursor(executor: Executor, journalId: string): Promise<number> {
   const lock = sql`select position from journal_cursor where journal_id = ${journalId} for update`;
   const [row] = await query<{ position: number }>(executor, lock);
@@ -37,7 +37,7 @@ export async function moveCursor(executor: Executor, journalId: string, position
   await execute(executor, sql`update journal_cursor set position = ${position} where journal_id = ${journalId}`);
 }
 
-/** The cursor as it is on the disk: this commit waits for the log, and with it for every commit before it. */
+/** The cursor as it is on disk: this commit waits for the write-ahead log, and so for every commit before it. */
 export async function confirmCursor(executor: Executor, journalId: string): Promise<number> {
   const [row] = await query<{ position: number }>(
     executor,

@@ -1,6 +1,6 @@
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** Until when nothing is sent in a lane, because whoever it leads to is down. */
+/** A pause in sending on a lane whose receiver is down. */
 export type LanePause = { pausedUntilMs: number; failures: number };
 
 export async function notePause(tx: Executor, lane: string, pause: LanePause, notedAtMs: number): Promise<void> {
@@ -17,7 +17,7 @@ export async function endPause(tx: Executor, lane: string): Promise<void> {
   await execute(tx, sql`delete from lane_pause where lane = ${lane}`);
 }
 
-/** Those that are not over, by lane. */
+/** The current pauses by lane. */
 export async function loadPauses(executor: Executor, nowMs: number): Promise<Map<string, LanePause>> {
   const rows = await query<LanePause & { lane: string }>(
     executor,

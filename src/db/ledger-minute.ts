@@ -1,9 +1,9 @@
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
 
-/** How many events of an app, received in a minute, had one outcome: received, stored, duplicate or a rejection. */
+/** The number of an app's events received in a minute with one outcome: received, stored, duplicate or a rejection. */
 export type LedgerCount = { appId: number; minuteMs: number; outcome: string; events: number };
 
-/** Of events, or of touches: each has a ledger of its own that adds up by itself. */
+/** The ledger of events or of touches; each adds up by itself. */
 export type Ledger = "ledger_minute" | "touch_minute";
 
 export async function addToLedger(executor: Executor, ledger: Ledger, counts: readonly LedgerCount[]): Promise<void> {

@@ -18,7 +18,7 @@ export async function storeMediaToken(
   );
 }
 
-/** By app, then by platform. */
+/** Tokens by app, then by platform. */
 export async function loadMediaTokens(executor: Executor, vault: Vault): Promise<Map<number, Map<string, string>>> {
   const rows = await query<{ appId: number; platform: string; sealed: string }>(
     executor,

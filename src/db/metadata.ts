@@ -26,7 +26,7 @@ export async function loadPropertyMeta(executor: Executor, appIds?: readonly num
   );
 }
 
-/** Everything that an app has shown or declared, with the time of its last change; at most `limit` of each kind. */
+/** The observed and declared metadata of an app, with the time of the last change; at most `limit` of each kind. */
 export async function loadAppMeta(
   executor: Executor,
   { appId, limit }: { appId: number; limit: number },
@@ -46,7 +46,7 @@ export async function loadAppMeta(
 
 type Changed = { changedAtMs: number };
 
-/** A person's word on events; replaces what was observed. No event may be named twice. */
+/** Stores a person's declarations of events, replacing what was observed. No event may be named twice. */
 export async function declareEvents(executor: Executor, metas: readonly EventMeta[], nowMs: number): Promise<void> {
   const list = <K extends keyof EventMeta>(key: K) => metas.map((meta) => meta[key]);
   await execute(
@@ -80,7 +80,7 @@ export async function declareProperties(
 
 export type ObservedName = { appId: number; kind: "event" | `${PropertyScope}_property`; name: string; atMs: number };
 
-/** Names seen for the first time. One that is known already, in whatever state, stays as it is. */
+/** Stores names seen for the first time. Known names stay as they are, whatever their state. */
 export async function noteObserved(executor: Executor, names: readonly ObservedName[]): Promise<void> {
   const events = names.filter((name) => name.kind === "event");
   if (events.length > 0) {

@@ -17,7 +17,7 @@ export type Order = {
   isVirtual: number;
   /** JSON text. */
   properties: string;
-  /** What becomes of its postback, and whether the conditions of a rule were met. */
+  /** The status of the order's postback, and whether the conditions of a rule were met. */
   postbackStatus: PostbackStatus;
   passStatus: 0 | 1;
 };
@@ -65,7 +65,7 @@ export async function sumOrders(
   return row!;
 }
 
-/** Listed with amount 0 until the app has a rate for their currency. Amounts are as they were sent. */
+/** Orders that count as 0 because the app had no rate for their currency, summed by currency. Amounts are as sent. */
 export async function sumOrdersWithoutRate(
   executor: Executor,
   appId?: number,

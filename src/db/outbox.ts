@@ -2,20 +2,27 @@ import type { JsonObject } from "../domain/json.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 
-/** Something that is to be sent. */
+/** A message to send. */
 export type NewOutboxRow = PostbackKey & {
-  /** What shares a rate and a circuit breaker: an account at a platform, or a callback of the app. */
+  /**
+   * The account at a platform, or the app's callback, that the message goes to. A lane has one rate and one circuit
+   * breaker.
+   */
   lane: string;
   dueAtMs: number;
-  /** What is told, as far as it is not in the tables: the winning touch in the platform's words, or the event. */
+  /**
+   * The part of the message that is not in the tables: the winning touch in the platform's field names, or the event.
+   */
   content: JsonObject;
 };
 
-/** A row that this process has claimed. `attempts` is the fence: an outcome counts only for the attempt it is of. */
+/**
+ * A row that this process has claimed. `attempts` is the fence: an outcome counts only for the attempt that made it.
+ */
 export type ClaimedRow = PostbackKey & {
   outboxId: number;
   attempts: number;
-  /** The attempt before was begun and its outcome never recorded: its process has died. */
+  /** Whether the previous attempt began but its outcome was never recorded, because its process died. */
   wasInFlight: boolean;
   content: JsonObject;
 };
@@ -33,7 +40,7 @@ export async function insertOutbox(tx: Executor, rows: readonly NewOutboxRow[]):
   );
 }
 
-/** Those of the lanes in which something is due. */
+/** The lanes with something due. */
 export async function findDueLanes(executor: Executor, lanes: readonly string[], nowMs: number): Promise<string[]> {
   if (lanes.length === 0) return [];
   const rows = await query<{ lane: string }>(
@@ -45,8 +52,8 @@ export async function findDueLanes(executor: Executor, lanes: readonly string[],
 }
 
 /**
- * Takes rows that are due, and keeps them from others until `leaseUntilMs`; where that passes, they are due again.
- * `except`: rows that the caller still holds itself.
+ * Claims rows that are due until `leaseUntilMs`; after that they are due again. `except`: rows that the caller still
+ * holds itself.
  */
 export async function claimOutbox(
   executor: Executor,
@@ -67,18 +74,18 @@ export async function claimOutbox(
 
 export type Fence = { outboxId: number; attempts: number };
 
-/** A row whose attempt is the current one, and the id that its client has by now. */
+/** A row whose attempt is the current one, with its client's present id. */
 export type Current = { outboxId: number; clientId: string };
 
 const current = sql`outbox.outbox_id as "outboxId", outbox.client_id as "clientId"`;
 
-/** Ends rows whose attempt is still the current one; returns those. */
+/** Deletes the rows whose attempt is still the current one, and returns them. */
 export async function endOutbox(tx: Executor, fences: readonly Fence[]): Promise<Current[]> {
   if (fences.length === 0) return [];
   return query<Current>(tx, sql`delete from outbox using ${fenced(fences)} where ${isFenced} returning ${current}`);
 }
 
-/** Puts rows off whose attempt is still the current one; returns those. */
+/** Postpones the rows whose attempt is still the current one, and returns them. */
 export async function postponeOutbox(tx: Executor, rows: readonly (Fence & { dueAtMs: number })[]): Promise<Current[]> {
   if (rows.length === 0) return [];
   return query<Current>(
@@ -98,10 +105,10 @@ function fenced(fences: readonly Fence[]) {
 
 const isFenced = sql`outbox.outbox_id = fenced.outbox_id and outbox.attempts = fenced.attempts`;
 
-/** A row that nobody will send any more. */
+/** A row that will never be sent. */
 export type AbandonedRow = PostbackKey & { attempts: number; inFlight: boolean };
 
-/** Where nobody sends any more, such as of an account that was taken away: takes rows of a lane out, so many at a time. */
+/** Deletes up to `limit` rows of a lane that is no longer served, such as that of a removed account. */
 export async function emptyLane(tx: Executor, lane: string, limit: number): Promise<AbandonedRow[]> {
   return query<AbandonedRow>(
     tx,
@@ -110,7 +117,7 @@ export async function emptyLane(tx: Executor, lane: string, limit: number): Prom
   );
 }
 
-/** How many wait in each lane, and since when the first one is due. */
+/** The number of waiting rows in each lane, and since when the first one is due. */
 export async function sumOutbox(
   executor: Executor,
 ): Promise<{ lane: string; waiting: number; inFlight: number; dueAtMs: number }[]> {

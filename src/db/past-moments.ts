@@ -16,12 +16,12 @@ import type { UserAccount } from "./user-account.ts";
 
 export type UserMoment = { user: UserAccount; occurrence: Occurrence };
 
-/** What of the past is wanted. */
+/** The moments that an app's rules need. */
 type Wanted = Pick<PostbackBook, "events" | "retentionDays" | "hasAdViews">;
 
 /**
- * All moments of users of one app that its rules are about, made again from the tables. `days` spares looking at others:
- * of what was recorded by the day, only those are loaded.
+ * All moments of one app's users that its rules need, rebuilt from the tables. `days` limits the work: of data recorded
+ * by day, only these days are loaded.
  */
 export async function loadPastMoments(
   executor: Executor,
@@ -65,7 +65,7 @@ async function eventMoments(
 ): Promise<UserMoment[]> {
   const moments: UserMoment[] = [];
   const seen = new Map<string, { count: number; micros: number }>();
-  // Ads are counted from the first one on.
+  // Ad views are counted from the user's first one, so all days are needed.
   const range = book.hasAdViews ? { ...days, fromDay: ALL_DAYS.fromDay } : days;
   for (const past of await loadPastEvents(executor, [...byId.values()], { names, days: range })) {
     const user = byId.get(past.clientId)!;

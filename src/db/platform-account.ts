@@ -7,21 +7,21 @@ import { sealFor } from "./sealed.ts";
 export type AccountKey = {
   appId: number;
   adPlatform: string;
-  /** The empty text: for every advertiser of the platform that has no account of its own. */
+  /** Empty for the account of every advertiser that has none of its own. */
   advertiserId: string;
 };
 
-/** What apply needs to know of it: no secrets. */
+/** The part of an account that apply needs, without secrets. */
 export type AccountReach = AccountKey & { postbacks: boolean };
 
 export type PlatformAccount = AccountReach & {
   costs: boolean;
   ratePerS: number;
-  /** Values of the connectors' fields; those that are secret are encrypted at rest. */
+  /** Values of the connectors' fields; `secrets` are encrypted at rest. */
   settings: Readonly<Record<string, string>>;
   secrets: Readonly<Record<string, string>>;
   tokenExpiresAtMs: number | null;
-  /** The last thing that went wrong with it; the empty text once it works again. */
+  /** The last error of the account; empty once it works again. */
   lastError: string;
   lastErrorAtMs: number | null;
 };
@@ -36,7 +36,7 @@ function whereKey(key: AccountKey) {
   return sql`app_id = ${key.appId} and ad_platform = ${key.adPlatform} and advertiser_id = ${key.advertiserId}`;
 }
 
-/** The accounts by which postbacks are sent. */
+/** The accounts that send postbacks. */
 export async function loadReaches(executor: Executor, appIds: readonly number[]): Promise<AccountReach[]> {
   return query<AccountReach>(
     executor,
@@ -54,7 +54,7 @@ export async function loadAccounts(executor: Executor, vault: Vault, appId?: num
   return rows.map((row) => opened(row, vault));
 }
 
-/** With `lock`, others who would change the account wait until the transaction ends. */
+/** With `lock`, other changes to the account wait until the transaction ends. */
 export async function loadAccount(
   executor: Executor,
   vault: Vault,
@@ -89,12 +89,12 @@ export async function storeAccount(
   );
 }
 
-/** False: there is none. */
+/** Returns false when there is none. */
 export async function removeAccount(executor: Executor, key: AccountKey): Promise<boolean> {
   return (await execute(executor, sql`delete from platform_account where ${whereKey(key)}`)) > 0;
 }
 
-/** The empty text: it works. */
+/** Notes the account's last error; an empty text means that it works. */
 export async function noteAccountError(
   executor: Executor,
   key: AccountKey,

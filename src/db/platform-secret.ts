@@ -6,7 +6,7 @@ import { sealFor } from "./sealed.ts";
 /** A secret that an ad platform has given to the app, such as Baidu's akey. */
 export type PlatformSecret = { appId: number; platform: string; name: string };
 
-/** By app, then by `platform name`. */
+/** Secrets by app, then by `platform name`. */
 export async function loadPlatformSecrets(
   executor: Executor,
   vault: Vault,
@@ -25,7 +25,7 @@ export async function loadPlatformSecrets(
   return secrets;
 }
 
-/** The empty text takes the secret away. */
+/** Stores a secret; an empty value removes it. */
 export async function storePlatformSecret(
   executor: Executor,
   vault: Vault,

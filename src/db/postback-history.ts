@@ -2,7 +2,7 @@ import type { JsonObject } from "../domain/json.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
-/* What the tables still know of moments that have passed. Each of many users at once. */
+/* What the tables still hold about past moments. Each function serves many users at once. */
 
 function wanted(users: readonly UserKey[]) {
   return sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as wanted (app_id, client_id)`;
@@ -39,7 +39,7 @@ export async function loadPastOrders(executor: Executor, users: readonly UserKey
 
 export type FirstActivity = UserKey & { day: string; atMs: number; receivedAtMs: number };
 
-/** The first event of each day to arrive, of users on some days after their registration. */
+/** The first event received on each of the given days after a user's registration. */
 export async function loadFirstActivities(
   executor: Executor,
   users: readonly UserKey[],
@@ -65,7 +65,7 @@ export type PastEvent = UserKey & {
   properties: JsonObject;
 };
 
-/** In the order of arrival. */
+/** Past events in order of receipt. */
 export async function loadPastEvents(
   executor: Executor,
   users: readonly UserKey[],

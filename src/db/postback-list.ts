@@ -22,7 +22,7 @@ const columns = sql`app_id as "appId", client_id as "clientId", event_type as "e
   rule_id as "ruleId", moment, trace_id as "traceId", at_ms as "atMs", value_cents as "valueCents", status, reason, attempts,
   resent, back_cents as "backCents", created_at_ms as "createdAtMs", changed_at_ms as "changedAtMs"`;
 
-/** Which postbacks; what is absent is not looked at. */
+/** The postbacks to find; absent fields do not restrict. */
 export type PostbackFilter = {
   appId: number;
   statuses: readonly PostbackStatus[];
@@ -30,18 +30,18 @@ export type PostbackFilter = {
   eventType?: string | undefined;
   clientId?: string | undefined;
   traceId?: string | undefined;
-  /** Just these. */
+  /** Only these postbacks. */
   postbacks?: readonly Pick<PostbackKey, "clientId" | "eventType" | "subject">[] | undefined;
-  /** The whole reason; of a sentence, a part is enough. */
+  /** The whole reason; a part is enough when the reason is a sentence. */
   reason?: string | undefined;
-  /** When it happened. */
+  /** When the moment happened. */
   fromMs?: number | undefined;
   untilMs?: number | undefined;
 };
 
 export const ALL_STATUSES: readonly PostbackStatus[] = Object.values(POSTBACK_STATUS);
 
-/** The newest ones first, those after a place. Asked status by status, because that is what the index is by. */
+/** Postbacks after a place, newest first. One query per status, because the index begins with it. */
 export async function listPostbacks(
   executor: Executor,
   filter: PostbackFilter,
@@ -66,7 +66,7 @@ function isAfter({ createdAtMs, clientId, eventType, subject }: PostbackPlace): 
     or (client_id, event_type collate "C", subject) > (${clientId}, ${eventType}, ${subject}))`;
 }
 
-/** As the statement sorts them: texts by their bytes. */
+/** The statement's order: texts by their bytes. */
 function byPlace(left: PostbackPlace, right: PostbackPlace): number {
   const texts = (place: PostbackPlace) => [place.clientId, place.eventType, place.subject];
   const compared = texts(left).map((text, at) => Buffer.compare(Buffer.from(text), Buffer.from(texts(right)[at]!)));
@@ -78,7 +78,7 @@ export type PostbackPlace = Pick<ListedPostback, "createdAtMs" | "clientId" | "e
 
 export const FIRST_PLACE: PostbackPlace = { createdAtMs: -1, clientId: "", eventType: "", subject: "" };
 
-/** Those told to platforms, not to the app's own systems, the oldest first. */
+/** Postbacks to platforms, without callbacks to the app's own systems, oldest first. */
 export async function pagePostbacks(
   executor: Executor,
   filter: PostbackFilter,
@@ -103,7 +103,7 @@ function conditionOf(filter: PostbackFilter): Sql {
     ...(clientId === undefined ? [] : [sql`client_id = ${clientId}`]),
     ...(traceId === undefined ? [] : [sql`trace_id = ${traceId}`]),
     ...(postbacks === undefined ? [] : [isAmong(postbacks)]),
-    // A reason of one word is a name: a part of it names something else.
+    // A reason of one word is a code and must match whole: a part of it could be another code.
     ...(reason === undefined
       ? []
       : [sql`(reason = ${reason} or (position(' ' in reason) > 0 and position(${reason}::text in reason) > 0))`]),
@@ -119,7 +119,7 @@ function isAmong(postbacks: NonNullable<PostbackFilter["postbacks"]>): Sql {
       ${postbacks.map((one) => one.subject)}::text[]))`;
 }
 
-/** What became of the postbacks made since an instant. */
+/** The number of postbacks with a status. */
 export type PostbackCount = { status: PostbackStatus; postbacks: number };
 
 export async function countPostbacks(

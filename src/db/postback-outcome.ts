@@ -11,20 +11,20 @@ export type PostbackOutcome = PostbackKey &
   Fence & {
     status: PostbackStatus;
     reason: string;
-    /** What the platform was told, where it accepted. */
+    /** The value sent to the platform, when it accepted. */
     backCents: number;
-    /** When to try again, where it waits. */
+    /** When to try again, when the postback still waits. */
     dueAtMs: number;
-    /** The app's local day, where it was accepted. */
+    /** The app's local day of acceptance, or null. */
     acceptedDay: string | null;
   };
 
-/** Writes outcomes down everywhere they show. One whose attempt is no longer the current one counts for nothing. */
+/** Records outcomes wherever they show. An outcome whose attempt is no longer the current one is ignored. */
 export async function recordOutcomes(tx: Executor, outcomes: readonly PostbackOutcome[], nowMs: number): Promise<void> {
   const waits = outcomes.filter(({ status }) => status === 0);
   const ended = outcomes.filter(({ status }) => status !== 0);
   const current = [...(await postponeOutbox(tx, waits)), ...(await endOutbox(tx, ended))];
-  // The client may have got another id since the row was claimed.
+  // The client may have been renamed since the row was claimed.
   const clientIds = new Map(current.map(({ outboxId, clientId }) => [outboxId, clientId]));
   const counting = outcomes.flatMap((outcome) => {
     const clientId = clientIds.get(outcome.outboxId);
@@ -36,8 +36,8 @@ export async function recordOutcomes(tx: Executor, outcomes: readonly PostbackOu
 export type Settled = Omit<PostbackOutcome, "outboxId" | "dueAtMs">;
 
 /**
- * What became of postbacks, in their own rows, in the orders, and in the slices of the cube that count them. One that the
- * platform could not be told was no attempt: a click that comes late may bring what was lacking.
+ * Writes outcomes into the postbacks, their orders, and the slices of the cube that count them. A skipped postback does
+ * not count as an attempt: a click that comes late may supply what was missing.
  */
 async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs: number): Promise<void> {
   if (settled.length === 0) return;
@@ -67,7 +67,7 @@ async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs:
   await markSlices(tx, [...slices.values()], nowMs);
 }
 
-/** Gives up all that waits in a lane that nobody serves any more; returns how many there were. */
+/** Gives up everything that waits in a lane that is no longer served; returns the number. */
 export async function giveUpLane(
   tx: Executor,
   lane: string,
@@ -82,7 +82,7 @@ export async function giveUpLane(
       status: POSTBACK_STATUS.givenUp,
       backCents: 0,
       acceptedDay: null,
-      // Whoever is sending it finds its row gone, and what it was answered is never known here.
+      // The process that is sending it will find the row gone, so the platform's answer is never recorded.
       reason: inFlight ? `${reason} It was being sent, and may have been counted.` : reason,
     }));
     await settlePostbacks(tx, settled, nowMs);

@@ -2,17 +2,17 @@ import type { TouchKind } from "../domain/attribution/touch.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import type { PostbackKey } from "./postback.ts";
 
-/** What is told beside the user's own columns. */
+/** The content of a postback besides the user's own columns. */
 export type ParcelFacts = PostbackKey & {
   atMs: number;
   valueCents: number | null;
   traceId: string;
-  /** What it is known by, see dedupeIdOf. */
+  /** The client's id when the postback was made, by which the platform recognises repeats; see dedupeIdOf. */
   madeFor: string;
   createdAtMs: number;
-  /** How often somebody has asked for it to be sent once more. */
+  /** How often people have asked to resend it. */
   resent: number;
-  /** Of the touch that won the user; null where none did. */
+  /** The kind of the touch that won the user, or null when none did. */
   touchKind: TouchKind | null;
 };
 

@@ -7,7 +7,7 @@ const columns = sql`rule_id as "ruleId", app_id as "appId", ad_platform as "adPl
 
 export type NewPostbackRule = Omit<PostbackRule, "ruleId">;
 
-/** In the order in which they are tried. */
+/** Rules in the order in which they are tried. */
 export async function loadPostbackRules(executor: Executor, appIds: readonly number[]): Promise<PostbackRule[]> {
   if (appIds.length === 0) return [];
   return query<PostbackRule>(
@@ -16,7 +16,7 @@ export async function loadPostbackRules(executor: Executor, appIds: readonly num
   );
 }
 
-/** It comes after those that are there. */
+/** Creates a rule after the existing ones. */
 export async function createPostbackRule(
   executor: Executor,
   rule: NewPostbackRule,
@@ -35,7 +35,7 @@ export async function createPostbackRule(
   return row!;
 }
 
-/** False: the app has no such rule. */
+/** Returns false when the app has no such rule. */
 export async function storePostbackRule(executor: Executor, rule: PostbackRule, changedAtMs: number): Promise<boolean> {
   const changed = await execute(
     executor,
@@ -48,7 +48,7 @@ export async function storePostbackRule(executor: Executor, rule: PostbackRule, 
   return changed > 0;
 }
 
-/** False: the app has no such rule. */
+/** Returns false when the app has no such rule. */
 export async function removePostbackRule(
   executor: Executor,
   rule: { appId: number; ruleId: number },
@@ -60,7 +60,7 @@ export async function removePostbackRule(
   return removed > 0;
 }
 
-/** False: these are not the app's rules, each of them once. To be called within a transaction. */
+/** Reorders an app's rules. False unless each of its rules is named exactly once. Must run in a transaction. */
 export async function orderPostbackRules(
   tx: Executor,
   order: { appId: number; ruleIds: readonly number[]; changedAtMs: number },
@@ -81,7 +81,7 @@ export async function orderPostbackRules(
   return true;
 }
 
-/** What a new app starts with. */
+/** The rules that a new app starts with. */
 export async function createDefaultRules(executor: Executor, appId: number, changedAtMs: number): Promise<void> {
   for (const preset of DEFAULT_RULES) {
     const rule: NewPostbackRule = {
@@ -99,7 +99,7 @@ export async function createDefaultRules(executor: Executor, appId: number, chan
   }
 }
 
-/** Until the transaction ends, others who would change the rule wait. */
+/** Locks a rule: other changes to it wait until the transaction ends. */
 export async function lockPostbackRule(
   tx: Executor,
   key: { appId: number; ruleId: number },

@@ -2,7 +2,7 @@ import { type PostbackStatus, SHOWN_FIRST, SHOWN_WITHOUT_POSTBACK } from "../dom
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** A postback is one per user, event type and what it is about: an order, a day, or the user as such. */
+/** A postback is unique by user, event type and subject: an order, a day, or the user as such. */
 export type PostbackKey = UserKey & { eventType: string; subject: string };
 
 export function postbackKeyText({ appId, clientId, eventType, subject }: PostbackKey): string {
@@ -10,7 +10,7 @@ export function postbackKeyText({ appId, clientId, eventType, subject }: Postbac
 }
 
 export type NewPostback = PostbackKey & {
-  /** The empty text: a callback to the app's own systems. */
+  /** Empty for a callback to the app's own systems. */
   adPlatform: string;
   ruleId: number;
   moment: string;
@@ -21,16 +21,16 @@ export type NewPostback = PostbackKey & {
   isPassed: boolean;
   reason: string;
   createdAtMs: number;
-  /** Later, where the same happened before and was not told then. */
+  /** Later than `createdAtMs` when the same moment had happened before and was skipped then. */
   changedAtMs: number;
-  /** The client's id then; left out: it is the one that it has. */
+  /** The client's id when the postback was made, if it has another one now. */
   madeFor?: string;
 };
 
 /**
- * Stores what is new; returns those that were stored. One that was skipped can still come to be told when the same
- * happens again. What was sent, given up, or waits, stays; so does, where the journal is applied anew, one whose client
- * gets another id later on.
+ * Stores new postbacks and returns those that were stored. A skipped one can still be sent when the same moment happens
+ * again. Those that were sent, given up or are waiting stay as they are; so does, when a journal is replayed, one whose
+ * client is renamed later on.
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
   if (rows.length === 0) return [];
@@ -60,7 +60,7 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
 
 export type Withdrawn = PostbackKey & { traceId: string; madeFor: string };
 
-/** Takes back postbacks that nobody has tried to send, so that they can be judged anew; returns those. */
+/** Deletes postbacks that were never attempted, so that they can be judged again; returns them. */
 export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[]): Promise<Withdrawn[]> {
   if (users.length === 0) return [];
   const moved = sql`unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[])
@@ -94,7 +94,7 @@ function wanted(keys: readonly PostbackKey[]) {
 const isWanted = sql`postback.app_id = wanted.app_id and postback.client_id = wanted.client_id collate "C"
   and postback.event_type = wanted.event_type and postback.subject = wanted.subject collate "C"`;
 
-/** Those of the orders that others were told of, or are to be told of, before the orders came into the table. */
+/** The orders that had postbacks before the orders themselves were stored. */
 export async function findEarlierPostbacks(
   tx: Executor,
   orders: readonly OrderOfPostback[],
@@ -114,13 +114,13 @@ export async function findEarlierPostbacks(
 export type OrderOfPostback = UserKey & { traceId: string };
 
 /**
- * Brings what orders show of their postbacks up to date. Of several statuses an order shows one (see SHOWN_FIRST). The
- * money is the same under every name, so the greatest amount is what was told.
+ * Updates what orders show of their postbacks. Of several statuses an order shows one (see SHOWN_FIRST). The amount is
+ * the same for every event type, so the greatest one is what was sent.
  */
 export async function showPostbacksInOrders(tx: Executor, orders: readonly OrderOfPostback[]): Promise<void> {
   if (orders.length === 0) return;
-  // Locked before the postbacks are read: two senders that end two postbacks of one order would each see the other's still
-  // waiting, and the order would say so for ever.
+  // Locks the orders before reading the postbacks: otherwise two senders that end two postbacks of one order would each
+  // see the other's still waiting, and the order would show that forever.
   await query(
     tx,
     sql`select 1 from orders join (select distinct * from ${ordersOf(orders)}) wanted
@@ -152,13 +152,14 @@ function ordersOf(orders: readonly OrderOfPostback[]) {
 
 export type Rename = UserKey & { newClientId: string; renamedAtMs: number };
 
-/** So far the clock may have been set back between an entry and the next. */
+/** How far the clock may have been set back between two entries. */
 const CLOCK_STEP_MS = 60_000;
 
 /**
- * Deleted and inserted where the client's id is what the table may be distributed by. First the outbox, as outcomes are
- * recorded. Where the journal is applied anew, there are postbacks from later on: one that the new id has already is the
- * same one, and one that was made after the rename is of another client, who came to have the old id.
+ * Moves postbacks to a client's new id. Rows are deleted and inserted, because the table may be distributed by that id.
+ * The outbox comes first, in the order in which outcomes are recorded. When a journal is replayed, later postbacks
+ * already exist: one that the new id already has is the same one, and one made after the rename belongs to another
+ * client that got the old id.
  */
 export async function renamePostbacks(
   tx: Executor,
@@ -188,15 +189,15 @@ export async function renamePostbacks(
   await showPostbacksInOrders(tx, orders);
 }
 
-/** Whether nothing stands where a postback would come to stand under another id. */
+/** Whether no postback of the other id has the same key. */
 function isFree(clientId: string) {
   return sql`not exists (select 1 from postback other where other.app_id = own.app_id and other.client_id = ${clientId}
     and other.event_type = own.event_type and other.subject = own.subject)`;
 }
 
 /**
- * Puts postbacks back under the ids that they were made for, before the journal gives their clients the other ids once
- * more. Where that id is taken, as by a client that came to have it later, a postback stays where it is.
+ * Moves postbacks back to the ids that they were made for, before the journal renames their clients again. A postback
+ * stays where it is when that id is taken, such as by a client that got it later.
  */
 export async function unrenamePostbacks(tx: Executor): Promise<void> {
   const names = await query<UserKey & { madeFor: string }>(
@@ -216,11 +217,11 @@ export async function unrenamePostbacks(tx: Executor): Promise<void> {
   }
 }
 
-/** A postback that people want to be sent once more. */
+/** A postback that people have asked to resend. */
 export type ResentPostback = PostbackKey & { adPlatform: string; valueCents: number | null };
 
 /**
- * Puts postbacks that were given up or skipped back to waiting; returns those. One that has come to wait or to be accepted
+ * Sets postbacks that were given up or skipped back to waiting, and returns them. One that waits or was accepted
  * meanwhile stays as it is.
  */
 export async function reopenPostbacks(

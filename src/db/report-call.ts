@@ -3,7 +3,7 @@ import type { RateLevel } from "./developer-app.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** What is left of a developer application's allowance after a call, and when there will be more. */
+/** What is left of a developer application's allowance after a call, and when it grows again. */
 export type Allowance =
   | { kind: "granted"; callId: number; remaining: number; resetAtMs: number }
   | { kind: "used_up"; resetAtMs: number };
@@ -29,7 +29,7 @@ export async function takeCall(
       sql`select called_at_ms as "calledAtMs" from report_call where developer_id = ${developerId} order by called_at_ms`,
     );
     if (made.length >= rate.calls) {
-      // Once so many of the oldest have left the window that there is room for one more.
+      // The moment when enough of the oldest calls have left the window for one more.
       const oldest = made[made.length - rate.calls]!;
       return { kind: "used_up", resetAtMs: oldest.calledAtMs + windowMs };
     }
@@ -42,7 +42,7 @@ export async function takeCall(
   });
 }
 
-/** A call that was refused after all does not count. */
+/** Returns a call to the allowance, because it was refused after all. */
 export async function giveCallBack(executor: Executor, call: { developerId: number; callId: number }): Promise<void> {
   await execute(
     executor,

@@ -1,11 +1,11 @@
 import { isConflict } from "./engine/failure.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** A view of the ad report: what stands in the page's address, under a name. */
+/** A saved view of the ad report: the page's query parameters, under a name. */
 export type ReportView = {
   viewId: number;
   appId: number;
-  /** The name of whoever saved it. */
+  /** The name of the person who saved it. */
   owner: string;
   isShared: boolean;
   name: string;
@@ -18,7 +18,7 @@ type ViewKey = Pick<ReportView, "appId" | "viewId">;
 const columns = sql`view_id as "viewId", app_id as "appId", owner, is_shared as "isShared", name, parameters,
   changed_at_ms as "changedAtMs"`;
 
-/** Those of a person, and those that are shared. */
+/** A person's own views, and shared ones. */
 export async function loadReportViews(
   executor: Executor,
   { appId, owner, limit }: { appId: number; owner: string; limit: number },

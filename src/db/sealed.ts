@@ -18,8 +18,8 @@ type Opener = Pick<Vault, "open">;
 type SealedColumn = (typeof SEALED_COLUMNS)[number];
 
 /**
- * A secret as a table keeps it. Whatever is sealed goes through here: a process that still runs with a key that was
- * replaced meanwhile must not write what nobody can open.
+ * Seals a secret for a table. All sealing goes through here, because a process that still runs with a replaced key must
+ * not write what nobody can open.
  */
 export async function sealFor(executor: Executor, vault: Vault, secret: string): Promise<string> {
   const [row] = await query<{ isOurs: boolean }>(
@@ -28,13 +28,13 @@ export async function sealFor(executor: Executor, vault: Vault, secret: string):
   );
   if (!row?.isOurs) {
     throw new UsageError(
-      "The secrets of this database are sealed with another key than this process has: restart it with the present SECRET_KEY (or DATA_DIR/secret.key).",
+      "The secrets of this database are sealed with a key that this process does not have: restart it with the current SECRET_KEY (or DATA_DIR/secret.key).",
     );
   }
   return vault.seal(secret);
 }
 
-/** Opens everything that is sealed, to see whether the key is the right one. Returns how many there are. */
+/** Opens every sealed secret, to check the key. Returns their number. */
 export async function openAll(tx: Executor, vault: Opener): Promise<number> {
   let count = 0;
   for (const column of SEALED_COLUMNS) {
@@ -46,7 +46,7 @@ export async function openAll(tx: Executor, vault: Opener): Promise<number> {
   return count;
 }
 
-/** Seals everything anew. Nobody else can change any of it meanwhile; a secret that does not open fails the whole. */
+/** Reseals every secret. Nobody else can change them meanwhile; one that does not open fails the whole operation. */
 export async function resealAll(tx: Executor, { from, to }: { from: Vault; to: Vault }): Promise<number> {
   let count = 0;
   for (const column of SEALED_COLUMNS) {
@@ -72,7 +72,7 @@ function openOf({ table, column }: SealedColumn, vault: Opener, sealed: string):
   }
 }
 
-/** A cursor sees the table as it was when it was opened, whatever is changed page by page. */
+/** Pages through a column by a cursor, which sees the table as it was when opened, whatever each page changes. */
 async function forEachPage(
   tx: Executor,
   { table, column }: SealedColumn,

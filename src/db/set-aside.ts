@@ -1,7 +1,7 @@
 import { LIMITS } from "../limits.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** A stretch of the journal that could not be understood. The bytes are kept, so that a later version can replay them. */
+/** A stretch of the journal that could not be understood, kept as bytes so that a later version can replay it. */
 export type SetAside = {
   journalId: string;
   from: number;
@@ -12,12 +12,15 @@ export type SetAside = {
   payload: Buffer;
 };
 
-/** "requested": a person wants it taken in again; apply does it between two batches. */
+/** "requested": a person has asked for a replay; apply does it between two batches. */
 export type SetAsideState = "waiting" | "requested" | "replayed";
 
 export type SetAsideRow = SetAside & { setAsideId: number; state: SetAsideState };
 
-/** A reason may quote what was received: PostgreSQL takes no zero bytes, and nobody reads more than the beginning. */
+/**
+ * A reason in the form that is stored: it may quote what was received, but PostgreSQL accepts no zero bytes, and the
+ * beginning is enough to read.
+ */
 function stored(reason: string): string {
   return reason.replaceAll("\0", "\ufffd").slice(0, LIMITS.setAsideReasonLength);
 }
@@ -44,10 +47,10 @@ export async function listSetAside(executor: Executor, options: { limit: number 
   );
 }
 
-/** One of them as a list shows it: only the beginning of its bytes. */
+/** A set-aside entry as a list shows it, with only the beginning of its bytes. */
 export type ListedSetAside = SetAsideRow & { bytes: number };
 
-/** The newest first, before one of them; of one app, or of all. */
+/** A page before `beforeId`, newest first; of one app, or of all. */
 export async function pageSetAside(
   executor: Executor,
   page: { beforeId: number; limit: number; shownBytes: number; appId: number | undefined },
@@ -83,7 +86,7 @@ export async function countSetAside(executor: Executor): Promise<number> {
   return row!.count;
 }
 
-/** Asks for what is set aside to be taken in again: everything, or some of it. Returns how many. */
+/** Requests a replay of everything that is set aside, or of some entries. Returns the number. */
 export async function requestReplay(executor: Executor, ids?: readonly number[]): Promise<number> {
   const isAsked = ids === undefined ? sql`true` : sql`set_aside_id = any(${ids}::bigint[])`;
   return execute(executor, sql`update set_aside set state = 'requested' where state = 'waiting' and ${isAsked}`);
@@ -105,7 +108,7 @@ export async function countRequested(executor: Executor): Promise<number> {
   return row!.count;
 }
 
-/** False when it was replayed before. */
+/** Returns false when it was replayed before. */
 export async function markReplayed(executor: Executor, setAsideId: number): Promise<boolean> {
   const changed = await execute(
     executor,
@@ -114,7 +117,7 @@ export async function markReplayed(executor: Executor, setAsideId: number): Prom
   return changed > 0;
 }
 
-/** It could not be taken in this time either. */
+/** Keeps an entry aside whose replay failed. */
 export async function keepAside(executor: Executor, setAsideId: number, reason: string): Promise<void> {
   await execute(
     executor,

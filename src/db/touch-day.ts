@@ -1,6 +1,6 @@
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** How many touches a campaign's links have brought on a local day. */
+/** The number of touches that a campaign's links have brought on a local day. */
 export type TouchDay = {
   appId: number;
   turboPromotedObjectId: string;
@@ -9,7 +9,7 @@ export type TouchDay = {
   impressions: number;
 };
 
-/** Adds to what is known. One row for each campaign and day, in one order for all who add. */
+/** Adds to the stored numbers. Takes one row per campaign and day; rows are sorted, so that writers cannot deadlock. */
 export async function addTouchDays(tx: Executor, rows: readonly TouchDay[]): Promise<void> {
   if (rows.length === 0) return;
   const list = <K extends keyof TouchDay>(key: K) => rows.map((row) => row[key]);
@@ -23,10 +23,10 @@ export async function addTouchDays(tx: Executor, rows: readonly TouchDay[]): Pro
   );
 }
 
-/** What campaigns have brought in some days. */
+/** What a campaign has brought in some days. */
 export type CampaignFigures = { clicks: number; impressions: number; users: number };
 
-/** By campaign. Users are those who registered in these days, as far as the cube is counted. */
+/** Figures by campaign. Users are those who registered in these days, as far as the cube is up to date. */
 export async function loadCampaignFigures(
   executor: Executor,
   asked: { appId: number; campaignIds: readonly string[]; fromDay: string; untilDay: string },

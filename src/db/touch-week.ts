@@ -4,7 +4,7 @@ import { dropPartition, makePartition } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
-/** "open": the week has partitions. "dropped": it had, and takes no more touches. */
+/** "open": the week has partitions. "dropped": its partitions are gone, and it takes no more touches. */
 export type TouchWeekState = "open" | "dropped";
 
 const PARTITIONED = ["touch", "touch_key"];
@@ -42,7 +42,7 @@ export async function dropTouchWeeksBefore(pool: pg.Pool, week: string): Promise
   return rows.map((row) => row.week);
 }
 
-/** Forgets every week and what was in it. */
+/** Drops all weeks with their touches. */
 export async function dropTouchWeeks(tx: Executor): Promise<void> {
   const rows = await query<{ week: string }>(tx, sql`delete from touch_week where state = 'open' returning week`);
   for (const row of rows) for (const table of PARTITIONED) await dropPartition(tx, partitionOf(table, row.week));

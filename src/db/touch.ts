@@ -6,17 +6,17 @@ import { type Executor, query, sql } from "./engine/sql.ts";
 
 export type TouchRow = {
   appId: number;
-  /** The Monday of the week whose partition holds it. */
+  /** The Monday of the week whose partition holds the touch. */
   week: string;
   touch: Touch;
-  /** Hashes under which it can be found. */
+  /** Hashes under which the touch can be found. */
   keys: readonly string[];
 };
 
 const COLUMNS =
   "app_id, touch_id, week, kind, ad_platform, touched_at_ms, received_at_ms, turbo_promoted_object_id, channel, advertiser_id, gid, aid, cid, csite, ip, details";
 
-/** The caller makes sure that none of them is stored yet. */
+/** Inserts touches, none of which may be stored already. */
 export async function insertTouches(tx: pg.PoolClient, rows: readonly TouchRow[]): Promise<void> {
   await copyRows(tx, `copy touch (${COLUMNS}) from stdin`, rows.map(toCopyRow));
   const keyRows = rows.flatMap(({ appId, week, touch, keys }) =>
@@ -50,7 +50,7 @@ function toCopyRow({ appId, week, touch }: TouchRow): string {
   ].join("\t");
 }
 
-/** Those of the touches that are stored, whatever their week. */
+/** The touches that are already stored, in any week. */
 export async function findTouchIds(
   executor: Executor,
   keys: readonly { appId: number; touchId: string }[],
@@ -65,7 +65,7 @@ export async function findTouchIds(
   return new Set(rows.map((row) => touchKeyText(row.appId, row.touchId)));
 }
 
-/** A key under which touches are looked for: those touched in [from, until]. */
+/** A look-up of the touches under a key in [from, until]. */
 export type KeyLookup = { appId: number; key: string; fromMs: number; untilMs: number };
 
 /** `seenUntil`: the last journal position whose touches count. */
@@ -78,8 +78,8 @@ const KEY_COLUMNS = sql`k.app_id as "appId", replace(k.key_value::text, '-', '')
   replace(k.touch_id::text, '-', '') as "touchId", k.week`;
 
 /**
- * Everything under many keys at once. One scan of each week's index in the order of the keys: a quarter of the time that
- * a look-up for each key takes. Undefined where there is more than `limit`, which only a flood can bring about.
+ * All touches under many keys at once, by one scan of each week's index in key order: a quarter of the time that a
+ * look-up per key takes. Undefined when there are more than `limit`, which only a flood can cause.
  */
 export async function findByKeys(
   executor: Executor,
@@ -96,7 +96,7 @@ export async function findByKeys(
   return rows.length > limit ? undefined : rows;
 }
 
-/** The newest `limit` under each key, key by key. */
+/** The newest `limit` touches under each key, by one look-up per key. */
 export async function findNewest(
   executor: Executor,
   lookups: readonly KeyLookup[],
@@ -124,7 +124,7 @@ function unnested(lookups: readonly KeyLookup[]) {
     with ordinality as wanted (app_id, key_value, from_ms, until_ms, from_week, lookup)`;
 }
 
-/** How many touches each key has in [from, until), all of it in one week, counted no further than `max`. */
+/** The number of touches under each key in [from, until) that are stored in one week, counted up to `max`. */
 export async function countInWeek(
   executor: Executor,
   week: string,
@@ -148,7 +148,7 @@ export async function countInWeek(
   return rows.map((row) => row.touches);
 }
 
-/** Touches by their ids, which say in which week each is. */
+/** Touches by id and week. */
 export async function loadTouches(
   executor: Executor,
   ids: readonly { appId: number; touchId: string; week: string }[],

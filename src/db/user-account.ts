@@ -15,10 +15,10 @@ export type UserAccount = UserKey & {
   version: number;
   wxOpenid: string;
   wxUnionid: string;
-  /** False for a client that only sent events, in an app that does not ask for a registration. */
+  /** False for a client that only sent events, in an app that does not require a registration. */
   isRegistered: boolean;
   registeredAtMs: number;
-  /** Later than the registration itself where that is told after the fact. */
+  /** Later than the registration itself when that is reported after the fact. */
   registrationReceivedAtMs: number;
   registeredDay: string;
   isHistory: boolean;
@@ -45,14 +45,14 @@ export type UserAccount = UserKey & {
   properties: JsonObject;
   latestEventAtMs: number | null;
   launch: Launch;
-  /** How the platform was found; the empty text for an organic user. */
+  /** How the platform was found; empty for an organic user. */
   method: string;
-  /** The number of the decision that holds; 0: none was made yet. */
+  /** The number of the decision that holds, or 0 before the first one. */
   decisionNumber: number;
   returned: Return | null;
 } & Figures;
 
-/** Column by column, in the order of the stage table's COPY. The one list from which reading and writing are made. */
+/** The columns in COPY order: the one list behind reading and writing. */
 const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, form: "plain" | "json"])[] = [
   ["app_id", "appId", "plain"],
   ["client_id", "clientId", "plain"],
@@ -123,21 +123,21 @@ const UPSERT = `insert into user_account (${COLUMN_LIST}) select ${COLUMN_LIST} 
 
 const FROM_WANTED = `from unnest($1::int[], $2::text[]) as wanted (app_id, client_id)
   join user_account u on u.app_id = wanted.app_id and u.client_id = wanted.client_id collate "C"`;
-/** What is stored uncompressed, as nearly all profiles are, tells its size without being read. */
+/** The size of a profile. An uncompressed value, as nearly all are, has its size known without being read. */
 const PROFILE_BYTES = `case when pg_column_compression(u.properties) is null then pg_column_size(u.properties)
   else octet_length(u.properties::text) end`;
 const HAS_ROOM = `coalesce(sum(${PROFILE_BYTES}) over (rows between unbounded preceding and 1 preceding), 0) <= $3`;
 const SELECT_WITHIN = SELECT_LIST.replace("u.properties", `case when ${HAS_ROOM} then u.properties end`);
 
-/** One look at the profile, however many properties are asked for. */
+/** Reads the profile once, however many properties are wanted. */
 const SELECT_SOME = SELECT_LIST.replace(
   "u.properties",
   `coalesce((select jsonb_object_agg(one.key, one.value) from jsonb_each(u.properties) one where one.key = any($3)), '{}')`,
 );
 
 /**
- * Users by their keys, in no order; with `properties`, only those of each profile, which spares the memory for the rest.
- * In array form: naming fifty columns in every row is the driver's main cost here.
+ * Users by key, in no order; with `properties`, only those of each profile, which saves memory. Rows come as arrays,
+ * because naming fifty columns in every row is the driver's main cost here.
  */
 export async function loadUsers(
   executor: Executor,
@@ -166,7 +166,7 @@ export async function loadUsersWithin(
   return users.every((user) => user.properties !== null) ? users : undefined;
 }
 
-/** An app's users in the order of their ids, a page at a time. */
+/** A page of an app's users in order of their ids. */
 export async function pageUsers(
   executor: Executor,
   page: { appId: number; afterClientId: string; limit: number },
@@ -193,8 +193,8 @@ function fromRow(row: unknown[]): UserAccount {
 }
 
 /**
- * Users that are not in the table. Straight into it, which is a third quicker than by way of a stage; if somebody else
- * has put one of them there meanwhile, the whole transaction fails, and is tried again.
+ * Inserts new users directly, which is a third quicker than through a stage table. If another process has inserted one
+ * of them meanwhile, the whole transaction fails and is retried.
  */
 export async function insertUsers(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<void> {
   await copyRows(tx, `copy user_account (${COLUMN_LIST}) from stdin`, users.map(toCopyRow));
@@ -215,7 +215,7 @@ function toCopyRow(user: UserAccount): string {
   }).join("\t");
 }
 
-/** Which of these are registered. */
+/** The registered ones among these users. */
 export async function findRegistered(executor: Executor, keys: readonly UserKey[]): Promise<UserKey[]> {
   return query<UserKey>(
     executor,
@@ -227,8 +227,8 @@ export async function findRegistered(executor: Executor, keys: readonly UserKey[
 }
 
 /**
- * Gives a user another client id, in every table. Rows are deleted and inserted because the id is what a distributed
- * table is distributed by, and that cannot be updated.
+ * Gives a user another client id in every table. Rows are deleted and inserted, because a distributed table is
+ * distributed by that id, which cannot be updated.
  */
 export async function renameUser(tx: Executor, user: Rename & { keys: readonly string[] }): Promise<void> {
   const { appId, clientId, newClientId } = user;
@@ -260,7 +260,8 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
   );
   await renamePostbacks(tx, user);
   await renameDecisions(tx, user);
-  // By its keys: that table has no index by client, which would cost every registration more than it saves a rename.
+  // Found by its keys: the table has no index by client, because it would cost every registration more than it saves a
+  // rename.
   await execute(
     tx,
     sql`update user_key set client_id = ${newClientId}

@@ -24,12 +24,12 @@ function toCopyRow(d: UserDay): string {
   return `${d.appId}\t${copyText(d.clientId)}\t${d.day}\t${d.spanT}\t${d.spanR}\t${d.trackEvents}\t${d.registerEvents}\t${d.payCount}\t${d.payCents}\t${d.adCount}\t${d.adMicros}`;
 }
 
-/** Of users who have none yet, one row for each key. */
+/** Inserts the days of users who have none yet, one row per key. */
 export async function insertUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   await copyRows(tx, `copy user_day (${COLUMNS}) from stdin`, days.map(toCopyRow));
 }
 
-/** Adds to what the days already hold. Staged by COPY, as a batch may bring thousands of rows. */
+/** Adds to the stored counters. Staged by COPY, because a batch may bring thousands of rows. */
 export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): Promise<void> {
   if (days.length === 0) return;
   await stageRows(tx, { table: "stage_user_day", like: "user_day", columns: COLUMNS }, days.map(toCopyRow));
@@ -49,8 +49,8 @@ export async function addUserDays(tx: pg.PoolClient, days: readonly UserDay[]): 
 }
 
 /**
- * Takes away the counters of users whose spans are to be counted anew. Days whose events were dropped stay as they are:
- * there is nothing left to count them from.
+ * Deletes the counters of users whose spans are to be recounted. Days whose events were dropped stay, because nothing
+ * is left to count them from.
  */
 export async function deleteUserDays(tx: pg.PoolClient, users: readonly UserKey[]): Promise<void> {
   await execute(

@@ -4,7 +4,7 @@ import type { UserKey } from "../domain/user/user-key.ts";
 import { copyRows, copyText, stageRows } from "./engine/copy.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 
-/** A key of a user, and the instant (registration or return) for which it counts. */
+/** A key of a user, and the instant of the registration or return that it belongs to. */
 export type KeyOfUser = UserKey & { key: string; method: TouchMethod; atMs: number };
 
 const COLUMNS = "app_id, key_value, at_ms, client_id, method";
@@ -13,7 +13,7 @@ function toCopyRow(one: KeyOfUser): string {
   return `${one.appId}\t${one.key}\t${one.atMs}\t${copyText(one.clientId)}\t${one.method}`;
 }
 
-/** Of users who have none yet. */
+/** Inserts the keys of users who have none yet. */
 export async function insertUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[]): Promise<void> {
   await copyRows(tx, `copy user_key (${COLUMNS}) from stdin`, keys.map(toCopyRow));
 }
@@ -24,10 +24,10 @@ export async function addUserKeys(tx: pg.PoolClient, keys: readonly KeyOfUser[])
   await tx.query(`insert into user_key (${COLUMNS}) select ${COLUMNS} from stage_user_key on conflict do nothing`);
 }
 
-/** Who registered, or returned, at an instant under the key of a look-up. */
+/** A user who registered or returned at an instant under the key of a look-up. */
 export type FoundHolder = { lookup: number; clientId: string; atMs: number };
 
-/** The first `limit` under each key who registered, or returned, in [from, until). */
+/** The first `limit` users under each key who registered or returned in [from, until). */
 export async function findUsersByKeys(
   executor: Executor,
   keys: readonly { appId: number; key: string; fromMs: number; untilMs: number }[],
@@ -49,7 +49,7 @@ export async function findUsersByKeys(
   );
 }
 
-/** Who has one of these keys, and which. */
+/** The users who have one of these keys, each with its key. */
 export async function findKeyHolders(
   executor: Executor,
   wanted: { appId: number; keys: readonly string[]; limit: number },

@@ -120,7 +120,7 @@ test("a process whose key was replaced meanwhile seals nothing more", async () =
   await openKeys(database.pool, TEST_KEY, "first");
   const stale = openVault(OTHER_KEY);
   const app = { name: "Late", timeZone: "UTC", metadataMode: "open" as const, createdAtMs: 0 };
-  await expect(insertApp(database.pool, stale, app)).rejects.toThrow(/restart it with the present SECRET_KEY/);
+  await expect(insertApp(database.pool, stale, app)).rejects.toThrow(/restart it with the current SECRET_KEY/);
   expect(await rowsOf(database.pool, "app")).toEqual([]);
 });
 

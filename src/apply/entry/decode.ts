@@ -22,13 +22,13 @@ export type SentEvent = {
   properties: JsonObject;
   /** The properties as JSON text, with `$ip` and `$ua` for track events. */
   propertiesText: string;
-  /** The payment that the event is, if it is one. */
+  /** The payment, if the event is one. */
   payment: SentPayment | undefined;
 };
 
 /** Where an entry stands in the journal, and its bytes. */
 type Place = { from: number; until: number; payload: Buffer };
-/** What an entry says, and of whom. */
+/** The head of an entry, and the user it is about. */
 type Said = { head: EntryHead; user: UserKey };
 
 export type EventsEntry = Place &
@@ -38,11 +38,11 @@ export type EventsEntry = Place &
     rejected: readonly (readonly [number, string])[];
     events: SentEvent[];
   };
-/** Something about the user itself: a registration, a device, ids, Apple's answer. */
+/** An entry about the user itself: a registration, a device, ids, Apple's answer. */
 export type UserEntry = Place & Said & { kind: "user"; body: JsonObject };
 export type RenameEntry = Place & Said & { kind: "rename"; newClientId: string };
 export type ErasureEntry = Place & Said & { kind: "erasure" };
-/** `read` is undefined where no platform is known by that name; then `week`, which the touch is stored in, is empty. */
+/** `read` is undefined when the platform's name is unknown. `week`, in which the touch is stored, is then empty. */
 export type TouchEntry = Place & { kind: "touch"; head: EntryHead; read: ReadTouch | undefined; week: string };
 export type UnreadableEntry = Place & { kind: "unreadable"; head: EntryHead | undefined; reason: string };
 
@@ -124,14 +124,14 @@ function decodeCollect({ head, user }: Said, body: JsonObject) {
   return { kind: "events" as const, head, user, received: list.length, rejected: head.rejected ?? [], events };
 }
 
-/** In every time zone, its day is written with four digits of the year. */
+/** The latest time whose year has four digits in every time zone. */
 const AT_MS_MAX = Date.UTC(9999, 11, 31);
 
 type RawEvent = Pick<SentEvent, "type" | "event" | "atMs" | "properties">;
 
 /**
- * The fingerprint is taken of what was sent; the corrections of admission come after it, so a repeat is the same event.
- * `$ip` and `$ua` do not count: the server fills them in, and an export that is imported again carries them.
+ * The fingerprint covers what was sent, before admission's corrections, so that a repeat is the same event. `$ip` and
+ * `$ua` do not count: the server fills them in, and an export that is imported again carries them.
  */
 function sentEvent(
   corrections: Corrections | undefined,
@@ -161,7 +161,7 @@ function withoutAddress({ $ip: _ip, $ua: _ua, ...rest }: JsonObject): JsonObject
   return rest;
 }
 
-/** What admission has found, by the place of the event; undefined where nothing was wrong. */
+/** Admission's corrections by the event's index in the list; undefined when nothing was wrong. */
 type Corrections = ReadonlyMap<number, { omitted: string[]; cut: string[] }>;
 
 function correctionsOf({ omitted = [], cut = [] }: EntryHead): Corrections | undefined {
@@ -185,7 +185,7 @@ function corrected(properties: JsonObject, found: { omitted: string[]; cut: stri
   return result;
 }
 
-/** Who sent the entry; `added` is the same as JSON, made once for all its events, in the order of jsonb. */
+/** The sender's address; `added` is the same as JSON, made once for all events of the entry, in jsonb's key order. */
 type Address = { ip: string; ua: string; added: readonly { key: string; text: string }[] };
 
 function addressFrom(ip: string, ua: string): Address {

@@ -16,13 +16,13 @@ export type SentPayment = {
 
 type Sent = { type: "track" | "profile"; event: string; properties: JsonObject; fingerprint: string };
 
-/** The payment that an event is, if it is one. `user`: who has sent it, in an entry of this kind. */
+/** The payment, if the event is one. `user` sent it in an entry of this `kind`. */
 export function paymentOf(sent: Sent, { user, kind }: { user: UserKey; kind: EntryKind }): SentPayment | undefined {
   if (!isPayment(sent, kind)) return undefined;
   const { properties } = sent;
   const isPreset = sent.event === "$PayEvent";
   const given = textOf(properties.$order_id) || textOf(properties.$trace_id);
-  // handle_event is not judged by admission: an id that is too long for an index entry stands by its digest.
+  // Admission does not check handle_event, so an id that is too long for an index entry is replaced by its digest.
   const isUsable = given !== "" && Buffer.byteLength(given) <= LIMITS.propertyTextBytes;
   return {
     amount: isPreset ? numberOf(properties.$pay_amount) : numberOf(properties.real_amount ?? properties.amount),

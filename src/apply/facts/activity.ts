@@ -6,7 +6,7 @@ import type { Occurrence } from "../../domain/postback/postback-rule.ts";
 import { addActivity } from "../../domain/user/user-figures.ts";
 import type { Facts } from "./facts.ts";
 
-/** The counters of a user at an instant. Asking for them makes its day an active one. */
+/** The user's counters at an instant. Asking for them marks the day as active. */
 export function countersAt(facts: Facts, user: UserAccount, at: At): UserDay {
   const { users, tallies } = facts;
   const last = tallies.days.lastOf(user, at);
@@ -24,14 +24,14 @@ function noteActive(facts: Facts, user: UserAccount, at: At): void {
   if (retentionDays.has(daysAfter)) noteMoments(facts, user, [retentionMoment(at, daysAfter)]);
 }
 
-/** Notes what somebody may have to be told of. History from another system was told by that system. */
+/** Notes moments that may have to be reported. Another system has already reported the users imported as history. */
 export function noteMoments(
   { settings, users, tallies }: Facts,
   user: UserAccount,
   occurrences: readonly Occurrence[],
 ): void {
   if (user.isHistory || !settings.of(user.appId).book?.tellsPlatforms) return;
-  // What a later entry changes of the user must not decide on this moment: it may be in another batch.
+  // A later entry, which may be in another batch, must not change the properties by which this moment is judged.
   const userProperties = user.properties;
   users.ownProfiles.delete(userProperties);
   for (const occurrence of occurrences) tallies.moments.push({ user, occurrence: { ...occurrence, userProperties } });

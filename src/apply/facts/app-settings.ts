@@ -9,10 +9,10 @@ import { type Calendar, calendarOf } from "../../domain/calendar.ts";
 import { PostbackBook } from "../../domain/postback/postback-book.ts";
 import { postbackConnectorOf } from "../../platform/registry.ts";
 
-/** `rules`: how users are attributed. `book`: what the app tells to whom; undefined where it tells nobody anything. */
+/** `rules`: how users are attributed. `book`: what the app reports to whom; undefined when it reports nothing. */
 export type AppSetting = AppRules & { calendar: Calendar; rules: RuleBook; book: PostbackBook | undefined };
 
-/** The settings of a batch's apps. They are loaded once, so that everything in the batch is judged by the same ones. */
+/** The settings of a batch's apps, loaded once, so that the same settings apply to the whole batch. */
 export class AppSettings {
   readonly #apps: ReadonlyMap<number, AppSetting>;
 
@@ -33,7 +33,7 @@ export class AppSettings {
     return new AppSettings(new Map(apps.map((app) => [app.appId, settingOf(app)])));
   }
 
-  /** An entry of an app that does not exist cannot be applied. */
+  /** Throws when the app does not exist, because its entries cannot be applied. */
   of(appId: number): AppSetting {
     const app = this.#apps.get(appId);
     if (!app) throw new Error(`There is no app ${appId}.`);
@@ -44,7 +44,7 @@ export class AppSettings {
     return this.#apps.get(appId);
   }
 
-  /** Whether any of the apps tells somebody something. */
+  /** Whether any of the apps sends postbacks or callbacks. */
   hasBooks(): boolean {
     return [...this.#apps.values()].some(({ book }) => book);
   }

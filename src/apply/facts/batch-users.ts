@@ -7,14 +7,14 @@ import type { Erasures } from "./erasures.ts";
 import type { OpenDecisions } from "./open-decisions.ts";
 import { standingOf } from "./standing.ts";
 
-/** What the cube knew of a user before the batch. */
+/** Where the cube counted a user before the batch. */
 export type Before = { placeDay: string; standing: string; latestDay: string };
 
-/** The users whom a batch is about. They are read before it, changed in place, and written whole. */
+/** The users of a batch: read before it, changed in place, and written whole. */
 export class BatchUsers {
   readonly open: OpenDecisions;
   readonly erasures: Erasures;
-  /** Profiles that the batch has made and that nothing but their user refers to. */
+  /** Profiles that the batch has made and that only their user refers to, so they may be changed in place. */
   readonly ownProfiles = new Set<JsonObject>();
   readonly #users: Map<string, UserAccount>;
   readonly #before: ReadonlyMap<string, Before>;
@@ -47,8 +47,8 @@ export class BatchUsers {
   }
 
   /**
-   * Whether an entry must not bring its user back: it comes from before an erasure, or from a process that has not heard
-   * of the erasure yet and takes the client for registered.
+   * Whether an entry must be dropped because its user was erased: it dates from before the erasure, or comes from a
+   * process that does not know of the erasure yet and still treats the client as registered.
    */
   isErased(entry: { head: EntryHead; user: UserKey; from: number }): boolean {
     const { head, user } = entry;
@@ -58,7 +58,7 @@ export class BatchUsers {
     return head.registered === "yes" && !isRegistration && !this.find(user);
   }
 
-  /** An entry at this position builds on the decisions about a user; those about a new user are made with it. */
+  /** Notes that the entry at this position depends on the decisions about a user. A new user has none yet. */
   needDecisions(user: UserAccount, position: number): void {
     if (this.isStored(user) || user.returned) this.open.need(user, position);
   }
@@ -67,12 +67,12 @@ export class BatchUsers {
     return [...this.#changed].map((text) => this.#users.get(text)!);
   }
 
-  /** New users, and those who stand elsewhere in the cube now than before. */
+  /** New users, and users whose place in the cube has changed. */
   placed(): UserAccount[] {
     return this.changed().filter((user) => this.before(user)?.standing !== standingOf(user));
   }
 
-  /** Users who may have to be decided. Only a registered user has a source. */
+  /** Users whose source may have to be decided. Only a registered user has one. */
   toDecide(): UserAccount[] {
     return [...this.open.userTexts()].flatMap((text) => {
       const user = this.#users.get(text);

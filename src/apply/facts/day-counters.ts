@@ -1,7 +1,7 @@
 import type { UserDay } from "../../db/user-day.ts";
 import { microsOfEcpm } from "../../domain/money.ts";
 
-/** What one track event adds to its day: the same whether it has just come in or is counted again later. */
+/** Adds one track event to its day, in the same way for a new event and for a recount. */
 export function countTrackEvent(day: UserDay, { event, ecpm }: { event: string; ecpm: number }): void {
   day.trackEvents += 1;
   switch (event) {

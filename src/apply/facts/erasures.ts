@@ -5,10 +5,10 @@ import type { EntryHead } from "../../journal/entry.ts";
 import type { DecodedEntry } from "../entry/decode.ts";
 import { firstReceivedAtMs } from "../entry/received-at.ts";
 
-/** `journalId`: the journal that the batch is of; undefined for what is taken in out of turn. */
+/** `journalId`: the batch's journal; undefined for a set-aside entry, which is applied out of turn. */
 export type ErasureContext = { journalId?: string | undefined; erasureDigest: ErasureDigest };
 
-/** Erasures of users of whom the batch brings something. Nearly always there are none. */
+/** Erasures of users in the batch. Nearly always there are none. */
 export class Erasures {
   readonly #journalId: string | undefined;
   readonly #digest: ErasureDigest;
@@ -22,7 +22,10 @@ export class Erasures {
     }
   }
 
-  /** `users`: those who are new to the tables. Only what was received before somebody was erased is looked for. */
+  /**
+   * `users`: the users who are not in the tables; all their erasures are loaded. Of other users, only erasures after
+   * the first entry's receipt can matter.
+   */
   static async load(
     tx: pg.PoolClient,
     { entries, users }: { entries: readonly DecodedEntry[]; users: readonly UserKey[] },
@@ -33,8 +36,8 @@ export class Erasures {
   }
 
   /**
-   * Where an entry stands to the erasures of its user. "before": it comes from before one of them, by another way than
-   * the one that leads to the erasure. "after": it comes after one, and before none.
+   * Whether an entry precedes or follows the erasures of its user. "before": it precedes one that stands in another
+   * journal, or it is applied out of turn. "after": it follows one and precedes none in that way.
    */
   sideOf({ head, user, from }: { head: EntryHead; user: UserKey; from: number }): "before" | "after" | "none" {
     let side: "after" | "none" = "none";
@@ -47,7 +50,7 @@ export class Erasures {
     return side;
   }
 
-  /** In a replay: of whom nobody may be told any more, because further on in the journal the user is erased. */
+  /** During a replay, whether the user is erased later on, so that nothing about the user may be sent any more. */
   isErasedAfter(receivedAtMs: number, user: UserKey): boolean {
     return this.#of(user).some(({ erasedAtMs }) => erasedAtMs > receivedAtMs);
   }

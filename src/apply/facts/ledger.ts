@@ -2,7 +2,7 @@ import type { LedgerCount } from "../../db/ledger-minute.ts";
 
 const MINUTE_MS = 60_000;
 
-/** How many of an app and minute ended in which outcome. */
+/** Counts by app, minute and outcome. */
 export class Ledger {
   readonly #counts = new Map<string, LedgerCount>();
 
@@ -19,7 +19,7 @@ export class Ledger {
     return [...this.#counts.values()];
   }
 
-  /** The outcomes, over all apps and minutes. */
+  /** The counts by outcome over all apps and minutes. */
   sums(): Record<string, number> {
     const sums: Record<string, number> = {};
     for (const { outcome, events } of this.#counts.values()) sums[outcome] = (sums[outcome] ?? 0) + events;

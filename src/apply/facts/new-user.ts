@@ -2,10 +2,10 @@ import type { UserAccount } from "../../db/user-account.ts";
 import type { Calendar } from "../../domain/calendar.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 
-/** A client that has sent events without a registration, or the empty start of one that registers. */
+/** The account of a client that sends events without a registration, or the blank one that a registration fills in. */
 export function newUser(key: UserKey, registeredAtMs: number, { calendar }: { calendar: Calendar }): UserAccount {
   const day = calendar.dayOf(registeredAtMs);
-  // Written out, without a spread: of an object this large, a spread costs more than all the rest of a registration.
+  // Written out without a spread: spreading an object this large costs more than the rest of a registration.
   return {
     appId: key.appId,
     clientId: key.clientId,

@@ -4,8 +4,8 @@ import { LIMITS } from "../../limits.ts";
 type Kind = ObservedName["kind"];
 
 /**
- * Every event and property name that an app has ever shown, so that a name is written to the database once. Bounded
- * per app: a client that invents names without end stops being noted, while its events are stored all the same.
+ * Every event and property name that an app has ever sent, so that each is written to the database once. Bounded per
+ * app: when a client keeps inventing names, further ones are not noted, but its events are still stored.
  */
 export class ObservedNames {
   readonly #names = new Map<string, Set<string>>();
@@ -14,7 +14,7 @@ export class ObservedNames {
     return this.#setOf(appId, kind);
   }
 
-  /** True when the name is new and is to be noted. */
+  /** Returns whether the name is new and must be noted. */
   add(appId: number, kind: Kind, name: string): boolean {
     const names = this.#setOf(appId, kind);
     if (names.has(name) || names.size >= LIMITS.observedNamesPerApp) return false;

@@ -4,16 +4,16 @@ import { userKeyText } from "../entry/key-text.ts";
 import type { Concerns, GainedKey } from "../touch/concerns.ts";
 import type { FreshTouches } from "../touch/fresh-touches.ts";
 
-/** Whose source a batch may change: users of whom an entry says something, and users whom a new touch concerns. */
+/** The users whose source a batch may change: those with entries about them, and those whom a new touch concerns. */
 export class OpenDecisions {
-  /** Touches that were not stored before, and whom they concern. */
+  /** Touches that were not stored before, and the users they concern. */
   readonly fresh: FreshTouches;
   readonly concerns: Concerns;
-  /** Keys that users had for a while in the course of the batch. */
+  /** Keys that users held for a while during the batch. */
   readonly pastKeys: GainedKey[] = [];
-  /** Positions at which the batch has to be cut. */
+  /** Positions at which the batch must be cut. */
   readonly cuts: number[] = [];
-  /** The position of the last entry that said something of where the user came from. */
+  /** The position of the last entry that says something about the user's source. */
   readonly #heardAt = new Map<string, number>();
 
   constructor(fresh: FreshTouches, concerns: Concerns) {
@@ -21,7 +21,7 @@ export class OpenDecisions {
     this.concerns = concerns;
   }
 
-  /** An entry at this position says something of where the user came from. */
+  /** Notes that the entry at this position says something about the user's source. */
   hear(user: UserKey, position: number): void {
     this.#heardAt.set(userKeyText(user), position);
   }
@@ -31,8 +31,8 @@ export class OpenDecisions {
   }
 
   /**
-   * An entry at this position builds on the decisions about a user. Where something before it in the batch concerns the
-   * user, those decisions are still open, and the batch has to be cut there.
+   * Notes that the entry at this position depends on the decisions about a user. When something earlier in the batch
+   * concerns the user, those decisions are still open, and the batch must be cut at this position.
    */
   need(user: UserAccount, position: number): void {
     const from = this.cuts.at(-1) ?? 0;
@@ -40,7 +40,7 @@ export class OpenDecisions {
     if (isHeard || this.concerns.isTouched(user, { from, until: position })) this.cuts.push(position);
   }
 
-  /** The texts of the users whose source may have changed. */
+  /** The key texts of the users whose source may have changed. */
   userTexts(): Set<string> {
     return new Set([...this.#heardAt.keys(), ...this.concerns.storedUsers().map(userKeyText)]);
   }

@@ -1,7 +1,7 @@
 import type { UserAccount } from "../../db/user-account.ts";
 import { CUBE_DIMENSIONS } from "../../domain/cube.ts";
 
-/** Everything of a user that decides where in the cube it stands, as one text. */
+/** All fields that decide where in the cube a user is counted, as one text. */
 export function standingOf(user: UserAccount): string {
   const { registeredDay, touchedAtMs, isHistory } = user;
   return [registeredDay, touchedAtMs, isHistory, ...DIMENSION_FIELDS.map((field) => user[field])].join("\u0000");

@@ -7,21 +7,21 @@ import type { SentEvent } from "../entry/decode.ts";
 import { Ledger } from "./ledger.ts";
 import { UserDays } from "./user-days.ts";
 
-/** An event that the app's own systems want to be told of. */
+/** An event that the app's own systems have asked for. */
 export type OwnEvent = { user: UserAccount; event: SentEvent; receivedAtMs: number };
 
 /** What a batch adds to the tables: new rows, and sums. */
 export class Tallies {
-  /** New events, in the form in which they are written. */
+  /** New events as rows for COPY. */
   readonly eventRows: string[] = [];
   readonly orders: Order[] = [];
   readonly observed: ObservedName[] = [];
   readonly asaTokens: AsaTokenChange[] = [];
-  /** What happened of which somebody may have to be told. */
+  /** Moments that may have to be reported to a platform. */
   readonly moments: UserMoment[] = [];
   readonly ownEvents: OwnEvent[] = [];
   readonly days = new UserDays();
-  /** What became of every event received, and of every touch. */
+  /** The outcome of every event and of every touch received. */
   readonly ledger = new Ledger();
   readonly touchLedger = new Ledger();
   /** Properties that had no room in the profiles of their users. */

@@ -10,12 +10,12 @@ type Instant = { atMs: number; day: string };
 /** The counters that a batch adds to the days of its users. */
 export class UserDays {
   readonly #stored = new Map<string, UserDay>();
-  /** The counters that a stored user's last event went to: the next one nearly always goes there too. */
+  /** The counters that a stored user's last event was added to; the next event nearly always belongs there too. */
   readonly #last = new Map<UserAccount, UserDay>();
   readonly #instants = new Map<string, { user: UserAccount; atMs: number; counters: UserDay }>();
   #new: UserDay[] | undefined;
 
-  /** The last counters of a user who was stored before, if the instant belongs to them. A new user has none. */
+  /** The counters last used for a stored user, if the instant belongs to them. A new user has none. */
   lastOf(user: UserAccount, { atMs, day }: Instant): UserDay | undefined {
     const last = this.#last.get(user);
     const isThere =
@@ -23,7 +23,7 @@ export class UserDays {
     return isThere ? last : undefined;
   }
 
-  /** The counters of a user who was stored before: of its local day and both its spans. */
+  /** The counters of a stored user for the instant's local day and both spans. */
   ofStored(user: UserAccount, { atMs, day }: Instant): UserDay {
     const at = spansAt(user, { atMs, day });
     const key = dayKeyText(user, at);
@@ -36,7 +36,9 @@ export class UserDays {
     return counters;
   }
 
-  /** A new user's touch is decided only at the end of the batch: until then its instants are kept apart. */
+  /**
+   * The counters of a new user at one instant. Instants stay apart until the end of the batch decides the user's touch.
+   */
   ofNew(user: UserAccount, { atMs, day }: Instant): UserDay {
     const key = `${userKeyText(user)}\t${atMs}`;
     let instant = this.#instants.get(key);
@@ -47,12 +49,12 @@ export class UserDays {
     return instant.counters;
   }
 
-  /** Days of users who were stored before. */
+  /** Days of stored users. */
   storedUsers(): UserDay[] {
     return [...this.#stored.values()];
   }
 
-  /** Days of new users, once attribution is decided: their spans are counted from the touch. */
+  /** Days of new users. Call it after attribution: spans are counted from the touch. */
   newUsers(): UserDay[] {
     if (this.#new) return this.#new;
     const days = new Map<string, UserDay>();

@@ -3,7 +3,7 @@ import type { UserAccount } from "../../db/user-account.ts";
 import { LIMITS } from "../../limits.ts";
 import type { FreshTouch } from "../touch/fresh-touches.ts";
 
-/** Which plans and ads belong to which campaigns, as the touches and users of a batch tell it. Each pair once. */
+/** The campaign of each plan and ad that the touches and users of a batch name, each pair once. */
 export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly UserAccount[]): AdCampaign[] {
   const seen = new Map<string, AdCampaign>();
   const note = (source: Omit<AdCampaign, "level" | "objectId">, ids: { gid: string; aid: string }) => {
@@ -24,7 +24,7 @@ export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly Us
   return [...seen.values()];
 }
 
-/** A text that is no id at all can be longer than an index takes. */
+/** Whether a text can be an ad id. Junk sent in its place can be longer than an index entry allows. */
 export function isAdKey(text: string): boolean {
   return text !== "" && Buffer.byteLength(text) <= LIMITS.dimensionBytes;
 }

@@ -17,10 +17,10 @@ import { type Arrival, heldSource, keysOf, registrationOf, sourceOf, subjectOf }
 
 /** A registration or a return of a user, with the keys that it brought. */
 type Arrived = { user: UserAccount; arrival: Arrival; isReturn: boolean; keys: Key[] };
-/** … on its way to a decision. */
+/** An arrival that is to be decided. */
 type Case = Arrived & Question;
 
-/** What is to be written and deleted, and the users whose touch has changed. */
+/** The decisions and keys to write, the decisions to delete, and the users whose touch has changed. */
 export type Decided = {
   decisions: StoredDecision[];
   withdrawn: DecisionKey[];
@@ -29,9 +29,9 @@ export type Decided = {
 };
 
 /**
- * Decides where every user came from of whom the batch brought something new. A decision counts the touches up to the
- * last journal entry that concerns the user (an entry of the user's own, or a touch that shares a key with the user) and
- * none behind it. So the result does not depend on how the journal is cut into batches.
+ * Decides the source of every user about whom the batch brings something new. A decision counts the touches up to the
+ * last journal entry that concerns the user (an entry of the user's own, or a touch that shares a key with the user)
+ * and none after it. So the result does not depend on how the journal is cut into batches.
  */
 export async function decideUsers(tx: pg.PoolClient, facts: Pick<Facts, "settings" | "users">): Promise<Decided> {
   const { settings, users } = facts;
@@ -60,10 +60,10 @@ export async function decideUsers(tx: pg.PoolClient, facts: Pick<Facts, "setting
   return { decisions, withdrawn, keys: uniqueKeys([...users.open.pastKeys, ...cases.flatMap(keysOfArrived)]), moved };
 }
 
-/** The platforms of the campaigns that registrations name, by app and campaign: most name none. */
+/** The platforms of the campaigns that registrations name, by app and campaign. Most registrations name none. */
 type CampaignPlatforms = ReadonlyMap<string, string>;
 
-/** Like the rules, campaigns count as they are set now. */
+/** Campaigns, like rules, apply as they are set now. */
 async function loadPlatforms(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<CampaignPlatforms> {
   const named = users.flatMap(({ appId, launch, returned }) =>
     [launch.campaignId, returned?.launch.campaignId].flatMap((id) =>
@@ -75,8 +75,8 @@ async function loadPlatforms(tx: pg.PoolClient, users: readonly UserAccount[]): 
 }
 
 /**
- * The keys that a user has at the moment. An entry that may change them is preceded by this where the batch has brought
- * something of the user already: in a batch of its own, what came before would have left these keys in the table.
+ * The keys that a user has before an entry that may change them. They must be kept when an earlier entry of the same
+ * batch was about the user: had that entry been in a batch of its own, the keys would be in the table.
  */
 export function keysAtHand({ settings, users }: Facts, user: UserAccount): GainedKey[] {
   const gainedAt = users.open.heardAt(user);
@@ -108,7 +108,7 @@ function casesOf({ settings, users }: Pick<Facts, "settings" | "users">, platfor
   });
 }
 
-/** The registration before the return: the return is judged against what the registration came to. */
+/** The user's arrivals, registration first: the return is judged against the registration's outcome. */
 function arrivalsOf(user: UserAccount, rules: RuleBook): Arrived[] {
   const registration = registrationOf(user);
   const arrived = [{ user, arrival: registration, isReturn: false, keys: keysOf(user, registration) }];
@@ -118,20 +118,20 @@ function arrivalsOf(user: UserAccount, rules: RuleBook): Arrived[] {
   return arrived;
 }
 
-/** More touches under a key can only change something while no click has won by the surest method. */
+/** Whether more touches under a key can change the decision: only while no click has won by the surest method. */
 function isOpen({ subject, rules }: Question, found: readonly FoundTouch[]): boolean {
   const { verdict } = decide(subject, found, rules);
   if (verdict.kind !== "attributed" || verdict.method === "reported") return verdict.method !== "reported";
   return !(verdict.method === METHODS[0] && verdict.touch?.kind === "click");
 }
 
-/** A registration that is judged again does not take back what a later return came to. */
+/** Settles the registration. Judging it again does not undo a later return that won. */
 function settleRegistration(user: UserAccount, source: Source): number {
   if (user.decisionNumber <= 1) Object.assign(user, source, { decisionNumber: 1 });
   return 1;
 }
 
-/** The return has won the user. What held before is kept with it, for the case that it is withdrawn. */
+/** Settles a return that has won the user. It keeps the source it replaces, in case it is withdrawn. */
 function settleReturn(user: UserAccount, source: Source): number {
   const returned = user.returned!;
   const held = { number: user.decisionNumber, source: heldSource(user) };
@@ -144,12 +144,13 @@ function settleReturn(user: UserAccount, source: Source): number {
 }
 
 /**
- * The return has not won the user, or no longer does: by what is known now, a surer touch is not new. Then the decision
- * before it holds again, as if more had been known from the beginning, so that cuts between batches change nothing.
+ * Withdraws a return that has not won the user, or no longer does because a surer touch turned out not to be new. The
+ * decision before it holds again, as if everything had been known from the beginning, so that cuts between batches
+ * change nothing.
  */
 function withdrawReturn(user: UserAccount, registration: Source): DecisionKey[] {
   const { earlier, ...returned } = user.returned!;
-  // An earlier version did not keep what held before a second return: its decision stays.
+  // An earlier version did not keep the source before a second return, so its decision stays.
   if (returned.number === 0 || (returned.number > 2 && !earlier)) return [];
   const { appId, clientId } = user;
   user.returned = { ...returned, number: 0 };
@@ -157,7 +158,10 @@ function withdrawReturn(user: UserAccount, registration: Source): DecisionKey[] 
   return [{ appId, clientId, number: returned.number }];
 }
 
-/** A return wins the user for a touch that is newer than the last decision; without long silence, by `reclickDays`. */
+/**
+ * Whether a return wins the user: its touch must be newer than the last decision, and by `reclickDays` unless the user
+ * was long silent.
+ */
 function isNewTouch(user: UserAccount, source: Source, reclickDays: number): boolean {
   const { returned } = user;
   if (!returned || source.adPlatform === "") return false;
@@ -187,7 +191,7 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
       reported: subject.reported ?? null,
       keys: [...new Set(keys.map(({ by }) => by))].sort(),
     },
-    // What is needed to explain the decision and to make it again; the rest stays with the touch.
+    // Only what explains the decision and lets it be made again; the other details stay with the touch.
     candidates: candidates.map((candidate) => ({ ...candidate, touch: { ...candidate.touch, details: {} } })),
   };
 }

@@ -21,10 +21,12 @@ import { newUser } from "../facts/new-user.ts";
 import { osOf } from "./registration.ts";
 import type { Stored } from "./stored.ts";
 
-/** One entry on its way into the facts: whose events they are, and what they are judged by. */
+/** One entry being applied: the user whose events it holds, and the settings that judge them. */
 type Taken = { facts: Facts; stored: Stored; head: EntryHead; app: AppSetting; user: UserAccount };
 
-/** Takes in the events of one entry, in the order sent. Every event ends in exactly one place of the ledger. */
+/**
+ * Applies the events of one entry in the order sent. Every event is counted under exactly one outcome in the ledger.
+ */
 export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Stored): void {
   const { head } = entry;
   const { ledger, eventRows } = facts.tallies;
@@ -75,7 +77,7 @@ function userOf(facts: Facts, entry: EventsEntry, app: AppSetting): UserAccount 
   if (entry.events.length === 0) return known ?? newUser(entry.user, head.at, app);
   if (head.registered === "unknown" && !known?.isRegistered) return undefined;
   if (known) return known;
-  // The app does not ask for a registration: the first event makes the client known.
+  // The app does not require a registration, so the first event creates the user.
   const user = newUser(entry.user, head.at, app);
   facts.users.put(user);
   countersAt(facts, user, { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: head.at });
@@ -112,7 +114,7 @@ function applyEvent(taken: Taken, event: SentEvent): void {
   if (event.payment) applyPayment(taken, event, event.payment, counters);
 }
 
-/** For those who are to be told: the platform that brought the user, or the app's own systems. */
+/** Notes an event that is to be reported to the platform that brought the user, or to the app's own systems. */
 function noteEvent(
   { facts, user, head }: Taken,
   book: PostbackBook,
@@ -126,7 +128,7 @@ function noteEvent(
   if (book.own.events.has(name)) facts.tallies.ownEvents.push({ user, event, receivedAtMs: head.at });
 }
 
-/** The user's ids at an analytics service, shown as user$ta_…. */
+/** Stores the user's ids at an analytics service, shown as user$ta_…. */
 function bindThirdPlatform(facts: Facts, user: UserAccount, event: SentEvent): void {
   const { $ta_account_id, $ta_distinct_id } = event.properties;
   applyOperation(facts, user, "profile_set", {
@@ -135,7 +137,7 @@ function bindThirdPlatform(facts: Facts, user: UserAccount, event: SentEvent): v
   });
 }
 
-/** A profile is read and written whole with every event of its user, so it must stay small whatever was admitted. */
+/** Changes a profile within its size limit: it is read and written whole with every event of its user. */
 function applyOperation(
   { users, tallies }: Facts,
   user: UserAccount,
@@ -149,7 +151,7 @@ function applyOperation(
   tallies.leftOut += leftOut;
 }
 
-/** `counters`: those of the event's instant. */
+/** `counters`: the user's counters at the event's instant. */
 function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, counters: UserDay): void {
   const { facts, stored, head, app, user } = taken;
   const { traceId } = payment;
@@ -182,7 +184,7 @@ function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, coun
   noteMoments(facts, user, orderMoments(order, user.registeredDay));
 }
 
-/** Names that the app has not seen before; only collect is free to bring them. */
+/** Notes names that the app has not used before. Only collect may bring new ones. */
 function noteNames({ facts, stored, head }: Taken, event: SentEvent): void {
   if (head.kind !== "collect") return;
   const { app: appId, at: atMs } = head;

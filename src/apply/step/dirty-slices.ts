@@ -7,8 +7,8 @@ import { COHORT_DAYS, type Placement, RETENTION_DAYS, type Slice } from "../../d
 import type { Facts } from "../facts/facts.ts";
 
 /**
- * Marks the slices of the cube that a batch changes, in the batch's own transaction. Days on which old users are merely
- * active do not touch the days they came on: else every batch would make the whole past count again.
+ * Marks the slices of the cube that a batch changes, in the batch's own transaction. Plain activity of existing users
+ * does not mark the days on which they came: otherwise every batch would recount the whole past.
  */
 export async function markDirty(
   tx: pg.PoolClient,
@@ -27,7 +27,8 @@ export async function markDirty(
   const days = tallies.days.storedUsers();
   for (const day of tallies.days.newUsers()) slices.add(day.appId, "occurred", day.day);
   for (const day of days) addDay(slices, users.find(day), day);
-  // Who stands elsewhere now does so on every day; who did something earlier than known is not new on the later days.
+  // A moved user is counted elsewhere on every day. A user with newly known earlier activity is no longer new on later
+  // days.
   const late = days.filter((day) => day.day < (users.before(day)?.latestDay ?? ""));
   const elsewhere = [...(await loadDaysOfUsers(tx, moved)), ...(await loadLaterDays(tx, late))];
   for (const { appId, day } of [...elsewhere, ...(await loadAcceptedDays(tx, placed))]) {
@@ -36,7 +37,7 @@ export async function markDirty(
   await markSlices(tx, slices.list(), receivedAtMs);
 }
 
-/** What a stored user did on a day, as far as it shows on other days too. */
+/** Marks the slices that a stored user's day changes, including those of other days that show it. */
 function addDay(slices: DirtySlices, user: UserAccount | undefined, day: UserDay): void {
   slices.add(day.appId, "occurred", day.day);
   if (!user) return;

@@ -8,10 +8,10 @@ import type { ErasureContext } from "../facts/erasures.ts";
 
 /**
  * Takes a user out of the tables, and marks every slice of the cube in which the user was counted. The ledger stays: it
- * says what became of events when they came, and names nobody.
+ * counts the outcomes of events and names nobody.
  *
- * The entry stands in the journal behind everything that it erases, so that a replay ends without the user too. What
- * comes by another way (see BatchUsers.isErased) is kept out by the note that is made here.
+ * The entry follows everything that it erases in the journal, so that a replay ends without the user too. The note made
+ * here keeps out what arrives outside that order (see BatchUsers.isErased).
  */
 export async function applyErasure(
   tx: pg.PoolClient,

@@ -6,7 +6,7 @@ import { md5 } from "../../domain/user/identity.ts";
 import type { Facts } from "../facts/facts.ts";
 import { createdAt, type Row } from "./postback-row.ts";
 
-/** What the app's own systems are told of a batch: where users came from, and the events they asked for. */
+/** Callbacks to the app's own systems for a batch: the sources of users, and the events that were asked for. */
 export function callbackRows(
   { settings, tallies }: Facts,
   { placed, receivedAtMs }: { placed: readonly UserAccount[]; receivedAtMs: number },
@@ -14,7 +14,7 @@ export function callbackRows(
   const attributions = placed.flatMap((user) => {
     if (!user.isRegistered || !settings.of(user.appId).book?.own.attribution) return [];
     const content = attributionOf(user);
-    // Told once of each source, however often the user is decided on.
+    // Each source is sent once, however often the user is decided again.
     const subject = md5(JSON.stringify(content));
     return [
       rowOf(user, {
@@ -44,7 +44,7 @@ export function callbackRows(
   return [...attributions, ...events];
 }
 
-/** Where a user came from, by the names of the reports. */
+/** A user's source, under the reports' field names. */
 function attributionOf(user: UserAccount): JsonObject {
   return {
     ad_platform: user.adPlatform,

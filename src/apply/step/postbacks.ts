@@ -21,8 +21,7 @@ import { callbackRows } from "./own-callbacks.ts";
 import { createdAt, type Row } from "./postback-row.ts";
 
 /**
- * Judges the moments of a batch, once it is decided where its users came from, and writes into the batch's orders what
- * becomes of them.
+ * Judges the moments of a batch, after attribution, and writes the resulting postback status into the batch's orders.
  */
 export function judgeMoments({ settings, users, tallies }: Facts, decided: Decided): Row[] {
   const returns = decided.decisions.flatMap(({ appId, clientId, number, atMs }) => {
@@ -39,7 +38,7 @@ export function judgeMoments({ settings, users, tallies }: Facts, decided: Decid
 
 function rowsOf(settings: AppSettings, { user, occurrence }: UserMoment): Row[] {
   const { book } = settings.of(user.appId);
-  // Who turns out to be history at the end of the batch was so all along.
+  // A user found to be history by the end of the batch was history all along.
   if (!book || user.isHistory) return [];
   return book.judge(occurrence, user).map(({ eventType, subject, status, reason, ruleId, cents }) => ({
     postback: {
@@ -63,7 +62,7 @@ function rowsOf(settings: AppSettings, { user, occurrence }: UserMoment): Row[] 
   }));
 }
 
-/** New orders are written with what they show, so that hardly any of them is written twice. */
+/** Sets the postback status of new orders before they are inserted, so that hardly any is written twice. */
 function showInNewOrders(orders: readonly Order[], rows: readonly Row[]): void {
   const told = new Map<string, { statuses: Set<PostbackStatus>; isPassed: boolean }>();
   for (const { postback } of rows) {
@@ -80,8 +79,8 @@ function showInNewOrders(orders: readonly Order[], rows: readonly Row[]): void {
 }
 
 /**
- * Stores what is to be told, in the transaction that justifies it. Users who turn out to have come from elsewhere are
- * judged anew as a whole, as far as nobody has been told yet.
+ * Stores postbacks in the transaction that justifies them. When a user's source has changed, all moments of that user
+ * are judged again, except those already sent.
  */
 export async function writePostbacks(
   tx: pg.PoolClient,
@@ -115,7 +114,7 @@ export async function writePostbacks(
       .filter(({ postback }) => postback.status === POSTBACK_STATUS.waiting)
       .map(({ postback, lane, content }) => ({ ...postback, lane, content, dueAtMs: postback.changedAtMs })),
   );
-  // New orders show it from the start, unless there was one of theirs before them, or it is told of another order.
+  // New orders were inserted with their status, unless their postback was stored earlier or for another order.
   const shown = new Set(stored.map(({ postback }) => `${postbackKeyText(postback)}\t${postback.traceId}`));
   const untold = live.filter(({ postback }) => !shown.has(`${postbackKeyText(postback)}\t${postback.traceId}`));
   await showPostbacksInOrders(tx, [...earlier, ...withdrawn, ...ordersOf(again), ...ordersOf(untold)]);
@@ -128,7 +127,7 @@ async function judgeAgain(tx: pg.PoolClient, settings: AppSettings, moved: reado
     if (!book) continue;
     const users = moved.filter((user) => user.appId === appId);
     const moments = await loadPastMoments(tx, users, { book, calendar });
-    // In the order in which they came, as they were judged the first time.
+    // In the order of receipt, as they were judged the first time.
     moments.sort((left, right) => left.occurrence.receivedAtMs - right.occurrence.receivedAtMs);
     for (const moment of moments) rows.push(...rowsOf(settings, moment));
   }
@@ -139,7 +138,7 @@ function ordersOf(rows: readonly Row[]): OrderOfPostback[] {
   return rows.map(({ postback }) => postback).filter(({ traceId }) => traceId !== "");
 }
 
-/** Of the same thing in one batch the first one counts, except that one which is told comes before one which is not. */
+/** One row per key: the first, unless it was skipped and a later one for the same order will be sent. */
 function onePerKey(rows: readonly Row[]): Row[] {
   const byKey = new Map<string, Row>();
   for (const row of rows) {
@@ -147,7 +146,7 @@ function onePerKey(rows: readonly Row[]): Row[] {
     const known = byKey.get(key);
     if (!known) byKey.set(key, row);
     const isSame = known?.postback.traceId === row.postback.traceId;
-    // As in the table, where the first one may have been a batch earlier.
+    // Keeps the first row's creation time, as the table does when the first row came in an earlier batch.
     if (known && isSame && known.postback.status > row.postback.status) {
       byKey.set(key, { ...row, postback: { ...row.postback, createdAtMs: known.postback.createdAtMs } });
     }

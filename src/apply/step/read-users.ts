@@ -15,8 +15,8 @@ import { LOOK_BACK_MS_MIN, type SortedTouches } from "../touch/touches.ts";
 type Read = { entries: readonly DecodedEntry[]; settings: AppSettings; touches: SortedTouches };
 
 /**
- * The users whom a batch is about: those of its entries, and those whom one of its touches may have brought. Undefined:
- * their profiles are too large together, and the batch has to be applied in parts.
+ * Reads the users of a batch: those of its entries, and those whom one of its touches may have brought. Undefined when
+ * their profiles are too large together and the batch must be applied in parts.
  */
 export async function readUsers(
   tx: pg.PoolClient,
@@ -35,7 +35,7 @@ export async function readUsers(
   return new BatchUsers(stored, { open: new OpenDecisions(fresh, concerns), erasures });
 }
 
-/** An entry that stands alone is applied however large the profiles are. */
+/** A single entry is applied however large its profiles are. */
 async function loadStored(
   tx: pg.PoolClient,
   keys: readonly UserKey[],

@@ -16,7 +16,9 @@ import { newUser } from "../facts/new-user.ts";
 import { keysAtHand } from "./attribution.ts";
 import { launchOf } from "./source.ts";
 
-/** register, initialize, attributed, device_info and update_data: everything that is about the user itself. */
+/**
+ * Applies register, initialize, attributed, device_info, update_data and Apple's answer: entries about the user itself.
+ */
 export function applyUserEntry(facts: Facts, entry: UserEntry): void {
   const { head, body } = entry;
   const { users, tallies } = facts;
@@ -58,7 +60,7 @@ export function applyUserEntry(facts: Facts, entry: UserEntry): void {
   }
 }
 
-/** The first registration: it fixes the instant, the source and the place. */
+/** The first registration, which fixes the instant, the source and the place. */
 function registered(facts: Facts, entry: UserEntry, implicit: UserAccount | undefined): UserAccount {
   const { head, body } = entry;
   const { calendar } = facts.settings.of(head.app);
@@ -80,7 +82,7 @@ function registered(facts: Facts, entry: UserEntry, implicit: UserAccount | unde
   });
   facts.users.put(user);
   const at = { atMs: user.registeredAtMs, day: user.registeredDay, receivedAtMs: head.at };
-  // The registration itself makes its day an active one. The time zone may have changed since a client sent its first event.
+  // The registration makes its day active. The time zone may have changed since the client's first event.
   countersAt(facts, user, { ...at, day: calendar.dayOf(user.registeredAtMs) });
   noteMoments(facts, user, registrationMoments(at));
   noteAsaToken(facts, entry);
@@ -94,7 +96,7 @@ function instantOf(head: EntryHead, body: JsonObject, history: JsonObject | unde
   return typeof given === "number" && given > 0 && given < TIME_UNTIL_MS ? Math.floor(given) : head.at;
 }
 
-/** The fields of the interface; whatever else a caller adds is not ours to keep. */
+/** The fields of the interface; any others that a caller adds are not kept. */
 const REPORTED = [
   ...["name", "channel", "version", "turbo_promoted_object_id", "active_time", "active_ip", "click_time", "click_ip"],
   ...["click_company", "ad_data", "os_type"],
@@ -104,7 +106,7 @@ function reportOf(body: JsonObject): JsonObject {
   return Object.fromEntries(REPORTED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]!]])));
 }
 
-/** A second registration brings name, version, ids and device up to date, and leaves instant and source alone. */
+/** A second registration updates name, version, ids and device, and leaves instant and source alone. */
 function registeredAgain(facts: Facts, user: UserAccount, entry: UserEntry): UserAccount {
   const { head, body } = entry;
   const { rules } = facts.settings.of(user.appId);
@@ -112,14 +114,14 @@ function registeredAgain(facts: Facts, user: UserAccount, entry: UserEntry): Use
     facts.users.needDecisions(user, entry.from);
     noteReturn(user, head, body, rules.app);
   }
-  // A token may not have been ready the first time. After a day it is about another download than the one that counts.
+  // The token may not have been ready the first time. After a day it belongs to a later download, which does not count.
   if (head.at < user.registeredAtMs + DAY_MS) noteAsaToken(facts, entry);
   user.name = textOf(body.name) || user.name;
   if (typeof body.version === "number") user.version = body.version;
   return withDevice(withIds(user, body), isObject(body.device_info) ? body.device_info : {});
 }
 
-/** One return lasts a day: later calls within it are the same visit. */
+/** Whether a registration is a new return. A return lasts a day: later calls within it are the same visit. */
 function isReturn({ registeredAtMs, returned }: UserAccount, { at }: EntryHead): boolean {
   return at >= registeredAtMs + DAY_MS && !(returned && at < returned.atMs + DAY_MS);
 }
@@ -144,7 +146,7 @@ function noteAsaToken({ tallies }: Facts, { head, body, user }: UserEntry): void
   tallies.asaTokens.push({ kind: "waiting", ...user, token, receivedAtMs: head.at });
 }
 
-/** A click id that comes after the registration counts as if it had come with it. */
+/** Adds a click id that comes after the registration; it counts as if it had come with it. */
 function withClickId(user: UserAccount, body: JsonObject): UserAccount {
   const { clickId, mediaType } = launchOf(body, undefined);
   if (clickId !== undefined) user.launch = { ...user.launch, clickId, ...(mediaType !== undefined && { mediaType }) };
@@ -166,7 +168,7 @@ function withDevice(user: UserAccount, sent: JsonObject): UserAccount {
   return user;
 }
 
-/** The device type of the reports, from os_type, os_name or `$os`, which every client spells in its own way. */
+/** The reports' device type, from os_type, os_name or `$os`, which clients spell in different ways. */
 export function osOf(text: string): "ios" | "android" | "unknown" {
   const lower = text.toLowerCase();
   if (/^(ios|iphone|ipad)/.test(lower)) return "ios";

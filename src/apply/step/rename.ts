@@ -5,7 +5,7 @@ import type { RenameEntry } from "../entry/decode.ts";
 import type { BatchUsers } from "../facts/batch-users.ts";
 import { allKeysOf } from "./source.ts";
 
-/** Gives a client another id. An id that somebody already has is not given away: the rename then changes nothing. */
+/** Gives a client another id. When another client already has that id, the rename changes nothing. */
 export async function applyRename(tx: pg.PoolClient, users: BatchUsers, entry: RenameEntry): Promise<void> {
   if (users.isErased(entry)) return;
   const { appId, clientId } = entry.user;

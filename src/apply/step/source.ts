@@ -10,7 +10,7 @@ import { apple, appleTouchedAtMs } from "../../platform/apple/link.ts";
 import { adDataOf, fieldsOf, type Platform } from "../../platform/platform.ts";
 import { PLATFORMS_WITH_LINKS, platformNamed, platformOfLink, readLaunchQuery } from "../../platform/registry.ts";
 
-/** What a user's own words say about the source: the launch query, or what Apple answered. */
+/** The source that the user's own data names: the launch query, or Apple's answer. */
 type LaunchSource = { platform: Platform; ids: AdIds; adData: JsonObject };
 
 /** A registration, or a return, that is to be attributed. */
@@ -46,7 +46,7 @@ export function subjectOf(user: UserAccount, arrival: Arrival, campaigns: (id: s
   return { atMs: arrival.atMs, launch, campaign, reported: reportedPlatform(user) };
 }
 
-/** Attributed register and history speak for the user once and for all. */
+/** The platform reported by an attributed registration or by history, which is final. */
 function reportedPlatform(user: UserAccount): string | undefined {
   if (user.reported) return platformNamed(cleanValue(user.reported.click_company))?.name ?? "";
   return user.launch.company || undefined;
@@ -72,7 +72,7 @@ function launchKeys(launch: Launch): Key[] {
   const clickId = launch.clickId ?? "";
   const named = source?.platform ?? platformNamed(launch.mediaType ?? "");
   const field = fieldsOf({ ...source?.adData, ...(clickId !== "" && { click_id: clickId }) });
-  // A click id without the name of a platform that we know can be of any of them, or of one that is called by that name.
+  // A click id without a known platform can belong to any platform with links, or to a custom one of that name.
   const other = platformOfLink(launch.mediaType ?? "");
   const any = clickId === "" ? [] : [...PLATFORMS_WITH_LINKS, ...(other ? [other] : [])];
   const platforms = named ? [named] : any;
@@ -99,7 +99,7 @@ export function heldSource(user: UserAccount): Source {
   return { adPlatform, turboPromotedObjectId, touchedAtMs, adData, method, advertiserId, gid, aid, cid, csite };
 }
 
-/** Writes a verdict out into the columns of the user. */
+/** The user's source columns for a verdict. */
 export function sourceOf(user: UserAccount, arrival: Arrival, verdict: Verdict): Source {
   const source = fullSource(user, arrival, verdict);
   return {
@@ -142,7 +142,7 @@ function fullSource(user: UserAccount, arrival: Arrival, verdict: Verdict): Sour
   };
 }
 
-/** A touch in the words of its platform's own ad_data. */
+/** A touch as ad_data, in its platform's own field names. */
 function touchAdData(touch: Touch): JsonObject {
   const { advertiserId: advertiser_id, gid, aid, cid, csite, details } = touch;
   const parameters: Record<string, string> = { ...details, advertiser_id, gid, aid, cid, csite };

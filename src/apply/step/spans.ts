@@ -12,8 +12,8 @@ import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import { dayKeyText, newUserDay, spansAt } from "../facts/user-days.ts";
 
 /**
- * Counts the days of users anew whose touch has changed: spans are counted from the touch, so every one of their rows
- * may move. Reads the events and orders that are stored, those of the batch at hand included.
+ * Recounts the days of users whose touch has changed: spans are counted from the touch, so any of their rows may move.
+ * Reads the stored events and orders, including those of the current batch.
  */
 export async function recountDays(
   tx: pg.PoolClient,
@@ -44,7 +44,7 @@ async function countDays(tx: pg.PoolClient, settings: AppSettings, users: readon
   }
   for (const row of await loadPayments(tx, users))
     countPayment(dayOf(byKey.get(userKeyText(row))!, row.atMs), row.cents);
-  // Days whose events were dropped keep the counters that they have.
+  // Days whose events were dropped keep their counters.
   const parts = await loadEventParts(tx);
   return [...days.values()].filter(({ day }) => parts.stateOf(day) !== "dropped");
 }

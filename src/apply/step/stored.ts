@@ -7,7 +7,7 @@ import { eventKeyText, orderKeyText } from "../entry/key-text.ts";
 import type { BatchUsers } from "../facts/batch-users.ts";
 import type { ObservedNames } from "../facts/observed-names.ts";
 
-/** What is stored already: events and orders of the batch, the days that events are kept of, and the names seen. */
+/** What is already stored: the batch's repeated events and orders, the open days, and the names seen. */
 export type Stored = {
   events: Set<string>;
   orders: Set<string>;
@@ -16,8 +16,8 @@ export type Stored = {
 };
 
 /**
- * Which of the batch's events are in the database already. An event later than every stored one of its user cannot be,
- * and that is nearly all of them: only the others are looked up.
+ * The batch's events that are already in the database. Only events no later than the user's latest stored one are
+ * looked up; nearly all events are later and therefore new.
  */
 export async function findEvents(
   tx: pg.PoolClient,
@@ -38,7 +38,7 @@ export async function findEvents(
   return new Set(found.map((event) => eventKeyText(event, event.fingerprint)));
 }
 
-/** Which of the batch's payments are orders in the database already. */
+/** The batch's payments that are already orders in the database. */
 export async function findOrders(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<Set<string>> {
   const keys: OrderKey[] = [];
   for (const entry of entries) {

@@ -3,7 +3,7 @@ import type { AppSettings } from "../facts/app-settings.ts";
 import type { FreshTouches } from "../touch/fresh-touches.ts";
 import { isAdKey } from "./ad-campaigns.ts";
 
-/** What the new touches of a batch add to the days of their campaigns. */
+/** The clicks and impressions that a batch's new touches add to their campaigns' days. */
 export function touchDaysOf(fresh: FreshTouches, settings: AppSettings): TouchDay[] {
   const days = new Map<string, TouchDay>();
   for (const { appId, touch } of fresh.list) {

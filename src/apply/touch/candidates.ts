@@ -11,14 +11,14 @@ import type { FreshTouches } from "./fresh-touches.ts";
 import { TouchIndex } from "./touch-index.ts";
 import { LOOK_BACK_MS_MIN } from "./touches.ts";
 
-/** One question put to the touches: which of those up to `seenUntil` in the journal share a key with this subject? */
+/** One question: which touches up to `seenUntil` in the journal share a key with this subject? */
 export type Question = { appId: number; subject: Subject; keys: readonly Key[]; rules: RuleBook; seenUntil: number };
 
 const HALF_HOUR_MS = 1_800_000;
 
 /**
- * The candidates of many subjects, found by a few statements. Under each key the newest touches are read first, a page
- * at a time; a further page is read only while `isOpen` says that what was found does not settle the question.
+ * Finds the candidates of many subjects with a few statements. Under each key the newest touches are read first, a page
+ * at a time; a further page is read only while `isOpen` says that the question is not settled yet.
  */
 export async function findCandidates(
   tx: pg.PoolClient,
@@ -54,7 +54,7 @@ export async function findCandidates(
       const count = counts.get(place);
       const isFull = count !== undefined && count.touches >= LIMITS.touchesPerKey;
       if (!count || !isFull || !isOpen(questions[question]!, results[question]!)) return [];
-      // Ties of an instant may be read twice; they are one candidate all the same.
+      // Touches of the same instant may be read twice; each is still one candidate.
       const untilMs = Math.min(count.oldestMs, lookup.untilMs - 1);
       return [{ question, key, lookup: { ...lookup, untilMs } }];
     });
@@ -67,7 +67,7 @@ function lookupOf({ appId, subject, rules, seenUntil }: Question, key: Key): Ran
   return { appId, key: key.value, fromMs, untilMs: subject.atMs, seenUntil };
 }
 
-/** Puts the flags to what was found, for the questions that have something new. */
+/** Adds the fraud flags to the touches found, for the questions that have new ones. */
 async function judge(
   index: TouchIndex,
   questions: readonly Question[],
@@ -100,7 +100,7 @@ async function countAround(
     const { floodPerAddress, floodPerDevice } = rules.of(touch.platform);
     max = Math.max(max, floodPerAddress + 1, floodPerDevice + 1);
     const address = addressKey(touch.ip);
-    // What was touched after the registration does not count.
+    // Touches after the registration do not count.
     const untilMs = Math.min(touch.touchedAtMs + HALF_HOUR_MS, subject.atMs + 1);
     const hour = { appId, fromMs: touch.touchedAtMs - HALF_HOUR_MS, untilMs, seenUntil };
     const devices = floodPerDevice > 0 ? touchDeviceKeys((name) => touch.details[name] ?? "") : [];

@@ -7,29 +7,29 @@ import type { FreshTouch, FreshTouches } from "./fresh-touches.ts";
 
 /** One key of a new touch, and the range of arrival instants that the touch can explain. */
 type TouchedKey = { appId: number; key: string; fromMs: number; untilMs: number; touch: FreshTouch };
-/** Somebody who arrived at an instant under a key. */
+/** A user who arrived at an instant under a key. */
 type Holder = UserKey & { atMs: number };
 
 /** A key of a user, and the position of the entry that gave it. */
 export type GainedKey = KeyOfUser & { gainedAt: number };
 
 /**
- * Which users the new touches of a batch concern: those who share a key with a touch and stand before it in the journal,
- * stored or in the same batch. The touch may be what brought them, so they are decided again. Each key names only the
- * first few users in the order of their arrival: a key that thousands share identifies nobody.
+ * The users whom the new touches of a batch concern: those who share a key with a touch and precede it in the journal,
+ * stored or in the same batch. The touch may be what brought them, so they are decided again. Each key yields only the
+ * first few users in order of arrival: a key that thousands share identifies nobody.
  */
 export class Concerns {
   readonly #keys: readonly TouchedKey[];
-  /** Those who were stored before the batch, by the number of the key. */
+  /** Users who were stored before the batch, by the index of the key. */
   readonly #stored = new Map<number, Holder[]>();
-  /** Where touches stand that concern each of them. */
+  /** The positions of the touches that concern each stored user. */
   readonly #touchedAt = new Map<string, number[]>();
 
   private constructor(keys: readonly TouchedKey[]) {
     this.#keys = keys;
   }
 
-  /** `windowMs`: how long after a touch of the app a user may arrive whom it has brought. */
+  /** `windowMs`: how long after a touch a user of the app may arrive and still be attributed to it. */
   static async load(tx: pg.PoolClient, fresh: FreshTouches, windowMs: (appId: number) => number): Promise<Concerns> {
     const keys = fresh.list.flatMap((touch) => {
       const { appId } = touch;
@@ -55,7 +55,7 @@ export class Concerns {
     return this.#touchedAt.get(userKeyText(user))?.some((position) => position >= from && position < until) ?? false;
   }
 
-  /** The position of the last touch that concerns each user, given the keys that users got in the batch. */
+  /** The position of the last touch that concerns each user, given the keys that users gained in the batch. */
   positions(gained: readonly GainedKey[]): Map<string, number> {
     const byKey = new Map<string, GainedKey[]>();
     for (const one of gained) pushTo(byKey, `${one.appId} ${one.key}`, one);
@@ -73,7 +73,7 @@ export class Concerns {
   }
 }
 
-/** Users who got the key before the touch in the journal, at most as many as count. */
+/** Users who gained the key before the touch in the journal, up to the limit. */
 function gainedBefore({ touch, fromMs, untilMs }: TouchedKey, gained: readonly GainedKey[]): Holder[] {
   const found: Holder[] = [];
   for (const one of gained) {
@@ -83,13 +83,13 @@ function gainedBefore({ touch, fromMs, untilMs }: TouchedKey, gained: readonly G
   return found;
 }
 
-/** Each holder once: a stored user may have got the same key again in the batch. */
+/** The first holders, each once: a stored user may have gained the same key again in the batch. */
 function firstOf(holders: readonly Holder[]): Holder[] {
   const unique = [...new Map(holders.map((holder) => [`${holder.atMs} ${holder.clientId}`, holder])).values()];
   return unique.length <= LIMITS.usersPerLateTouch ? unique : unique.sort(byArrival).slice(0, LIMITS.usersPerLateTouch);
 }
 
-/** In the order of the table: ids by their bytes. */
+/** The table's order, which compares ids by their bytes. */
 function byArrival(left: Holder, right: Holder): number {
   return left.atMs - right.atMs || Buffer.compare(Buffer.from(left.clientId), Buffer.from(right.clientId));
 }

@@ -4,15 +4,15 @@ import type { ReadTouch } from "../../platform/link.ts";
 /** A touch that a batch has brought and that was not stored before. */
 export type FreshTouch = ReadTouch & {
   appId: number;
-  /** The Monday of the week whose partition will hold it. */
+  /** The Monday of the week whose partition will hold the touch. */
   week: string;
-  /** Where its entry stands in the journal. */
+  /** The position of its entry in the journal. */
   position: number;
 };
 
 /**
- * The new touches of a batch. They are stored only after its decisions are made, because each decision may count only
- * those up to its own journal position.
+ * The new touches of a batch. They are stored only after the batch's decisions, because each decision counts only
+ * touches up to its own journal position.
  */
 export class FreshTouches {
   readonly list: readonly FreshTouch[];
@@ -30,19 +30,19 @@ export class FreshTouches {
     }
   }
 
-  /** In the order of the journal. */
+  /** The touches under a key, in journal order. */
   under({ appId, key }: { appId: number; key: string }): readonly FreshTouch[] {
     return this.#byKey.get(`${appId} ${key}`) ?? [];
   }
 
-  /** The touches under a key up to the decision's position, in the form in which stored ones are read. */
+  /** The touches under a key up to the decision's position, in the same form as stored ones. */
   rowsUnder({ appId, key, seenUntil }: RangeLookup): KeyRow[] {
     const seen = this.under({ appId, key }).filter(({ position }) => position <= seenUntil);
     return seen.map(({ week, touch: { touchedAtMs, touchId } }) => ({ appId, key, touchedAtMs, touchId, week }));
   }
 }
 
-/** The keys under which a touch is stored: those by which users are found, and the one by which its address is counted. */
+/** The keys under which a touch is stored: those that find users, and the one that counts its address. */
 export function storedKeysOf({ keys, addressKey }: Pick<FreshTouch, "keys" | "addressKey">): string[] {
   return [...keys.map((key) => key.value), ...(addressKey === undefined ? [] : [addressKey])];
 }

@@ -14,13 +14,13 @@ import { LIMITS } from "../../limits.ts";
 import type { FreshTouches } from "./fresh-touches.ts";
 
 /**
- * The touches that a batch's decisions look into: the stored ones (everything under the batch's keys is read once, unless
- * that is a flood) and the batch's own, up to the position of each decision.
+ * The touches that a batch's decisions look up: the stored ones (everything under the batch's keys is read once, unless
+ * there are too many) and the batch's own, up to the position of each decision.
  */
 export class TouchIndex {
   readonly #tx: pg.PoolClient;
   readonly #fresh: FreshTouches;
-  /** By app and key, newest first; undefined for an app whose keys hold more than is read at once. */
+  /** Stored touches by app and key, newest first; undefined for an app whose keys hold too many to read at once. */
   readonly #rows = new Map<number, Map<string, KeyRow[]> | undefined>();
   readonly #prepared = new Set<string>();
   readonly #touches = new Map<string, Touch>();
@@ -31,7 +31,9 @@ export class TouchIndex {
     for (const { appId, touch } of fresh.list) this.#touches.set(touchKeyText(appId, touch.touchId), touch);
   }
 
-  /** `earlierMs`: how long before a look-up begins its keys may be counted. */
+  /**
+   * Reads the stored touches once, from `earlierMs` before each look-up begins, because counting reaches back that far.
+   */
   async prepare(lookups: readonly RangeLookup[], earlierMs: number): Promise<void> {
     for (const { appId, key } of lookups) this.#prepared.add(`${appId} ${key}`);
     for (const appId of new Set(lookups.map((lookup) => lookup.appId))) {
@@ -45,14 +47,14 @@ export class TouchIndex {
     }
   }
 
-  /** False only where the key was looked for, everything under it was read, and that is no more than `touches`. */
+  /** False only when all touches under the key have been read and there are no more than `touches`. */
   mayHoldMoreThan(touches: number, place: { appId: number; key: string }): boolean {
     const rows = this.#rows.get(place.appId);
     const isKnown = rows !== undefined && this.#prepared.has(`${place.appId} ${place.key}`);
     return !isKnown || (rows.get(place.key)?.length ?? 0) + this.#fresh.under(place).length > touches;
   }
 
-  /** The newest of each look-up, as many as a page holds. */
+  /** The newest touches of each look-up, at most one page. */
   async page(lookups: readonly RangeLookup[]): Promise<{ lookup: number; touch: Touch }[]> {
     const stored = await this.#newest(lookups);
     const found = lookups.flatMap((lookup, number) => {
@@ -91,7 +93,7 @@ export class TouchIndex {
     for (const [id, touch] of await loadTouches(this.#tx, [...missing.values()])) this.#touches.set(id, touch);
   }
 
-  /** How many touches each key has in [from, until), counted no further than `max`. */
+  /** The number of touches under each key in [from, until), counted up to `max`. */
   async count(lookups: readonly RangeLookup[], max: number): Promise<number[]> {
     const counts = lookups.map(() => 0);
     const byWeek = new Map<string, number[]>();
@@ -122,7 +124,7 @@ export class TouchIndex {
   }
 }
 
-/** Compares the partition's week, too: a touch with an impossible instant lies in another week than its own. */
+/** Also compares the partition's week: a touch with an impossible instant is stored in another week than its own. */
 function isInRange(row: KeyRow, { fromMs, untilMs }: RangeLookup): boolean {
   return row.touchedAtMs >= fromMs && row.touchedAtMs <= untilMs && row.week >= weekOf(fromMs);
 }

@@ -7,12 +7,12 @@ import { type FreshTouch, storedKeysOf } from "./fresh-touches.ts";
 
 export type TouchOutcome = "stored" | "duplicate" | "too_old" | "no_platform";
 
-/** What-if asks about windows wider than the ones in force, so touches are kept and looked for at least this long. */
+/** The minimum time that touches are kept and looked up: What-if tries windows wider than the ones in force. */
 export const LOOK_BACK_MS_MIN = 14 * DAY_MS;
 
 export type SortedTouches = { outcomes: { entry: TouchEntry; outcome: TouchOutcome }[]; fresh: FreshTouch[] };
 
-/** Tells the touches of a batch that are new from those that are not taken in. */
+/** Separates the new touches of a batch from those that are not stored. */
 export async function sortTouches(
   tx: pg.PoolClient,
   entries: readonly DecodedEntry[],
@@ -37,7 +37,7 @@ export async function sortTouches(
   return { outcomes, fresh: [...fresh.values()] };
 }
 
-/** In whatever week: a touch that is reported twice may carry another time the second time, or none. */
+/** Searches every week: a touch reported twice may carry another time the second time, or none. */
 async function alreadyStored(tx: pg.PoolClient, entries: readonly DecodedEntry[]): Promise<Set<string>> {
   const ids = entries.flatMap((entry) =>
     entry.kind === "touch" && entry.read ? [{ appId: entry.head.app, touchId: entry.read.touch.touchId }] : [],

@@ -5,7 +5,7 @@ import { type CopyStreamQuery, from as copyFrom } from "pg-copy-streams";
 
 export const ROWS_PER_CHUNK = 1_000;
 
-/** Rows on their way into one table: the database takes in the first ones while the caller still makes the others. */
+/** Streams rows into one table: the database stores the first ones while the caller still makes the others. */
 export class RowCopy {
   readonly #tx: pg.PoolClient;
   readonly #statement: CopyStatement;
@@ -16,7 +16,7 @@ export class RowCopy {
     this.#statement = statement;
   }
 
-  /** Rows in COPY's text form. Until `end`, nothing else can be asked of the connection. */
+  /** Writes rows in COPY's text form. Until `end`, the connection can run no other statement. */
   async write(rows: readonly string[]): Promise<void> {
     if (rows.length === 0) return;
     this.#open ??= this.#start();
@@ -50,7 +50,7 @@ export async function copyRows(tx: pg.PoolClient, statement: CopyStatement, rows
 
 /**
  * Puts rows into a temporary table, from which one statement then merges them into the real one. A transaction may do
- * this several times, so what an earlier time left there goes first.
+ * this several times, so earlier rows are deleted first.
  */
 export async function stageRows(
   tx: pg.PoolClient,
@@ -66,12 +66,12 @@ export type CopyStatement = `copy ${string} from stdin`;
 
 export const NULL = "\\N";
 
-/** A text as COPY reads it. Most texts hold none of the four characters, so they are looked for first. */
+/** A text as COPY reads it. Most texts hold none of the four special characters, so a test comes first. */
 export function copyText(text: string): string {
   return SPECIAL.test(text) ? text.replace(SPECIALS, (character) => ESCAPES[character]!) : text;
 }
 
-/** JSON holds no raw control characters; only its backslashes need care. */
+/** JSON text as COPY reads it. JSON holds no raw control characters, so only backslashes are escaped. */
 export function copyJson(json: string): string {
   return json.includes("\\") ? json.replaceAll("\\", "\\\\") : json;
 }

@@ -21,16 +21,16 @@ export type Database = {
 };
 
 /**
- * For reports: they can change nothing, and keep nobody else waiting. While little comes in a report may take all cores;
- * while much comes in it takes one, and that only as far as collection leaves it. Measured on two cores with reports
- * pulled without a pause: collection keeps 0.94 of its speed; with one pool for both it kept 0.62.
+ * Read-only pools for reports, which must not slow down collection. Under light intake a report may use all cores;
+ * under heavy intake it uses one, at low priority. Measured on two cores with reports pulled without a pause:
+ * collection keeps 0.94 of its speed; with one pool for both it kept 0.62.
  */
 export type ReportPools = { quiet: pg.Pool; busy: pg.Pool };
 
 export type OpenOptions = {
   log: Log;
   clock: Clock;
-  /** The last chance to refuse the database as it is: nothing in it has been changed yet. */
+  /** Called before anything in the database is changed; may throw to refuse it. */
   beforeMigrate?: (connection: Connection) => Promise<void> | undefined;
 };
 
@@ -69,7 +69,7 @@ export async function openDatabase(
   return { connection, pool, reportPools, stop };
 }
 
-/** What the database says of itself. On several nodes, the size is that of the one that is asked. */
+/** The database's version and size. With several nodes, the size is that of the node connected to. */
 export async function describeDatabase(executor: Executor): Promise<{ version: string; bytes: number }> {
   const [row] = await query<{ version: string; bytes: number }>(
     executor,
@@ -78,7 +78,7 @@ export async function describeDatabase(executor: Executor): Promise<{ version: s
   return row!;
 }
 
-/** How the pools of a server and of its command line are named; one of them is always connected. */
+/** The application names of a server's and the command line's pools; a running process always has one connected. */
 const OWN_POOLS = ["http", "apply", "apply lock", "postback", "cost", "report", "cli"].map(
   (name) => `touchpoint ${name}`,
 );
@@ -93,7 +93,7 @@ export async function countOtherProcesses(executor: Executor): Promise<number> {
   return row!.others;
 }
 
-/** Containers start in any order: an external database gets a while to come up. */
+/** Waits for an external database to come up, because containers start in any order. */
 async function untilThere(pool: pg.Pool, log: Log): Promise<void> {
   const startedMs = elapsedMs();
   for (;;) {

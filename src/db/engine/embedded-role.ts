@@ -8,22 +8,25 @@ import { query, sql } from "./sql.ts";
 
 export type LocalConnection = Connection & { kind: "local" };
 
-/** Who makes the cluster and everything in it that only a superuser can. Nothing is ever served by it. */
+/** The role that creates the cluster and everything that only a superuser can. It never serves requests. */
 export const SUPERUSER = "touchpoint";
-/** Who serves: owns the database and its tables, and nothing else. A statement can reach neither files nor programs. */
+/**
+ * The role that serves requests: it owns the database and its tables and nothing else. Its statements can reach neither
+ * files nor programs.
+ */
 const SERVER = "touchpoint_server";
 
 const superuserFile = (dataDir: string) => join(dataDir, "postgres-superuser.json");
 const connectionFile = (dataDir: string) => join(dataDir, "postgres-connection.json");
 
-/** How to reach a cluster that another process runs: the same on every start, once made. */
+/** The connection to a cluster that another process runs. Once made, it is the same on every start. */
 export function embeddedConnection(dataDir: string): Connection | undefined {
   return readConnection(connectionFile(dataDir));
 }
 
-/** For whoever has to do what only a superuser may: the operator, by hand. */
+/** The superuser's connection, for operators who must act by hand. */
 export function superuserConnection(dataDir: string): LocalConnection | undefined {
-  // In the first versions the superuser served, and its connection was the only one.
+  // The first versions served as the superuser and had only that connection.
   const known = readConnection(superuserFile(dataDir)) ?? readConnection(connectionFile(dataDir));
   return known?.user === SUPERUSER ? known : undefined;
 }
@@ -31,14 +34,14 @@ export function superuserConnection(dataDir: string): LocalConnection | undefine
 export function storeSuperuser(dataDir: string, connection: LocalConnection): void {
   if (JSON.stringify(readConnection(superuserFile(dataDir))) === JSON.stringify(connection)) return;
   const isOld = !existsSync(superuserFile(dataDir)) && existsSync(connectionFile(dataDir));
-  // What earlier versions have logged may hold values of properties, which nobody could erase there.
+  // Logs of earlier versions may hold property values, which could not be erased there.
   if (isOld) for (const end of ["", ".1"]) rmSync(join(dataDir, `postgres.log${end}`), { force: true });
   writeConnection(superuserFile(dataDir), connection);
 }
 
 /**
- * The connection by which is served. Its role is made, and given everything that earlier versions made as the superuser,
- * before the file names it: after a crash, that begins again.
+ * The connection that serves requests. Its role is created, and given everything that earlier versions created as the
+ * superuser, before the file names it, so that a crash repeats that work.
  */
 export async function serverConnection(
   options: { dataDir: string; log: Log },
@@ -66,8 +69,8 @@ async function asSuperuser(superuser: LocalConnection, work: (client: pg.Client)
 }
 
 /**
- * What goes wrong in the role's sessions is told to them and not written into PostgreSQL's log: nearly every message of a
- * failed statement can quote a value. What goes wrong in the background is still logged.
+ * Creates the role. Errors in its sessions are returned to them but not written to PostgreSQL's log, because nearly
+ * every message about a failed statement can quote a value. Errors in the background are still logged.
  */
 async function makeServerRole(client: pg.Client, password: string, log: Log): Promise<void> {
   const known = await query(client, sql`select 1 from pg_roles where rolname = ${SERVER}`);
@@ -77,7 +80,7 @@ async function makeServerRole(client: pg.Client, password: string, log: Log): Pr
   );
   await client.query(`alter role ${SERVER} set log_min_messages = 'log'`);
   await client.query(`alter database postgres owner to ${SERVER}`);
-  // Sequences of columns go with their tables. One statement at a time: all at once would need more locks than there are.
+  // Sequences of columns follow their tables. One statement at a time, because all at once would exceed the lock table.
   const moves = await query<{ statement: string }>(
     client,
     sql`select format('alter table %s owner to %I', c.oid::regclass, ${SERVER}::text) as statement from pg_class c
@@ -88,14 +91,14 @@ async function makeServerRole(client: pg.Client, password: string, log: Log): Pr
       order by c.oid`,
   );
   for (const { statement } of moves) await client.query(statement);
-  if (moves.length > 0) log.info({ tables: moves.length }, "The tables were given to a role that is no superuser.");
+  if (moves.length > 0) log.info({ tables: moves.length }, "The tables were given to a role that is not a superuser.");
 }
 
 function readConnection(file: string): LocalConnection | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, "utf8")) as LocalConnection) : undefined;
 }
 
-/** Written whole under another name, and on the disk when this returns: a crash leaves the old one or the new one. */
+/** Writes the file under another name, renames it and syncs the folder: a crash leaves the old file or the new one. */
 function writeConnection(file: string, connection: LocalConnection): void {
   writeFileSync(`${file}.draft`, JSON.stringify(connection), { mode: 0o600, flush: true });
   renameSync(`${file}.draft`, file);

@@ -37,7 +37,7 @@ const SPAWN_AGAIN_MS = 300;
 const READY_MS_MAX = 60_000;
 const STOP_MS_MAX = 60_000;
 const LOG_BYTES_MAX = 16 * 1024 * 1024;
-/** The longest path of a Unix socket that every system takes. */
+/** The longest Unix socket path that every system accepts. */
 const SOCKET_PATH_BYTES_MAX = 100;
 
 /**
@@ -59,7 +59,8 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   checkpoint_completion_target: "0.9",
   jit: "off",
   log_min_messages: "warning",
-  // Never what was sent: neither the statement that failed, nor its parameters, nor the row (see also embedded-role.ts).
+  // Never logs what was sent: neither the failed statement, nor its parameters, nor the row (see also
+  // embedded-role.ts).
   log_min_error_statement: "panic",
   log_statement: "none",
   log_parameter_max_length: "0",
@@ -68,7 +69,7 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   timezone: "UTC",
 };
 
-/** An eighth of the machine's memory, within reason: the keys of touches are read at random. */
+/** An eighth of the machine's memory, between 128 and 1,024 MiB: the keys of touches are read at random. */
 function sharedBuffersMb(): number {
   return Math.round(Math.min(1_024, Math.max(128, totalmem() / 8 / 1_048_576)));
 }
@@ -103,11 +104,13 @@ export async function startEmbeddedPostgres(options: { dataDir: string; log: Log
   }
 }
 
-/** How the superuser reaches the cluster. It stays the same, unless the folder has moved. */
+/** The superuser's connection to the cluster. It stays the same unless the folder has moved. */
 async function superuserFor(dataDir: string, folder: string): Promise<LocalConnection> {
   const known = superuserConnection(dataDir);
   if (!known && existsSync(clusterOf(folder))) {
-    throw new UsageError(`${dataDir} lacks postgres-superuser.json, by which its database is reached: put it back.`);
+    throw new UsageError(
+      `${dataDir} lacks postgres-superuser.json, which holds the connection to its database: restore that file.`,
+    );
   }
   const isThere = known !== undefined && (known.host === folder || !known.host.startsWith("/"));
   const superuser = isThere ? known : await newPlace(folder, known?.password ?? randomBytes(24).toString("hex"));
@@ -193,7 +196,7 @@ class Cluster {
     } finally {
       rmSync(passwordFile, { force: true });
     }
-    // Only a finished cluster gets the name: a start that is interrupted here begins anew.
+    // Only a finished cluster gets this name, so an interrupted start begins again.
     renameSync(unfinished, this.#data);
   }
 
@@ -208,7 +211,7 @@ class Cluster {
     );
   }
 
-  /** After `kill -9` of the server its database may still run; it is ours if it answers on our socket. */
+  /** Stops a database that survived a `kill -9` of its server; it is ours if it answers on our socket. */
   async #stopLeftover(): Promise<void> {
     const pidFile = join(this.#data, "postmaster.pid");
     if (!existsSync(pidFile) || !(await this.#answers())) return;
@@ -216,7 +219,8 @@ class Cluster {
     this.#options.log.info({ pid }, "Stopping the database of an earlier run.");
     const startedMs = elapsedMs();
     signal(pid, "SIGINT");
-    // A process that nobody collects stays alive for `kill`: the file, which is removed last, tells too.
+    // A process that no parent has reaped still looks alive to `kill`, so the pid file, which is removed last, is
+    // checked too.
     while (isAlive(pid) && existsSync(pidFile)) {
       if (elapsedMs() - startedMs > STOP_MS_MAX) signal(pid, "SIGQUIT");
       await sleep(20);
@@ -257,7 +261,7 @@ class Cluster {
     });
   }
 
-  /** Even the log file may be impossible to open, on a full disk: then it is tried again, too. */
+  /** On a full disk even opening the log file can fail; that is retried too. */
   #spawnAgain(): void {
     setTimeout(() => {
       if (this.#stopping) return;
@@ -298,18 +302,18 @@ class Cluster {
       await client.end();
       return "accepts";
     } catch (error) {
-      // An SQL state means that a PostgreSQL is there, though it is starting or stopping.
+      // An SQL state means that PostgreSQL is there, though it is starting or stopping.
       return /^[0-9A-Z]{5}$/.test(String((error as { code?: string }).code)) ? "refuses" : "silent";
     }
   }
 }
 
-/** Collection must not wait for the tables: when the processor is short, requests go first. */
+/** Lets requests go first when processor time is short: collection must not wait for the tables. */
 function lowerPriority(pid: number): void {
   try {
     setPriority(pid, DATABASE_PRIORITY);
   } catch {
-    // It has ended already, or the system does not allow it: nothing depends on it.
+    // The process has ended, or the system does not allow it. Nothing depends on it.
   }
 }
 
@@ -325,7 +329,7 @@ function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** PG… variables of the caller's shell would reach into the private cluster. */
+/** A clean environment: PG… variables of the caller's shell would affect the private cluster. */
 function cleanEnvironment(): Record<string, string> {
   return { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
 }

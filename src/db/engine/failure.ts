@@ -7,15 +7,15 @@ export function noteLost(error: unknown): void {
 }
 
 /**
- * Notes an error that the driver threw in place of an answer. PostgreSQL's errors and the operating system's have codes,
- * and a value that cannot be written is a TypeError or a RangeError. The driver throws everything else as a plain Error
- * without a code, and all of those are about the connection: lost, closed, or not there within the time allowed.
+ * Notes an error that the driver itself threw. Errors of PostgreSQL and of the operating system have codes, and a value
+ * that cannot be serialised is a TypeError or a RangeError. The driver throws everything else as a plain Error without
+ * a code, and all of those concern the connection: lost, closed, or not made in time.
  */
 export function noteDriverFailure(error: unknown): void {
   if (error instanceof Error && error.constructor === Error && codeOf(error) === undefined) noteLost(error);
 }
 
-/** Whether to try the same again later: the database is gone, restarting or busy, or two transactions got in each other's way. */
+/** Whether to retry later: the database is gone, restarting or busy, or two transactions collided. */
 export function isDatabaseAway(error: unknown): boolean {
   if (lost.has(Object(error))) return true;
   const code = codeOf(error);
@@ -27,27 +27,27 @@ export function isDatabaseAway(error: unknown): boolean {
 }
 
 /**
- * Whether an entry of the journal fails by what it holds, and would fail again whoever tries. PostgreSQL says so of a value
- * that does not fit (class 22), a broken constraint (23), a limit of its own that nobody can raise (54), and a row that one
- * statement would change twice (21). Our own code says so by an error that no database was part of.
+ * Whether the content of a journal entry causes the failure, so that every retry would fail too. PostgreSQL reports
+ * this for a value that does not fit (class 22), a broken constraint (23), a fixed limit of its own (54), and a row
+ * that one statement would change twice (21). In our own code it is any error without a database code.
  *
- * Everything else is for an operator to mend, and the same entry can be applied afterwards: privileges, missing tables,
- * time limits, servers that are read-only or do not know a statement, full disks, lost connections.
+ * An operator can fix everything else, and the same entry can be applied afterwards: privileges, missing tables, time
+ * limits, servers that are read-only or do not know a statement, full disks, lost connections.
  */
 export function isFaultOfData(error: unknown): boolean {
   if (isDatabaseAway(error)) return false;
   const code = codeOf(error);
   if (code === undefined) return true;
-  // Node gives codes to its own errors, too: those of a wrong argument or a number out of range are our code's.
+  // Node's own errors have codes too; a wrong argument or a number out of range comes from our code.
   return /^(21|22|23|54)...$/.test(code) || error instanceof TypeError || error instanceof RangeError;
 }
 
-/** Somebody else has stored the same key in the meantime. */
+/** Whether another process has stored the same key meanwhile. */
 export function isConflict(error: unknown): boolean {
   return codeOf(error) === "23505";
 }
 
-/** Somebody holds a lock for longer than the statement was willing to wait. */
+/** Whether a lock was held for longer than the statement was willing to wait. */
 export function isLockRefused(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }

@@ -7,7 +7,7 @@ import { UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
 import { execute, query, sql } from "./sql.ts";
 
-/** From dist/src/db/engine and from src/db/engine alike, the folder of the package is where package.json is. */
+/** The migrations stand beside package.json, seen from dist/src/db/engine or from src/db/engine. */
 const FOLDER = import.meta.url.includes("/dist/") ? "../../../../migrations/" : "../../../migrations/";
 const MIGRATIONS = fileURLToPath(new URL(FOLDER, import.meta.url));
 const VERSION_MIN = 150_000;
@@ -25,7 +25,7 @@ export async function migrate(pool: pg.Pool, options: { log: Log; clock: Clock }
     assertSame(migrations, done);
     for (const { name, text, checksum } of migrations.filter((migration) => !done.has(migration.name))) {
       await client.query("begin");
-      // Before its statements: they read there when they run, and never ask the database for the time.
+      // Comes before its statements, which read the time from this row instead of asking the database for it.
       await execute(
         client,
         sql`insert into migration (name, applied_at_ms, checksum) values (${name}, ${options.clock()}, ${checksum})`,
@@ -36,7 +36,7 @@ export async function migrate(pool: pg.Pool, options: { log: Log; clock: Clock }
     }
     await noteChecksums(client, migrations, done);
   } finally {
-    // Ends the session, and with it the advisory lock and a half-done transaction.
+    // Ends the session, and with it the advisory lock and an unfinished transaction.
     client.release(true);
   }
 }
@@ -51,16 +51,16 @@ async function readMigrations(): Promise<Migration[]> {
   );
 }
 
-/** The same for every checkout: git may write the line ends of the system. */
+/** The checksum, the same for every checkout: git may write the system's line endings. */
 export function checksumOf(text: string): string {
   return createHash("sha256").update(text.replaceAll("\r\n", "\n")).digest("hex");
 }
 
-/** Name → checksum of what this database has. Null: applied by a version that kept no checksums. */
+/** The applied migrations and their checksums; null when a version without checksums applied it. */
 async function loadDone(client: pg.PoolClient): Promise<Map<string, string | null>> {
   await client.query("create table if not exists migration (name text primary key, applied_at_ms bigint not null)");
   const column = sql`select 1 from pg_attribute where attrelid = 'migration'::regclass and attname = 'checksum'`;
-  // Asked first: a role that may only use the tables is not allowed to alter them, not even to no effect.
+  // Checked first: a role without the right to alter tables may not even run an alteration that changes nothing.
   if ((await query(client, column)).length === 0) await client.query("alter table migration add column checksum text");
   const rows = await query<{ name: string; checksum: string | null }>(
     client,
@@ -69,7 +69,7 @@ async function loadDone(client: pg.PoolClient): Promise<Map<string, string | nul
   return new Map(rows.map((row) => [row.name, row.checksum]));
 }
 
-/** Refuses a database whose tables were made by other migrations than those at hand. */
+/** Refuses a database that was migrated with other files than this program has. */
 function assertSame(migrations: readonly Migration[], done: ReadonlyMap<string, string | null>): void {
   const known = new Map(migrations.map(({ name, checksum }) => [name, checksum]));
   const unknown = [...done.keys()].filter((name) => !known.has(name));
@@ -98,10 +98,13 @@ async function noteChecksums(
 
 async function assertVersion(client: pg.PoolClient): Promise<void> {
   const [row] = await query<{ version: string }>(client, sql`select current_setting('server_version_num') as version`);
-  if (Number(row?.version) < VERSION_MIN) throw new UsageError("PostgreSQL 15 or newer is needed.");
+  if (Number(row?.version) < VERSION_MIN) throw new UsageError("PostgreSQL 15 or newer is required.");
 }
 
-/** One statement at a time: on Citus several in one string do not run. A statement ends with ; at the end of a line. */
+/**
+ * Splits a migration into statements, because Citus does not run several at once. A statement ends with ; at the end of
+ * a line.
+ */
 function statementsOf(text: string): string[] {
   const withoutComments = text.replace(/^--.*$/gm, "");
   return withoutComments

@@ -5,8 +5,8 @@ import { type Executor, execute, identifier, sql } from "./sql.ts";
 export type Partition = { of: string; name: string; from: string; until: string };
 
 /**
- * Gives a partitioned table a part. Made as a table of its own and then attached: attaching lets readers and writers of
- * the other parts go on, where `create table … partition of` would wait for every running export.
+ * Adds a partition. It is created as a separate table and then attached: attaching lets readers and writers of the
+ * other partitions go on, whereas `create table … partition of` would wait for every running export.
  */
 export async function makePartition(tx: Executor, part: Partition): Promise<void> {
   await execute(
@@ -16,7 +16,7 @@ export async function makePartition(tx: Executor, part: Partition): Promise<void
   await attachPartition(tx, part);
 }
 
-/** Makes a table that holds nothing outside the range a part. */
+/** Attaches a table, which must hold nothing outside the range, as a partition. */
 export async function attachPartition(tx: Executor, { of, name, from, until }: Partition): Promise<void> {
   const end = until === FOREVER ? "maxvalue" : boundOf(until);
   const names = { parent: identifier(of).texts[0], table: identifier(name).texts[0] };
@@ -25,7 +25,7 @@ export async function attachPartition(tx: Executor, { of, name, from, until }: P
   );
 }
 
-/** Everything that reads or writes the whole table has to wait, and is waited for. */
+/** Detaches a partition. It waits for all readers and writers of the whole table, and blocks new ones meanwhile. */
 export async function detachPartition(tx: Executor, { of, name }: Pick<Partition, "of" | "name">): Promise<void> {
   await execute(tx, sql`alter table ${identifier(of)} detach partition ${identifier(name)}`);
 }
@@ -38,7 +38,7 @@ export async function dropPartition(tx: Executor, name: string): Promise<void> {
   await execute(tx, sql`drop table ${identifier(name)}`);
 }
 
-/** Bounds cannot be parameters; they are days that this program made. */
+/** A day as a literal, because bounds cannot be parameters. Only days in this program's own form pass. */
 function boundOf(day: string): string {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) throw new Error(`${JSON.stringify(day)} is not a day.`);
   return `'${day}'`;

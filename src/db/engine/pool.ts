@@ -6,12 +6,12 @@ import type { Log } from "../../log.ts";
 import { isDatabaseAway, noteDriverFailure, noteLost } from "./failure.ts";
 import type { Executor } from "./sql.ts";
 
-/** Where the database is. A host that begins with / is the folder of a Unix socket. */
+/** The database's address. A host that begins with / is the folder of a Unix socket. */
 export type Connection =
   | { kind: "url"; url: string }
   | { kind: "local"; host: string; port: number; user: string; password: string; database: string };
 
-// Whole numbers stay exact up to 2^53, which covers milliseconds, cents and journal positions; days stay texts.
+// Whole numbers are exact up to 2^53, which covers milliseconds, cents and journal positions. Days stay texts.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => Number(text));
 pg.types.setTypeParser(pg.types.builtins.DATE, (text) => text);
 
@@ -19,13 +19,13 @@ export type PoolOptions = {
   log: Log;
   connectionsMax: number;
   name: string;
-  /** For reports: nothing can be changed, no statement takes longer, sorts have room, and a report may take all cores or one. */
+  /** For reports: read-only, with a time limit per statement, room for sorts, and all cores or one per report. */
   readOnly?: { timeoutMs: number; cores: "all" | "one" };
-  /** The database is on this machine, and gives way to everything else that runs there. */
+  /** Whether the database is on this machine and its processes get the lowest priority. */
   givesWay?: boolean;
-  /** For so long a transaction may wait for its process between two statements; see `LIMITS.transactionIdleMs`. */
+  /** How long a transaction may stay idle between two statements; see `LIMITS.transactionIdleMs`. */
   transactionIdleMs?: number;
-  /** For so long a caller waits for a connection; then the database counts as away. */
+  /** How long a caller waits for a connection before the database counts as away. */
   waitMs?: number;
 };
 
@@ -35,7 +35,7 @@ const READ_ONLY = "-c default_transaction_read_only=on -c work_mem=64MB -c jit=o
 const ON_CORES = { all: "", one: " -c max_parallel_workers_per_gather=0" } as const;
 const GIVES_WAY_PRIORITY = 19;
 
-/** The database's address, as the driver wants it. */
+/** The database's address in the driver's form. */
 export function serverOf(connection: Connection): pg.ClientConfig {
   if (connection.kind === "url") return { connectionString: connection.url };
   const { kind: _, ...local } = connection;
@@ -57,25 +57,25 @@ export function openPool(connection: Connection, options: PoolOptions): pg.Pool 
   if (options.givesWay && process.platform === "linux") pool.on("connect", giveWay);
   // Without a listener, a connection that dies while idle would end the process.
   pool.on("error", (error) => {
-    // A pool that is being closed loses its connections on purpose.
+    // A pool that is closing loses its connections on purpose.
     if (!pool.ending) options.log.warn({ reason: messageOf(error) }, "An idle database connection was lost.");
   });
   return pool;
 }
 
-/** A connection of the embedded database is a process of this machine. */
+/** Lowers the priority of a connection, which in the embedded database is a process of this machine. */
 function giveWay(client: pg.PoolClient): void {
   const { processID } = client as unknown as { processID?: number };
   try {
     if (processID) setPriority(processID, GIVES_WAY_PRIORITY);
   } catch {
-    // It runs as somebody whose priority is not ours to set, or is gone already: then it is as quick as the others.
+    // We may not set its priority, or it is gone already: it then runs at normal priority.
   }
 }
 
 /**
- * "deferred": the commit does not wait for the disk; a crash of the database may take it back, whole. "snapshot": nothing
- * is changed, and every statement sees the same state.
+ * "deferred": the commit does not wait for the disk; a crash of the database may undo it as a whole. "snapshot":
+ * read-only, and every statement sees the same state.
  */
 export type Commit = "durable" | "deferred" | "snapshot";
 
@@ -99,7 +99,7 @@ export async function onConnection<T>(pool: pg.Pool, work: (client: pg.PoolClien
     noteDriverFailure(error);
     throw error;
   });
-  // A connection that dies between two statements tells it here; the next statement fails anyway.
+  // A connection that dies between two statements emits its error here; the next statement fails anyway.
   const ignore = () => {};
   client.on("error", ignore);
   let failure: Error | undefined;
@@ -110,7 +110,7 @@ export async function onConnection<T>(pool: pg.Pool, work: (client: pg.PoolClien
     throw error;
   } finally {
     client.off("error", ignore);
-    // After a lost connection the client is of no use to the next one.
+    // A client whose connection is lost must not go back into the pool.
     client.release(failure !== undefined && isDatabaseAway(failure));
   }
 }
@@ -132,22 +132,22 @@ export async function transactionOn<T>(
   }
 }
 
-/** The rest of the transaction may wait longer between two statements, such as for somebody else's answer. */
+/** Lets the rest of the transaction stay idle for longer, such as while it waits for a platform's answer. */
 export async function allowIdle(tx: Executor, idleMs: number): Promise<void> {
   await tx.query("select set_config('idle_in_transaction_session_timeout', $1, true)", [String(idleMs)]);
 }
 
 /**
- * For the rest of the transaction the planner goes by the indexes. What a batch looks up is little among much, but the
- * planner cannot know that: asked for some thousand rows by their keys, it would rather read all rows of all partitions.
+ * Makes the planner use indexes for the rest of the transaction. A batch looks up a few rows among many, but the
+ * planner cannot know that: asked for some thousand rows by key, it would rather read all rows of all partitions.
  */
 export async function preferIndexes(tx: Executor): Promise<void> {
   await tx.query("set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off");
 }
 
 /**
- * For the rest of the transaction groups are made in memory, without sorting by ten texts first. Measured on a slice with
- * 100,000 users: 1.3 s instead of 2.2 s.
+ * Makes the rest of the transaction group by hashing in memory, without sorting by ten texts first. Measured on a slice
+ * with 100,000 users: 1.3 s instead of 2.2 s.
  */
 export async function preferHashes(tx: Executor): Promise<void> {
   await tx.query(

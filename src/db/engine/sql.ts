@@ -3,8 +3,9 @@ import type { QueryResultRow } from "pg";
 import { noteDriverFailure } from "./failure.ts";
 
 /**
- * A statement: texts and the values between them. Only values and other statements go into it; there is no way to splice
- * in text. A statement is told by a private field that only this class sets: nothing that comes in a body passes for one.
+ * A statement: texts and the values between them. Only values and other statements go into it; text cannot be spliced
+ * in. A statement is recognised by a private field that only this class sets, so nothing in a request body passes for
+ * one.
  */
 class Statement {
   readonly #made = true;
@@ -59,7 +60,7 @@ export async function query<Row extends QueryResultRow>(executor: Executor, stat
   return result.rows;
 }
 
-/** Returns how many rows the statement touched. */
+/** Returns the number of rows affected. */
 export async function execute(executor: Executor, statement: Sql): Promise<number> {
   const result = await run(executor, statement);
   return result.rowCount ?? 0;
@@ -75,13 +76,13 @@ async function run<Row extends QueryResultRow>(executor: Executor, statement: Sq
   }
 }
 
-/** A name of a table as part of a statement. Only names that this program makes itself pass. */
+/** A table or column name as part of a statement. Only names in this program's own form pass. */
 export function identifier(name: string): Sql {
   if (!/^[a-z][a-z0-9_]*$/.test(name)) throw new Error(`${JSON.stringify(name)} is not a table name.`);
   return new Statement([name], []);
 }
 
-/** Statements one after the other, with `separator` between them. */
+/** Statements joined by `separator`. */
 export function joined(parts: readonly Sql[], separator: Sql): Sql {
   return parts.reduce((left, right) => sql`${left}${separator}${right}`);
 }
@@ -90,7 +91,7 @@ export function listed(parts: readonly Sql[]): Sql {
   return joined(parts, sql`, `);
 }
 
-/** All of the conditions; none is always true. */
+/** The conjunction of the conditions; true without any. */
 export function allOf(conditions: readonly Sql[]): Sql {
   return conditions.length === 0 ? sql`true` : joined(conditions, sql` and `);
 }
