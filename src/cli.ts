@@ -1,5 +1,5 @@
 import { runCommand } from "./cli/program.ts";
 
 const exitCode = await runCommand(process.argv.slice(2));
-// A command that has done its work may still say that something is wrong.
+// A command can succeed and still report a problem through its exit code.
 if (exitCode !== 0) process.exitCode = exitCode;

@@ -57,7 +57,7 @@ type Setting<T> = { fallback: string; read: (text: string) => T; hint: string };
 
 /** The settings, their defaults and what each accepts. The table in the README is checked against this one. */
 export const SETTINGS = {
-  PORT: { fallback: "8080", read: integer(0, 65_535), hint: "TCP port, 0 picks a free one" },
+  PORT: { fallback: "8080", read: integer(0, 65_535), hint: "TCP port; 0 picks a free one" },
   HOST: { fallback: "0.0.0.0", read: nonEmpty, hint: "address to listen on" },
   DATA_DIR: {
     fallback: "./data",
@@ -79,7 +79,7 @@ export const SETTINGS = {
   TRUSTED_PROXIES: {
     fallback: "",
     read: addresses,
-    hint: "comma-separated addresses or networks whose X-Forwarded-For is believed",
+    hint: "comma-separated addresses or networks whose X-Forwarded-For is trusted",
   },
   BODY_BYTES_MAX: {
     fallback: "2MiB",
@@ -89,7 +89,7 @@ export const SETTINGS = {
   BODY_UNPACKED_BYTES_MAX: {
     fallback: "16MiB",
     read: bytes(1 * KIB, LIMITS.bodyUnpackedBytes),
-    hint: "the same after gzip is undone",
+    hint: "the same after unpacking",
   },
   BODIES_IN_FLIGHT_BYTES_MAX: {
     fallback: "32MiB",
@@ -99,20 +99,20 @@ export const SETTINGS = {
   APP_ENTRIES_PER_S: {
     fallback: "50000",
     read: integer(1, 1_000_000_000),
-    hint: "calls with a token that an app may make a second in the long run",
+    hint: "calls with a token that an app may make per second in the long run",
   },
   APP_BYTES_PER_S: {
     fallback: "64MiB",
     read: bytes(1, 1_024 * GIB),
-    hint: "the same in bytes of their bodies, unpacked",
+    hint: "the same in bytes of unpacked bodies",
   },
   ADDRESS_ENTRIES_PER_S: {
     fallback: "50000",
     read: integer(1, 1_000_000_000),
-    hint: "link calls that an address may make a second in the long run",
+    hint: "link calls that an address may make per second in the long run",
   },
   ADDRESS_BYTES_PER_S: { fallback: "32MiB", read: bytes(1, 1_024 * GIB), hint: "the same in bytes" },
-  REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time in which a request must have arrived" },
+  REQUEST_TIMEOUT_S: { fallback: "30", read: integer(1, 600), hint: "time within which a request must arrive" },
   CONNECTIONS_MAX: { fallback: "20000", read: integer(1, 1_000_000), hint: "open HTTP connections" },
   JOURNAL_PENDING_BYTES_MAX: {
     fallback: "64MiB",
@@ -137,7 +137,7 @@ export const SETTINGS = {
   EVENT_RETENTION_DAYS: {
     fallback: "0",
     read: integer(0, 36_500),
-    hint: "days for which raw events are kept; 0: for ever",
+    hint: "days for which raw events are kept; 0: forever",
   },
   KNOWN_CLIENTS_MAX: { fallback: "500000", read: integer(1_000, 50_000_000), hint: "client ids remembered in memory" },
   SECRET_KEY: {
@@ -153,12 +153,12 @@ export const SETTINGS = {
   POSTBACK_RETRY_S: {
     fallback: "60,300,900,1800,7200,21600,43200",
     read: (text: string) => text.split(",").map((part) => milliseconds(1, 30 * 86_400)(part.trim())),
-    hint: "comma-separated waits after attempts that failed; after the last one a postback is given up",
+    hint: "comma-separated waits after failed attempts; after the last one a postback is given up",
   },
   POSTBACK_DEADLINE_S: {
     fallback: "10",
     read: milliseconds(1, 120),
-    hint: "time in which a platform must have answered",
+    hint: "time within which a platform must answer",
   },
   CALLBACK_PRIVATE_NETWORKS: {
     fallback: "refuse",
@@ -168,17 +168,17 @@ export const SETTINGS = {
   PLATFORM_PRIVATE_NETWORKS: {
     fallback: "refuse",
     read: oneOf(["refuse", "allow"] as const),
-    hint: "whether addresses in platform accounts may be of private networks, as stand-ins are: refuse, allow",
+    hint: "whether platform accounts may use addresses of private networks, as test stand-ins do: refuse, allow",
   },
   DEMO_APP: {
     fallback: "on",
     read: oneOf(["on", "off"] as const),
-    hint: "whether the first start makes an app to try things with: on, off",
+    hint: "whether the first start creates a demo app: on, off",
   },
   PRINT_SECRETS: {
     fallback: "terminal",
     read: oneOf(["terminal", "always"] as const),
-    hint: "where a start prints the first admin's link and the demo app's keys: terminal (only there), always",
+    hint: "when a start prints the first admin's link and the demo app's keys: terminal (only to a terminal), always",
   },
 } satisfies Record<string, Setting<unknown>>;
 
@@ -230,7 +230,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     demoApp: value("DEMO_APP") === "on",
     printSecrets: value("PRINT_SECRETS"),
   };
-  // Half is for whoever comes first, and a call may come with as much again of what was found wrong with it.
+  // Only half is free to every app (see shared-room.ts), and the verdicts on a call can be as large as its body.
   if (config.journalPendingBytesMax < 4 * config.bodyBytesMax) {
     problems.push("JOURNAL_PENDING_BYTES_MAX: must be at least four times BODY_BYTES_MAX, or large bodies never fit.");
   }

@@ -3,7 +3,7 @@ import { linkSync, readFileSync, renameSync, rmSync, unlinkSync, writeFileSync }
 import { join } from "node:path";
 import { UsageError } from "./errors.ts";
 
-/** Who uses DATA_DIR: one process at a time. `address` is where its HTTP side listens, once it does. */
+/** The process that uses DATA_DIR, one at a time. `address` is where its HTTP side listens, once it does. */
 export type Holder = { pid: number; startedAt: string; address?: string };
 
 export type DataLock = { publish(address: string): void; release(): void };
@@ -11,8 +11,8 @@ export type DataLock = { publish(address: string): void; release(): void };
 const lockFile = (dataDir: string) => join(dataDir, "lock.json");
 
 /**
- * Takes DATA_DIR for this process, or throws. A lock whose process is gone (`kill -9`, power loss) is taken over: the
- * holder is told apart from a later process with the same pid by the time at which it started.
+ * Locks DATA_DIR for this process, or throws. A lock whose process is gone (`kill -9`, power loss) is taken over: its
+ * start time distinguishes the holder from a later process with the same pid.
  */
 export function lockDataDir(dataDir: string): DataLock {
   const path = lockFile(dataDir);
@@ -60,13 +60,13 @@ function tryLink(draft: string, path: string): boolean {
   }
 }
 
-/** Removes a dead holder's lock; puts it back when, in between, it became somebody's living one. */
+/** Removes a dead holder's lock, or puts it back when a live process has taken it in between. */
 function takeAway(path: string, dead: Holder | undefined): void {
   const aside = `${path}.stale.${process.pid}`;
   try {
     renameSync(path, aside);
   } catch {
-    return; // Somebody else was faster; the next attempt sees who.
+    return; // Another process was faster; the next attempt sees which.
   }
   const taken = parseHolder(aside);
   if (taken && isRunning(taken) && taken.pid !== dead?.pid) tryLink(aside, path);
@@ -89,7 +89,7 @@ function isRunning(holder: Holder): boolean {
   return typeof holder.startedAt === "string" && holder.startedAt !== "" && startOf(holder.pid) === holder.startedAt;
 }
 
-/** When a process started, as a text that only has to be equal to itself. undefined: there is no such process. */
+/** The start time of a process as an opaque text, or undefined when there is no such process. */
 function startOf(pid: number): string | undefined {
   try {
     if (process.platform === "linux") {

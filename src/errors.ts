@@ -1,4 +1,7 @@
-/** Every code that an answer can carry. Closed: a new situation takes one of these, or is added here and in docs/API.md. */
+/**
+ * Every code that an answer can carry. A closed list: a new situation takes one of these, or is added here and in
+ * docs/API.md.
+ */
 export const CODES = {
   ok: { code: 0, status: 200, meaning: "success" },
   badJson: { code: 1001, status: 200, meaning: "the body is not valid JSON" },
@@ -13,7 +16,7 @@ export const CODES = {
   overBudget: {
     code: 2003,
     status: 429,
-    meaning: "an app or an address has more than its share of what all use: try again after `Retry-After`",
+    meaning: "an app or an address has used up its share: try again after `Retry-After`",
   },
   notGranted: {
     code: 2004,
@@ -29,7 +32,7 @@ export const CODES = {
 
 export type CodeName = keyof typeof CODES;
 
-/** Why a single event of an accepted request was not stored. Closed: the ledger counts by these. */
+/** Why a single event of an accepted request was not stored. A closed list: the ledger counts by these. */
 export const REJECTIONS = [
   "too_old",
   "too_new",
@@ -44,8 +47,9 @@ export const REJECTIONS = [
 export type Rejection = (typeof REJECTIONS)[number];
 
 /**
- * A refusal: the caller gets the code and the sentence. Thrown anywhere below http, caught in its error handler. It has no
- * stack: nobody reads one, and collecting it took 3 % of the processor while thousands of calls were refused.
+ * A refusal: the caller gets its code and message. Thrown anywhere below http, and caught in its error handler. It has
+ * no stack, because nobody reads one, and collecting it took 3 % of the processor while thousands of calls were
+ * refused.
  */
 export class ApiError extends Error {
   readonly reason: CodeName;
@@ -62,7 +66,7 @@ export class ApiError extends Error {
   }
 }
 
-/** A mistake of the person at the terminal (a setting, an argument): shown as one sentence, without a stack. */
+/** A mistake of the operator (a setting, an argument), shown as one sentence without a stack. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message);

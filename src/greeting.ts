@@ -2,14 +2,14 @@ import { networkInterfaces } from "node:os";
 import type { App } from "./db/app.ts";
 import { isLoopbackHost } from "./domain/network.ts";
 
-/** What a start says of itself. */
+/** The facts that the greeting shows. */
 export type Started = {
   address: string;
-  /** Where other machines reach it; empty: nowhere. */
+  /** The addresses at which other machines reach it; empty when they cannot. */
   reachedAt: readonly string[];
-  /** Whether somebody can sign in to the console; where nobody can, the one-time link, if secrets may be shown. */
+  /** Whether anyone can sign in to the console; if not, the one-time link when secrets may be shown. */
   admin: { kind: "there" } | { kind: "missing"; setupLink: string | undefined };
-  /** Made just now. */
+  /** The demo app, if this start has created it. */
   demo: App | undefined;
   showsSecrets: boolean;
 };
@@ -21,7 +21,7 @@ export function greeting(started: Started): string {
   return [
     `Touchpoint is ready at ${address} (console: ${address}/console/, API: ${address}/docs)`,
     ...(admin.kind === "missing" ? [wayIn(admin.setupLink)] : []),
-    // Said once, to whoever sets it up.
+    // Shown only until the first admin exists.
     ...(admin.kind === "missing" && reachedAt.length > 0 ? [whatIsOpen(reachedAt)] : []),
     ...(demo ? [showsSecrets ? demoLines(demo, address) : demoNote(demo)] : []),
   ].join("\n");
@@ -68,7 +68,7 @@ Register a player, send a payment, look the player up:
 const EVERY_ADDRESS = ["0.0.0.0", "::"];
 const ADDRESSES_SHOWN = 3;
 
-/** Where other machines reach what listens on `host`. */
+/** The addresses at which other machines reach a listener on `host`. */
 export function outerAddressesOf(host: string, address: string): string[] {
   if (isLoopbackHost(host)) return [];
   const { port } = new URL(address);
@@ -76,7 +76,7 @@ export function outerAddressesOf(host: string, address: string): string[] {
   return own.slice(0, ADDRESSES_SHOWN).map((one) => `http://${one.includes(":") ? `[${one}]` : one}:${port || 80}`);
 }
 
-/** Without any, one that nobody knows may still come: a network that is not up yet. */
+/** The machine's outer addresses, or 0.0.0.0 when there is none yet: a network may still come up. */
 function machineAddresses(): string[] {
   const outer = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])

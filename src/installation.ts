@@ -23,21 +23,21 @@ import {
   vaultOfFile,
 } from "./vault.ts";
 
-/** The keys of an installation. Those beside the vault are kept in the database, sealed, and survive a change of the key. */
+/** The keys of an installation. All but the vault's are stored sealed in the database and survive a key rotation. */
 export type Keys = {
   vault: Vault;
   /** Signs the tokens of users. */
   userTokenKey: Buffer;
-  /** Makes the digests of erased users. */
+  /** Keys the digests of erased users. */
   erasureKey: Buffer;
 };
 
-/** "first": an empty database may become an installation. "existing": it must be one already, and nothing is made. */
+/** "first": an empty database may become an installation. "existing": it must be one already; nothing is created. */
 export type Start = "first" | "existing";
 
 /**
- * The keys that belong to this database. A key that did not seal what is there is refused: whatever it sealed, nobody else
- * could open.
+ * The keys that belong to this database. A key that did not seal its secrets is refused, because no other process could
+ * open what it would seal.
  *
  *   fingerprint known ──▶ the key that has it, or a refusal
  *   none, nothing sealed ──▶ begin: with the key that is there, or a new one
@@ -60,8 +60,8 @@ async function vaultOf(pool: pg.Pool, place: KeyPlace, start: Start): Promise<Va
 }
 
 /**
- * The vault whose key has this fingerprint. `secret rotate` commits the new fingerprint before it replaces the file: after a
- * crash between the two, the key of that fingerprint is still in the file beside it.
+ * The vault whose key has this fingerprint. `secret rotate` commits the new fingerprint before it replaces the key
+ * file: after a crash between the two, the new key is still in the file beside it.
  */
 function vaultWith(place: KeyPlace, fingerprint: string): Vault {
   const vault = findVault(place);
@@ -76,10 +76,10 @@ async function begin(tx: Executor, place: KeyPlace, start: Start): Promise<Vault
   const found = findVault(place);
   const isOld = await hasSealed(tx, place, found);
   if (!found && start === "existing") throw new UsageError(NOTHING_YET);
-  // The key is on the disk before anything says that it counts.
+  // The key must be on disk before the database names it.
   const vault = found ?? makeVault(place);
   await beginInstallation(tx, vault.fingerprint);
-  // Earlier versions signed the tokens of users with a key made from the vault's: those tokens stay valid.
+  // Earlier versions signed user tokens with a key derived from the vault's; those tokens stay valid.
   const userTokenKey = isOld ? vault.keyFor("user-token") : randomBytes(32);
   await addInstallationSecret(tx, { name: "user_token", sealed: vault.seal(userTokenKey.toString("hex")) });
   const erasureKey = randomBytes(32);
@@ -88,10 +88,10 @@ async function begin(tx: Executor, place: KeyPlace, start: Start): Promise<Vault
   return vault;
 }
 
-/** Whether an earlier version has sealed something, all of which the key must open. */
+/** Whether an earlier version has sealed secrets. The key must open all of them. */
 async function hasSealed(tx: Executor, place: KeyPlace, vault: Vault | undefined): Promise<boolean> {
   try {
-    // Without a key nothing opens, so that a single secret is enough to be refused.
+    // Without a key nothing opens, so a single secret is enough for a refusal.
     return (await openAll(tx, vault ?? LOST)) > 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
@@ -105,8 +105,7 @@ const LOST: Pick<Vault, "open"> = {
   },
 };
 
-const NOTHING_YET =
-  "The database is empty: start the server, or make the first app with `app create`, before anything can be read.";
+const NOTHING_YET = "The database is empty: start the server, or create the first app with `app create`.";
 
 function wrongKey(place: KeyPlace, vault: Vault | undefined, detail = ""): UsageError {
   const sealed = `the secrets in this database are sealed with another key.${detail}`;

@@ -8,13 +8,13 @@ import { resealAll } from "./db/sealed.ts";
 import { UsageError } from "./errors.ts";
 import { type KeyPlace, newKey, takeNextKey, type Vault, vaultOfKey, writeNextKey } from "./vault.ts";
 
-/** A process that was just stopped may still be saying goodbye to the database. */
+/** A process that was just stopped may still be closing its connections. */
 const GOODBYE_TRIES = 25;
 const GOODBYE_MS = 200;
 
 /**
- * Replaces the key of an installation and seals everything anew. Whatever happens, the key that opens the database is on the
- * disk, or in the operator's hands:
+ * Replaces the key of an installation and reseals everything. At every instant the key that opens the database is on disk
+ * or in the operator's hands:
  *
  *   next key on the disk ─▶ one transaction: all secrets, the fingerprint ─▶ next key takes the place of the old one
  *         crash: the old key opens all, the next one is of no use │ crash: the fingerprint tells that the next one counts
@@ -30,14 +30,14 @@ export async function rotateKey(
   const { from, note } = options;
   const key = options.key ?? newKey();
   const to = vaultOfKey(key);
-  if (to.fingerprint === from.fingerprint) throw new UsageError("The new key is the present one: choose another.");
+  if (to.fingerprint === from.fingerprint) throw new UsageError("The new key is the current one: choose another.");
   await requireAlone(pool);
   if (place.secretKey === "") writeNextKey(place, key);
   const count = await inTransaction(pool, async (tx) => {
     await lockInstallation(tx);
     const installation = await loadInstallation(tx);
     if (installation?.keyFingerprint !== from.fingerprint)
-      throw new UsageError("The key was replaced by somebody else.");
+      throw new UsageError("Another process has replaced the key.");
     const resealed = await resealAll(tx, { from, to });
     await changeKeyFingerprint(tx, to.fingerprint);
     await note(tx);
@@ -47,7 +47,7 @@ export async function rotateKey(
   return count;
 }
 
-/** A process that runs on with the old key could open nothing any more. */
+/** Requires that no other process uses the database: with the old key it could no longer open anything. */
 async function requireAlone(pool: pg.Pool): Promise<void> {
   let others = 0;
   for (let attempt = 0; attempt < GOODBYE_TRIES; attempt += 1) {

@@ -3,7 +3,7 @@ import type { LogLevel } from "./config.ts";
 
 export type Log = Logger;
 
-/** Values under these keys never reach a log line, wherever they turn up. */
+/** Keys whose values never reach a log line. */
 const SECRET_KEYS = [
   "access_token",
   "token",
@@ -20,7 +20,10 @@ const SECRET_KEYS = [
 
 type Failure = Partial<Record<"name" | "message" | "stack" | "code", unknown>>;
 
-/** Errors of libraries carry more than they say: the row that was refused, the claims of a token, a whole request. */
+/**
+ * The plain parts of an error. Errors of libraries can also carry the refused row, the claims of a token or a whole
+ * request.
+ */
 function plainError({ name, message, stack, code }: Failure): Failure {
   return { name, message, stack, code };
 }

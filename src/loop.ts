@@ -4,14 +4,14 @@ import type { Log } from "./log.ts";
 
 export type Loop = { stop(): Promise<void> };
 
-/** What keeps a loop from its work: the failure of its last turn; undefined once a turn has succeeded again. */
+/** The failure of a loop's last turn, or undefined once a turn has succeeded again. */
 export type Trouble = { failure: unknown; waitMs: number } | undefined;
 
 /**
  * Runs `turn` again and again until stopped. A turn says whether it found work: after "busy" the next one follows at
- * once, after "idle" it waits. A turn that throws is tried again after a growing pause, so that one bad minute of the
- * database never ends a loop. The trouble is told when it begins, when its reason changes and when it ends, not with
- * every turn; unless somebody else wants to be told, it is logged.
+ * once, after "idle" the loop waits. A turn that throws is retried after a growing pause, so that a database outage
+ * never ends a loop. Trouble is reported when it begins, when its reason changes and when it ends, not with every turn.
+ * It is logged unless `onTrouble` is given.
  */
 export function startLoop(options: {
   name: string;

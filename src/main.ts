@@ -11,11 +11,11 @@ import { greeting, outerAddressesOf, type Started } from "./greeting.ts";
 import { createLog } from "./log.ts";
 import { type Running, serve } from "./serve.ts";
 
-/** `npm start`: runs until told to stop. SIGTERM and Ctrl-C stop it cleanly; a second one does not hurry it. */
+/** `npm start`: runs until it is stopped. SIGTERM and Ctrl-C stop it cleanly; a second signal does not hurry it. */
 try {
   const config = configFromEnvironment();
   const log = createLog(config.logLevel);
-  // Told to stop while it starts, it first becomes whole: only then can everything be stopped in order.
+  // A stop during the start waits until the start is complete, so that everything stops in order.
   const starting = serve(config, log);
   let isStopping = false;
   const stop = () => {
@@ -36,7 +36,7 @@ try {
   const running = await starting;
   process.on("unhandledRejection", (error) => log.error({ err: error }, "A failure was not handled."));
   const { address } = running;
-  // What is not a terminal may be a file that is kept, or a collector of logs.
+  // Output that is not a terminal may go to a file or a log collector.
   const showsSecrets = config.printSecrets === "always" || process.stdout.isTTY;
   const demo = isStopping || !config.demoApp ? undefined : await makeDemoApp(running);
   const admin = isStopping ? ({ kind: "there" } as const) : await adminOf(running, showsSecrets);
@@ -48,13 +48,13 @@ try {
   process.exit(1);
 }
 
-/** On the very first start there is an app to try things with, from the moment the server is ready. */
+/** Creates the demo app on the very first start. */
 async function makeDemoApp(running: Running): Promise<App | undefined> {
   if ((await loadApps(running.database.pool, running.vault)).length > 0) return undefined;
   return createApp(deskOf(running), { name: "Demo" });
 }
 
-/** As long as nobody can sign in, every start offers the way in. */
+/** Whether an admin exists. Until then, every start offers a setup link. */
 async function adminOf(running: Running, showsSecrets: boolean): Promise<Started["admin"]> {
   if ((await countAdmins(running.database.pool)) > 0) return { kind: "there" };
   if (!showsSecrets) return { kind: "missing", setupLink: undefined };

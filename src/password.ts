@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from "node:crypto";
 
-/** 32 MiB and about a tenth of a second: dear enough for guessing, cheap enough for signing in. */
+/** 32 MiB and about a tenth of a second: too expensive for guessing, cheap enough for signing in. */
 const COST: ScryptOptions = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 };
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
@@ -10,9 +10,10 @@ const PASSWORD_LENGTH_MAX = 200;
 
 /** Why the password is rejected, or undefined when it is acceptable. */
 export function passwordProblem(password: string): string | undefined {
-  if (password.length < PASSWORD_LENGTH_MIN) return `A password has at least ${PASSWORD_LENGTH_MIN} characters.`;
-  if (password.length > PASSWORD_LENGTH_MAX) return `A password has at most ${PASSWORD_LENGTH_MAX} characters.`;
-  return new Set(password).size < 4 ? "A password has at least four different characters." : undefined;
+  if (password.length < PASSWORD_LENGTH_MIN)
+    return `The password must have at least ${PASSWORD_LENGTH_MIN} characters.`;
+  if (password.length > PASSWORD_LENGTH_MAX) return `The password must have at most ${PASSWORD_LENGTH_MAX} characters.`;
+  return new Set(password).size < 4 ? "The password must have at least four different characters." : undefined;
 }
 
 export async function hashPassword(password: string): Promise<string> {
@@ -24,8 +25,8 @@ export async function hashPassword(password: string): Promise<string> {
 const HASH = /^scrypt\$(\d+)\$(\d+)\$(\d+)\$([\w-]+)\$([\w-]+)$/;
 
 /**
- * Whether the password is the one of the hash. Where there is none, because nobody has that name or has set a password yet,
- * it takes as long all the same: the time tells nothing about who exists or was invited.
+ * Whether the password matches the hash. Without a hash, because nobody has that name or has set a password yet, it
+ * takes just as long, so that the time does not reveal who exists or was invited.
  */
 export async function isPassword(password: string, hash: string | undefined): Promise<boolean> {
   const [, n, r, p, salt = "", key = ""] = HASH.exec(hash ?? "") ?? [];
@@ -38,7 +39,7 @@ export async function isPassword(password: string, hash: string | undefined): Pr
   return timingSafeEqual(await derive(password, Buffer.from(salt, "base64url"), cost), expected);
 }
 
-/** The same password may be typed as composed or as decomposed characters. */
+/** Derives the key from the normalised password, because it may be typed as composed or decomposed characters. */
 function derive(password: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     scrypt(password.normalize("NFKC"), salt, KEY_BYTES, cost, (error, key) => (error ? reject(error) : resolve(key)));

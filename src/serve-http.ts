@@ -29,7 +29,7 @@ export type HttpParts = {
   startedAtMs: number;
 };
 
-/** Makes what only the answers to requests need, and listens. */
+/** Creates what only the HTTP side needs, and listens. */
 export async function serveHttp(parts: HttpParts): Promise<{ address: string; stop(): Promise<void> }> {
   const { config, log, clock, database, vault, userTokenKey, apps, flow, costs, startedAtMs } = parts;
   const { pool, reportPools } = database;

@@ -19,7 +19,7 @@ import type { Vault } from "./vault.ts";
 
 export type Running = { address: string; database: Database; vault: Vault; stop(): Promise<void> };
 
-/** Makes everything that lives. What is made last is stopped first, which is the order in which data flows. */
+/** Creates and starts everything. What starts last stops first, which is the order in which data flows. */
 export async function serve(config: Config, log: Log, clock: Clock = systemClock): Promise<Running> {
   const startedAtMs = clock();
   const stops: (() => Promise<void>)[] = [];
@@ -27,7 +27,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     for (const end of stops.splice(0).reverse()) await end();
   };
   try {
-    // Others may pass through (the embedded database's own user), only we may read.
+    // Other users (such as the embedded database's) may pass through the folder; only we may read it.
     mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
     const folder = lockDataDir(config.dataDir);
     stops.push(async () => folder.release());
@@ -41,7 +41,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
     await apps.start();
     stops.push(() => apps.stop());
     const flow = await Flow.open({ config, log, clock, database, lock, erasureKey });
-    // First: a start that fails halfway has begun some of it.
+    // Registered before the start, because a start that fails halfway has begun some of it.
     stops.push(() => flow.stop());
     await flow.start();
 
@@ -70,7 +70,7 @@ export async function serve(config: Config, log: Log, clock: Clock = systemClock
   }
 }
 
-/** Only who fills a journal, or empties one, has to be alone with the database. */
+/** The apply lock, for a process that fills or empties a journal. Other processes may share the database. */
 async function applyLockFor({ roles, dataDir }: Config, { log, clock }: { log: Log; clock: Clock }) {
   if (!roles.has("http") && !roles.has("apply")) return undefined;
   return new ApplyLock({ journalId: await readOrMakeId(join(dataDir, "journal")), log, clock });
@@ -78,7 +78,7 @@ async function applyLockFor({ roles, dataDir }: Config, { log, clock }: { log: L
 
 type Parts = { config: Config; log: Log; clock: Clock; database: Database; vault: Vault; flow: Flow };
 
-/** What goes on beside the requests, as far as it is this process's role. */
+/** Starts the background loops of this process's roles. */
 function startLoops({ config, log, clock, database, vault, flow }: Parts) {
   const { roles, appleAttributionUrl: url } = config;
   const { pool } = database;

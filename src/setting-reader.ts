@@ -1,7 +1,7 @@
 import { isNetwork } from "./domain/network.ts";
 import { GIB, KIB, MIB } from "./limits.ts";
 
-/** Each reads the text of one setting, and throws what is wrong with it. */
+/** Readers of settings. Each reads the text of one setting, and throws what is wrong with it. */
 export function integer(min: number, max: number) {
   return (text: string): number => {
     const number = Number(text);
@@ -33,7 +33,7 @@ export function nonEmpty(text: string): string {
   return text;
 }
 
-/** Written in seconds. */
+/** A number of seconds, read as milliseconds. */
 export function milliseconds(min: number, max: number) {
   return (text: string): number => integer(min, max)(text) * 1000;
 }

@@ -1,12 +1,12 @@
-/** Whether one of the holders of something that all share has more of it than the others can spare. */
+/** Whether one holder has more than an even share of the upper half of a shared room. */
 export function isOverShare(room: { used: number; max: number; held: number; holders: number }): boolean {
   return room.used > room.max / 2 && room.held > room.max / 2 / room.holders;
 }
 
 /**
- * Room that many share: bytes in memory, a queue, a disk. Up to half of it is for whoever comes first. Beyond that, only
- * who holds less than an even share of the other half gets more, so that one who takes all that he can get never takes
- * it from the others.
+ * A room that many holders share: bytes in memory, a queue, a disk. Half of it is first come, first served. Beyond that,
+ * only holders with less than an even share of the other half get more, so that a greedy holder takes nothing from the
+ * others.
  *
  *   0 ──────────── first come ──────────── max / 2 ──── up to (max / 2) / holders each ──── max: full
  */
@@ -41,7 +41,7 @@ export class SharedRoom<Key> {
     else this.#held.delete(key);
   }
 
-  /** All of it, by everybody. */
+  /** Gives back everything of all holders. */
   giveAll(): void {
     this.#used = 0;
     this.#held.clear();

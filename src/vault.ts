@@ -17,7 +17,7 @@ import { UsageError } from "./errors.ts";
 /** Encrypts secrets at rest: AES-256-GCM under a key from the environment or from a file that only we can read. */
 export class Vault {
   readonly #key: Buffer;
-  /** Names the key without telling anything of it: two vaults with the same fingerprint have the same key. */
+  /** Identifies the key without revealing it: two vaults with the same fingerprint have the same key. */
   readonly fingerprint: string;
 
   constructor(key: Buffer) {
@@ -43,20 +43,20 @@ export class Vault {
     }
   }
 
-  /** A key for one purpose, so that no key is used for two things. */
+  /** A derived key for one purpose, so that no key serves two purposes. */
   keyFor(purpose: string): Buffer {
     return Buffer.from(hkdfSync("sha256", this.#key, "", purpose, 32));
   }
 }
 
-/** Where the key is: in the setting, or, where that is empty, in a file of DATA_DIR. */
+/** Where the key is: in the setting, or, when that is empty, in a file in DATA_DIR. */
 export type KeyPlace = { dataDir: string; secretKey: string };
 
 export const keyFileOf = ({ dataDir }: KeyPlace): string => join(dataDir, "secret.key");
-/** What `secret rotate` will put in its place; see key-rotation.ts. */
+/** The file of the next key during `secret rotate`; see key-rotation.ts. */
 export const nextKeyFileOf = (place: KeyPlace): string => `${keyFileOf(place)}.new`;
 
-/** The vault of the key that is there. Never makes one. */
+/** The vault of the existing key. Never creates a key. */
 export function openVault(place: KeyPlace): Vault {
   const vault = findVault(place);
   if (!vault) throw new UsageError(`There is no key: SECRET_KEY is not set, and ${keyFileOf(place)} does not exist.`);
@@ -74,17 +74,17 @@ export function vaultOfKey(key: string): Vault {
 export function vaultOfFile(path: string): Vault | undefined {
   if (!existsSync(path)) return undefined;
   const key = readFileSync(path, "utf8").trim();
-  if (!/^[0-9a-f]{64}$/.test(key)) throw new UsageError(`${path} does not hold a key: put the right one back.`);
+  if (!/^[0-9a-f]{64}$/.test(key)) throw new UsageError(`${path} does not hold a key: restore the right one.`);
   return vaultOfKey(key);
 }
 
-/** The vault of the key that is there, or of one that is made: only for an installation that has sealed nothing yet. */
+/** The vault of the existing key or of a new one. Only for an installation that has sealed nothing yet. */
 export function makeVault(place: KeyPlace): Vault {
   const known = findVault(place);
   if (known) return known;
   const path = keyFileOf(place);
   mkdirSync(place.dataDir, { recursive: true, mode: 0o711 });
-  // Written whole under another name and then linked: a crash leaves either no key or a whole one.
+  // Written under another name and then linked, so that a crash leaves either no key or a complete one.
   const draft = `${path}.${process.pid}`;
   writeKeyFile(draft, newKey());
   try {
@@ -106,19 +106,19 @@ function writeKeyFile(path: string, key: string): void {
   writeFileSync(path, `${key}\n`, { mode: 0o600, flush: true });
 }
 
-/** Keeps the key that is to take the place of the present one. */
+/** Writes the key that is to replace the current one. */
 export function writeNextKey(place: KeyPlace, key: string): void {
   writeKeyFile(nextKeyFileOf(place), key);
   syncFolder(place.dataDir);
 }
 
-/** Puts the next key in the place of the present one. Either of them is there at any instant, and this can be repeated. */
+/** Replaces the current key with the next one. One of them exists at any instant, and this can be repeated. */
 export function takeNextKey(place: KeyPlace): void {
   renameSync(nextKeyFileOf(place), keyFileOf(place));
   syncFolder(place.dataDir);
 }
 
-/** A name is on the disk only when its folder is: a key that a power failure takes away is lost for ever. */
+/** Syncs a folder, without which a power failure could lose a new key file forever. */
 function syncFolder(folder: string): void {
   if (process.platform === "win32") return;
   const handle = openSync(folder, "r");

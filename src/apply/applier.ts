@@ -59,7 +59,7 @@ const DONE: Progress = { kind: "done" };
  *
  *   read ─▶ decode ─▶ open days ─▶ transaction ─┬─▶ applied: next
  *                                               ├─▶ the data's fault: halve, until one entry is left; set that aside
- *                                               └─▶ any other: the same batch again, until somebody has mended it
+ *                                               └─▶ any other: the same batch again, until the cause is fixed
  */
 export class Applier {
   readonly #options: ApplierOptions;

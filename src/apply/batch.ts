@@ -9,16 +9,12 @@ import { AppSettings } from "./facts/app-settings.ts";
 /** A decoded stretch of the journal. */
 export type Stretch = { journalId: string; from: number; until: number; entries: readonly DecodedEntry[] };
 
-/**
- * Whether a stretch holds a body much larger than a batch should be. No other decoded stretch should then be in memory.
- */
+/** Whether a stretch holds a body much larger than a batch should be. No other should then be in memory. */
 export function isLarge({ entries }: Stretch): boolean {
   return entries.some((entry) => (entry.head?.gzip ?? 0) > LIMITS.applyBatchBytes);
 }
 
-/**
- * A stretch that takes effect as a whole, with its apps' settings. The local day of each of its events is filled in.
- */
+/** A stretch that takes effect as a whole, with its apps' settings. The local days of its events are filled in. */
 export type Batch = Stretch & { settings: AppSettings };
 
 /** Adds the apps' settings to a stretch, and the local days of its events, which depend on them. */

@@ -9,9 +9,7 @@ import type { Log } from "../log.ts";
 import { type Batch, daysOf, weeksOf } from "./batch.ts";
 import { LOOK_BACK_MS_MIN } from "./touch/touches.ts";
 
-/**
- * The partitions of events (by day) and touches (by week): opened before a batch needs them, dropped when they are old.
- */
+/** The partitions of events (by day) and touches (by week): opened before a batch needs them, dropped when old. */
 export class Partitions {
   readonly #pool: pg.Pool;
   readonly #log: Log;

@@ -10,9 +10,7 @@ import { startLoop, type Trouble } from "../loop.ts";
 import type { Applied } from "./applier.ts";
 import { Applier } from "./applier.ts";
 
-/**
- * The settings of the apply thread. Apply has its own thread so that parsing and building rows never delays an answer.
- */
+/** The settings of the apply thread. Apply has its own thread so that it never delays an answer. */
 export type WorkerSettings = {
   connection: Connection;
   journal: { id: string; dir: string };

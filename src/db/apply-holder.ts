@@ -21,9 +21,7 @@ export async function claimApply(executor: Executor, holder: ApplyHolder): Promi
   return term;
 }
 
-/**
- * Throws when the term is no longer current. Otherwise no other process can claim apply before this transaction ends.
- */
+/** Throws when the term is no longer current. Otherwise nobody else can claim apply before this transaction ends. */
 export async function assertApplies(tx: Executor, term: string): Promise<void> {
   const rows = await query(tx, sql`select 1 from apply_holder where term = ${term} for share`);
   if (rows.length === 0) throw new ApplyTaken();

@@ -14,9 +14,7 @@ import { type Executor, query, sql } from "./engine/sql.ts";
 export const APPLY_LOCK_KEY = 7226390;
 const CHECK_MS = 1_000;
 const LOOK_MS = 250;
-/**
- * How long a start waits for a holder without a sign of life: longer than the database needs to notice that it ended.
- */
+/** How long a start waits for a holder without a sign of life: longer than the database needs to notice its end. */
 const PATIENCE_MS = 40_000;
 /**
  * The longest wait of a claim for the previous holder's last transaction, which the database ends once its process is

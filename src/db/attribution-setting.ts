@@ -12,9 +12,7 @@ export async function loadRuleSettings(executor: Executor, appIds?: readonly num
   );
 }
 
-/**
- * Replaces the rules of an app (empty `platform`) or of one of its platforms. An empty object restores the defaults.
- */
+/** Replaces the rules of an app (empty `platform`) or of one of its platforms. Empty rules restore the defaults. */
 export async function storeRuleSettings(
   executor: Executor,
   setting: { appId: number; platform: string; rules: Partial<Rules>; changedAtMs: number },

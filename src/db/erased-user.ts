@@ -6,9 +6,7 @@ import { type Executor, execute, query, sql } from "./engine/sql.ts";
 /** The record that a user was erased: when, and by which entry of which journal. */
 export type Erasure = { appId: number; digest: string; journalId: string; position: number; erasedAtMs: number };
 
-/**
- * Computes the digest that is kept of an erased user's id. Without the key it cannot be matched even to a list of ids.
- */
+/** The digest that is kept of an erased user's id. Without the key it cannot be matched even to a list of ids. */
 export class ErasureDigest {
   readonly #key: Uint8Array;
 
@@ -20,9 +18,7 @@ export class ErasureDigest {
     return this.ofPlain(md5(`${appId}\n${clientId}`));
   }
 
-  /**
-   * The digest of the plain digest that earlier versions stored, which can thus be replaced without knowing the ids.
-   */
+  /** The digest for a plain digest of earlier versions, which can thus be replaced without knowing the ids. */
   ofPlain(plain: string): string {
     return `${KEYED}${createHmac("sha256", this.#key).update(plain).digest("base64url")}`;
   }

@@ -10,15 +10,11 @@ export type NewOutboxRow = PostbackKey & {
    */
   lane: string;
   dueAtMs: number;
-  /**
-   * The part of the message that is not in the tables: the winning touch in the platform's field names, or the event.
-   */
+  /** What the tables do not hold of the message: the winning touch in the platform's field names, or the event. */
   content: JsonObject;
 };
 
-/**
- * A row that this process has claimed. `attempts` is the fence: an outcome counts only for the attempt that made it.
- */
+/** A row that this process has claimed. `attempts` is the fence: an outcome counts only for its own attempt. */
 export type ClaimedRow = PostbackKey & {
   outboxId: number;
   attempts: number;

@@ -17,9 +17,9 @@ export function isTimeZone(zone: string): boolean {
 }
 
 /**
- * One zone. Offsets are asked of Intl once per quarter of an hour and remembered, because this is needed for
- * every event and Intl is made for people, not for that. Within the rare quarter in which the offset changes
- * (Newfoundland used to change at one minute past midnight) it is asked each time.
+ * The calendar of one zone. Offsets come from Intl once per quarter of an hour and are cached, because every event
+ * needs one and Intl is slow. Within the rare quarter in which the offset changes (Newfoundland used to change at one
+ * minute past midnight) Intl is asked each time.
  */
 export class Calendar {
   readonly zone: string;
@@ -57,14 +57,14 @@ export class Calendar {
     return new Date(ms + this.#offsetMs(ms)).toISOString().slice(0, 19).replace("T", " ");
   }
 
-  /** The first instant of a local day. Where a clock change skips midnight, the first instant that exists. */
+  /** The first instant of a local day, also when a clock change skips midnight. */
   startOf(day: string): number {
     return Math.min(...this.#instantsOf(Date.parse(`${day}T00:00:00Z`)));
   }
 
   /**
-   * What a text names: a second with its fractions ("2026-11-15 08:00:00"), or a whole day ("2026-11-15"). Undefined:
-   * neither. A second that a clock change repeats is both of them; one that it skips is the first one after it.
+   * The range that a text names: a second with its fractions ("2026-11-15 08:00:00"), or a whole day ("2026-11-15");
+   * undefined for any other text. A second that a clock change repeats covers both; one that it skips is the next one.
    */
   rangeOf(text: string): { fromMs: number; untilMs: number } | undefined {
     if (isDay(text)) return { fromMs: this.startOf(text), untilMs: this.startOf(addDays(text, 1)) };
@@ -94,7 +94,7 @@ export class Calendar {
     return offset === CHANGES ? this.#askOffset(Math.floor(ms / SECOND_MS) * SECOND_MS) : offset;
   }
 
-  /** Of whole seconds: Intl shows no fractions. */
+  /** The offset at a whole second: Intl shows no fractions. */
   #askOffset(ms: number): number {
     const part: Record<string, number> = {};
     for (const { type, value } of this.#format.formatToParts(ms)) part[type] = Number(value);
@@ -107,7 +107,7 @@ const CHANGES = Number.POSITIVE_INFINITY;
 
 const calendars = new Map<string, Calendar>();
 
-/** Calendars only remember what never changes, so one per zone serves everybody. */
+/** The calendar of a zone. It caches only what never changes, so all callers share one. */
 export function calendarOf(zone: string): Calendar {
   let calendar = calendars.get(zone);
   if (!calendar) {
@@ -127,7 +127,7 @@ export function addDays(day: string, days: number): string {
   return new Date(Date.parse(`${day}T00:00:00Z`) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** Negative where `to` lies before `from`. */
+/** Days from `from` to `to`; negative when `to` is earlier. */
 export function daysBetween(from: string, to: string): number {
   return (Date.parse(`${to}T00:00:00Z`) - Date.parse(`${from}T00:00:00Z`)) / DAY_MS;
 }
@@ -139,7 +139,7 @@ export function spanOf(ms: number, baseMs: number): number {
 
 const mondays = new Map<number, string>();
 
-/** The Monday, in UTC, of the week of an instant. Remembered, because it is asked for every touch. */
+/** The Monday, in UTC, of the week of an instant. Cached, because every touch needs it. */
 export function weekOf(ms: number): string {
   // 1 January 1970 was a Thursday.
   const week = Math.floor((ms / DAY_MS + 3) / 7);

@@ -1,28 +1,28 @@
 import { addDays, type Calendar, daysBetween } from "./calendar.ts";
 
-/** How far the costs of an account are pulled, and how the last attempt ended. */
+/** Which days of an account's costs have been pulled, and how the last attempt ended. */
 export type PulledState = {
-  /** When the account was set or changed last. */
+  /** When the account was created or last changed. */
   changedAtMs: number;
   attemptedAtMs: number | null;
-  /** So many attempts in a row have failed. */
+  /** The number of consecutive failures. */
   failures: number;
-  /** By day, when it was pulled last. */
+  /** The last pull of each day. */
   pulledAtMs: ReadonlyMap<string, number>;
 };
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** Today and yesterday still grow. */
+/** Today and yesterday, whose costs still grow. */
 const GROWING_DAYS = 2;
 const GROWING_MS = HOUR_MS;
-/** Platforms correct what they have counted, for so many days. */
+/** The number of days for which platforms correct their figures. */
 const CORRECTED_DAYS = 7;
-/** By then they have counted yesterday. */
+/** The local time by which platforms have counted yesterday. */
 const CORRECTED_AT = "09:00:00";
 const FIRST_DAYS = 30;
-/** What was missed longer ago stays missed, until somebody asks for it. */
+/** Days missed longer ago are pulled only on request. */
 const SCHEDULED_DAYS = 90;
 
 const BACK_OFF_MS = [5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS] as const;
@@ -37,7 +37,7 @@ export function dueDays(state: PulledState, now: { nowMs: number; calendar: Cale
   return isWaiting(state, now.nowMs) ? [] : openDays(state, now).filter((day) => isDue(day, state, now));
 }
 
-/** All that is not settled, the newest first. */
+/** All days that are not settled, newest first. */
 export function openDays(state: PulledState, { nowMs, calendar }: { nowMs: number; calendar: Calendar }): string[] {
   const today = calendar.dayOf(nowMs);
   const [oldest = today] = [...state.pulledAtMs.keys()].sort();
@@ -47,18 +47,18 @@ export function openDays(state: PulledState, { nowMs, calendar }: { nowMs: numbe
   );
 }
 
-/** No day before it matters to the schedule, in whatever zone. */
+/** The first day that can matter to the schedule, in any zone. */
 export function firstScheduledDay(nowMs: number): string {
   return addDays(new Date(nowMs).toISOString().slice(0, 10), -SCHEDULED_DAYS - 1);
 }
 
-/** Null: none is. */
+/** The newest settled day, or null when there is none. */
 export function newestSettledDay(state: PulledState, calendar: Calendar): string | null {
   const settled = [...state.pulledAtMs.keys()].filter((day) => isSettled(day, state, calendar));
   return settled.sort().at(-1) ?? null;
 }
 
-/** Nobody corrects it any more: it is not asked for again. */
+/** Whether a day was pulled after the platform's corrections ended, so that it is not pulled again. */
 export function isSettled(day: string, state: Pick<PulledState, "pulledAtMs">, calendar: Calendar): boolean {
   const pulledAtMs = state.pulledAtMs.get(day);
   return pulledAtMs !== undefined && daysBetween(day, calendar.dayOf(pulledAtMs)) > CORRECTED_DAYS;
@@ -78,7 +78,7 @@ function isDue(
   const at = pulledAtMs.get(day);
   if (at === undefined) return true;
   if (daysBetween(day, today) < GROWING_DAYS) {
-    // Both at the same time: they are one question to the platform.
+    // Both days fall due together, because one request to the platform covers them.
     const both = [today, addDays(today, -1)].map((one) => pulledAtMs.get(one) ?? Number.NEGATIVE_INFINITY);
     return nowMs - Math.min(...both) >= GROWING_MS;
   }
@@ -88,7 +88,7 @@ function isDue(
 
 export type DayRange = { fromDay: string; toDay: string };
 
-/** Days, the newest first, as ranges of so many days at most; the newest range first. */
+/** Groups days, given newest first, into ranges of at most `daysMax` days, newest first. */
 export function rangesOf(days: readonly string[], daysMax: number): DayRange[] {
   const ranges: DayRange[] = [];
   for (const day of days) {
@@ -100,7 +100,7 @@ export function rangesOf(days: readonly string[], daysMax: number): DayRange[] {
   return ranges;
 }
 
-/** The newest first. */
+/** The days of a range, newest first. */
 export function daysOf({ fromDay, toDay }: DayRange): string[] {
   return Array.from({ length: daysBetween(fromDay, toDay) + 1 }, (_, back) => addDays(toDay, -back));
 }

@@ -2,37 +2,37 @@ import { LIMITS } from "../limits.ts";
 import { cutToBytes } from "./json.ts";
 
 /**
- * What the ad report adds up. The cube holds sums by the dimensions that a user has of his own; each metric of the
- * catalogue is made of these sums.
+ * The days by which the cube counts a user: of the touch, of the registration, or of the activity. The cube holds sums
+ * by the user's own dimensions; every metric of the ad report is made of these sums.
  */
 export const PLACEMENTS = ["touch", "registered", "occurred"] as const;
 export type Placement = (typeof PLACEMENTS)[number];
 
-/** A day of an app, as one placement sees it: what is counted anew as a whole. */
+/** An app's day in one placement, the unit of recounting. */
 export type Slice = { appId: number; placement: Placement; day: string };
 
-/** The dimensions of a user, and of a cost row, by the names of their columns. Operator and department follow from them. */
+/** The dimensions of users and cost rows, by column name. Operator and department follow from them. */
 export const CUBE_DIMENSIONS = [
   ...["ad_platform", "advertiser_id", "gid", "aid", "channel", "os_platform", "csite", "turbo_promoted_object_id"],
 ] as const;
 
 /**
- * A value of a dimension, as reports group by it. Ids and channels come from outside and are as long as they like; a
- * value that no index could hold is cut. What was sent stays whole beside it, in the user's ad_data.
+ * A value of a dimension, as reports group by it. Ids and channels come from outside and can have any length, so a
+ * value too long for an index is cut. The whole value stays in the user's ad_data.
  */
 export function dimensionText(text: string): string {
   return cutToBytes(text, LIMITS.dimensionBytes);
 }
 
-/** Days, or spans of 24 hours, in which payments and ad revenue are counted from the touch or the registration. */
+/** Windows after the touch or the registration, in days or spans of 24 hours, that sum payments and ad revenue. */
 export const WINDOW_DAYS = [1, 3, 7, 14, 30] as const;
 export type WindowDays = (typeof WINDOW_DAYS)[number];
 
-/** Days after that of the registration on which a user may be active again. */
+/** Days after the registration day for which retention is counted. */
 export const RETENTION_DAYS = [1, 2, 3, 4, 5, 6, 7, 14, 30] as const;
 export type RetentionDays = (typeof RETENTION_DAYS)[number];
 
-/** So many days after that of the registration, no window is open any more, not even where clocks change. */
+/** From this many days after the registration day on, every window is closed, even across clock changes. */
 export const COHORT_DAYS = 31;
 
 /** Counted by calendar days, or by spans of 24 hours. */
@@ -66,7 +66,7 @@ const windowMeasures = (["pay", "ad"] as const).flatMap((what) =>
   (["d", "s"] as const).flatMap((model) => WINDOW_DAYS.map((days): WindowMeasure => `${what}_${model}${days}`)),
 );
 
-/** In the order of the cube's columns. */
+/** The user measures in the order of the cube's columns. */
 export const USER_MEASURES: readonly UserMeasure[] = [
   ...(["users", "real_users", "register_users", "active_users", "payers", "first_payers", "ad_users"] as const),
   ...(["pay_cents", "pay_count", "ad_micros", "ad_count"] as const),
@@ -75,7 +75,7 @@ export const USER_MEASURES: readonly UserMeasure[] = [
   ...(["postbacks", "postback_cents"] as const),
 ];
 
-/** Sums of one row of a report. A measure that is not there is 0. */
+/** The sums of one report row. An absent measure is 0. */
 export type Sums = Partial<Record<Measure, number>>;
 
 export type Caliber = "user_activated_time" | "behavior_occurred_time";
@@ -87,6 +87,9 @@ export const PLACEMENTS_OF: Readonly<Record<Caliber, readonly Placement[]>> = {
   behavior_occurred_time: ["registered", "occurred"],
 };
 
-/** Users of a day, each once. Over several days of `occurred` they cannot be added: the same user may be in each. */
+/**
+ * Measures that count each user once per day. Days of `occurred` cannot be added up, because the same user may be in
+ * each.
+ */
 export const DISTINCT_MEASURES = ["active_users", "payers", "ad_users"] as const;
 export type DistinctMeasure = (typeof DISTINCT_MEASURES)[number];

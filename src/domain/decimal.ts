@@ -1,9 +1,9 @@
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
- * A decimal text, as a number is written too ("1e-7"), in ten-thousandths of the major unit: exactly, and rounded half
- * away from zero at the fourth decimal. `unitDecimals` says how far below the major unit the text counts: 2 for cents.
- * Undefined: the text is no number, or one that no amount can have.
+ * A decimal text, which may have an exponent ("1e-7"), in ten-thousandths of the major unit: exact, and rounded half
+ * away from zero at the fourth decimal. `unitDecimals` is the text's own scale below the major unit: 2 for cents.
+ * Undefined when the text is not a number or too large for an amount.
  */
 export function e4OfDecimal(text: string, unitDecimals = 0): number | undefined {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] = DECIMAL.exec(text) ?? [];

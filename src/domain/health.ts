@@ -1,4 +1,4 @@
-/** What an operator should look at, the worst first. Closed: the console has a sentence for each. */
+/** What an operator should look at, worst first. A closed list: the console has a sentence for each. */
 export const HEALTH_PROBLEMS = [
   "disk_short",
   "journal_full",
@@ -15,7 +15,7 @@ export const HEALTH_PROBLEMS = [
 ] as const;
 export type HealthProblem = (typeof HEALTH_PROBLEMS)[number];
 
-/** New data is refused; or something needs a person; or all is well. */
+/** "refusing": new data is refused. "troubled": something needs attention. "good": all is well. */
 export type HealthState = "refusing" | "troubled" | "good";
 
 export type HealthFacts = {
@@ -25,7 +25,7 @@ export type HealthFacts = {
   backlogBytesMax: number;
   applyLagMs: number;
   isApplyStuck: boolean;
-  /** Undefined: it is away, and what only it knows is unknown. */
+  /** Undefined while the database is away. */
   database:
     | {
         cubeAgeMs: number;
@@ -38,10 +38,10 @@ export type HealthFacts = {
     | undefined;
 };
 
-/** The tables are normally a second behind, the cube ten. */
+/** Far above normal: the tables are usually one second behind, the cube ten. */
 const APPLY_LAG_MS_MAX = 60_000;
 const CUBE_AGE_MS_MAX = 15 * 60_000;
-/** So many times the least free space is early enough to do something. */
+/** The multiple of the minimum free space at which a warning is early enough. */
 const DISK_WARNING = 3;
 
 export function healthProblems(facts: HealthFacts): HealthProblem[] {
@@ -50,7 +50,7 @@ export function healthProblems(facts: HealthFacts): HealthProblem[] {
     disk_short: facts.diskFreeBytes < facts.diskFreeBytesMin,
     journal_full: facts.backlogBytes > facts.backlogBytesMax,
     database_away: database === undefined,
-    // Without the database nothing is applied either: that is one problem, not two.
+    // Without the database nothing is applied either, which is one problem and not two.
     apply_stuck: facts.isApplyStuck && database !== undefined,
     apply_behind: facts.applyLagMs > APPLY_LAG_MS_MAX,
     disk_filling:

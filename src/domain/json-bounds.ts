@@ -6,9 +6,9 @@ const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Refuses a JSON text that holds too many values, or too many levels, before anything of it is built. 16 MiB of `[[[[…`
- * take five seconds to parse and 16 MiB of `{},{},…` gigabytes of memory, but going through their bytes takes moments.
- * Text that is not JSON is left to the parser.
+ * Refuses a JSON text with too many values or levels before any of it is built. Parsing 16 MiB of `[[[[…` takes five
+ * seconds, and 16 MiB of `{},{},…` gigabytes of memory, but scanning their bytes takes moments. Text that is not JSON
+ * is left to the parser.
  */
 export function assertWithin(bytes: Uint8Array, bounds: JsonBounds): void {
   let depth = 0;
@@ -24,7 +24,7 @@ export function assertWithin(bytes: Uint8Array, bounds: JsonBounds): void {
       case OPEN_LIST:
       case OPEN_OBJECT:
         depth += 1;
-        // What a list or an object holds is one more than its commas.
+        // A list or an object holds one value more than it has commas.
         values += 1;
         if (depth > bounds.depth) {
           throw new ApiError("badParameter", `The body is nested deeper than ${bounds.depth} levels.`);
@@ -41,7 +41,7 @@ export function assertWithin(bytes: Uint8Array, bounds: JsonBounds): void {
   }
 }
 
-/** Where the quote is that closes a text; the end of the bytes where none does. */
+/** The position of the quote that closes a text, or the end of the bytes. */
 function endOfText(bytes: Uint8Array, from: number): number {
   let at = from;
   while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;

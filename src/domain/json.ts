@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A text, or a number as text; the empty text for anything else. */
+/** A text, or a number as text; empty for anything else. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : "";
 }
@@ -20,9 +20,9 @@ export function numberOf(value: unknown): number {
 }
 
 /**
- * Parses a body. Both the HTTP side and apply read it with this one function, so they see the same values: text that
- * PostgreSQL cannot hold (NUL, lone surrogates) has become U+FFFD in both. A long number as an order's id arrives as
- * the text of its digits.
+ * Parses a body. The HTTP side and apply both use this function, so they see the same values: text that PostgreSQL
+ * cannot hold (NUL, lone surrogates) becomes U+FFFD in both. A long number as an order id becomes the text of its
+ * digits.
  */
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw new ApiError("badJson", "The body is not valid UTF-8.");
@@ -31,12 +31,12 @@ export function parseJson(bytes: Buffer): JsonValue {
   return parse(hasOrderId ? text.replace(LONG_ORDER_ID, '$1"$2"') : text);
 }
 
-/** Of all that a collect body holds, only these numbers are ids. Inside a text the quotes would be escaped. */
+/** The only numbers in a collect body that are ids. Inside a text the quotes would be escaped. */
 const LONG_ORDER_ID = /("\$(?:order|trace)_id"\s*:\s*)(-?[1-9]\d{15,})(?=\s*[,}])/g;
 
 /**
- * The same, for bodies whose numbers can be ids: a whole number too long for a double arrives as the text of its
- * digits instead of losing the last ones.
+ * The same, for bodies whose numbers can be ids: a whole number too long for a double becomes the text of its digits
+ * instead of losing the last ones.
  */
 export function parseJsonWithIds(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw new ApiError("badJson", "The body is not valid UTF-8.");
@@ -48,8 +48,8 @@ const LONG_DIGITS = /[:[,\s]-?\d{16,}/;
 const NUMBER = /(-?[1-9]\d{15,})(?![\d.eE]|\s*:)|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /**
- * Goes from text to text, and looks at numbers only between them. What is not JSON (leading zeros, a number as a key)
- * is left alone, so that it is still refused. A single regular expression overflows its stack on a text of some MiB.
+ * Quotes long integers, skipping the texts between them. Invalid JSON (leading zeros, a number as a key) is left alone,
+ * so that it is still refused. A single regular expression would overflow its stack on a text of some MiB.
  */
 function quoteLongIntegers(text: string): string {
   let quoted = "";
@@ -84,14 +84,14 @@ function parse(text: string): JsonValue {
   } catch (error) {
     throw new ApiError("badJson", `The body is not valid JSON: ${(error as Error).message.slice(0, 200)}.`);
   }
-  // Most bodies hold no escape at all, and `includes` finds that out without the expression.
+  // Most bodies hold no escape at all, which `includes` finds faster than the expression.
   return text.includes("\\u") && UNSTORABLE_ESCAPE.test(text) ? storable(value) : value;
 }
 
 /** Unstorable text can only have come from an escape: raw NUL is not JSON, and raw surrogates are not UTF-8. */
 const UNSTORABLE_ESCAPE = /\\u(?:0000|[dD][89a-fA-F])/;
 
-/** The same with every text as the tables can hold it. */
+/** The same value with every text in a form that the tables can hold. */
 export function storable(value: JsonValue, depth = 0): JsonValue {
   if (typeof value === "string") return storableText(value);
   if (typeof value !== "object" || value === null) return value;
@@ -106,7 +106,7 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll("\u0000", "\uFFFD");
 }
 
-/** Refuses what is nested deeper than anything the interface needs; `what` names it in the message. */
+/** Refuses a value nested deeper than anything the interface needs; `what` names it in the message. */
 export function assertShallow(value: JsonValue, what: string): void {
   if (deeperThan(value, LIMITS.nestingDepth)) throw tooDeep(what);
 }
@@ -122,7 +122,7 @@ function tooDeep(what = "The body"): ApiError {
   return new ApiError("badParameter", `${what} is nested deeper than ${LIMITS.nestingDepth} levels.`);
 }
 
-/** The longest beginning of a text that has at most so many bytes, never splitting a character. */
+/** The longest beginning of a text with at most `bytesMax` bytes, never splitting a character. */
 export function cutToBytes(text: string, bytesMax: number): string {
   // A UTF-16 unit has at most three bytes: nearly every text is short enough without being counted.
   if (text.length * 3 <= bytesMax) return text;

@@ -1,6 +1,6 @@
 import { addDays, type Calendar } from "./calendar.ts";
 
-/** By what the ledger can be summed up; the table itself has minutes. */
+/** The steps by which the ledger can be summed; the table itself has minutes. */
 export const LEDGER_STEPS = ["minute", "hour", "day"] as const;
 export type LedgerStep = (typeof LEDGER_STEPS)[number];
 
@@ -23,14 +23,14 @@ export function addOutcome(outcomes: Outcomes, outcome: string, events: number):
   else outcomes.rejected[outcome] = (outcomes.rejected[outcome] ?? 0) + events;
 }
 
-/** The promise of the ledger: nothing that was received is in no place, and nothing in two. */
+/** The promise of the ledger: every event received is counted under exactly one outcome. */
 export function addsUp({ received, stored, duplicate, rejected }: Outcomes): boolean {
   return received === stored + duplicate + Object.values(rejected).reduce((sum, events) => sum + events, 0);
 }
 
 /**
- * Where the steps of a range begin, and where the last one ends. Whole steps of the local clock: the first one may begin
- * before the range and the last one end behind it. Undefined: more steps than `stepsMax`.
+ * The beginnings of a range's steps, and the end of the last one. Steps follow the local clock: the first may begin
+ * before the range and the last end after it. Undefined when there are more than `stepsMax`.
  */
 export function ledgerEdges(
   { fromMs, untilMs }: { fromMs: number; untilMs: number },

@@ -29,14 +29,14 @@ export function microsOfEcpm(ecpm: number): number {
 }
 
 export function roundHalfAway(value: number): number {
-  // A whole number stays what it is; beyond 2^51 the nudge below would move it.
+  // A whole number stays unchanged; beyond 2^51 the nudge below would move it.
   if (Number.isInteger(value)) return bounded(value);
   // The nudge undoes the binary error of values such as 1.005 × 1000; it is far below half a unit.
   const size = Math.abs(value);
   return bounded(Math.sign(value) * Math.floor(size + 0.5 + size * Number.EPSILON));
 }
 
-/** Beyond the whole numbers that are exact, an amount is a mistake, and no column could hold it. */
+/** Limits an amount to exact whole numbers: a larger one is a mistake, and no column could hold it. */
 function bounded(amount: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, amount)) + 0;
 }
@@ -51,7 +51,7 @@ function multiplyExactly(cents: number, rate: string): number {
   return bounded(Number(product < 0n ? -rounded : rounded));
 }
 
-/** A part of an amount, given in ten-thousandths. */
+/** A share of an amount, given in ten-thousandths. */
 export function partOf(cents: number, partBp: number): number {
   return multiplyExactly(cents, `${Math.floor(partBp / 10_000)}.${String(partBp % 10_000).padStart(4, "0")}`);
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 
-/** An address, or a network such as 203.0.113.0/24. */
+/** Whether a text is an address, or a network such as 203.0.113.0/24. */
 export function isNetwork(text: string): boolean {
   const [base = "", prefix, more] = text.split("/");
   const bits = isIP(base) === 6 ? 128 : 32;
@@ -8,7 +8,7 @@ export function isNetwork(text: string): boolean {
   return isIP(base) !== 0 && more === undefined && isPrefix;
 }
 
-/** A list of networks, asked whether an address lies in one of them. */
+/** A list of networks that can be asked for an address. */
 export class Networks {
   readonly #blocks = new BlockList();
   readonly isEmpty: boolean;
@@ -31,7 +31,7 @@ function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";
 }
 
-/** Networks that are not the internet: this machine, the networks around it, and what has a special meaning. */
+/** Networks outside the internet: this machine, the networks around it, and reserved ones. */
 const NOT_PUBLIC = new Networks([
   ...["0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24"],
   ...["192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"],
@@ -41,7 +41,7 @@ const NOT_PUBLIC = new Networks([
 
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** Whether an address is one of the internet at large; what is called by the word of others must be. */
+/** Whether an address is on the public internet. Addresses that others supply must be. */
 export function isPublicAddress(address: string): boolean {
   const plain = MAPPED.exec(address)?.[1] ?? address;
   return isIP(plain) !== 0 && !NOT_PUBLIC.has(plain) && !(isIP(plain) === 6 && /^::ffff:/i.test(plain));
@@ -49,33 +49,33 @@ export function isPublicAddress(address: string): boolean {
 
 const LOOPBACK = new Networks(["127.0.0.0/8", "::1"]);
 
-/** Whether what listens on a host is reached from this machine alone. */
+/** Whether a listener on this host is reachable from this machine only. */
 export function isLoopbackHost(host: string): boolean {
   return host.toLowerCase() === "localhost" || LOOPBACK.has(host);
 }
 
 /**
- * Whether the host of an address, as the URL parser writes it, is known to be inside a private network before it is
- * looked up. What a name leads to is judged when it is called.
+ * Whether a URL's host, as the URL parser writes it, is known to be private without a look-up. The address behind a
+ * name is checked when it is called.
  */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   return isIP(host) === 0 ? /(?:^|\.)localhost\.?$/.test(host) : !isPublicAddress(host);
 }
 
-/** Which addresses may be called: those of the internet, or, where private networks are allowed, every one. */
+/** Tells which addresses may be called: public ones, or every one when private networks are allowed. */
 export function callable({ mayCallPrivate }: { mayCallPrivate: boolean }): (address: string) => boolean {
   return mayCallPrivate ? () => true : isPublicAddress;
 }
 
 /**
- * What a limit per caller counts by. One IPv6 customer has a whole /64, so its 2^64 addresses count as one; an IPv4
- * address counts by itself, also where a dual-stack socket shows it as ::ffff:1.2.3.4.
+ * The address by which limits per caller count. One IPv6 customer has a whole /64, so its 2^64 addresses count as one.
+ * An IPv4 address counts by itself, even when a dual-stack socket shows it as ::ffff:1.2.3.4.
  */
 export function countedAddress(address: string): string {
   const plain = MAPPED.exec(address)?.[1] ?? address;
   if (isIP(plain) !== 6) return plain;
-  // The zone of a link-local address (%eth0) is no part of it, and the URL parser writes every spelling in one way.
+  // The zone of a link-local address (%eth0) does not count, and the URL parser writes every spelling in one way.
   const groups = groupsOf(new URL(`http://[${plain.split("%")[0]}]`).hostname.slice(1, -1));
   const [, , , , , mark, high = 0, low = 0] = groups;
   if (mark === 0xffff && groups.slice(0, 5).every((group) => group === 0)) {

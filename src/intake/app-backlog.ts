@@ -2,12 +2,12 @@ import { LIMITS } from "../limits.ts";
 
 type Mark = { until: number; byApp: Map<number, number> };
 
-/** Of what was written before, half counts after so long. */
+/** The half-life of bytes in `lately`. */
 const HALF_LIFE_MS = 3_600_000;
 
 /**
- * Whose bytes wait in the journal, by what each flush has written and how far apply has come; and whose bytes were
- * written lately. Nothing is done for a single entry. What an earlier process has left is nobody's.
+ * The bytes that each app has waiting in the journal, and the bytes that each has written lately. Counted per flush,
+ * not per entry. Bytes left by an earlier process belong to no app.
  */
 export class AppBacklog {
   #marks: Mark[] = [];
@@ -16,7 +16,7 @@ export class AppBacklog {
   readonly #written = new Totals();
   #halvedAtMs = 0;
 
-  /** A flush has made bytes durable up to `until`. */
+  /** Counts a flush that has made bytes durable up to `until`. */
   written(until: number, byApp: Map<number, number>, nowMs: number): void {
     this.#marks.push({ until, byApp });
     this.#cells += byApp.size;
@@ -28,7 +28,7 @@ export class AppBacklog {
     }
   }
 
-  /** A flush that is applied in part still waits whole. */
+  /** Removes the flushes that are applied. A partly applied flush still counts whole. */
   applied(position: number): void {
     const first = this.#marks.findIndex(({ until }) => until > position);
     for (const { byApp } of this.#marks.splice(0, first < 0 ? this.#marks.length : first)) {
@@ -45,7 +45,10 @@ export class AppBacklog {
     return this.#written;
   }
 
-  /** Two marks become one until there are few enough: what each app has waiting stays exact, when it is over less so. */
+  /**
+   * Merges marks in pairs to save memory. Each app's waiting bytes stay exact; the position at which they count as
+   * applied becomes coarser.
+   */
   #merge(): void {
     const merged: Mark[] = [];
     for (let index = 0; index < this.#marks.length; index += 2) {

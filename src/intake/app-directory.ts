@@ -18,10 +18,10 @@ export type ServedApp = App & {
 };
 
 const RELOAD_MS = 5_000;
-/** Whatever looks otherwise was never given out, and need not be looked for. */
+/** The form of access tokens. Anything else was never issued and needs no look-up. */
 const TOKEN = /^\w{1,64}$/;
 
-/** What is to be read: everything, or the apps that are named. */
+/** The apps to read: all, or the named ones. */
 type Wish = { kind: "all" } | Named;
 type Named = { kind: "named"; ids: Set<number>; tokens: Set<string> };
 
@@ -37,7 +37,10 @@ export class AppDirectory {
   #byId = new Map<number, ServedApp>();
   #loop: Loop | undefined;
   #listener: pg.PoolClient | undefined;
-  /** Tokens, and ids as `id 7`, that no app has. An app that is made meanwhile is told of, or found by the reload. */
+  /**
+   * Tokens, and ids as `id 7`, that no app has. A notification or the next reload brings an app that is created
+   * meanwhile.
+   */
   readonly #missing = new RecentMisses({ namesMax: LIMITS.unknownApps, keepMs: RELOAD_MS });
   readonly #now: () => number;
   #running: Promise<void> = Promise.resolve();
@@ -79,7 +82,7 @@ export class AppDirectory {
     return this.#byToken.get(token);
   }
 
-  /** Like peek, but an unknown token is looked for in the database once more: the app may have been made just now. */
+  /** Like peek, but looks up an unknown token in the database: the app may have just been created. */
   async find(token: string | undefined): Promise<ServedApp> {
     if (!token) throw new ApiError("badToken", "access_token is missing.");
     const known = this.#byToken.get(token);
@@ -90,7 +93,7 @@ export class AppDirectory {
     return app;
   }
 
-  /** For those who name an app by its id; it may have been made just now. */
+  /** The app of an id, looked up in the database when unknown: it may have just been created. */
   async findById(appId: number): Promise<ServedApp> {
     const known = this.#byId.get(appId);
     if (known) return known;
@@ -105,12 +108,15 @@ export class AppDirectory {
     return this.#load({ kind: "all" });
   }
 
-  /** Strangers make up names without end: each is looked for once in a while, and only so many at the same time. */
+  /**
+   * Looks up an unknown name. Strangers can invent names without end, so each is looked up only now and then, and the
+   * number of concurrent look-ups is limited.
+   */
   async #lookFor(name: string, wish: Named, get: () => ServedApp | undefined): Promise<ServedApp | undefined> {
     if (this.#missing.has(name, this.#now())) return undefined;
     const next = this.#next?.wish;
     if (next?.kind === "named" && next.tokens.size + next.ids.size >= LIMITS.appsLookedFor) {
-      throw new ApiError("overloaded", "Too many unknown apps are being looked for.", { retryAfterS: 1 });
+      throw new ApiError("overloaded", "Too many unknown apps are being looked up.", { retryAfterS: 1 });
     }
     const isRead = await this.#loadIfPossible(wish);
     const app = get();
@@ -128,7 +134,10 @@ export class AppDirectory {
     }
   }
 
-  /** One at a time, so that an older state never replaces a newer one; calls that come while one runs share the next. */
+  /**
+   * Loads run one at a time, so that an older state never replaces a newer one. Calls that come during a load share the
+   * next.
+   */
   #load(wish: Wish): Promise<void> {
     if (this.#next) {
       this.#next.wish = both(this.#next.wish, wish);
@@ -178,7 +187,8 @@ export class AppDirectory {
       const before = this.#byId.get(app.appId)?.metadata;
       return {
         ...app,
-        // The same object as long as nothing has changed: whoever keeps a copy sees by it whether that is still right.
+        // The same object while nothing has changed, so that holders of a copy can tell by identity whether it is
+        // current.
         metadata: before && isSameMetadata(before, metadata) ? before : metadata,
         secrets: secrets.get(app.appId) ?? new Map<string, string>(),
       };

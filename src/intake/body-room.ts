@@ -3,10 +3,10 @@ import { ApiError } from "../errors.ts";
 import { SharedRoom } from "../shared-room.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** Whose body it is: the address as it is counted, and the app. */
+/** The owner of a body: the address as it is counted, and the app. */
 export type BodyOwner = { address: string; appId: number };
 
-/** In place of an app, for calls that belong to none: sign-ins, settings, reports. */
+/** Stands for the app in calls that belong to none: sign-ins, settings, reports. */
 export const NO_APP = 0;
 
 export function bodyOwner(address: string, appId: number): BodyOwner {
@@ -14,9 +14,9 @@ export function bodyOwner(address: string, appId: number): BodyOwner {
 }
 
 /**
- * Bodies that have come, wholly or in part, and are not answered yet, over all connections together. A body counts by
- * what has come of it: who sends slowly holds no more than that. Neither one address nor one app can take it all. Calls
- * that belong to no app count by their address alone, or one of them could use up the share of all the others.
+ * The memory for bodies that are being received or not answered yet, over all connections. Only the received part of a
+ * body counts, so a slow sender does not reserve more. Neither one address nor one app can take it all. Calls without
+ * an app count by their address alone; otherwise one caller could use up the share of all the others.
  */
 export class BodyRoom {
   readonly #byAddress: SharedRoom<string>;
@@ -33,7 +33,7 @@ export class BodyRoom {
     return this.#byAddress.used;
   }
 
-  /** Why there is no room for more of a body; undefined when it has been taken. */
+  /** Why there is no room for more of a body, or undefined when the room has been taken. */
   take({ address, appId }: BodyOwner, bytes: number): ApiError | undefined {
     const ofAddress = this.#byAddress.take(address, bytes);
     const ofApp = ofAddress === "taken" && appId !== NO_APP ? this.#byApp.take(appId, bytes) : ofAddress;

@@ -3,14 +3,14 @@ import type { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Refusals } from "./refusals.ts";
 
-/** What somebody may send in the long run. */
+/** What an app or an address may send in the long run. */
 export type Rate = { entriesPerS: number; bytesPerS: number };
 
 type Short = { of: "entries" | "bytes"; retryAfterS: number };
 
 /**
- * How much each may still send. What is not used is kept for half a minute's worth, so that a burst goes through. A call
- * goes through as long as anything is left; a large one may leave a debt, which the next ones wait for.
+ * How much each key may still send. Up to half a minute's worth is saved, so that a burst passes. A call passes as long
+ * as anything is left; a large one may leave a debt, for which the next ones wait.
  */
 export class Budgets<Key> {
   readonly #rate: Rate;
@@ -22,11 +22,11 @@ export class Budgets<Key> {
     this.#keysMax = keysMax;
   }
 
-  /** Undefined: it may be sent, and has been counted. */
+  /** What the budget lacks for a call, or undefined when the call may pass and has been counted. */
   take(key: Key, bytes: number, nowMs: number): Short | undefined {
     const { entriesPerS, bytesPerS } = this.#rate;
     const left = this.#left.get(key) ?? this.#begin(key, nowMs);
-    // A clock that was put back gives nothing, and takes nothing away.
+    // A clock that was set back adds nothing and takes nothing away.
     const passedS = Math.max(0, nowMs - left.atMs) / 1000;
     left.atMs = nowMs;
     left.entries = Math.min(entriesPerS * LIMITS.budgetBurstS, left.entries + passedS * entriesPerS);
@@ -38,7 +38,7 @@ export class Budgets<Key> {
     return undefined;
   }
 
-  /** What a call turned out to hold beyond what was counted. */
+  /** Charges bytes that a call turned out to hold beyond those counted. */
   charge(key: Key, bytes: number): void {
     const left = this.#left.get(key);
     if (left) left.bytes -= bytes;
@@ -69,18 +69,18 @@ export class IntakeBudgets {
     this.#refusals = options.refusals;
   }
 
-  /** Why a call of an app is refused; undefined when it is within the budget, and counted. */
+  /** Why a call of an app is refused, or undefined when it is within the budget and has been counted. */
   takeFromApp(appId: number, bytes: number, nowMs: number): ApiError | undefined {
     const short = this.#ofApps.take(appId, bytes, nowMs);
     return short && this.#refusals.refuse(appId, short.of, short.retryAfterS);
   }
 
-  /** A packed body costs what it unpacks to: that is what has to be stored. */
+  /** Charges the unpacked size of a packed body, because that is what has to be stored. */
   chargeApp(appId: number, bytes: number): void {
     this.#ofApps.charge(appId, bytes);
   }
 
-  /** Of a link call; `appId` is the app that it names, 0 where there is none. */
+  /** Why a link call is refused, or undefined. `appId`: the app that it names, or 0. */
   takeFromAddress(call: { address: string; appId: number; bytes: number }, nowMs: number): ApiError | undefined {
     const { address, appId, bytes } = call;
     const key = address.includes(":") ? countedAddress(address) : address;

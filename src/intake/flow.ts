@@ -25,9 +25,9 @@ import { Refusals } from "./refusals.ts";
 
 const PRUNE_MS = 30_000;
 const NOBODY_APPLIES =
-  "Nobody applies this journal: ROLES has no apply, and only the process on this DATA_DIR can do it. What is taken in waits.";
+  "Nobody applies this journal: ROLES has no apply, and only the process on this DATA_DIR can do it. Collected data waits.";
 
-/** The way of the data from the request into the tables, and what is known of how far it has come. */
+/** The path of data from the request into the tables, and its progress. */
 export class Flow {
   readonly journal: Journal;
   readonly progress: Progress;
@@ -45,15 +45,15 @@ export class Flow {
   readonly #clock: Clock;
   readonly #database: Database;
   readonly #erasureKey: Uint8Array;
-  /** Of a process that takes in or applies; others leave the tables to those. */
+  /** Only in a process that collects or applies; other processes never apply. */
   readonly #lock: ApplyLock | undefined;
   #thread: ApplyThread | undefined;
   readonly #loopDelay = new LoopDelay();
   #lockWatch: Loop | undefined;
   #pruning: Loop | undefined;
-  /** Since when acknowledged data waits for apply; 0: none does. */
+  /** Since when acknowledged data waits for apply, or 0 when none does. */
   #behindSinceMs: number;
-  /** Why apply does not get on; the empty text: it does. */
+  /** Why apply is stuck; empty while it works. */
   #stuckBecause = "";
 
   private constructor(parts: FlowParts) {
@@ -133,7 +133,7 @@ export class Flow {
     this.#pruning = startLoop({ name: "prune", log: this.#log, idleMs: PRUNE_MS, turn: () => this.#prune() });
   }
 
-  /** In the order of the flow: what is acknowledged becomes durable, then apply finishes its batch. */
+  /** Stops in the order of the flow: what is acknowledged becomes durable, then apply finishes its batch. */
   async stop(): Promise<void> {
     await this.#loopDelay.stop();
     await this.largeBodies.stop();
@@ -182,13 +182,13 @@ export class Flow {
     this.metrics.leftOut.inc(leftOut);
   }
 
-  /** How far the tables are behind what was acknowledged. */
+  /** How far the tables are behind the acknowledged data. */
   applyLagMs(): number {
     if (this.intake.backlogBytes === 0) return 0;
     return this.#clock() - Math.max(this.#behindSinceMs, this.progress.receivedAtMs);
   }
 
-  /** Why what is taken in does not reach the tables; undefined where it does. */
+  /** Why collected data does not reach the tables, or undefined when it does. */
   applyObstacle(): string | undefined {
     const { roles } = this.#config;
     if (!roles.has("apply")) return roles.has("http") || this.intake.backlogBytes > 0 ? NOBODY_APPLIES : undefined;
@@ -196,7 +196,7 @@ export class Flow {
     return reason === "" ? undefined : `Apply is stuck because ${reason}`;
   }
 
-  /** Segments that are applied and old enough go, but only behind a cursor that is known to be on the disk. */
+  /** Deletes old segments that are applied, and only up to a cursor known to be on disk. */
   async #prune(): Promise<"idle"> {
     const applied = await confirmCursor(this.#database.pool, this.journal.id);
     const modifiedBeforeMs = this.#clock() - this.#config.journalKeepDays * DAY_MS;

@@ -24,7 +24,7 @@ export type IntakeOptions = {
   backlogBytesMax: number;
 };
 
-/** The way into the journal: refuses before anything breaks, and only then. */
+/** The entrance to the journal. It refuses data before anything breaks, and only then. */
 export class Intake {
   readonly #options: IntakeOptions;
   #diskFreeBytes = Number.POSITIVE_INFINITY;
@@ -59,13 +59,13 @@ export class Intake {
     return Math.max(0, this.#options.journal.durable - this.#options.progress.applied);
   }
 
-  /** Why new data would be refused now; undefined when it would not. */
+  /** Why new data would be refused now, or undefined when it would be accepted. */
   obstacle(): string | undefined {
     const { diskFreeBytesMin, backlogBytesMax } = this.#options;
     if (this.#diskFreeBytes < diskFreeBytesMin)
-      return "The disk is nearly full; nothing new is taken in until there is space.";
+      return "The disk is nearly full; new data is refused until there is space.";
     if (this.backlogBytes > backlogBytesMax)
-      return "The journal is full; nothing new is taken in until the database has caught up.";
+      return "The journal is full; new data is refused until the database has caught up.";
     return undefined;
   }
 
@@ -78,11 +78,11 @@ export class Intake {
     return this.#options.journal.append({ head, body, verdicts });
   }
 
-  /** What an app has more than an even share of, when it begins to be short. What we write ourselves is never too much. */
+  /** The scarce resource of which an app has more than an even share. Our own entries are never refused. */
   #overShare({ kind, app }: EntryHead): "backlog" | "disk" | undefined {
     const { diskFreeBytesMin, backlogBytesMax: max, backlog } = this.#options;
     const { waiting, lately } = backlog;
-    // Whoever is the only one to write shares with nobody.
+    // A single writer shares with nobody.
     if (lately.count < 2 || OWN_KINDS.has(kind)) return undefined;
     const used = Math.max(this.backlogBytes, waiting.all);
     if (used > max / 2) {

@@ -1,13 +1,13 @@
-/** Enough that the count is exact while apply keeps up, and close when it is hours behind. */
+/** Enough marks for an exact count while apply keeps up, and a close one when it is hours behind. */
 const MARKS_MAX = 4_096;
 
-/** How many entries wait to be applied, by what each flush has written and how far apply has come. */
+/** The number of entries that wait to be applied, computed from the flushes and apply's position. */
 export class JournalDepth {
   readonly #recovered: number;
   #applied: number;
   #marks: { until: number; entries: number }[] = [];
 
-  /** What another process has written before `recovered` is not counted. */
+  /** Entries before `recovered`, which an earlier process has written, are not counted. */
   constructor({ applied, recovered }: { applied: number; recovered: number }) {
     this.#applied = applied;
     this.#recovered = recovered;
@@ -24,7 +24,10 @@ export class JournalDepth {
     this.#marks.splice(0, first < 0 ? this.#marks.length : first);
   }
 
-  /** A flush that is applied in part counts whole. Undefined: what an earlier process has left is still waiting. */
+  /**
+   * The number of waiting entries; a partly applied flush counts whole. Undefined while entries of an earlier process
+   * wait.
+   */
   get entries(): number | undefined {
     if (this.#applied < this.#recovered) return undefined;
     return this.#marks.reduce((sum, { entries }) => sum + entries, 0);

@@ -10,9 +10,9 @@ const LOOKUP_MS_MAX = 1_000;
 const keyOf = (appId: number, clientId: string) => `${appId}:${clientId}`;
 
 /**
- * Who is registered, answered from memory for nearly every request. A miss is looked up in the database together with
- * the other misses of the moment. When the database cannot tell (it is away, slow, or still behind the journal that
- * was there at start) the answer is "unknown": the request is admitted, and apply decides in the order of the journal.
+ * Tells whether a client is registered, from memory for nearly every request. Misses that come together are looked up
+ * in the database together. When the database cannot tell (it is away, slow, or still behind the journal that was there
+ * at start) the answer is "unknown": the request is admitted, and apply decides in the order of the journal.
  */
 export class KnownClients {
   readonly #pool: pg.Pool;
@@ -32,7 +32,7 @@ export class KnownClients {
     this.#isBehind = options.isBehind;
   }
 
-  /** From memory alone; false only means that it takes a look-up. */
+  /** Whether memory alone knows the client; false only means that a look-up is needed. */
   isKnown(appId: number, clientId: string): boolean {
     if (this.#young.has(appId, clientId)) return true;
     if (!this.#old.has(appId, clientId) && !this.#journaled.has(keyOf(appId, clientId))) return false;
@@ -43,14 +43,14 @@ export class KnownClients {
   async check(appId: number, clientId: string): Promise<Registered> {
     if (this.isKnown(appId, clientId)) return "yes";
     if (this.#waiting.length >= LIMITS.clientLookupQueue) return "unknown";
-    // Before the look-up: if the journal of the start has been applied by now, what the look-up finds is complete.
+    // Read before the look-up: if the journal found at start has been applied by now, the look-up's result is complete.
     const isBehind = this.#isBehind();
     const found = await this.#lookUp({ appId, clientId });
     if (found === "yes") this.#remember(appId, clientId);
     return found === "no" && isBehind ? "unknown" : found;
   }
 
-  /** A registration has become durable at `position`. */
+  /** Notes a registration that has become durable at `position`. */
   journaled(appId: number, clientId: string, position: number): void {
     const key = keyOf(appId, clientId);
     // Deleted first, so that the order of insertion stays the order of positions.
@@ -58,13 +58,16 @@ export class KnownClients {
     this.#journaled.set(key, { appId, clientId, position });
   }
 
-  /** Up to where apply must come before the tables know all of these who have registered; undefined: they do. */
+  /**
+   * The position that apply must reach before the tables hold all registrations of these clients, or undefined when
+   * they do.
+   */
   pendingUntil(appId: number, clientIds: readonly string[]): number | undefined {
     const positions = clientIds.flatMap((id) => this.#journaled.get(keyOf(appId, id))?.position ?? []);
     return positions.length === 0 ? undefined : Math.max(...positions);
   }
 
-  /** Everything before `position` is in the tables: a look-up finds it there. */
+  /** Notes that everything before `position` is in the tables, where a look-up finds it. */
   applied(position: number): void {
     // In the order of insertion, which is the order of positions.
     for (const [key, registration] of this.#journaled) {

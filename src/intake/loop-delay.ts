@@ -5,7 +5,7 @@ import { type Loop, startLoop } from "../loop.ts";
 const RESOLUTION_MS = 10;
 const WINDOW_MS = 30_000;
 
-/** The longest that anything kept the event loop from its next turn, in the last half minute to minute. */
+/** The longest delay of the event loop within the last 30 to 60 seconds. */
 export class LoopDelay {
   readonly #seen = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   #longestBeforeMs = 0;
@@ -29,13 +29,13 @@ export class LoopDelay {
     return Math.max(this.#longestBeforeMs, this.#longestNowMs());
   }
 
-  /** Keeps what was seen for one window more, so that whoever asks once in half a minute misses nothing. */
+  /** Keeps the last window's maximum for one more window, so that a reader every half minute misses nothing. */
   nextWindow(): void {
     this.#longestBeforeMs = this.#longestNowMs();
     this.#seen.reset();
   }
 
-  /** What is measured is the time between two looks, which are so far apart anyway. */
+  /** The measured value is the time between two samples, which includes the sampling interval itself. */
   #longestNowMs(): number {
     return Math.max(0, this.#seen.max / 1e6 - RESOLUTION_MS);
   }

@@ -14,11 +14,11 @@ type LiveFigures = {
   refusals(): readonly Counted[];
 };
 
-/** What /metrics shows, in Prometheus' text form. */
+/** The figures of /metrics, in Prometheus' text form. */
 export class Metrics {
   readonly registry = new Registry();
 
-  /** Counted in plain objects and handed over when somebody asks: labels are not worked out for every request. */
+  /** Counted in plain objects and formatted on demand, so that a request does not pay for labels. */
   readonly #endpoints = new Map<string, EndpointMeter>();
   #text: Promise<string> | undefined;
 
@@ -106,7 +106,7 @@ export class Metrics {
     meter.count(code, tookMs);
   }
 
-  /** Who asks in the same turn of the event loop gets the same text: hundreds may ask on one connection. */
+  /** All requests in one turn of the event loop get the same text: hundreds may come on one connection. */
   text(): Promise<string> {
     if (!this.#text) {
       this.#text = this.#makeText();

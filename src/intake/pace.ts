@@ -1,9 +1,9 @@
 import { elapsedMs } from "../clock.ts";
 
-/** While the journal grows faster than this, the cores belong to the answers. */
+/** While the journal grows faster than this, answering requests has priority. */
 const BUSY_BYTES_PER_S = 2 * 1024 * 1024;
 
-/** How fast the journal grows, from one look to the next. */
+/** Tells whether the journal grows fast, from one call to the next. */
 export class IntakePace {
   readonly #durable: () => number;
   #seen: { durable: number; atMs: number } | undefined;
@@ -12,7 +12,7 @@ export class IntakePace {
     this.#durable = durable;
   }
 
-  /** Since the look before; at the first one nothing is known yet. */
+  /** Whether the journal has grown fast since the previous call; false at the first one. */
   isBusy(): boolean {
     const before = this.#seen;
     this.#seen = { durable: this.#durable(), atMs: elapsedMs() };

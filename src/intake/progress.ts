@@ -26,7 +26,7 @@ export class Progress {
     for (const { resolve } of due) resolve();
   }
 
-  /** True when everything before `position` has been applied, false when that took longer than allowed. */
+  /** Resolves with true once everything before `position` has been applied, or with false after `timeoutMs`. */
   async waitFor(position: number, timeoutMs: number): Promise<boolean> {
     if (this.#applied >= position) return true;
     return new Promise((done) => {

@@ -1,8 +1,8 @@
-/** Names that were looked for in vain a moment ago, so that asking for them again costs nothing. */
+/** Names that a recent look-up did not find, so that asking for them again costs nothing. */
 export class RecentMisses {
   readonly #namesMax: number;
   readonly #keepMs: number;
-  /** Until when each is remembered. All are kept equally long, so the first is always the oldest. */
+  /** Expiry by name. All are kept equally long, so the first is always the oldest. */
   readonly #untilMs = new Map<string, number>();
 
   constructor(options: { namesMax: number; keepMs: number }) {

@@ -6,21 +6,21 @@ const SENTENCES: Record<Refusal, string> = {
   entries: "This app sends more calls than its budget allows.",
   bytes: "This app sends more bytes than its budget allows.",
   address: "This address calls more often than its budget allows.",
-  bodies: "More bodies than an even share are being received from here; try again.",
-  large_bodies: "More large bodies of this app are waiting than an even share; try again.",
-  memory: "More of this app waits for the disk than an even share; try again.",
-  backlog: "More of this app waits for the database than an even share; try again.",
-  disk: "The disk is getting short, and this app writes more than an even share; try again later.",
+  bodies: "This sender has more bodies in flight than an even share; try again.",
+  large_bodies: "This app has more large bodies waiting than an even share; try again.",
+  memory: "This app has more data waiting for the disk than an even share; try again.",
+  backlog: "This app has more data waiting for the database than an even share; try again.",
+  disk: "Disk space is getting short, and this app writes more than an even share; try again later.",
 };
 
-/** So soon it makes sense to try again, where nothing else says when. */
+/** The default time after which a retry makes sense. */
 const RETRY_AFTER_S = 5;
 
 export type Counted = { appId: number; refusal: Refusal; calls: number; lastAtMs: number };
 
 /**
- * Calls that were refused because somebody had too much of what all share, by app. Of this process, since its start. App 0
- * stands for calls that are of no app.
+ * Calls refused because an app or an address exceeded its budget or its share, by app, since the start of this process.
+ * App 0 stands for calls without an app.
  */
 export class Refusals {
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class Refusals {
     this.#clock = clock;
   }
 
-  /** Counts a refusal and gives what the caller is told. */
+  /** Counts a refusal and returns the error for the caller. */
   refuse(appId: number, refusal: Refusal, retryAfterS = RETRY_AFTER_S): ApiError {
     let counts = this.#counted.get(appId);
     if (!counts) {

@@ -1,7 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { type Disk, O_DSYNC } from "./disk.ts";
 
-/** One thing for the thread to do. */
+/** A task for the thread. */
 export type DiskTask =
   | { kind: "write"; fd: number; bytes: Uint8Array; at: number }
   | { kind: "sync"; fd: number }
@@ -13,9 +13,9 @@ export type DiskOutcome = { kind: "done" } | { kind: "failed"; message: string }
 type Waiting = { resolve: () => void; reject: (error: Error) => void };
 
 /**
- * The disk by way of a thread that does nothing else. Node's pool is shared by all that hashes, unpacks, reads files or
- * looks up names: what is acknowledged must never wait behind any of that, however much of it there is or however long it
- * hangs. Measured, it costs no more than the trip through the pool.
+ * The disk through a dedicated thread. Node's pool also hashes, unpacks, reads files and looks up names: the journal's
+ * writes must never wait behind that, however much of it there is or however long it hangs. As measured, the thread
+ * costs no more than the pool.
  */
 export class DiskThread implements Disk {
   readonly writesAreDurable = O_DSYNC !== 0;
@@ -27,7 +27,7 @@ export class DiskThread implements Disk {
   }
 
   write(fd: number, bytes: Buffer, at: number): Promise<void> {
-    // A small buffer may be a part of one that others use, and only a whole one can be handed over.
+    // A small buffer may be part of a shared one, and only a whole buffer can be transferred.
     const isWhole = bytes.byteLength === bytes.buffer.byteLength;
     return this.#ask({ kind: "write", fd, bytes, at }, isWhole ? [bytes.buffer as ArrayBuffer] : []);
   }
@@ -58,7 +58,7 @@ export class DiskThread implements Disk {
 
   #start(): Worker {
     const worker = new Worker(new URL("./disk-worker.js", import.meta.url));
-    // Whoever waits for an answer keeps the process alive; a thread that is idle does not.
+    // An idle thread must not keep the process alive; callers that wait for an answer do.
     worker.unref();
     // Outcomes come in the order of the tasks.
     worker.on("message", (outcome: DiskOutcome) => {
@@ -70,7 +70,7 @@ export class DiskThread implements Disk {
     worker.on("error", (error) => {
       reason = error;
     });
-    // Nobody knows what became of the tasks at hand, so they have failed; the next one starts another thread.
+    // The outcome of the current tasks is unknown, so they count as failed; the next task starts another thread.
     worker.on("exit", () => {
       this.#worker = undefined;
       for (const { reject } of this.#waiting.splice(0)) reject(reason);

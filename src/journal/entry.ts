@@ -17,7 +17,7 @@ export const ENTRY_KINDS = [
 ] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
-/** What admission found out about single events; absent when every event was taken in whole. */
+/** Admission's verdicts on single events; absent when every event was accepted whole. */
 export type Verdicts = {
   /** [index in event_list, reason]: not stored. */
   rejected?: [number, string][];
@@ -28,8 +28,8 @@ export type Verdicts = {
 };
 
 /**
- * What the server knew when it acknowledged. Everything that a later replay could not know again (the time, the
- * address, the judgement by the settings of that moment) is here; the rest is the body.
+ * What the server knew when it acknowledged the entry. It holds everything that a later replay could not know (the
+ * time, the address, the judgement by the settings of that moment); the rest is in the body.
  */
 export type EntryHead = Verdicts & {
   kind: EntryKind;
@@ -39,16 +39,16 @@ export type EntryHead = Verdicts & {
   at: number;
   ip: string;
   ua: string;
-  /** Whether the client was known to be registered. "unknown": the database was away, apply decides. */
+  /** Whether the client was known to be registered. "unknown": the database was away, and apply decides. */
   registered: "yes" | "unknown" | "not_required";
-  /** The body is gzip, as it was sent; so many bytes it has when that is undone. */
+  /** The unpacked size of a body that is kept as gzip. */
   gzip?: number;
 };
 
-/** `body` is the JSON text that was received, after multipart or AES were undone; what it is packed in, the head says. */
+/** `body` is the JSON text that was received, after multipart or AES decoding; packed when the head says `gzip`. */
 export type Entry = { head: EntryHead; body: Buffer };
 
-/** An entry that is to be written. Verdicts may come as text, members of the head with a comma before each. */
+/** An entry to write. Verdicts may come as text: members of the head, each preceded by a comma. */
 export type NewEntry = Entry & { verdicts?: string | undefined };
 
 /** Encodes an entry into a record whose header is still open: payload = head length u32, head JSON, body. */
@@ -62,7 +62,7 @@ export function encodeEntry(entry: NewEntry): Buffer {
   return record;
 }
 
-/** JSON, put together by hand for the ordinary entry: this runs once for every request. */
+/** The head as JSON, built by hand for ordinary entries because this runs for every request. */
 function headText(head: EntryHead, verdicts: string): string {
   if (head.rejected || head.omitted || head.cut) return JSON.stringify(head);
   const { kind, app, client, at, ip, ua, registered, gzip } = head;
@@ -79,7 +79,7 @@ export function decodeEntry(payload: Buffer): Entry {
   return { head, body: payload.subarray(4 + headBytes) };
 }
 
-/** What the tables can hold, and a time whose day can be written. */
+/** The largest app id that the tables hold, and the latest time whose day can be written. */
 const APP_MAX = 2 ** 31 - 1;
 const AT_MAX = Date.UTC(9999, 11, 31);
 

@@ -77,8 +77,8 @@ export class Journal {
   }
 
   /**
-   * For a journal that is shorter than what was applied of it, because an older copy was put back: positions that the
-   * cursor has passed are never given out again, or what is appended there would count as applied already.
+   * Continues at `applied` when the journal is shorter than the cursor, because an older copy was restored. Positions
+   * that the cursor has passed must not be used again: entries appended there would count as applied already.
    */
   async skipTo(applied: number): Promise<void> {
     if (applied <= this.#durable) return;
@@ -95,7 +95,7 @@ export class Journal {
       return Promise.reject(new ApiError("bodyTooLarge", "The body is too large."));
     const { app, gzip = 0 } = entry.head;
     const room = this.#room.take(app, record.length);
-    if (room === "full") return Promise.reject(overloaded("The journal cannot keep up with what arrives."));
+    if (room === "full") return Promise.reject(overloaded("The journal cannot keep up with the incoming data."));
     if (room === "over_share") return Promise.reject(this.#overShare(app));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ record, app, bytes: record.length + gzip, resolve, reject });
@@ -104,7 +104,8 @@ export class Journal {
   }
 
   #overShare(app: number): ApiError {
-    const { overShare = () => overloaded("More of this app waits for the disk than an even share.") } = this.#options;
+    const { overShare = () => overloaded("This app has more data waiting for the disk than an even share.") } =
+      this.#options;
     return overShare(app);
   }
 
@@ -116,7 +117,7 @@ export class Journal {
     await this.#options.disk.close?.();
   }
 
-  /** Deletes segments that lie wholly before `applied` and are older than `modifiedBeforeMs`. Returns how many. */
+  /** Deletes segments that lie wholly before `applied` and are older than `modifiedBeforeMs`. Returns their number. */
   async prune(options: { applied: number; modifiedBeforeMs: number }): Promise<number> {
     const segments = await listSegments(this.dir);
     const gone = segments.filter(
@@ -125,7 +126,7 @@ export class Journal {
         segment.from + segment.bytes <= options.applied &&
         segment.modifiedAtMs < options.modifiedBeforeMs,
     );
-    // Oldest first: whatever interrupts this, what is left stays contiguous.
+    // Oldest first, so that the rest stays contiguous even if this is interrupted.
     for (const segment of gone) await unlink(segment.path);
     if (gone.length > 0) await syncFolder(this.dir);
     return gone.length;
@@ -186,7 +187,7 @@ export class Journal {
 
   /**
    * After a failed write or sync the kernel may have dropped the pages and call the file clean, so nothing after the
-   * last durable byte can be trusted: it is cut off, and the journal goes on in a fresh file.
+   * last durable byte can be trusted. It is cut off, and the journal continues in a new file.
    */
   async #repair(): Promise<void> {
     const { disk } = this.#options;
@@ -215,12 +216,12 @@ export type JournalOptions = {
   log: Log;
   disk: Disk;
   pendingBytesMax: number;
-  /** Why an app is refused of which more than an even share waits for the disk. */
+  /** The refusal of an app of which more than an even share waits for the disk. */
   overShare?: (app: number) => ApiError;
   onFlush?: (flush: Flush) => void;
 };
 
-/** In memory of its own, which can be handed to another thread without being copied. */
+/** Joins records in memory of their own, which can go to another thread without being copied. */
 function joined(records: readonly Buffer[], bytes: number): Buffer {
   const all = Buffer.allocUnsafeSlow(bytes);
   let at = 0;
@@ -228,7 +229,7 @@ function joined(records: readonly Buffer[], bytes: number): Buffer {
   return all;
 }
 
-/** Bytes have become durable; by app, as many as they are once unpacked. */
+/** A completed flush. `byApp` counts unpacked bytes. */
 export type Flush = { durable: number; records: number; byApp: Map<number, number>; tookMs: number };
 
 function bytesByApp(group: readonly Waiting[]): Map<number, number> {
@@ -241,7 +242,7 @@ function overloaded(message: string): ApiError {
   return new ApiError("overloaded", message, { retryAfterS: 5 });
 }
 
-/** Each journal has a name of its own, so that a cursor can never be used on another journal's positions. */
+/** The journal's unique id, which keeps a cursor from being used on another journal's positions. */
 export async function readOrMakeId(dir: string): Promise<string> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const path = join(dir, "id");

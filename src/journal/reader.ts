@@ -18,7 +18,7 @@ export class JournalReader {
   #position: number;
   #segment: Segment | undefined;
   #handle: FileHandle | undefined;
-  /** Bytes read but not yet handed out; the first one stands at #position. */
+  /** Bytes read but not yet returned; the first one is at #position. */
   #buffer: Buffer = Buffer.alloc(0);
 
   constructor(dir: string, from: number) {
@@ -30,7 +30,7 @@ export class JournalReader {
     return this.#position;
   }
 
-  /** The next items, as many as fit `bytesMax` (at least one when there is one). Empty: caught up with `until`. */
+  /** The next items, as many as fit into `bytesMax` but at least one. Empty when it has caught up with `until`. */
   async read(options: { until: number; bytesMax: number }): Promise<JournalItem[]> {
     const items: JournalItem[] = [];
     let taken = 0;
@@ -43,7 +43,7 @@ export class JournalReader {
     return items;
   }
 
-  /** Undefined: caught up with `until`. */
+  /** The next item, or undefined when it has caught up with `until`. */
   async next(until: number): Promise<JournalItem | undefined> {
     while (this.#position < until) {
       const scan = scanRecord(this.#buffer, 0, this.#position);
@@ -71,13 +71,13 @@ export class JournalReader {
     return { kind, from, until: from + bytes, payload };
   }
 
-  /** Everything up to the next true record, or up to what is readable when there is none. */
+  /** Everything up to the next valid record, or all readable bytes when there is none. */
   #takeDamage(): JournalItem {
     const next = findRecord(this.#buffer, 1, this.#position);
     return this.#take("damage", next ?? this.#buffer.length, 0);
   }
 
-  /** Reads on in the open segment; false when it holds no more durable bytes. */
+  /** Reads more of the open segment; false when it holds no more durable bytes. */
   async #fill(until: number): Promise<boolean> {
     if (!this.#handle || !this.#segment) return false;
     const at = this.#position + this.#buffer.length;
@@ -91,7 +91,7 @@ export class JournalReader {
     return true;
   }
 
-  /** Opens the segment that holds #position. A stretch that no file holds is damage too: it is passed over, loudly. */
+  /** Opens the segment that holds #position. A stretch that no file holds is reported as damage too. */
   async #openSegment(): Promise<"opened" | "caught_up" | JournalItem> {
     const segments = await listSegments(this.#dir);
     const wanted = segments.findLast((segment) => segment.from <= this.#position);

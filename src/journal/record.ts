@@ -17,12 +17,12 @@ const MAGIC_BYTES = Buffer.from("TPJ1", "latin1");
 
 export type Scan = { kind: "record"; payload: Buffer; bytes: number } | { kind: "incomplete" } | { kind: "corrupt" };
 
-/** Whether a stretch that was kept is a record: of one only the payload is kept, of damage all bytes or none. */
+/** Whether a set-aside stretch was a record: only the payload of a record is kept, but all bytes of damage, or none. */
 export function isRecord({ from, until, payload }: { from: number; until: number; payload: Buffer }): boolean {
   return until - from === RECORD_HEADER_BYTES + payload.length;
 }
 
-/** The space for a payload, with the record's header left to be filled in by sealRecord. */
+/** Space for a record; sealRecord fills in its header. */
 export function allocateRecord(payloadBytes: number): Buffer {
   return Buffer.allocUnsafe(RECORD_HEADER_BYTES + payloadBytes);
 }

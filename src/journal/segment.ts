@@ -23,7 +23,7 @@ export async function listSegments(dir: string): Promise<Segment[]> {
   return segments;
 }
 
-/** Names of new and removed files are durable only once the folder itself is synced. */
+/** Syncs a folder, without which new and removed file names are not durable. */
 export async function syncFolder(dir: string): Promise<void> {
   if (process.platform === "win32") return;
   const handle = await open(dir, "r");
@@ -32,9 +32,9 @@ export async function syncFolder(dir: string): Promise<void> {
 }
 
 /**
- * The part of the last segment that a crash may have left half-written is cut off: nothing in it was acknowledged,
- * because an acknowledgement follows the sync of the whole record. Damage that has valid records after it is not a
- * torn tail; it stays where it is and the reader sets it aside.
+ * Cuts off the end of the last segment that a crash may have left half-written. Nothing in it was acknowledged, because
+ * an acknowledgement follows the sync of the whole record. Damage that has valid records after it is not a torn tail;
+ * it stays where it is, and the reader sets it aside.
  */
 export async function cutTornTail(segment: Segment): Promise<{ bytes: number; cutBytes: number }> {
   const content = await readFile(segment.path);

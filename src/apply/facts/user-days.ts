@@ -36,9 +36,7 @@ export class UserDays {
     return counters;
   }
 
-  /**
-   * The counters of a new user at one instant. Instants stay apart until the end of the batch decides the user's touch.
-   */
+  /** The counters of a new user at one instant. Instants stay apart until the user's touch is decided. */
   ofNew(user: UserAccount, { atMs, day }: Instant): UserDay {
     const key = `${userKeyText(user)}\t${atMs}`;
     let instant = this.#instants.get(key);

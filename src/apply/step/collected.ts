@@ -24,9 +24,7 @@ import type { Stored } from "./stored.ts";
 /** One entry being applied: the user whose events it holds, and the settings that judge them. */
 type Taken = { facts: Facts; stored: Stored; head: EntryHead; app: AppSetting; user: UserAccount };
 
-/**
- * Applies the events of one entry in the order sent. Every event is counted under exactly one outcome in the ledger.
- */
+/** Applies the events of one entry in the order sent. The ledger counts every event under exactly one outcome. */
 export function applyEventsEntry(facts: Facts, entry: EventsEntry, stored: Stored): void {
   const { head } = entry;
   const { ledger, eventRows } = facts.tallies;

@@ -20,9 +20,7 @@ import type { Decided } from "./attribution.ts";
 import { callbackRows } from "./own-callbacks.ts";
 import { createdAt, type Row } from "./postback-row.ts";
 
-/**
- * Judges the moments of a batch, after attribution, and writes the resulting postback status into the batch's orders.
- */
+/** Judges the moments of a batch, after attribution, and writes the postback status into the batch's orders. */
 export function judgeMoments({ settings, users, tallies }: Facts, decided: Decided): Row[] {
   const returns = decided.decisions.flatMap(({ appId, clientId, number, atMs }) => {
     const user = users.find({ appId, clientId });

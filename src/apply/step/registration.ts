@@ -16,9 +16,7 @@ import { newUser } from "../facts/new-user.ts";
 import { keysAtHand } from "./attribution.ts";
 import { launchOf } from "./source.ts";
 
-/**
- * Applies register, initialize, attributed, device_info, update_data and Apple's answer: entries about the user itself.
- */
+/** Applies register, initialize, attributed, device_info, update_data and Apple's answer. */
 export function applyUserEntry(facts: Facts, entry: UserEntry): void {
   const { head, body } = entry;
   const { users, tallies } = facts;

@@ -31,9 +31,7 @@ export class TouchIndex {
     for (const { appId, touch } of fresh.list) this.#touches.set(touchKeyText(appId, touch.touchId), touch);
   }
 
-  /**
-   * Reads the stored touches once, from `earlierMs` before each look-up begins, because counting reaches back that far.
-   */
+  /** Reads the stored touches once, from `earlierMs` before each look-up: counting reaches back that far. */
   async prepare(lookups: readonly RangeLookup[], earlierMs: number): Promise<void> {
     for (const { appId, key } of lookups) this.#prepared.add(`${appId} ${key}`);
     for (const appId of new Set(lookups.map((lookup) => lookup.appId))) {

@@ -1,6 +1,6 @@
 /**
- * JSON with everything that a signature is made of and JSON.parse forgets: numbers as they were written, keys in the
- * order in which they came. The text has been parsed before, so it is known to be valid.
+ * JSON with what a signature covers and JSON.parse loses: numbers as written, and keys in their order. The text has
+ * been parsed before, so it is known to be valid.
  */
 export type RawJson =
   | { kind: "object"; members: readonly (readonly [key: string, value: RawJson])[] }
@@ -36,7 +36,7 @@ export function parseRawJson(text: string): RawJson {
     at += 1;
     return isPlain ? text.slice(from + 1, at - 1) : (JSON.parse(text.slice(from, at)) as string);
   };
-  /** The items between two brackets, each read by `read`. */
+  /** Reads the items between two brackets. */
   const readList = <T>(close: string, read: () => T): T[] => {
     const list: T[] = [];
     at += 1;

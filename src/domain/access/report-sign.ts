@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { md5 } from "../user/identity.ts";
 import { parseRawJson, type RawJson } from "./raw-json.ts";
 
-/** Where clients write the same value differently. Each of them makes another sign; all are accepted. */
+/** The ways in which clients write the same value. Each spelling gives another sign; all are accepted. */
 type Spelling = {
   keys: "sorted" | "as_sent";
   text: "plain" | "ascii";
@@ -18,12 +18,12 @@ const SPELLINGS: readonly Spelling[] = (["sorted", "as_sent"] as const).flatMap(
   ),
 );
 
-/** The sign that a client in its plainest form would send. */
+/** The sign in the plainest spelling. */
 export function signReport(body: string, appKey: string): string {
   return signAs(sortedKeys(parseRawJson(body)), appKey, SPELLINGS[0]!);
 }
 
-/** The body with its sign, and the token that goes with it; `expiresAtMs`: until when the token counts. */
+/** The body with its sign, and the matching token, which is valid until `expiresAtMs`. */
 export function signedRequest(
   body: object,
   appKey: string,
@@ -34,7 +34,7 @@ export function signedRequest(
   return { body: JSON.stringify({ ...body, sign }), authorization: tokenOf(claims, sign) };
 }
 
-/** A JWT whose key is the sign, so it fits no other body. */
+/** A JWT whose key is the sign, so that it fits no other body. */
 function tokenOf(claims: object, sign: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const text = `${part({ alg: "HS256", typ: "JWT" })}.${part(claims)}`;
@@ -60,14 +60,14 @@ export async function isReportSigned(
   for (const spelling of spellings) {
     await pause();
     const expected = Buffer.from(signAs(forms[spelling.keys], appKey, spelling));
-    // All are compared, so that the time tells nothing.
+    // All spellings are compared, so that the time taken reveals nothing.
     if (given.length === expected.length && timingSafeEqual(given, expected)) isSame = true;
   }
   await pause();
   return isSame;
 }
 
-/** Those that can differ for this body; most bodies hold nothing but plain letters, short numbers and sorted keys. */
+/** The spellings that differ for this body. Most bodies hold only plain letters, short numbers and sorted keys. */
 function spellingsOf(body: string, parsed: RawJson): Spelling[] {
   const hasEscape = body.includes("\\u");
   const canDiffer = {
@@ -96,7 +96,7 @@ function isLongerThanNeeded(value: RawJson): boolean {
   return value.kind === "token" && shortest(value.text) !== value.text;
 }
 
-/** `key=value` of every field but the sign, sorted bytewise, the key behind, without quotes and blanks. */
+/** The md5 of `key=value` of every field but the sign, sorted bytewise, then the app key, without quotes and blanks. */
 function signAs(body: RawJson, appKey: string, spelling: Spelling): string {
   if (body.kind !== "object") throw new Error("Only an object can be signed.");
   const parts = body.members
@@ -133,7 +133,7 @@ function shortest(token: string): string {
   return JSON.stringify(JSON.parse(token));
 }
 
-/** The order of their UTF-8 bytes, without making them: thousands of keys are compared for every spelling. */
+/** Compares by UTF-8 bytes without encoding: thousands of keys are compared for every spelling. */
 function byBytes(left: string, right: string): number {
   const length = Math.min(left.length, right.length);
   for (let at = 0; at < length; at += 1) {
@@ -143,7 +143,7 @@ function byBytes(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Halves of characters beyond 16 bits come after all others. */
+/** Surrogates, the halves of characters beyond 16 bits, come after all others. */
 function rankOf(code: number): number {
   return code >= 0xd800 && code <= 0xdfff ? code + 0x10000 : code;
 }
@@ -152,13 +152,13 @@ const ANGLES = ["<", ">", "&", "\u2028", "\u2029"];
 
 function stringText(text: string, { text: form, angles }: Spelling): string {
   let json = JSON.stringify(text);
-  // Of half a million angles, a regular expression would take four times as long.
+  // For half a million angles, a regular expression would take four times as long.
   if (angles === "escaped") for (const angle of ANGLES) json = json.split(angle).join(escaped(angle));
   if (form === "ascii") json = json.replaceAll(/[^\u0000-\u007f]/g, escaped);
   return json;
 }
 
-/** One UTF-16 unit, in lower hex. */
+/** One UTF-16 unit as an escape in lower-case hexadecimal. */
 function escaped(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

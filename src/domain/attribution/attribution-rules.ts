@@ -12,18 +12,20 @@ export type Rules = {
   impressionWindowMs: number;
   /** Whether impressions count at all. */
   impressions: boolean;
-  /** A registration sooner after the touch than this was not brought by it. 0: off. */
+  /** The minimum time between a touch and the registration it can bring. 0: off. */
   gapMsMin: number;
   /** Whether a touch with a fraud flag may win. */
   flaggedMayWin: boolean;
-  /** More touches of one address, or of one device, than this within an hour are a flood. 0: off. */
+  /** The most touches of one address, or of one device, within an hour; more are a flood. 0: off. */
   floodPerAddress: number;
   floodPerDevice: number;
-  /** A registration sooner after the touch than this is flagged, where a download lies between the two. 0: off. */
+  /** A registration sooner than this after the touch is flagged, when a download lies between them. 0: off. */
   shortGapMs: number;
-  /** Networks of data centres, such as 203.0.113.0/24: touches from there are flagged. */
+  /** Networks of data centres, such as 203.0.113.0/24, whose touches are flagged. */
   datacentres: readonly string[];
-  /** Whether a user who comes back can be attributed anew, and after how many days: of a new click, of silence. */
+  /**
+   * Whether returning users can be attributed again: to a click `reclickDays` newer, or after `refluxDays` of silence.
+   */
   reattribution: boolean;
   reclickDays: number;
   refluxDays: number;
@@ -45,7 +47,7 @@ export const DEFAULT_RULES: Rules = {
   refluxDays: 90,
 };
 
-/** These hold for the app as a whole: they are about the user, not about one touch. */
+/** Rules for the app as a whole, because they concern the user and not one touch. */
 export const APP_ONLY_RULES: readonly (keyof Rules)[] = ["reattribution", "reclickDays", "refluxDays"];
 
 export type RuleSettings = { platform: string; rules: Partial<Rules> };
@@ -55,7 +57,7 @@ export class RuleBook {
   readonly #app: Rules;
   readonly #byPlatform = new Map<string, Rules>();
 
-  /** `platform` is the empty text for the settings of the whole app. */
+  /** An empty `platform` holds the settings of the whole app. */
   constructor(settings: readonly RuleSettings[] = [], over: Partial<Rules> = {}) {
     const own = settings.find((setting) => setting.platform === "")?.rules;
     this.#app = { ...DEFAULT_RULES, ...own, ...over };

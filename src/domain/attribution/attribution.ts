@@ -3,32 +3,32 @@ import type { Flag } from "./fraud.ts";
 import { METHODS, type TouchMethod } from "./method.ts";
 import type { Touch } from "./touch.ts";
 
-/** How reports write that no platform brought the user. */
+/** The platform that reports show for a user whom no platform brought. */
 export const ORGANIC = "natural";
 
 export type NamedCampaign = { id: string; platform: string };
 
-/** Who is to be attributed. */
+/** The registration or return to attribute. */
 export type Subject = {
-  /** The instant of the registration, or of the return that is judged anew. */
+  /** The instant of the registration or return. */
   atMs: number;
   /** The platform that the launch query names. */
   launch: string | undefined;
-  /** The campaign that the registration names, where the launch query names no platform and the campaign's is known. */
+  /** The campaign that the registration names, when the launch query names no platform and the campaign's is known. */
   campaign?: NamedCampaign | undefined;
-  /** The platform that the caller reported; the empty text reports an organic user. */
+  /** The platform that the caller reported; empty reports an organic user. */
   reported: string | undefined;
 };
 
 /** A stored touch that shares a key with the subject. */
 export type FoundTouch = {
   touch: Touch;
-  /** By which methods, and within each by which keys ("oaid", "idfa" …). */
+  /** The methods that matched, each with its keys ("oaid", "idfa" …). */
   matches: readonly { method: TouchMethod; by: readonly string[] }[];
   flags: readonly Flag[];
 };
 
-/** How a candidate fared, and why. */
+/** Why a candidate won or lost. */
 export const OUTCOMES = [
   "won",
   "reported_stands",
@@ -45,7 +45,7 @@ export const OUTCOMES = [
 export type Outcome = (typeof OUTCOMES)[number];
 
 export type Candidate = FoundTouch & {
-  /** The method that counted: the surest one under which the touch could win, else the surest one that matched. */
+  /** The surest method by which the touch could win, else the surest one that matched. */
   method: TouchMethod;
   outcome: Outcome;
   /** The window that applied, ms. */
@@ -109,8 +109,8 @@ function obstacleOf(found: FoundTouch, windowMs: number, subject: Subject, rules
 }
 
 /**
- * What the launch says is surer than address and device. A campaign that it names, which says nothing of the ad, leaves
- * them their say as long as they do not contradict it.
+ * Whether the launch outweighs a match by address and phone. A named campaign, which says nothing about the ad,
+ * outweighs only touches that contradict it.
  */
 function isOutweighed({ method, touch }: Standing, { launch, campaign }: Subject): boolean {
   if (rank(method) < rank("launch_query")) return false;
@@ -124,7 +124,7 @@ function rank(method: (typeof METHODS)[number]): number {
   return METHODS.indexOf(method);
 }
 
-/** Surest method, click before impression, last touch, greater id. */
+/** The order of candidates: surest method, click before impression, last touch, greater id. */
 function better(left: Standing, right: Standing): number {
   return (
     rank(left.method) - rank(right.method) ||

@@ -3,18 +3,18 @@ import type { Rules } from "./attribution-rules.ts";
 import type { TouchMethod } from "./method.ts";
 import type { Touch } from "./touch.ts";
 
-/** What speaks against a touch. A flag never deletes anything: the rules say whether a flagged touch may win. */
+/** Signs of fraud on a touch. A flag never deletes anything: the rules say whether a flagged touch may win. */
 export const FLAGS = ["flood_address", "flood_device", "future", "datacentre", "short_gap"] as const;
 export type Flag = (typeof FLAGS)[number];
 
-/** What speaks against a user only when many are looked at together. */
+/** Signs of fraud on a user that show only when many users are compared. */
 export const PATTERN_FLAGS = ["even_gaps", "many_clients"] as const;
 export type PatternFlag = (typeof PATTERN_FLAGS)[number];
 
-/** A platform's clock may be this much ahead of ours. */
+/** How far a platform's clock may be ahead of ours. */
 const FUTURE_MS = 300_000;
 
-/** Within an hour around it, how many touches share the touch's address, and how many its device. */
+/** How many touches within the hour around a touch share its address, and how many its device. */
 export type TouchCounts = { ofAddress: number; ofDevice: number };
 
 export function flagsOf(
@@ -25,7 +25,7 @@ export function flagsOf(
 ): Flag[] {
   const flags: Flag[] = [];
   const gapMs = subject.atMs - touch.touchedAtMs;
-  // With a click key or an open id nothing is downloaded: a mini-game opens at once.
+  // With a click key or an open id there is no download: a mini-game opens at once.
   const isDownload = subject.methods.every((method) => method === "device_id" || method === "ip_ua");
   if (rules.floodPerAddress > 0 && counts.ofAddress > rules.floodPerAddress) flags.push("flood_address");
   if (rules.floodPerDevice > 0 && counts.ofDevice > rules.floodPerDevice) flags.push("flood_device");
@@ -35,7 +35,7 @@ export function flagsOf(
   return flags;
 }
 
-/** Rules are read anew for every batch; a list is turned into networks once for each of them. */
+/** Rules are loaded for every batch, so each list is parsed once per batch. */
 const networks = new WeakMap<readonly string[], Networks>();
 
 function networksOf(list: readonly string[]): Networks {

@@ -5,7 +5,7 @@ import { APP_ONLY_RULES, DEFAULT_RULES, type Rules } from "./attribution-rules.t
 export const RULE_KINDS = ["duration", "switch", "count", "networks"] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
-/** A rule as people and programs set it: its name, what it takes, and what it means. The one list of them. */
+/** A rule as people and programs set it: its name, kind and meaning. This is the only list of them. */
 export type RuleField = {
   name: string;
   rule: keyof Rules;
@@ -32,7 +32,7 @@ export const RULE_FIELDS: readonly RuleField[] = [
     name: "min_gap",
     rule: "gapMsMin",
     takes: "duration",
-    hint: "a registration sooner after a touch is not its doing",
+    hint: "minimum time between a touch and the registration it can bring",
   },
   {
     name: "flagged_may_win",
@@ -56,31 +56,31 @@ export const RULE_FIELDS: readonly RuleField[] = [
     name: "short_gap",
     rule: "shortGapMs",
     takes: "duration",
-    hint: "a registration sooner after a touch is flagged, where a download lies between",
+    hint: "a registration sooner than this after a touch is flagged, when a download lies between",
   },
   {
     name: "datacentres",
     rule: "datacentres",
     takes: "networks",
-    hint: "networks, comma-separated: touches from there are flagged",
+    hint: "comma-separated networks whose touches are flagged",
   },
   {
     name: "reattribution",
     rule: "reattribution",
     takes: "switch",
-    hint: "whether a user who comes back can be attributed anew",
+    hint: "whether a returning user can be attributed again",
   },
   {
     name: "reclick_days",
     rule: "reclickDays",
     takes: "count",
-    hint: "days after the last decision from which a new click wins a user who comes back",
+    hint: "days after the last decision from which a new click wins a returning user",
   },
   {
     name: "reflux_days",
     rule: "refluxDays",
     takes: "count",
-    hint: "days of silence after which any new touch wins a user who comes back",
+    hint: "days of silence after which any new touch wins a returning user",
   },
 ];
 
@@ -92,7 +92,10 @@ export function isAppOnly(field: RuleField): boolean {
   return APP_ONLY_RULES.includes(field.rule);
 }
 
-/** Flags and returns were settled with the decision; only the rules that weigh its candidates can be tried on it again. */
+/**
+ * The rules that can be tried on past decisions: those that weigh candidates. Flags and returns were settled with the
+ * decision.
+ */
 const TRIABLE: readonly (keyof Rules)[] = [
   ...(["clickWindowMs", "ipUaWindowMs", "impressionWindowMs", "impressions", "gapMsMin", "flaggedMayWin"] as const),
 ];
@@ -105,7 +108,7 @@ export function notTriable(name: string): string {
   return `${name} cannot be tried on decisions already made: the flags on their touches stay as they are.`;
 }
 
-/** The value of a rule, from its text. A string that is thrown back says what was expected. */
+/** The value of a rule, read from its text. The error says what was expected. */
 export function readRule(field: RuleField, text: string): Rules[keyof Rules] {
   switch (field.takes) {
     case "duration": {
@@ -141,7 +144,7 @@ export function ruleText(field: RuleField, value: Rules[keyof Rules]): string {
   }
 }
 
-/** Rules by their outside names, from texts. `scope` is the platform; some rules are for the whole app only. */
+/** Rules read from texts by their public names. `scope` is the platform; some rules are for the whole app only. */
 export function readRules(texts: Readonly<Record<string, string>>, scope: string): Partial<Rules> {
   const rules: Partial<Record<keyof Rules, unknown>> = {};
   for (const [name, text] of Object.entries(texts)) {

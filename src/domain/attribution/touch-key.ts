@@ -6,23 +6,26 @@ import { parseUserAgent } from "../user/user-agent.ts";
 import type { TouchMethod } from "./method.ts";
 
 /**
- * What a touch and a registration can have in common. Both sides make their keys here, from ids brought to one form
- * (md5 in lower hex, of the spelling that the ad platforms hash), so that equal means equal value.
+ * A value that a touch and a registration can share. Both sides make their keys here, from ids in one form (md5 in
+ * lower-case hexadecimal of the spelling that ad platforms hash), so that equal ids give equal keys.
  */
 export type Key = {
   method: TouchMethod;
-  /** Which id: "oaid", "idfa" … */
+  /** The kind of id: "oaid", "idfa" … */
   by: string;
   /** 32 hex digits. */
   value: string;
 };
 
-/** Reads one field of a touch or registration; the empty text where there is none. */
+/** Reads one field of a touch or registration; empty when there is none. */
 export type Field = (name: string) => string;
 
 const HASH = /^[0-9a-f]{32}$/;
 
-/** Many devices have no id, and some platforms hash what stands in its place: it would make one device of them all. */
+/**
+ * Hashes of placeholders that devices without an id have. Some platforms send them, and all those devices would count
+ * as one.
+ */
 const NO_ID_HASHES: ReadonlySet<string> = new Set(
   [
     ...["", "0", "null", "NULL", "undefined", "unknown", "000000000000000", "0000000000000000"],
@@ -31,7 +34,7 @@ const NO_ID_HASHES: ReadonlySet<string> = new Set(
   ].map(md5),
 );
 
-/** The md5 that a platform sent in place of an id; undefined where it stands for none. */
+/** The md5 that a platform sent instead of an id, or undefined when it is not one or hashes a placeholder. */
 export function hashOf(value: unknown): string | undefined {
   const hash = cleanId(value).toLowerCase();
   return HASH.test(hash) && !NO_ID_HASHES.has(hash) ? hash : undefined;
@@ -51,13 +54,13 @@ export function openIdKeys(openId: string): Key[] {
   return openId === "" ? [] : [key("open_id", "wx_openid", openId)];
 }
 
-/** Address and device; none unless both are known. */
+/** The key of address and phone; none unless both are known. */
 export function ipUaKeys(ip: string, ua: string): Key[] {
   const agent = ip === "" ? undefined : parseUserAgent(ua);
   return agent ? [key("ip_ua", "ip_ua", `${plainIp(ip)}\n${agent.os}\n${agent.version}\n${agent.model}`)] : [];
 }
 
-/** Finds no user; counts how many touches one address makes. */
+/** The key that counts the touches of one address. It never finds a user. */
 export function addressKey(ip: string): string | undefined {
   return isIP(ip) === 0 || NO_ADDRESSES.has(ip) ? undefined : key("ip_ua", "address", plainIp(ip)).value;
 }
@@ -66,7 +69,10 @@ const NO_ADDRESSES: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 const MAPPED = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
 
-/** One address has several spellings in version 6, and one of version 4 can stand there too; the URL parser knows the short one. */
+/**
+ * One spelling per address: IPv6 allows several, and can also hold an IPv4 address. The URL parser writes the short
+ * one.
+ */
 function plainIp(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const { hostname } = new URL(`http://[${ip.split("%")[0]}]`);
@@ -76,7 +82,7 @@ function plainIp(ip: string): string {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** How each kind of id is spelled before it is hashed. Several spellings: platforms differ. */
+/** How each kind of id is spelled before it is hashed. Platforms differ, so there can be several spellings. */
 const SPELLINGS: Readonly<Record<string, (id: string) => readonly string[]>> = {
   imei: (id) => [id.toLowerCase(), id],
   oaid: (id) => [id],
@@ -89,10 +95,10 @@ const SPELLINGS: Readonly<Record<string, (id: string) => readonly string[]>> = {
   },
 };
 
-/** The versions under which the two fields of the device info carry a caid. */
+/** The caid versions of the two fields in the device info. */
 const CAID_VERSIONS: Readonly<Record<string, string>> = { caid1_md5: "20220111", caid2_md5: "20211207" };
 
-/** Every spelling of every id that the device has: the touch has hashed one of them. */
+/** Keys of every spelling of every id of the device, because the touch holds the hash of one of them. */
 export function deviceKeys(device: Device): Key[] {
   const keys: Key[] = [];
   for (const [by, spell] of Object.entries(SPELLINGS)) {
@@ -108,7 +114,7 @@ export function deviceKeys(device: Device): Key[] {
   return unique(keys);
 }
 
-/** Whether an id is raw or hashed is told by its name: a raw oaid can look like a hash. */
+/** The device keys of a touch. The name says whether an id is raw or hashed: a raw oaid can look like a hash. */
 export function touchDeviceKeys(field: Field): Key[] {
   const keys: Key[] = [];
   for (const [by, spell] of Object.entries(SPELLINGS)) {
@@ -123,7 +129,7 @@ export function touchDeviceKeys(field: Field): Key[] {
     if (os !== "ios") keys.push(key("device_id", "imei", muid));
     if (os !== "android") keys.push(key("device_id", "idfa", muid));
   }
-  // A device has two or three; a list of thousands would make a row of each.
+  // A device has two or three caids; a list of thousands would make a row of each.
   const caids = unique(
     caidsOf(field("caid")).map(({ version, hash }) => key("device_id", "caid", `${version}\n${hash}`)),
   );
@@ -148,7 +154,7 @@ function caidsOf(text: string): { version: string; hash: string }[] {
   }
   return (list as unknown[]).flatMap((item) => {
     const { caid } = (item ?? {}) as Record<string, unknown>;
-    // Baidu lists the caids of each vendor by themselves.
+    // Baidu nests the caids of each vendor in a list.
     return (Array.isArray(caid) ? (caid as unknown[]) : [item]).flatMap(caidOf);
   });
 }

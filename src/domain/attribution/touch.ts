@@ -1,6 +1,6 @@
 import { md5 } from "../user/identity.ts";
 
-/** Account, plan, ad and creative as every report names them, and the placement. Empty text: not known. */
+/** Account, plan, ad and creative as every report names them, and the placement. Empty when not known. */
 export type AdIds = { advertiserId: string; gid: string; aid: string; cid: string; csite: string };
 
 export const NO_AD_IDS: AdIds = { advertiserId: "", gid: "", aid: "", cid: "", csite: "" };
@@ -19,13 +19,13 @@ export type Touch = AdIds & {
   campaignId: string;
   channel: string;
   ip: string;
-  /** What the link carried beside that, by the link's own names: callback, click_id, names, materials … */
+  /** The link's other parameters under their own names: callback, click_id, names, materials … */
   details: Readonly<Record<string, string>>;
 };
 
 /**
- * A touch is named by what it is, not by when it arrived: the same one reported twice has one id, and the order of two
- * ids does not depend on which came first. 32 hex digits.
+ * The id of a touch, 32 hexadecimal digits. It comes from the content and not from the arrival: the same touch reported
+ * twice has one id, and the order of two ids does not depend on which came first.
  */
 export function touchIdOf(touch: { platform: string; kind: TouchKind; identity: string }): string {
   return md5(`${touch.platform}\n${touch.kind}\n${touch.identity}`);

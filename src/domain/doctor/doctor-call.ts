@@ -7,10 +7,10 @@ import { bodyOf, eventsOf, isAccepted, isCollect, isRegistration, type SeenCall 
 
 const NOT_REGISTERED = 2000;
 const UNDECIPHERABLE = 2007;
-/** The server's own trouble is no mistake of the caller. */
+/** Codes of the server's own failures, which are not the caller's mistake. */
 const OWN_FAULTS: readonly number[] = [5000, 5003];
 
-/** Calls that were refused as a whole. What has a rule of its own is told there. */
+/** Calls that were refused as a whole, except for reasons that have their own rule. */
 export function refusedCalls(calls: readonly SeenCall[]): Finding | undefined {
   const evidence = new Evidence();
   for (const { at_ms, endpoint, code, msg, client_id } of calls) {
@@ -28,10 +28,10 @@ export function deviceNotDecrypted(calls: readonly SeenCall[]): Finding | undefi
   return evidence.finding("device_not_decrypted", "error");
 }
 
-/** SDKs send the first events before they register and try again a second later: that is how they work. */
+/** SDKs normally send the first events before they register, and try again a second later. */
 const STILL_UNREGISTERED_MS = 10_000;
 
-/** Clients that go on sending without ever registering: everything of them is lost. */
+/** Clients that keep sending without ever registering, so that all their data is lost. */
 export function unregisteredClients(calls: readonly SeenCall[]): Finding | undefined {
   const refused = new Map<string, { firstAtMs: number; last: SeenCall }>();
   for (const call of calls) {
@@ -50,7 +50,7 @@ export function unregisteredClients(calls: readonly SeenCall[]): Finding | undef
 
 const DEBUG_CLIENTS_MIN = 20;
 
-/** Debug mode is for a few people who test; a release that has it left on sends one event a call. */
+/** Debug mode left on in a release. It is meant for a few testers and sends one event per call. */
 export function debugInProduction(calls: readonly SeenCall[]): Finding | undefined {
   const clients = new Set<string>();
   const evidence = new Evidence();
@@ -64,7 +64,7 @@ export function debugInProduction(calls: readonly SeenCall[]): Finding | undefin
     : evidence.finding("debug_in_production", "warning", clients.size);
 }
 
-/** What has a rule of its own, or is told as such. */
+/** Reasons that have their own rule. */
 const OTHER_REASONS: readonly string[] = ["undeclared", "bad_property"];
 
 export function rejectedEvents(calls: readonly SeenCall[]): Finding | undefined {
@@ -89,7 +89,7 @@ export function badProperties(calls: readonly SeenCall[]): Finding | undefined {
   return evidence.finding("bad_properties", "warning");
 }
 
-/** The SDKs can encrypt events with a key that only the original service has. */
+/** Events that the SDK encrypted with a key that only the original service has. */
 export function encryptedEvents(calls: readonly SeenCall[]): Finding | undefined {
   const evidence = new Evidence();
   for (const call of calls) {
@@ -103,7 +103,7 @@ function isEncrypted(event: unknown): boolean {
   return isObject(event) && "ekey" in event && "payload" in event;
 }
 
-/** Seconds, microseconds or nanoseconds of our time, where milliseconds are asked for. */
+/** Event times in seconds, microseconds or nanoseconds instead of milliseconds. */
 export function timeUnit(calls: readonly SeenCall[]): Finding | undefined {
   const evidence = new Evidence();
   for (const call of calls) {
@@ -122,7 +122,7 @@ function hasOtherUnit(event: unknown): boolean {
   return [1e3, 1e-3, 1e-6].some((factor) => time * factor >= FROM_MS && time * factor < UNTIL_MS);
 }
 
-/** In strict mode they are lost; in open mode they are stored, and nobody has said what they should be. */
+/** Events that nobody has declared. Strict mode drops them; open mode stores them unchecked. */
 export function undeclaredEvents(
   calls: readonly SeenCall[],
   { mode, events }: Pick<AppMetadata, "mode" | "events">,
@@ -142,7 +142,7 @@ export function undeclaredEvents(
   return evidence.finding("undeclared_event", "error");
 }
 
-/** When a call was sent by the client's own clock: the SDKs say so, and if not, its newest event does. */
+/** When a call was sent by the client's clock: as the SDK says, else the time of its newest event. */
 export function sentAtMs(call: SeenCall): { ms: number; isExact: boolean } | undefined {
   const body = bodyOf(call);
   const flush = body.$flush_time ?? body["#flush_time"] ?? body.flush_time;

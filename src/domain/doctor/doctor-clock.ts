@@ -3,19 +3,19 @@ import { Evidence, type Finding } from "./finding.ts";
 import type { SeenCall } from "./seen-call.ts";
 
 const SKEW_MS_MIN = 5 * 60_000;
-/** Events that were kept while there was no network are late although the clock is right: one such call proves nothing. */
+/** Events that were kept while offline are late although the clock is right, so one late call proves nothing. */
 const LATE_CALLS_MIN = 2;
 const CLIENTS_MIN = 5;
 const SYSTEMATIC_SHARE = 0.8;
-/** A mistake of zone is off by whole half hours, to within the way that a call takes. */
+/** A time zone mistake is off by whole half hours, give or take the duration of a call. */
 const HALF_HOUR_MS = 30 * 60_000;
 const ZONE_MS_MAX = 60_000;
 
 type Clock = { skewMs: number; isExact: boolean; calls: number; atMs: number };
 
 /**
- * Clocks that are far off. Of one client it is the phone's own clock; of nearly all clients it is the program: local time
- * sent as if it were UTC, or the clock of a server.
+ * Clocks that are far off. In a single client it is the phone's clock; in nearly all clients it is the program: local
+ * time sent as UTC, or a server's clock.
  */
 export function clockSkew(calls: readonly SeenCall[]): Finding | undefined {
   const clocks = clocksOf(calls);
@@ -35,7 +35,7 @@ export function clockSkew(calls: readonly SeenCall[]): Finding | undefined {
   return { ...found, example: { ...found.example, ...about } };
 }
 
-/** Of each client the call that came nearest to the server's time: what is kept and sent later only adds to the distance. */
+/** Each client's call that is nearest to server time, because delayed sending only increases the distance. */
 function clocksOf(calls: readonly SeenCall[]): Map<string, Clock> {
   const clocks = new Map<string, Clock>();
   for (const call of calls) {

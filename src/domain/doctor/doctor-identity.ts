@@ -31,7 +31,7 @@ export function placeholderClientId(calls: readonly SeenCall[]): Finding | undef
 const DEVICE_IDS = ["idfa", "oaid", "imei", "android_id"] as const;
 const PEOPLE_MIN = 3;
 
-/** One client id, but several phones or people: somebody uses a constant, or the id of something else. */
+/** One client id shared by several phones or people: the app sends a constant, or another kind of id. */
 export function sharedClientId(calls: readonly SeenCall[]): Finding | undefined {
   const marks = new Map<string, Map<string, Set<string>>>();
   const shared = new Set<string>();
@@ -65,7 +65,7 @@ function marksOf(call: SeenCall): [by: string, value: string][] {
   ].filter(([, value]) => value !== "");
 }
 
-/** An app's own id at WeChat, where the id of a person should be. */
+/** A WeChat app id where a person's id should be. */
 const WECHAT_APP_ID = /^wx[0-9a-f]{16}$/i;
 
 export function openidIsAppId(calls: readonly SeenCall[], appId: number): Finding | undefined {
@@ -96,7 +96,7 @@ export function sharedOpenid(calls: readonly SeenCall[]): Finding | undefined {
 const ADDRESS_CLIENTS_MIN = 10;
 const ADDRESS_SHARE = 0.8;
 
-/** Nearly everybody calls from one address: it is that of the app's own server, or of a proxy that is not named as one. */
+/** Nearly all clients call from one address: the app's own server, or a proxy that is not configured as one. */
 export function sharedAddress(calls: readonly SeenCall[]): Finding | undefined {
   const everybody = new Set<string>();
   const clients = new Map<string, Set<string>>();
@@ -115,7 +115,7 @@ export function sharedAddress(calls: readonly SeenCall[]): Finding | undefined {
   return evidence.finding("shared_address", "error", ofIp.size);
 }
 
-/** What programs call themselves, where a phone would name its system and model. */
+/** User agents of programs, where a phone would name its system and model. */
 const PROGRAM =
   /^(?:$|python|go-http|ge-|java|curl|libcurl|wget|postman|node|undici|axios|got|apache-httpclient|okhttp\/\d+\.\d+\.\d+$|php|guzzle|ruby|faraday|dart|reqwest|restsharp|\.net)/i;
 
@@ -128,7 +128,7 @@ export function missingUserAgent(calls: readonly SeenCall[]): Finding | undefine
   });
 }
 
-/** Registrations that carry nothing which a touch could carry too: all of them will be organic. */
+/** Registrations that share no kind of key with touches, so that all of them will be organic. */
 export function nothingToAttributeBy(calls: readonly SeenCall[]): Finding | undefined {
   return registrations(calls, "nothing_to_attribute_by", {
     min: ADDRESS_CLIENTS_MIN,
@@ -145,7 +145,7 @@ function hasKeys({ ad_data, device_info, asa_token, wx_openid, wx_unionid, promo
 }
 
 type Registrations = {
-  /** So many clients at least, and such a share of all who registered. */
+  /** The minimum number of clients, and their minimum share of all that registered. */
   min: number;
   share: number;
   isMeant: (call: SeenCall) => boolean;

@@ -5,12 +5,12 @@ import { eventsOf, propertiesOf, type SeenCall, type SeenPayment } from "./seen-
 /** Rules about amounts and orders. Amounts are in cents, `$ecpm` is in major units. */
 
 const PAYMENTS_MIN = 3;
-/** In cents hardly anything is sold for less than one unit of money, … */
+/** Hardly anything costs less than this many cents, one unit of money. */
 const SMALL_CENTS = 100;
-/** … and the dearest thing a game sells costs less than this many units. */
+/** The dearest item of a game costs less than this many units. */
 const DEAREST_UNITS = 1_000;
 
-/** Amounts with a fraction cannot be cents; amounts that are all small look like yuan. */
+/** Amounts in the wrong unit: fractions cannot be cents, and amounts that are all small look like yuan. */
 export function amountUnit(payments: readonly SeenPayment[]): Finding | undefined {
   const paid = payments.filter(({ amount }) => amount > 0);
   const broken = paid.filter(({ amount }) => !Number.isInteger(amount));
@@ -28,7 +28,7 @@ function evidenceOf(payments: readonly SeenPayment[]): Evidence {
   return evidence;
 }
 
-/** A thousand views that bring more than this are nowhere sold: it is in cents, or the revenue of a day. */
+/** No thousand views earn more than this, so a higher value is in cents, or is the revenue of a day. */
 const ECPM_MAX = 1_000;
 const VIEWS_MIN = 3;
 
@@ -48,7 +48,7 @@ export function ecpmUnit(calls: readonly SeenCall[]): Finding | undefined {
     : undefined;
 }
 
-/** Without an id nobody can tell a payment that is reported twice from two payments. */
+/** Payments without an order id: one that is reported twice looks like two payments. */
 export function paymentWithoutOrderId(payments: readonly SeenPayment[]): Finding | undefined {
   const evidence = new Evidence();
   for (const { atMs, clientId, orderId, amount } of payments) {
@@ -58,8 +58,8 @@ export function paymentWithoutOrderId(payments: readonly SeenPayment[]): Finding
 }
 
 /**
- * One order id for payments that differ: two ways of reporting the same payment, or ids that repeat. The very same event
- * sent again is what SDKs do, and is no payment of its own.
+ * Different payments with one order id: the same payment reported in two ways, or repeated ids. The identical event
+ * sent again is normal SDK behaviour and does not count.
  */
 export function repeatedOrder(payments: readonly SeenPayment[]): Finding | undefined {
   const byOrder = new Map<string, SeenPayment[]>();

@@ -1,7 +1,7 @@
 import type { Outcomes } from "../ledger.ts";
 import { Evidence, type Finding, type FindingKind } from "./finding.ts";
 
-/** Rules about what the tables hold of the last day. */
+/** Rules about the tables' data of the last day. */
 
 /** A value that many users share, among those who have one. */
 export type SharedValue = { value: string; users: number; of: number; firstAtMs: number; lastAtMs: number };
@@ -21,7 +21,7 @@ const ADDRESS_SHARE = 0.8;
 const TOUCHES_MIN = 10;
 const DUPLICATES_MIN = 100;
 const DUPLICATE_SHARE = 0.2;
-/** A few phones with a wrong clock are everywhere. */
+/** Every app has a few phones with a wrong clock. */
 const REJECTED_SHARE = 0.01;
 
 export function storedFindings(facts: StoredFacts): (Finding | undefined)[] {
@@ -47,7 +47,7 @@ function sharedByUsers(
   return { kind, severity: "error", count: shared.users, subjects: [shared.value], example, firstAtMs, lastAtMs };
 }
 
-/** Touches that no registration can ever be found by. */
+/** Touches without a key, which can never match a registration. */
 function touchWithoutKey({ touches }: StoredFacts): Finding | undefined {
   const evidence = new Evidence();
   let count = 0;
@@ -69,7 +69,7 @@ function currencyWithoutRate({ withoutRate, nowMs }: StoredFacts): Finding | und
   return evidence.finding("currency_without_rate", "warning", count);
 }
 
-/** What the answers said, too; who does not read them sees it here. */
+/** Rejections that the answers reported too, for apps that do not read the answers. */
 function rejectedByLedger({ ledger, nowMs }: StoredFacts): Finding | undefined {
   const reasons = Object.entries(ledger.rejected).filter(([reason, events]) => reason !== "undeclared" && events > 0);
   const evidence = new Evidence();
@@ -79,7 +79,7 @@ function rejectedByLedger({ ledger, nowMs }: StoredFacts): Finding | undefined {
   return evidence.finding("rejected_events", isMuch ? "error" : "hint", rejected);
 }
 
-/** SDKs repeat what was not answered; so many repeats say that somebody does not read the answers. */
+/** SDKs repeat unanswered calls; this many repeats mean that the app ignores the answers. */
 function manyDuplicates({ ledger, nowMs }: StoredFacts): Finding | undefined {
   const { received, duplicate } = ledger;
   if (duplicate < DUPLICATES_MIN || duplicate < received * DUPLICATE_SHARE) return undefined;

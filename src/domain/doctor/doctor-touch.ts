@@ -3,11 +3,11 @@ import { isMacro } from "../user/identity.ts";
 import { Evidence, type Finding } from "./finding.ts";
 import { bodyOf, isRegistration, isTouch, type SeenCall, textOf } from "./seen-call.ts";
 
-/** Rules about monitoring links and what they bring. */
+/** Rules about monitoring links and their touches. */
 
 /**
- * Macros that nobody replaces: the link was entered at the wrong place, or the platform calls the macro otherwise. One
- * that is replaced in some calls is right: platforms leave out what they do not know of a person.
+ * Macros that are never replaced: the link was entered in the wrong place, or the platform names the macro differently.
+ * A macro that is replaced in some calls is fine: platforms leave out what they do not know about a person.
  */
 export function unreplacedMacro(calls: readonly SeenCall[]): Finding | undefined {
   const replaced = new Set<string>();
@@ -29,7 +29,7 @@ export function unreplacedMacro(calls: readonly SeenCall[]): Finding | undefined
   return evidence.finding("unreplaced_macro", "error");
 }
 
-/** Of a link its query, of a registration what the launch carried. */
+/** The query of a link, or the launch data of a registration. */
 function parametersOf(call: SeenCall) {
   const body = bodyOf(call);
   if (isTouch(call)) return { source: textOf(body.company).toLowerCase(), parameters: body };
@@ -37,7 +37,7 @@ function parametersOf(call: SeenCall) {
   return { source: "ad_data", parameters: adData };
 }
 
-/** Links and launches that name a campaign which does not exist: their users belong to none. */
+/** Links and launches that name a campaign that does not exist, so that their users belong to none. */
 export function unknownCampaign(calls: readonly SeenCall[], campaigns: ReadonlySet<string>): Finding | undefined {
   const evidence = new Evidence();
   for (const call of calls) {

@@ -30,16 +30,16 @@ export type DoctorInput = {
   appId: number;
   nowMs: number;
   metadata: Pick<AppMetadata, "mode" | "events">;
-  /** Undefined, as `stored`: the database is away. */
+  /** Undefined, like `stored`, while the database is away. */
   campaigns: ReadonlySet<string> | undefined;
-  /** What was received lately, the oldest first. */
+  /** Recent calls, oldest first. */
   calls: readonly SeenCall[];
-  /** Payments that the tables hold. */
+  /** Payments in the tables. */
   payments: readonly SeenPayment[];
   stored: StoredFacts | undefined;
 };
 
-/** What is wrong with how an app sends its data, as far as the last calls and the tables show it. */
+/** Diagnoses how an app sends its data, from its recent calls and the tables. */
 export function diagnose({ appId, nowMs, metadata, campaigns, calls, payments, stored }: DoctorInput): Finding[] {
   const seen = calls.flatMap(paymentsOf);
   const ofPayments = [amountUnit, paymentWithoutOrderId, repeatedOrder];

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../json.ts";
 
-/** What can be wrong with how an app sends its data. Closed: the console has a sentence of help for each. */
+/** What can be wrong with how an app sends its data. A closed list: the console has a sentence of help for each. */
 export const FINDING_KINDS = [
   ...["refused_calls", "rejected_events", "bad_properties", "undeclared_event", "encrypted_events", "time_unit"],
   ...["clock_systematic", "clock_skew", "unregistered_client", "device_not_decrypted", "debug_in_production"],
@@ -18,11 +18,11 @@ export type Severity = (typeof SEVERITIES)[number];
 export type Finding = {
   kind: FindingKind;
   severity: Severity;
-  /** Of what the rule counts: calls, events, clients, orders. */
+  /** The number of what the rule counts: calls, events, clients, orders. */
   count: number;
-  /** What it is about: names of events, parameters, clients. Not all of many. */
+  /** The names of the events, parameters or clients concerned; only the first ones of many. */
   subjects: string[];
-  /** What triggered it last. */
+  /** The latest occurrence. */
   example: JsonObject;
   firstAtMs: number;
   lastAtMs: number;
@@ -31,7 +31,7 @@ export type Finding = {
 const SUBJECTS_MAX = 20;
 const TEXT_LENGTH_MAX = 200;
 
-/** What speaks for a finding, gathered piece by piece. */
+/** The evidence for a finding, collected piece by piece. */
 export class Evidence {
   readonly #subjects = new Set<string>();
   #count = 0;
@@ -52,7 +52,10 @@ export class Evidence {
     this.#example = example;
   }
 
-  /** Undefined while there is none. `count`: of something else than what was added. */
+  /**
+   * The finding, or undefined without evidence. `count` replaces the number of pieces when the rule counts something
+   * else.
+   */
   finding(kind: FindingKind, severity: Severity, count = this.#count): Finding | undefined {
     if (this.#count === 0) return undefined;
     const example = Object.fromEntries(Object.entries(this.#example).map(([name, value]) => [name, short(value)]));
@@ -76,7 +79,10 @@ function cut(text: string): string {
   return text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
 }
 
-/** One of each kind, the worst first. Where two tell the same, the first one's example is shown: a call says more than a sum. */
+/**
+ * One finding of each kind, worst first. Of two of the same kind the first one's example is shown, because a call says
+ * more than a sum.
+ */
 export function mergeFindings(findings: readonly (Finding | undefined)[]): Finding[] {
   const merged = new Map<FindingKind, Finding>();
   for (const finding of findings) {

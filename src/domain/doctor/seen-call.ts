@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../json.ts";
 
-/** A call of a collection endpoint as the doctor looks at it. */
+/** A call of a collection endpoint as the doctor sees it. */
 export type SeenCall = {
   at_ms: number;
   endpoint: string;
@@ -32,7 +32,7 @@ export function isTouch({ endpoint }: SeenCall): boolean {
   return endpoint === "event/click" || endpoint === "event/impression";
 }
 
-/** The events of a collect call; what is no object is an empty one, so that indexes stay what they are. */
+/** The events of a collect call. Anything that is not an object becomes an empty one, so that indexes stay the same. */
 export function eventsOf(call: SeenCall): JsonObject[] {
   const { event_list } = bodyOf(call);
   if (!isCollect(call) || !Array.isArray(event_list)) return [];
@@ -47,10 +47,10 @@ export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";
 }
 
-/** A payment as it was sent. The empty text: not said. */
+/** A payment as it was sent. An empty order id was not given. */
 export type SeenPayment = { atMs: number; clientId: string; orderId: string; amount: number; timeMs: number };
 
-/** Of calls that were taken in: `$PayEvent`, the consumer event PAY, and handle_event's pay. */
+/** The payments of accepted calls: `$PayEvent`, the consumer event PAY, and handle_event's pay. */
 export function paymentsOf(call: SeenCall): SeenPayment[] {
   if (!isAccepted(call)) return [];
   const body = bodyOf(call);

@@ -14,7 +14,7 @@ import { cutList, isTooLarge } from "./property-size.ts";
 
 export type EventError = { index: number; event: string; reason: Rejection | "bad_property"; message: string };
 
-/** What was found out about a list of events. Sparse: an ordinary list leaves all of it empty. */
+/** The verdicts on a list of events. Sparse: for an ordinary list all of it is empty. */
 export type Admission = {
   rejected: [number, Rejection][];
   omitted: [number, string][];
@@ -27,11 +27,11 @@ export type AdmissionContext = { nowMs: number; metadata: AppMetadata };
 const DAY_MS = 86_400_000;
 export const OLDEST_MS = 10 * DAY_MS;
 export const NEWEST_MS = 3_600_000;
-/** Where a history import may reach: outside, the time is a mistake of unit (seconds, microseconds) or garbage. */
+/** The range of a history import. A time outside has the wrong unit (seconds, microseconds) or is garbage. */
 const TIME_FROM_MS = Date.UTC(2000, 0, 1);
 const TIME_UNTIL_MS = Date.UTC(2100, 0, 1);
 
-/** Judges each event by itself; a bad one never touches the others. `sharedType` is the `type` beside `event_list`. */
+/** Judges each event by itself; a bad one never affects the others. `sharedType` is the `type` beside `event_list`. */
 export function admitEvents(
   eventList: readonly JsonValue[],
   sharedType: JsonValue | undefined,
@@ -68,7 +68,7 @@ function refusalOf(
   const type = typeOfEvent(event, sharedType);
   const name = event.event;
   if (type !== "track" && type !== "profile") {
-    const hint = "ekey" in event ? " Encrypted events are not taken in: switch encryption off in the SDK." : "";
+    const hint = "ekey" in event ? " Encrypted events are not accepted: switch encryption off in the SDK." : "";
     return { reason: "bad_type", message: `\`type\` must be track or profile.${hint}` };
   }
   if (typeof name !== "string") return { reason: "bad_name", message: "`event` must be a text." };
@@ -111,7 +111,7 @@ function isEventName(name: string): boolean {
   return name.startsWith("$") ? PRESET_EVENTS.has(name) : NAME.test(name);
 }
 
-/** PHP writes an empty object as [], Ruby leaves `properties` null on unset: both mean that there are none. */
+/** Whether `properties` is usable. PHP writes an empty object as [], Ruby leaves it null on unset: both mean none. */
 function hasProperties(event: JsonObject, name: string): boolean {
   const { properties } = event;
   if (isObject(properties)) return true;
@@ -150,10 +150,13 @@ function admitProperties(
 
 type Room = { takes: (name: string, value: JsonValue) => boolean };
 
-/** As many properties as exceed no profile, however large each of them is. */
+/** The number of properties that fit into any profile, however large each of them is. */
 const FEW_PROPERTIES = Math.floor(LIMITS.profileBytes / LIMITS.propertyBytes) - 1;
 
-/** What one event can bring into a profile, were it empty: the rest is told at once. Undefined where all of it has room. */
+/**
+ * The room that one event has in an empty profile, so that what cannot fit is reported at once. Undefined when
+ * everything fits.
+ */
 function roomFor(properties: JsonObject): Room | undefined {
   if (Object.keys(properties).length <= FEW_PROPERTIES) return undefined;
   let count = 0;
@@ -205,13 +208,13 @@ function fitOfObject(object: JsonObject, declared: ExpectedType): "fits" | Misfi
 
 const DATE_TIME = /^\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
 
-/** Counting bytes only when the number of characters leaves it open. */
+/** Counts bytes only when the number of characters does not settle it. */
 function isTooLong(text: string): boolean {
   const max = LIMITS.propertyTextBytes;
   return text.length * 3 > max && (text.length > max || Buffer.byteLength(text) > max);
 }
 
-/** As much of a value as is allowed. */
+/** A value cut to the allowed size. */
 export function cutValue(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return cutList(value.slice(0, LIMITS.propertyListLength).map(cutValue));
   return typeof value === "string" ? cutToBytes(value, LIMITS.propertyTextBytes) : value;

@@ -1,37 +1,43 @@
 import { LIMITS } from "../../limits.ts";
 import { addDays, DAY_MS } from "../calendar.ts";
 
-/** A partition of the events: the days from `from` until `until`. "dropped": it is gone, and its days take no more. */
+/**
+ * A partition of the events: the days from `from` until `until`. "dropped": it is gone, and its days take no more
+ * events.
+ */
 export type EventPart = { from: string; until: string; state: EventPartState };
 export type EventPartState = "open" | "dropped";
 
-/** The end of the part that has none. As a text it stands behind every day, and PostgreSQL knows it as a date. */
+/** The end of the part that has none. As a text it sorts after every day, and PostgreSQL knows it as a date. */
 export const FOREVER = "infinity";
 
-/** The time window of live events, and a zone's worth of hours. */
+/** The time window of live events, plus room for time zones. */
 const NEAR_MS = 12 * DAY_MS;
-/** History within this many days shares a part by the month, so that retention can drop it in time; older by the year. */
+/**
+ * History within this many days shares monthly parts, so that retention can drop it in time; older history, yearly
+ * ones.
+ */
 const MONTHLY_DAYS = 400;
 
-/** What has to be done before a day's events can be stored where they belong. */
+/** What must happen before a day's events can be stored in their place. */
 export type PartPlan =
   | { kind: "open"; from: string; until: string }
-  /** Days of the future had come early and share a part; now that they come near, those before `until` get their own. */
+  /** Future days share a part; those before `until` have come near and get parts of their own. */
   | { kind: "split"; part: EventPart; until: string };
 
 /** A day on which events fall, and when one of them was received. */
 export type WantedDay = { day: string; receivedAtMs: number };
 
 /**
- * Where the events of each day are kept. A day near its receipt has a part of its own, so that retention drops it whole.
- * Days far from it share parts: nobody's import, and nobody's wrong clock, makes more parts than there are months and years.
+ * The parts that hold the events of each day. A day near its receipt has a part of its own, so that retention drops it
+ * whole. Days far from it share parts, so that no import and no wrong clock makes more parts than months and years.
  *
  *   … by the year … │ by the month │ a day each, around the time of receipt │ the whole future in one
  *
- * Parts never overlap: a shared one ends where the next one begins. What a day is covered by, it stays with.
+ * Parts never overlap: a shared one ends where the next one begins. A day stays in the part that covers it.
  */
 export class EventParts {
-  /** In the order of their days. */
+  /** The parts in order of their days. */
   readonly #parts: EventPart[];
   readonly #known = new Map<string, EventPartState | undefined>();
 
@@ -39,7 +45,7 @@ export class EventParts {
     this.#parts = [...parts].sort((left, right) => (left.from < right.from ? -1 : 1));
   }
 
-  /** Undefined: no part covers the day. Remembered, because it is asked for every event. */
+  /** The state of the part that covers a day, or undefined when none does. Cached, because every event needs it. */
   stateOf(day: string): EventPartState | undefined {
     if (this.#known.has(day)) return this.#known.get(day);
     const state = this.#covering(day)?.state;
@@ -48,13 +54,13 @@ export class EventParts {
     return state;
   }
 
-  /** What to do before a day's events can be stored; undefined: nothing. */
+  /** What must happen before a day's events can be stored, or undefined when nothing must. */
   planFor(wanted: WantedDay): PartPlan | undefined {
     const { day } = wanted;
     const part = this.#covering(day);
     if (part) {
       const isLate = part.until === FOREVER && part.state === "open" && isNear(wanted);
-      // Far enough ahead that the parts are not split every day.
+      // Splits far enough ahead that this does not happen every day.
       return isLate ? { kind: "split", part, until: firstOfNextMonth(addDays(day, 31)) } : undefined;
     }
     const { from, until } = isNear(wanted) ? { from: day, until: addDays(day, 1) } : sharedRange(wanted);
@@ -64,7 +70,7 @@ export class EventParts {
     return { kind: "open", from: from < before ? before : from, until: until > behind ? behind : until };
   }
 
-  /** The parts after the plan was carried out, as far as can be told without looking into them. */
+  /** The parts after a plan is carried out, as far as is known without reading them. */
   after(plan: PartPlan): EventParts {
     if (plan.kind === "open") return new EventParts([...this.#parts, { ...plan, state: "open" }]);
     const rest: EventPart = { from: plan.until, until: FOREVER, state: "open" };
@@ -76,7 +82,7 @@ export class EventParts {
     return part && day < part.until ? part : undefined;
   }
 
-  /** Of the last part that begins on the day or before it; -1: there is none. */
+  /** The index of the last part that begins on or before the day, or -1. */
   #placeOf(day: string): number {
     let [least, most] = [0, this.#parts.length];
     while (least < most) {
@@ -92,7 +98,7 @@ export function isNear({ day, receivedAtMs }: WantedDay): boolean {
   return Math.abs(Date.parse(day) - receivedAtMs) <= NEAR_MS;
 }
 
-/** Of a day far from its receipt. Never reaches the days near it: those are still to get parts of their own. */
+/** The shared part of a day far from its receipt. It never reaches the days near it, which get their own parts. */
 function sharedRange({ day, receivedAtMs }: WantedDay): { from: string; until: string } {
   if (Date.parse(day) > receivedAtMs) return { from: dayAfter(receivedAtMs + NEAR_MS), until: FOREVER };
   const nearFrom = dayAfter(receivedAtMs - NEAR_MS - 1);

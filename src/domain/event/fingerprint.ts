@@ -2,13 +2,13 @@ import { hash } from "node:crypto";
 import { LIMITS } from "../../limits.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
-/** Deeper than admission lets pass: what is cut here is left out of the stored event anyway. */
+/** Deeper than admission allows, so what is cut here is left out of the stored event anyway. */
 const DEPTH_MAX = LIMITS.nestingDepth * 2;
 
 /**
- * Among the events of one client, two are the same when type, name, time and properties are equal. Properties are
- * compared by their canonical text, keys sorted at every depth, so the order in which an SDK writes them does not
- * matter. The client is not in it, so that a client that is given another id keeps its fingerprints. 128 bits: two
+ * The fingerprint of an event. Two events of one client are the same when type, name, time and properties are equal.
+ * Properties are compared by their canonical text, keys sorted at every depth, so the order in which an SDK writes them
+ * does not matter. The client is not included, so that a renamed client keeps its fingerprints. With 128 bits, two
  * different events never share one by chance.
  */
 export function fingerprintOf(event: { atMs: number; type: string; event: string; canonical: string }): string {
@@ -16,15 +16,14 @@ export function fingerprintOf(event: { atMs: number; type: string; event: string
 }
 
 /**
- * JSON with its keys sorted, written value by value: no sorted copy of the object is made only to be thrown away.
- * The order is that of jsonb, shorter keys first: PostgreSQL then finds the keys sorted already, which saves it a tenth
- * of its work on an event.
+ * JSON with sorted keys, written value by value without making a sorted copy of the object. The order is that of jsonb,
+ * shorter keys first, so that PostgreSQL finds the keys already sorted, which saves it a tenth of its work on an event.
  */
 export function canonicalText(properties: JsonObject): string {
   return objectText(properties, 0);
 }
 
-/** The same, and beside it the text with `added` put in, keys that the properties do not have. */
+/** The canonical text, and the text that also includes `added`, whose keys the properties do not have. */
 export function canonicalTexts(
   properties: JsonObject,
   added: readonly { key: string; text: string }[],
@@ -52,7 +51,7 @@ function objectText(object: JsonObject, depth: number): string {
   return text === "" ? "{}" : `${text}}`;
 }
 
-/** Fewer characters first, then by their codes. Of ASCII names this is the order of jsonb; of others, an order. */
+/** Shorter names first, then by code units. For ASCII names this is jsonb's order; for others it is at least fixed. */
 function jsonbOrder(left: string, right: string): number {
   return left.length - right.length || (left < right ? -1 : left > right ? 1 : 0);
 }
@@ -62,7 +61,7 @@ function valueText(value: JsonValue, depth: number): string {
     case "string":
       return stringText(value);
     case "number":
-      // Numbers too large for a double are infinite by now, which JSON writes as null.
+      // Numbers too large for a double have become infinite, which JSON writes as null.
       return Number.isFinite(value) ? String(value) : "null";
     case "boolean":
       return value ? "true" : "false";
@@ -75,12 +74,12 @@ function valueText(value: JsonValue, depth: number): string {
   }
 }
 
-/** A list of keys as some SDK writes it, and the same in canonical order. */
+/** A list of keys in an SDK's order, and in canonical order. */
 type Shape = { keys: readonly string[]; sorted: readonly { key: string; keyText: string }[] };
 
 /**
- * An app has few shapes of properties, and most events have one of them: comparing the keys with those seen before is
- * five times as fast as sorting them. By number of keys, so that few have to be compared.
+ * Known key lists by length. An app has few of them, and comparing with those seen before is five times as fast as
+ * sorting.
  */
 const shapes = new Map<number, Shape[]>();
 
@@ -89,7 +88,7 @@ function sortedKeysOf(object: JsonObject): Shape["sorted"] {
   const known = shapes.get(keys.length) ?? [];
   for (const shape of known) if (isSameList(shape.keys, keys)) return shape.sorted;
   const sorted = keys
-    // As a property name this one never passes admission; nested, it is of no use to anybody.
+    // This name never passes admission as a property; nested, it is of no use.
     .filter((key) => key !== "__proto__")
     .sort(jsonbOrder)
     .map((key) => ({ key, keyText: `${JSON.stringify(key)}:` }));
@@ -104,7 +103,7 @@ function isSameList(left: readonly string[], right: readonly string[]): boolean 
   return true;
 }
 
-/** The same few short texts (system, brand, scene …) come with every event. */
+/** JSON of short texts, cached because the same few (system, brand, scene …) come with every event. */
 const texts = new Map<string, string>();
 
 function stringText(value: string): string {

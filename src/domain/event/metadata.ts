@@ -1,16 +1,19 @@
 import { LIMITS } from "../../limits.ts";
-/** What an app accepts: its own declarations over the presets that every client SDK sends. */
+/** The types of properties. An app accepts its own declarations and the presets that every client SDK sends. */
 export const PROPERTY_TYPES = ["string", "number", "bool", "datetime", "list", "object"] as const;
 export type PropertyType = (typeof PROPERTY_TYPES)[number];
 
 export const METADATA_MODES = ["open", "strict"] as const;
 export type MetadataMode = (typeof METADATA_MODES)[number];
 
-/** Properties of events and of users are declared separately, as the same name may mean different things. */
+/** Properties of events and of users are declared separately, because the same name may mean different things. */
 export const PROPERTY_SCOPES = ["event", "user"] as const;
 export type PropertyScope = (typeof PROPERTY_SCOPES)[number];
 
-/** "observed": seen in open mode. "declared": by a person. "disabled": by a person, and no longer stored. */
+/**
+ * "observed": seen in open mode. "declared": declared by a person. "disabled": disabled by a person and no longer
+ * stored.
+ */
 export const META_STATES = ["observed", "declared", "disabled"] as const;
 export type MetaState = (typeof META_STATES)[number];
 
@@ -21,7 +24,7 @@ export type AppMetadata = {
   properties: Readonly<Record<PropertyScope, ReadonlyMap<string, PropertyType>>>;
 };
 
-/** Whether two say the same, so that whoever has the one need not be told of the other. */
+/** Whether two have the same content, so that a holder of one does not need the other. */
 export function isSameMetadata(one: AppMetadata, other: AppMetadata): boolean {
   return (
     one.mode === other.mode &&
@@ -37,7 +40,7 @@ function isSameMap<Value>(one: ReadonlyMap<string, Value>, other: ReadonlyMap<st
 }
 
 export const NAME = /^[A-Za-z$][A-Za-z0-9_]{0,49}$/;
-/** A name that an app can declare: those with a `$` are presets. */
+/** A name that an app can declare; names with a `$` are presets. */
 export const OWN_NAME = /^[A-Za-z][A-Za-z0-9_]{0,49}$/;
 
 export const PRESET_EVENTS: ReadonlySet<string> = new Set([
@@ -49,10 +52,10 @@ export const PRESET_EVENTS: ReadonlySet<string> = new Set([
   ...["$AdLoad", "$AdShow", "$AdSkip", "$AdClick", "$AdPlayStart", "$AdPlayEnd"],
 ]);
 
-/** What a property must be: a declared type, anything, or an id, which is a text or a number of any length. */
+/** The expected type of a property: a declared type, anything, or an id, which is a text or a number of any length. */
 export type ExpectedType = PropertyType | "any" | "id";
 
-/** Money must be a number; everything else keeps whatever type the SDK of the day gives it. */
+/** Presets with a type: money must be a number. All others keep whatever type the SDK gives them. */
 const TYPED_PRESETS: [string, ExpectedType][] = [
   ["$pay_amount", "number"],
   ["$ecpm", "number"],
@@ -91,12 +94,12 @@ const PRESET_PROPERTIES: ReadonlyMap<string, ExpectedType> = new Map<string, Exp
   ...TYPED_PRESETS,
 ]);
 
-/** The type that a property must have; "any" when none is declared, undefined when the app does not take it. */
+/** The type that a property must have; "any" when none is declared, undefined when the app does not accept it. */
 export type TypeOfProperty = (name: string) => ExpectedType | undefined;
 
 const remembered = new WeakMap<AppMetadata, Record<PropertyScope, TypeOfProperty>>();
 
-/** What an app says to a name is remembered: the same few names come with every event. */
+/** The property types of an app, cached by name because the same few names come with every event. */
 export function propertyTypes(metadata: AppMetadata, scope: PropertyScope): TypeOfProperty {
   let types = remembered.get(metadata);
   if (!types) {
@@ -124,7 +127,7 @@ function askType(metadata: AppMetadata, scope: PropertyScope, name: string): Exp
   return "any";
 }
 
-/** Whether a property with this name should be noted as observed. */
+/** Whether a property is a preset, which is never noted as observed. */
 export function isPresetProperty(name: string): boolean {
   return PRESET_PROPERTIES.has(name);
 }

@@ -21,14 +21,15 @@ export function isProfileOperation(event: string): event is ProfileOperation {
   return OPERATIONS.has(event);
 }
 
-/** `leftOut`: how many properties did not get their new value, or not all of it, for lack of room. */
+/** `leftOut`: the number of properties that did not get their whole new value for lack of room. */
 export type ChangedProfile = { profile: JsonObject; leftOut: number };
 
 /**
- * The profile after one operation. Never throws: a value that does not fit its operation is passed over, because SDKs
- * put texts such as `$lib` beside an increment. A full profile takes nothing that would make it larger.
+ * The profile after one operation. Never throws: a value that does not fit its operation is skipped, because SDKs put
+ * texts such as `$lib` beside an increment. A full profile accepts nothing that would make it larger.
  *
- * A profile of the caller's `own` is changed in place: copying 1,000 properties costs more than the operation itself.
+ * The caller's `own` profile is changed in place, because copying 1,000 properties costs more than the operation
+ * itself.
  */
 export function changeProfile(
   profile: JsonObject,
@@ -67,23 +68,23 @@ export function changeProfile(
   return { profile: changed, leftOut };
 }
 
-/** Each profile is measured once. Otherwise 1,000 small operations on a full one would write it out 1,000 times. */
+/** Sizes of profiles, each measured once. Else 1,000 small operations would serialise a full profile 1,000 times. */
 const sizes = new WeakMap<JsonObject, { count: number; bytes: number }>();
 
 function sizeOf(profile: JsonObject): { count: number; bytes: number } {
   const known = sizes.get(profile);
   if (known) return known;
   const entries = Object.entries(profile);
-  // Two braces, and a comma too many.
+  // Two braces, minus the one comma too many.
   return { count: entries.length, bytes: entries.reduce((sum, [name, value]) => sum + entryBytes(name, value), 1) };
 }
 
-/** What a property adds to its profile: name, colon, value and comma. */
+/** The bytes that a property adds to its profile: name, colon, value and comma. */
 export function entryBytes(name: string, value: JsonValue): number {
   return jsonBytes(name) + jsonBytes(value) + 2;
 }
 
-/** The new value of one property; undefined takes it away. */
+/** The new value of one property; undefined removes it. */
 function changeOf(
   operation: Exclude<ProfileOperation, "profile_delete">,
   old: JsonValue | undefined,

@@ -11,7 +11,7 @@ export function isTooLarge(value: JsonValue): boolean {
   return boundOf(value) > LIMITS.propertyBytes && jsonBytes(value) > LIMITS.propertyBytes;
 }
 
-/** No value is larger than this; most are so small that they need not be written out to be measured. */
+/** An upper bound of a value's size. Most values are so small that they need not be serialised to be measured. */
 function boundOf(value: JsonValue): number {
   // One UTF-16 unit takes at most six bytes: \u0000.
   if (typeof value === "string") return 6 * value.length + 2;
@@ -21,7 +21,7 @@ function boundOf(value: JsonValue): number {
   return bytes;
 }
 
-/** As many of a list's first elements as a property may hold. */
+/** The first elements of a list, as many as a property may hold. */
 export function cutList(list: readonly JsonValue[]): JsonValue[] {
   const few = list.slice(0, LIMITS.propertyListLength);
   if (!isTooLarge(few)) return few;

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../json.ts";
 
 export const PROPERTY_OPERATORS = ["equal", "not_equal", "between", "inner", "is_set", "not_set"] as const;
 
-/** A test on a property, as in `property_condition`: `user$…` of the user, `event$…` of the event or order. */
+/** A test on a property, as in `property_condition`: `user$…` is of the user, `event$…` of the event or order. */
 export type PropertyTest = {
   field: string;
   operator: (typeof PROPERTY_OPERATORS)[number];
@@ -12,8 +12,8 @@ export type PropertyTest = {
 const FIELD = /^(user|event)\$([A-Za-z][A-Za-z0-9_]{0,49})$/;
 
 /**
- * Figures of users and orders, which the lists show under the same kind of name. They are no properties: what a user had
- * paid when something happened is not kept, and conditions of their own ask for the amount and the how-manieth.
+ * Figures of users and orders, which the lists show under the same kind of name. They are not properties: their value
+ * at the time of a past event is not kept, and amount and count have conditions of their own.
  */
 export const FIGURE_FIELDS: ReadonlySet<string> = new Set(
   [
@@ -26,7 +26,7 @@ export const FIGURE_FIELDS: ReadonlySet<string> = new Set(
     .concat("event$is_first_pay"),
 );
 
-/** Undefined: it is one. Otherwise what is wrong with it. */
+/** What is wrong with a test, or undefined when it is valid. */
 export function propertyTestProblem(test: unknown): string | undefined {
   if (!isObject(test as JsonValue)) return "A property test is an object of field, operator and values.";
   const { field, operator, values } = test as Record<string, unknown>;
@@ -43,7 +43,7 @@ export function propertyTestProblem(test: unknown): string | undefined {
   return undefined;
 }
 
-/** The same rules as in the lists' `property_condition`. A preset property is called by its name without the `$`. */
+/** Applies a test by the rules of the lists' `property_condition`. A preset property is named without its `$`. */
 export function matchesProperty(test: PropertyTest, of: { user: JsonObject; event: JsonObject }): boolean {
   const [, kind, name] = FIELD.exec(test.field) ?? [];
   if (kind === undefined || name === undefined) return false;
@@ -71,7 +71,7 @@ export function matchesProperty(test: PropertyTest, of: { user: JsonObject; even
   }
 }
 
-/** Undefined: there is none. A null that is there stands before the other name, as every other value does. */
+/** The value, or undefined when there is none. An existing null counts as a value, so the other name is not tried. */
 function ownValue(properties: JsonObject, name: string): { value: JsonValue } | undefined {
   return Object.hasOwn(properties, name) ? { value: properties[name]! } : undefined;
 }
@@ -80,7 +80,7 @@ function isSame(left: JsonValue | undefined, right: JsonValue | undefined): bool
   return left !== undefined && right !== undefined && canonical(left) === canonical(right);
 }
 
-/** The keys of an object have no order. */
+/** A value as text with sorted keys, because the keys of an object have no order. */
 function canonical(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
   if (!isObject(value)) return JSON.stringify(value);
@@ -88,7 +88,7 @@ function canonical(value: JsonValue): string {
   return `{${names.map((name) => `${JSON.stringify(name)}:${canonical(value[name]!)}`).join()}}`;
 }
 
-/** By the bytes, as the database does: by the halves of pairs, as the language does, some characters come elsewhere. */
+/** Compares by bytes, as the database does. JavaScript compares UTF-16 units, which sorts some texts differently. */
 function isBefore(left: string, right: string): boolean {
   return Buffer.compare(Buffer.from(left), Buffer.from(right)) < 0;
 }

@@ -13,10 +13,10 @@ export const CALLBACK_MACROS = [
   ...["gid", "aid", "cid", "csite", "channel", "touched_at", "registered_at", "id"],
 ] as const;
 
-/** How a macro is found in an address. */
+/** Finds the macros in an address. */
 export const MACRO = /__([A-Z_]+?)__/g;
 
-/** Also what was meant to be one. */
+/** Also finds mistyped macros. */
 const LIKE_A_MACRO = /__\w+?__/g;
 export const KNOWN_MACROS: readonly string[] = CALLBACK_MACROS.map((name) => `__${name.toUpperCase()}__`);
 
@@ -31,11 +31,11 @@ export type CallbackParts = {
   kind: CallbackKind;
   url: string;
   events: readonly string[];
-  /** Undefined: the one that is known, else a new one. */
+  /** Undefined to keep the known secret, or to make one. */
   secret: string | undefined;
 };
 
-/** `mayCallPrivate`: whether addresses of private networks may be called. */
+/** Validates a callback. `mayCallPrivate`: whether addresses of private networks may be called. */
 export function readCallback(given: GivenCallback, { mayCallPrivate }: { mayCallPrivate: boolean }): CallbackParts {
   const kind = readCallbackKind(given.kind);
   const url = readUrl(given.url, kind);
@@ -44,8 +44,8 @@ export function readCallback(given: GivenCallback, { mayCallPrivate }: { mayCall
     throw bad(`url: ${host} is an address of a private network; CALLBACK_PRIVATE_NETWORKS=allow allows them.`);
   }
   if (kind === "attribution") {
-    if (given.events && given.events.length > 0) throw bad("events go with the callback of events.");
-    if (given.secret !== undefined) throw bad("secret goes with the callback of events, which is signed with it.");
+    if (given.events && given.events.length > 0) throw bad("events belong to the callback kind event.");
+    if (given.secret !== undefined) throw bad("secret belongs to the callback kind event, which it signs.");
     return { kind, url, events: [], secret: undefined };
   }
   return { kind, url, events: readEvents(given.events ?? []), secret: readSecret(given.secret) };
@@ -67,8 +67,8 @@ function readUrl(url: string, kind: CallbackKind): string {
   if (unknown !== undefined) {
     throw bad(`url: ${unknown} is not a macro; these are: ${KNOWN_MACROS.join(", ")}.`);
   }
-  if (kind === "event" && macros.length > 0) throw bad("url: macros belong to the callback of attributions.");
-  // Where to call is decided here, not by what a user brings along.
+  if (kind === "event" && macros.length > 0) throw bad("url: macros belong to the callback kind attribution.");
+  // The host must be fixed here and not depend on a user's data.
   if (/__\w+?__/.test(hostOf(url))) throw bad("url: the host must not hold a macro.");
   return url;
 }

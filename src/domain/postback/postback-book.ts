@@ -9,15 +9,15 @@ import {
   retentionDaysOf,
 } from "./postback-rule.ts";
 
-/** How an app's postbacks are sent: the account of a platform that is to be used, and what shares its rate with it. */
+/** An account at a platform that sends an app's postbacks. */
 export type Account = { adPlatform: string; advertiserId: string };
 
-/** What the app's own systems want to be told. */
+/** The callbacks that the app's own systems have asked for. */
 export type OwnWishes = { attribution: boolean; events: ReadonlySet<string> };
 
-/** Everything that decides what an app tells to whom. */
+/** Everything that decides which postbacks an app sends, and to whom. */
 export class PostbackBook {
-  /** Own events, and days after the registration, that some rule is about: nothing else has to be looked at. */
+  /** The app's own events and the days after registration that rules name; other moments can be ignored. */
   readonly events: ReadonlySet<string>;
   readonly retentionDays: ReadonlySet<number>;
   readonly hasAdViews: boolean;
@@ -45,7 +45,7 @@ export class PostbackBook {
     this.hasAdViews = moments.includes("ad_view");
   }
 
-  /** Without an account nothing is ever told, and nothing is noted either. */
+  /** Whether the app has an account. Without one, nothing is sent or noted. */
   get tellsPlatforms(): boolean {
     return this.#accounts.size > 0;
   }
@@ -60,7 +60,7 @@ export class PostbackBook {
     return this.#accountOf(user) === undefined ? "no_account" : "account";
   }
 
-  /** The advertiser's own account, else the one for all of the platform. */
+  /** The advertiser's own account, else the platform's general one. */
   #accountOf({ adPlatform, advertiserId }: Account): Account | undefined {
     return [
       { adPlatform, advertiserId },
@@ -68,10 +68,10 @@ export class PostbackBook {
     ].find((account) => this.#accounts.has(keyOf(account)));
   }
 
-  /** What is sent to the user's platform goes this way. */
+  /** The lane for messages to the user's platform. */
   laneOf(user: Account): string {
     const account = this.#accountOf(user);
-    if (!account) throw new Error("There is no way to a platform without an account.");
+    if (!account) throw new Error("A platform without an account has no lane.");
     return laneOf({ appId: this.#appId, ...account });
   }
 }
@@ -84,7 +84,7 @@ export function laneOf({ appId, adPlatform, advertiserId }: Account & { appId: n
   return `${appId} ${adPlatform} ${advertiserId}`;
 }
 
-/** Of callbacks to the app's own systems. */
+/** The lane for callbacks to the app's own systems. */
 export function callbackLaneOf(appId: number, kind: string): string {
   return `${appId} $${kind}`;
 }

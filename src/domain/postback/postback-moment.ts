@@ -3,11 +3,11 @@ import { roundHalfAway } from "../money.ts";
 import type { Occurrence } from "./postback-rule.ts";
 
 /*
- * What of a user's history is a moment. Apply makes these as things arrive; a rule that is tried on the past, or a user
- * who turns out to belong to another platform, has them made again from the tables. Both make them here.
+ * The moments in a user's history. Apply makes them as data arrives; they are made again from the tables when a rule is
+ * tried on the past, or when a user turns out to belong to another platform. Both use these functions.
  */
 
-/** When something happened, on which day of the app's time zone, and when the server was told. */
+/** When something happened, on which day of the app's time zone, and when the server received it. */
 export type At = Pick<Occurrence, "atMs" | "day" | "receivedAtMs">;
 
 const PLAIN = { cents: null, count: null, traceId: "", properties: {} } as const;
@@ -20,7 +20,7 @@ export function returnMoment(at: At): Occurrence {
   return { ...PLAIN, ...at, moment: "return" };
 }
 
-/** The first activity of a day so many days after the registration. */
+/** The first activity on the day `daysAfter` the registration. */
 export function retentionMoment(at: At, daysAfter: number): Occurrence {
   return { ...PLAIN, ...at, moment: `retention_${daysAfter}` };
 }
@@ -33,7 +33,7 @@ export function orderMoments(order: PaidOrder, registeredDay: string): Occurrenc
   return [
     paid("pay"),
     ...(payCount === 1 ? [paid("first_pay")] : []),
-    // The first one to arrive counts: of a user it is told once.
+    // The first one to arrive counts, because it is sent once per user.
     ...(day === registeredDay ? [paid("first_day_pay")] : []),
   ];
 }
@@ -42,7 +42,7 @@ export function eventMoment(at: At, event: { name: string; properties: JsonObjec
   return { ...PLAIN, ...at, moment: `event:${event.name}`, properties: event.properties };
 }
 
-/** `count` and `micros`: how many ads the user has seen with this one, and what they have earned. */
+/** `count` and `micros`: the number of ads that the user has seen, including this one, and their revenue. */
 export function adViewMoment(at: At, seen: { count: number; micros: number; properties: JsonObject }): Occurrence {
   const cents = roundHalfAway(seen.micros / 10_000);
   return { ...PLAIN, ...at, moment: "ad_view", cents, count: seen.count, properties: seen.properties };

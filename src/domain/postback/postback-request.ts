@@ -4,16 +4,16 @@ import { isDay } from "../calendar.ts";
 import { storable } from "../json.ts";
 import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS, POSTBACK_STATUS_TEXTS, type PostbackStatus } from "./postback.ts";
 
-/** What is asked of the postbacks of an app, as texts by name. */
+/** The parameters of a request about postbacks, as texts by name. */
 export type GivenTexts = Readonly<Record<string, string | undefined>>;
 
-/** Which postbacks to list; what is absent is not looked at. */
+/** The postbacks to list; absent fields do not restrict. */
 export type ListWish = {
   status?: PostbackStatus | undefined;
   adPlatform?: string | undefined;
   eventType?: string | undefined;
   clientId?: string | undefined;
-  /** Only those after this one. */
+  /** List only those after this place. */
   after?: ListPlace | undefined;
   limit: number;
 };
@@ -21,7 +21,7 @@ export type ListWish = {
 /** A postback's place in the list. */
 export type ListPlace = { createdAtMs: number; clientId: string; eventType: string; subject: string };
 
-/** A place as a text that can be given back; nobody needs to know what is in it. */
+/** A place as an opaque text, which the caller passes back. */
 export function placeText({ createdAtMs, clientId, eventType, subject }: ListPlace): string {
   return Buffer.from(JSON.stringify([createdAtMs, clientId, eventType, subject])).toString("base64url");
 }
@@ -39,10 +39,10 @@ export function readList(given: GivenTexts): ListWish {
   };
 }
 
-/** What names a postback within an app. */
+/** The key of a postback within an app. */
 export type GivenPostback = { clientId: string; eventType: string; subject: string };
 
-/** Which postbacks to send again: those of one client, those that ended in some way, or just these. */
+/** The postbacks to resend: a client's, those that ended in one way, or the selected ones. */
 export type ResendWish =
   | { kind: "selected"; postbacks: readonly GivenPostback[] }
   | { kind: "client"; clientId: string; eventType?: string | undefined; traceId?: string | undefined }
@@ -54,7 +54,7 @@ export type ResendWish =
       days?: Days | undefined;
     };
 
-/** Why a postback is not sent again. */
+/** Why a postback is not resent. */
 export type ResendRefusal = "accepted" | "waiting" | "organic" | "takes_none" | "no_account" | "user_gone";
 
 /** Local days, both ends included. */
@@ -108,7 +108,7 @@ function readToldType(text: string): string {
   throw bad(`event_type must be one of ${POSTBACK_EVENT_TYPES.join(", ")}.`);
 }
 
-/** What the app's own systems are told stands in the list too. */
+/** The list also holds callbacks to the app's own systems. */
 function readListedType(text: string): string {
   return ["$attribution", "$event"].includes(text) ? text : readToldType(text);
 }

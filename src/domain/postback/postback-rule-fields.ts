@@ -16,7 +16,7 @@ import {
   type RuleValue,
 } from "./postback-rule.ts";
 
-/** What a rule says, without what it is called. */
+/** The content of a rule, without its ids. */
 export type RuleParts = Omit<PostbackRule, "ruleId" | "appId">;
 
 type Draft = { -readonly [K in keyof RuleParts]: RuleParts[K] };
@@ -25,11 +25,11 @@ export type RuleFieldName =
   | ("ad_platform" | "turbo_promoted_object_id" | "moment" | "event_type" | "amount" | "count")
   | ("days_since_touch" | "share" | "value" | "window" | "enabled");
 
-/** A part of a rule as people and programs set it: its name, its text, and what that means. The one list of them. */
+/** A part of a rule as people and programs set it: its name, text and meaning. This is the only list of them. */
 export type PostbackRuleField = {
   name: RuleFieldName;
   hint: string;
-  /** Into the rule, from a text; throws what was expected. */
+  /** Reads a text into the rule; the error says what was expected. */
   read: (rule: Draft, text: string) => void;
   text: (rule: RuleParts) => string;
 };
@@ -42,13 +42,13 @@ const FACTOR_BP_MAX = 1_000_000;
 export const POSTBACK_RULE_FIELDS: readonly PostbackRuleField[] = [
   {
     name: "ad_platform",
-    hint: "only for users of this platform; empty: of every one",
+    hint: "only for users of this platform; empty: of any",
     read: (rule, text) => (rule.adPlatform = text),
     text: (rule) => rule.adPlatform,
   },
   {
     name: "turbo_promoted_object_id",
-    hint: "only for users of this campaign; empty: of every one",
+    hint: "only for users of this campaign; empty: of any",
     read: (rule, text) => (rule.turboPromotedObjectId = text),
     text: (rule) => rule.turboPromotedObjectId,
   },
@@ -60,43 +60,43 @@ export const POSTBACK_RULE_FIELDS: readonly PostbackRuleField[] = [
   },
   {
     name: "event_type",
-    hint: `what the platform is told: ${POSTBACK_EVENT_TYPES.join(", ")}`,
+    hint: `the event that the platform receives: ${POSTBACK_EVENT_TYPES.join(", ")}`,
     read: (rule, text) => (rule.eventType = readEventType(text)),
     text: (rule) => rule.eventType,
   },
   {
     name: "amount",
-    hint: "only amounts within these bounds, in cents: 600.., ..5000, 600..5000; empty: every one",
+    hint: "only amounts within these bounds, in cents: 600.., ..5000, 600..5000; empty: any",
     read: (rule, text) => setCondition(rule, "amountCents", readBounds("amount", text, AMOUNT_MAX)),
     text: (rule) => boundsText(rule.conditions.amountCents),
   },
   {
     name: "count",
-    hint: "only the user's so-manieth payments, or ads seen: 1, 1..3; empty: every one",
+    hint: "only the user's nth payment or ad view: 1, 1..3; empty: any",
     read: (rule, text) => setCondition(rule, "count", readBounds("count", text, COUNT_MAX)),
     text: (rule) => boundsText(rule.conditions.count),
   },
   {
     name: "days_since_touch",
-    hint: "only so many whole days after the touch: 0..7; empty: any",
+    hint: "only within these whole days after the touch: 0..7; empty: any",
     read: (rule, text) => setCondition(rule, "daysSinceTouch", readBounds("days_since_touch", text, DAYS_MAX)),
     text: (rule) => boundsText(rule.conditions.daysSinceTouch),
   },
   {
     name: "share",
-    hint: "how many of them to tell, chosen by a hash that stays the same: 80%",
+    hint: "the share to send, chosen by a stable hash: 80%",
     read: (rule, text) => (rule.shareBp = readShare(text)),
     text: (rule) => `${rule.shareBp / 100}%`,
   },
   {
     name: "value",
-    hint: "what to tell of the amount: as-is, fixed:600, factor:0.5, factor:0.5,cap:10000",
+    hint: "the value to send: as-is, fixed:600, factor:0.5, factor:0.5,cap:10000",
     read: (rule, text) => (rule.value = readValue(text)),
     text: (rule) => valueText(rule.value),
   },
   {
     name: "window",
-    hint: "moments later after the touch are not told: 30d",
+    hint: "moments later than this after the touch are not sent: 30d",
     read: (rule, text) => (rule.windowDays = readWindow(text)),
     text: (rule) => `${rule.windowDays}d`,
   },
@@ -108,7 +108,7 @@ export const POSTBACK_RULE_FIELDS: readonly PostbackRuleField[] = [
   },
 ];
 
-/** Texts by name, and tests on properties, each as a text or as an object. What is absent stays as it is. */
+/** Texts by name, and property tests, each as a text or as an object. Absent fields stay as they are. */
 export type GivenRule = Readonly<Record<string, unknown>> & { properties?: readonly unknown[] };
 
 const BLANK: RuleParts = {
@@ -123,7 +123,7 @@ const BLANK: RuleParts = {
   enabled: true,
 };
 
-/** A new rule, or with `known` that one with some things changed. */
+/** A new rule, or the `known` one with changes. */
 export function readPostbackRule(given: GivenRule, known?: RuleParts): RuleParts {
   const rule: Draft = { ...(known ?? BLANK), conditions: { ...known?.conditions } };
   if (!known)
@@ -135,14 +135,14 @@ export function readPostbackRule(given: GivenRule, known?: RuleParts): RuleParts
   if (given.properties !== undefined) setCondition(rule, "properties", readProperties(given.properties));
   const isCounted = COUNTED_MOMENTS.includes(rule.moment);
   if (!isCounted && (rule.conditions.amountCents || rule.conditions.count)) {
-    throw bad(`amount and count go with the moments ${COUNTED_MOMENTS.join(", ")}; ${rule.moment} has neither.`);
+    throw bad(`amount and count apply only to the moments ${COUNTED_MOMENTS.join(", ")}; ${rule.moment} has neither.`);
   }
   return rule;
 }
 
 export type PostbackRuleTexts = Record<RuleFieldName, string> & { properties: string[] };
 
-/** As it is read: every text can be given back. */
+/** A rule as texts that readPostbackRule accepts. */
 export function postbackRuleTexts(rule: RuleParts): PostbackRuleTexts {
   const texts = POSTBACK_RULE_FIELDS.map(({ name, text }) => [name, text(rule)] as const);
   return {
@@ -234,7 +234,7 @@ export function readSwitch(name: string, text: string): boolean {
   throw bad(`${name} must be on or off.`);
 }
 
-/** An empty text among them: none, so that they can be taken away where only texts can be given. */
+/** Reads property tests. Empty texts are ignored, so that all tests can be removed where only texts can be given. */
 function readProperties(given: readonly unknown[]): PropertyTest[] | undefined {
   const tests = given.filter((one) => one !== "").map(readPropertyTest);
   if (tests.length > LIMITS.propertyTestsPerRule) {

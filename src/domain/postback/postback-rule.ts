@@ -5,7 +5,10 @@ import { partOf } from "../money.ts";
 import { md5 } from "../user/identity.ts";
 import { POSTBACK_STATUS, type PostbackEventType } from "./postback.ts";
 
-/** Moments that every app has; `retention_<n>` (the first activity n days after) and `event:<name>` come beside them. */
+/**
+ * Moments that every app has, besides `retention_<n>` (the first activity n days after registration) and
+ * `event:<name>`.
+ */
 export const PRESET_MOMENTS = [
   "activate",
   "register",
@@ -19,7 +22,7 @@ export const PRESET_MOMENTS = [
 const RETENTION = /^retention_([1-9]\d{0,2})$/;
 const OWN_EVENT = /^event:([A-Za-z$][A-Za-z0-9_$]{0,49})$/;
 
-/** Later than this after the registration nobody is told of an activity. */
+/** The latest day after registration for which retention can be reported. */
 export const RETENTION_DAYS_MAX = 365;
 
 export function isMoment(text: string): boolean {
@@ -27,10 +30,10 @@ export function isMoment(text: string): boolean {
   return (retentionDaysOf(text) ?? Number.POSITIVE_INFINITY) <= RETENTION_DAYS_MAX;
 }
 
-/** Of these an amount and a count are known. */
+/** Moments that have an amount and a count. */
 export const COUNTED_MOMENTS: readonly string[] = ["pay", "first_pay", "first_day_pay", "ad_view"];
 
-/** After how many days the moment fires; undefined for every other moment. */
+/** The days after which a retention moment fires; undefined for every other moment. */
 export function retentionDaysOf(moment: string): number | undefined {
   const days = RETENTION.exec(moment)?.[1];
   return days === undefined ? undefined : Number(days);
@@ -40,26 +43,26 @@ export function ownEventOf(moment: string): string | undefined {
   return OWN_EVENT.exec(moment)?.[1];
 }
 
-/** Both ends included; an end that is missing is open. */
+/** Bounds that include both ends; a missing end is open. */
 export type Bounds = { min?: number; max?: number };
 
 export type RuleConditions = {
   amountCents?: Bounds;
-  /** The how-manieth payment of the user, or ad seen by the user. */
+  /** The number of the payment, or of the ad view, for the user: n for the nth one. */
   count?: Bounds;
-  /** Whole days of 24 hours since the touch, or since the registration or return where the touch has no time. */
+  /** Whole 24-hour days since the touch, or since the registration or return when the touch has no time. */
   daysSinceTouch?: Bounds;
   properties?: readonly PropertyTest[];
 };
 
-/** What the platform is told of an amount. Rounded half away from zero to whole cents. */
+/** The value sent to the platform for an amount, rounded half away from zero to whole cents. */
 export type RuleValue =
   | { kind: "as_is" }
   | { kind: "fixed"; cents: number }
-  /** A share of it in ten-thousandths, and no more than the cap. */
+  /** A share of the amount in ten-thousandths, up to the cap. */
   | { kind: "factor"; factorBp: number; capCents?: number };
 
-/** When a platform is told what. The empty text for platform or campaign: any. */
+/** A rule that decides when a platform is sent what. An empty platform or campaign matches any. */
 export type PostbackRule = {
   ruleId: number;
   appId: number;
@@ -68,15 +71,15 @@ export type PostbackRule = {
   moment: string;
   eventType: PostbackEventType;
   conditions: RuleConditions;
-  /** Of a hundred percent in ten-thousandths, chosen by a hash: the same ones every time, and more of them when raised. */
+  /** The share to send in ten-thousandths, chosen by a hash: always the same ones, plus more when it is raised. */
   shareBp: number;
   value: RuleValue;
-  /** Moments later after the touch than this are not told. */
+  /** Moments later than this after the touch are not sent. */
   windowDays: number;
   enabled: boolean;
 };
 
-/** Something that happened to a user, of which platforms may be told. */
+/** A moment of a user that may be reported to platforms. */
 export type Occurrence = {
   moment: string;
   atMs: number;
@@ -87,13 +90,13 @@ export type Occurrence = {
   count: number | null;
   receivedAtMs: number;
   traceId: string;
-  /** Of the event or order. */
+  /** The properties of the event or order. */
   properties: JsonObject;
-  /** Of the user, as they were when it happened; where that is not known any more, as they are. */
+  /** The user's properties at that time; absent when they are no longer known, and the present ones count. */
   userProperties?: JsonObject;
 };
 
-/** What a rule looks at of the user. */
+/** The user's fields that rules look at. */
 export type JudgedUser = {
   clientId: string;
   adPlatform: string;
@@ -101,7 +104,7 @@ export type JudgedUser = {
   advertiserId: string;
   touchedAtMs: number | null;
   registeredAtMs: number;
-  /** Over 1: a return has won the user for another source. */
+  /** Above 1 when a return has won the user. */
   decisionNumber: number;
   returned: { atMs: number } | null;
   properties: JsonObject;
@@ -121,13 +124,13 @@ export type SkipReason =
   | "window"
   | "share";
 
-/** What is told later than this after it happened is history, which platforms have no use for. */
+/** A moment that we receive later than this after it happened is history, which platforms have no use for. */
 export const LATE_MS = 3 * DAY_MS;
 
-/** What a moment comes to: told (status 0, waiting), or not (status 3, with the reason). */
+/** The verdict on a moment: to be sent (status 0, waiting), or skipped (status 3, with the reason). */
 export type Judgement = {
   eventType: PostbackEventType;
-  /** What it is about, so that the same is told once: the order, the day, or the user as such. */
+  /** The order, the day, or empty for the user as such, so that the same subject is reported once. */
   subject: string;
   status: typeof POSTBACK_STATUS.waiting | typeof POSTBACK_STATUS.skipped;
   reason: SkipReason | "";
@@ -136,10 +139,10 @@ export type Judgement = {
   cents: number | null;
 };
 
-/** How a platform can be reached for an app: an account, none yet, or it takes no postbacks at all. */
+/** Whether a platform can be reached: by an account, not without one, or never because it takes no postbacks. */
 export type Reach = "account" | "no_account" | "takes_none";
 
-/** Told of a user once, however often it happens. */
+/** Event types that are sent once per user, however often they happen. */
 const ONCE: ReadonlySet<PostbackEventType> = new Set<PostbackEventType>([
   ...(["activate", "register", "twice", "retention_2d", "retention_3d", "retention_4d", "retention_5d"] as const),
   ...(["retention_6d", "retention_7d", "retention_14d", "retention_30d", "first_day_pay", "first_pay"] as const),
@@ -147,9 +150,9 @@ const ONCE: ReadonlySet<PostbackEventType> = new Set<PostbackEventType>([
 ]);
 
 /**
- * Judges one moment of one user by the rules of the app: a judgement for each event type that its rules name. Where a
- * campaign, or else a platform, has rules of its own for an event type, the more general ones do not count there; of
- * those that are left, the first one that fits counts.
+ * Judges one moment of one user by the app's rules: one judgement for each event type that they name. When a campaign,
+ * or else a platform, has its own rules for an event type, more general rules do not count; of the remaining ones the
+ * first that fits decides.
  */
 export function judge(
   occurrence: Occurrence,
@@ -188,7 +191,7 @@ export function judge(
   });
 }
 
-/** What a platform would be told of an amount by the rules, whatever their conditions; without a rule, the amount as it is. */
+/** The value that the rules would send for an amount, whatever their conditions; without a rule, the amount itself. */
 export function toldAmount(
   rules: readonly PostbackRule[],
   about: { moment: string; eventType: string; cents: number | null },
@@ -201,25 +204,25 @@ export function toldAmount(
   return toldCents(mostSpecific(meant, user)[0]?.value ?? { kind: "as_is" }, about.cents);
 }
 
-/** In the order in which they came. */
+/** The most specific rules, in their order. */
 function mostSpecific(rules: readonly PostbackRule[], user: JudgedUser): PostbackRule[] {
   const most = Math.max(...rules.map((rule) => specificity(rule, user)));
   return rules.filter((rule) => specificity(rule, user) === most);
 }
 
-/** An order without a rule shows as skipped; nobody expects anything of other moments. */
+/** Event types of a moment without a rule: an order shows as skipped, other moments leave no trace. */
 function typesWithout({ moment }: Occurrence): PostbackEventType[] {
   return moment === "pay" ? ["pay"] : [];
 }
 
-/** 0: the rule is not about this user. */
+/** How specific a rule is; 0 when it does not apply to the user. */
 function specificity(rule: PostbackRule, user: JudgedUser): number {
   if (rule.adPlatform !== "" && rule.adPlatform !== user.adPlatform) return 0;
   if (rule.turboPromotedObjectId !== "" && rule.turboPromotedObjectId !== user.turboPromotedObjectId) return 0;
   return 1 + (rule.adPlatform === "" ? 0 : 1) + (rule.turboPromotedObjectId === "" ? 0 : 2);
 }
 
-/** Whether a user's first one counts and every later one is the same again. */
+/** Whether only a user's first one is sent. */
 export function isToldOnce(eventType: PostbackEventType): boolean {
   return ONCE.has(eventType);
 }
@@ -234,8 +237,8 @@ function obstacleOf(rule: PostbackRule, occurrence: Occurrence, user: JudgedUser
   if (occurrence.receivedAtMs - occurrence.atMs >= LATE_MS) return "late";
   const sinceTouchMs = occurrence.atMs - sourceSinceMs(user);
   if (sinceTouchMs >= rule.windowDays * DAY_MS) return "window";
-  // What came before the touch that won a user back is not its doing. A first touch has no such before: what seems to
-  // lie there was told by a clock that is behind.
+  // A moment before the touch that won a user back is not its doing. For a first touch this does not apply: such a
+  // moment comes from a clock that is slow.
   if (sinceTouchMs < 0 && user.decisionNumber > 1) return "window";
   if (!isWithin(occurrence.cents ?? 0, conditions.amountCents)) return "amount";
   if (!isWithin(occurrence.count ?? 0, conditions.count)) return "count";
@@ -254,7 +257,7 @@ function isWithin(value: number, bounds: Bounds | undefined): boolean {
   return value >= (bounds?.min ?? Number.NEGATIVE_INFINITY) && value <= (bounds?.max ?? Number.POSITIVE_INFINITY);
 }
 
-/** By what is told, not by the rule: a rule that is made anew chooses the same ones. */
+/** Hashes the content and not the rule, so that a recreated rule chooses the same ones. */
 function isInShare({ shareBp, eventType }: PostbackRule, occurrence: Occurrence, { clientId }: JudgedUser): boolean {
   if (shareBp >= 10_000) return true;
   const hash = md5(`share\n${clientId}\n${eventType}\n${subjectOf(eventType, occurrence)}`);

@@ -1,4 +1,4 @@
-/** What an ad platform can be told of a user, by the names of the interface. */
+/** The event types that an ad platform can receive, by the names of the interface. */
 export const POSTBACK_EVENT_TYPES = [
   ...(["activate", "register", "pay", "twice", "key_active", "withdraw_iaa", "create_role", "login"] as const),
   ...(["customer_effective", "wx_launch", "re_active", "retention_2d", "retention_3d", "retention_4d"] as const),
@@ -13,8 +13,8 @@ export const POSTBACK_STATUS = { waiting: 0, accepted: 1, givenUp: 2, skipped: 3
 export type PostbackStatus = (typeof POSTBACK_STATUS)[keyof typeof POSTBACK_STATUS];
 
 /**
- * The status that an order shows, where it has several postbacks: the first of these that one of them has. An order
- * without postbacks shows that it waits.
+ * The status that an order with several postbacks shows: the first of these that any of them has. An order without
+ * postbacks shows waiting.
  */
 export const SHOWN_FIRST: readonly PostbackStatus[] = [
   POSTBACK_STATUS.accepted,

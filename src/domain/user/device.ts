@@ -6,7 +6,7 @@ import { cleanId, cleanValue } from "./identity.ts";
 const ID_FIELDS = ["android_id", "imei", "oaid", "idfa", "idfv", "caid1_md5", "caid2_md5", "mac"] as const;
 const TEXT_FIELDS = ["android_version", "rom", "rom_version", "phone_brand", "phone_model"] as const;
 
-/** The device as it is kept: every field of the interface, the empty text where there is no value. */
+/** A device as it is stored: every field of the interface, empty when it has no value. */
 export type Device = { os_name: string; api_version: number } & Record<
   (typeof ID_FIELDS)[number] | (typeof TEXT_FIELDS)[number],
   string
@@ -25,7 +25,7 @@ export function deviceOf(sent: JsonObject): Device {
   return device as Device;
 }
 
-/** A later report fills in what is new and never wipes what is known. */
+/** Merges a later report: it adds new values and never erases known ones. */
 export function mergeDevice(known: Device | undefined, fresh: Device): Device {
   if (!known) return fresh;
   const merged: Record<string, string | number> = { ...known };
@@ -34,8 +34,8 @@ export function mergeDevice(known: Device | undefined, fresh: Device): Device {
 }
 
 /**
- * `data` of the device info operation: AES-ECB with PKCS7 in base64 (the key decides 128, 192 or 256 bits), or, as
- * the public SDKs send it, the plain object or its JSON text.
+ * Reads `data` of the device info operation: AES-ECB with PKCS7 in base64 (the key decides 128, 192 or 256 bits), or,
+ * as the public SDKs send it, the plain object or its JSON text.
  */
 export function readDeviceData(data: JsonValue | undefined, aesKey: string): JsonObject {
   if (isObject(data)) return data;

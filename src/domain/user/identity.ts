@@ -3,10 +3,10 @@ import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import type { JsonValue } from "../json.ts";
 
-/** NUL and lone surrogates have become U+FFFD while parsing; in an id they would make two ids one. */
+/** NUL and lone surrogates became U+FFFD while parsing; in an id this would make two different ids equal. */
 const UNSTORABLE = /[\u0000-\u001f\ufffd]/;
 
-/** 1 to 128 characters, as people count them, none of which the tables cannot hold. */
+/** Whether an id has 1 to 128 characters, as people count them, all of which the tables can hold. */
 export function isClientId(id: string): boolean {
   return id !== "" && !isTooLongForId(id) && !UNSTORABLE.test(id);
 }
@@ -15,7 +15,7 @@ export function isTooLongForId(id: string): boolean {
   return id.length > LIMITS.clientIdLength && [...id].length > LIMITS.clientIdLength;
 }
 
-/** An id as text: a number is taken as its digits. `name` is how the caller knows the field. */
+/** An id as text; a number becomes its digits. `name` is the field's name in the error. */
 export function readClientId(value: JsonValue | undefined, name = "client_id"): string {
   const id = typeof value === "number" ? String(value) : value;
   if (typeof id !== "string" || id === "") throw new ApiError("badParameter", `${name} is missing.`);
@@ -27,8 +27,8 @@ export function readClientId(value: JsonValue | undefined, name = "client_id"): 
 }
 
 /**
- * Ids as clients and ad platforms really send them: the absence of an id has many spellings. All of them become the
- * empty text here, so that nobody is ever matched by "unknown".
+ * The spellings that clients and ad platforms use for a missing id. All of them become the empty text, so that nobody
+ * is ever matched by "unknown".
  */
 const EMPTY_SPELLINGS: ReadonlySet<string> = new Set([
   ...["null", "undefined", "none", "nil", "unknown", "empty", "(null)", "nan"],

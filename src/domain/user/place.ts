@@ -7,13 +7,13 @@ export const NOWHERE: Place = { country: "", province: "", city: "" };
 type Search = { search(address: string): Place | null };
 let search: Search | undefined;
 
-/** By require: what `import` makes of the package's default export differs between Node.js and the test runner. */
+/** Uses require, because `import` treats the package's default export differently in Node.js and in the test runner. */
 function openData(): Search {
   const { default: Data } = createRequire(import.meta.url)("ip2region") as { default: new () => Search };
   return new Data();
 }
 
-/** Where an address is, from data that comes with the package: the same address always gives the same place. */
+/** The place of an address, from data in the package, so that the same address always gives the same place. */
 export function placeOf(address: string): Place {
   if (address === "") return NOWHERE;
   search ??= openData();

@@ -1,10 +1,10 @@
-/** What a user agent tells of the device. All three must be known before two of them are compared. */
+/** What a user agent says about the device. All three must be known before two agents are compared. */
 export type ParsedAgent = { os: "android" | "ios"; version: string; model: string };
 
-/** Longer than real ones. A pattern may look at each place of a text from each other one, so the text is kept short. */
+/** Longer than real user agents. A pattern may take quadratic time, so the text is kept short. */
 const LENGTH_MAX = 1_024;
 
-/** All that stands behind the version, up to the parenthesis; a model can hold a pair of its own: `moto g(7) power`. */
+/** Everything after the version up to the closing parenthesis; a model can contain parentheses: `moto g(7) power`. */
 const ANDROID = /Android (\d+(?:\.\d+)*);((?:[^()]|\([^()]*\))*)\)/;
 /** Safari writes `CPU iPhone OS 17_4`, an app's own requests `iOS 17.4`. */
 const IOS = /\((iPhone|iPad|iPod)[^)]*?[ i]OS (\d+(?:[._]\d+)*)/;
@@ -16,8 +16,8 @@ const BUILD = /(?:^|\s)(?:Build|MIUI)\/.*$/s;
 const HIDDEN_MODELS: ReadonlySet<string> = new Set(["", "K", "MOBILE", "TABLET", "WV"]);
 
 /**
- * Equal texts are too much to ask: the browser that shows the ad and the app that registers write different ones on
- * the same phone. System, its version and the model stay the same. Other systems are left out.
+ * Reads system, version and model, which stay the same although the browser that shows the ad and the app that
+ * registers send different texts on the same phone. Undefined for other systems and for hidden models.
  */
 export function parseUserAgent(ua: string): ParsedAgent | undefined {
   const text = ua.slice(0, LENGTH_MAX);

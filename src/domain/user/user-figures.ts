@@ -1,6 +1,6 @@
 import { DAY_MS } from "../calendar.ts";
 
-/** The figures of a user that the reports show as `user$…`, all additive or extreme, so that arrival order is enough. */
+/** The figures of a user that the reports show as `user$…`. All are sums or extremes, so order of arrival is enough. */
 export type Figures = {
   payCount: number;
   payCents: number;
@@ -26,7 +26,7 @@ export type Figures = {
 
 export type Payment = { cents: number; atMs: number; method: string; reason: string };
 
-/** Payments count in the order of arrival: the first to arrive is the first payment. */
+/** Adds a payment. Payments count in order of arrival: the first to arrive is the first payment. */
 export function addPayment(figures: Figures, payment: Payment): void {
   if (figures.payCount === 0) {
     figures.firstPayAtMs = payment.atMs;
@@ -40,7 +40,7 @@ export function addPayment(figures: Figures, payment: Payment): void {
 
 export type AdView = { micros: number; ecpmMicros: number; adType: string; atMs: number };
 
-/** "24 h" are the 24 hours after registration. */
+/** Adds an ad view. "24h" means the 24 hours after registration. */
 export function addAdView(figures: Figures, view: AdView, registeredAtMs: number): void {
   const inFirst24h = view.atMs >= registeredAtMs && view.atMs < registeredAtMs + DAY_MS;
   const micros24h = inFirst24h ? view.micros : 0;

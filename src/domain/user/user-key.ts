@@ -1,2 +1,2 @@
-/** What a user is known by: the app, and the id that the app gave. */
+/** The key of a user: the app, and the id that the app assigned. */
 export type UserKey = { appId: number; clientId: string };

@@ -1,6 +1,6 @@
-/** A queue in which each owner takes turns: one who adds a hundred things delays the others by one of them. */
+/** A queue in which owners take turns: one that adds a hundred items delays the others by only one item at a time. */
 export class FairQueue<Owner, Item> {
-  /** Each with something waiting, whoever's turn is next first. */
+  /** The waiting items by owner, the owner whose turn is next first. */
   readonly #waiting = new Map<Owner, Item[]>();
 
   add(owner: Owner, item: Item): void {

@@ -17,14 +17,14 @@ export type CollectForm = keyof typeof COLLECT_FORMS;
 
 const validators = { collect: validatorOf(collectBody), collect_v2: validatorOf(collectV2Body) };
 
-/** The body of a collect call. Each of its events is still to be judged. */
+/** The body of a collect call, whose events are still to be judged. */
 export function readCollectBody(form: CollectForm, plain: Buffer): JsonObject {
   const body = parseJson(plain) as JsonObject;
   validators[form](body);
   return body;
 }
 
-/** Who sends the events. A number too long for a double has lost digits by now: they are read again from the text. */
+/** The sender of the events. A number too long for a double has lost digits, so it is read again from the text. */
 export function clientIdOf(body: JsonObject, plain: Buffer): string {
   const { client_id } = body;
   if (typeof client_id !== "number" || Number.isSafeInteger(client_id)) return readClientId(client_id);
@@ -41,7 +41,7 @@ export function answerWith(errors: readonly EventError[]): string {
   return JSON.stringify(success({}, { errors: errors.slice(0, LIMITS.errorsListed) }));
 }
 
-/** A large body as it was sent, and what it is judged by. */
+/** A large body as it was sent, and how to judge it. */
 export type SentLarge = {
   form: CollectForm;
   bytes: Buffer;
@@ -51,23 +51,23 @@ export type SentLarge = {
 };
 
 /**
- * What is left of a large body once it has been judged: little, because it goes from one thread to another, and whoever
- * gets it must not spend as long on it as on the body itself.
+ * The result of judging a large body. It is small, because it goes to another thread, which must not spend as long on
+ * it as on the body itself.
  */
 export type JudgedLarge = {
   clientId: string;
-  /** What admission found, as the text that goes into the entry's head. */
+  /** Admission's verdicts, as text for the entry's head. */
   verdicts: string;
   answer: string;
-  /** No more than are told. */
+  /** At most as many errors as an answer lists. */
   errors: EventError[];
-  /** What goes into the journal; `gzip` as in the entry's head. */
+  /** The body for the journal; `gzip` as in the entry's head. */
   body: Buffer;
   gzip: number | undefined;
   plainBytes: number;
 };
 
-/** Unpacks, measures, parses and judges. Everything is bounded before it is built. */
+/** Unpacks, measures, parses and judges a body. Everything is bounded before it is built. */
 export function judgeLarge(sent: SentLarge, metadata: AppMetadata): JudgedLarge {
   const { form, bytes, headers, unpackedBytesMax, nowMs } = sent;
   const plain = unpackBody(bytes, headers, unpackedBytesMax);
@@ -85,14 +85,17 @@ export function judgeLarge(sent: SentLarge, metadata: AppMetadata): JudgedLarge 
   };
 }
 
-/** Packed as it was sent. A form's field is packed anew, or a few packed bytes would write megabytes of journal. */
+/**
+ * The body to keep, packed as it was sent. A form's field is packed again; otherwise a few packed bytes would write
+ * megabytes of journal.
+ */
 function keptBody({ bytes, headers }: SentLarge, plain: Buffer): Pick<JudgedLarge, "body" | "gzip"> {
   if (!isGzip(headers)) return { body: plain, gzip: undefined };
   const packed = isPacked(headers) ? bytes : gzipSync(plain);
   return packed.length < plain.length ? { body: packed, gzip: plain.length } : { body: plain, gzip: undefined };
 }
 
-/** Members of a JSON object, each with its comma before it. */
+/** Members of a JSON object, each preceded by a comma. */
 function verdictsText(found: Omit<Admission, "errors">): string {
   const text = Object.entries(found)
     .filter(([, list]) => list.length > 0)

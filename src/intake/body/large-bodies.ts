@@ -20,15 +20,15 @@ type Job = {
 };
 
 /**
- * Large bodies are judged on a thread of their own, one at a time: what takes long there delays no other answer. Apps
- * take turns, and each may have its share of places waiting. A thread that ends is replaced; the body that it was at is
- * answered with 503, the others wait for the next one.
+ * Judges large bodies on a separate thread, one at a time, so that they delay no other answer. Apps take turns, and
+ * each has a share of the waiting places. A thread that ends is replaced: its current body is answered with 503, the
+ * others wait for the next thread.
  */
 export class LargeBodies {
   readonly #options: { refusals: Refusals; log: Log; script?: URL; heapMb?: number };
   readonly #waiting = new FairQueue<number, Job>();
   readonly #places = new SharedRoom<number>(LIMITS.largeBodiesWaiting);
-  /** What the thread knows of each app. */
+  /** The metadata of each app that the thread has. */
   readonly #told = new Map<number, AppMetadata>();
   #thread: Worker | undefined;
   #running: Job | undefined;
@@ -43,12 +43,12 @@ export class LargeBodies {
     return this.#places.used;
   }
 
-  /** Bodies that the thread was given, since the start. */
+  /** Bodies given to the thread since the start. */
   get handedOver(): number {
     return this.#handedOver;
   }
 
-  /** The bytes are handed over: whoever calls must not look at them any more. */
+  /** Takes over the bytes: the caller must not use them afterwards. */
   judge(sent: SentLarge, app: AppOfBody): Promise<JudgedLarge> {
     const place = this.#places.take(app.appId, 1);
     if (place === "over_share") return Promise.reject(this.#options.refusals.refuse(app.appId, "large_bodies"));
@@ -81,7 +81,7 @@ export class LargeBodies {
     this.#thread.postMessage({ ...rest, bytes, ...this.#news(job.app) } satisfies JudgeRequest, [bytes.buffer]);
   }
 
-  /** What the thread has to be told of an app. */
+  /** The app's metadata, unless the thread already has it. */
   #news({ appId, metadata }: AppOfBody): Pick<JudgeRequest, "appId" | "metadata" | "forget"> {
     if (this.#told.get(appId) === metadata) return { appId, metadata: undefined, forget: false };
     const forget = this.#told.size >= LIMITS.largeBodyApps;
@@ -93,11 +93,11 @@ export class LargeBodies {
   #start(): Worker {
     const { log, script, heapMb = LIMITS.largeBodyHeapMb } = this.#options;
     const thread = new Worker(script ?? new URL("./large-body-worker.js", import.meta.url), {
-      // What a large body is parsed to lives as long as the body: a large nursery would only be copied to and fro.
+      // A parsed large body lives as long as the body itself, so a large nursery would only cause copying.
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: LIMITS.largeBodyNurseryMb },
     });
     thread.on("message", (reply: JudgeReply) => this.#answer(reply));
-    thread.on("error", (error) => log.error({ err: error }, "The thread of large bodies failed."));
+    thread.on("error", (error) => log.error({ err: error }, "The thread for large bodies failed."));
     thread.on("exit", () => {
       if (this.#thread === thread) this.#end("The body could not be judged; try again.");
       this.#next();

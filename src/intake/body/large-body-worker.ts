@@ -7,7 +7,7 @@ import { type JudgedLarge, judgeLarge, type SentLarge } from "./judge.ts";
 import { saidBytes } from "./sent-body.ts";
 import { transferable } from "./transferable.ts";
 
-/** A body to be judged. Metadata come when they are new: `forget` says that all others are to be thrown away first. */
+/** A body to judge. Metadata are sent only when new; `forget` drops all others first. */
 export type JudgeRequest = Omit<SentLarge, "bytes"> & {
   bytes: Uint8Array<ArrayBuffer>;
   appId: number;
@@ -21,7 +21,7 @@ export type JudgeReply =
 
 const PRIORITY = 5;
 
-// Where a priority is a thread's own, the many small bodies come before the few large ones.
+// On Linux a priority belongs to one thread, so the many small bodies can come before the few large ones.
 if (process.platform === "linux") setPriority(PRIORITY);
 
 const port = parentPort!;
@@ -37,7 +37,7 @@ port.on("message", ({ bytes, appId, metadata, forget, ...sent }: JudgeRequest) =
     const body = transferable(judged.body);
     port.postMessage({ kind: "judged", judged: { ...judged, body } } satisfies JudgeReply, [body.buffer]);
   } catch (error) {
-    // Anything else ends the thread, and whoever watches over it answers the call.
+    // Any other error ends the thread, and the main thread answers the call.
     if (!(error instanceof ApiError)) throw error;
     port.postMessage({ kind: "refused", reason: error.reason, message: error.message } satisfies JudgeReply);
   }

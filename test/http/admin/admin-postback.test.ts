@@ -345,7 +345,7 @@ describe("accounts and callbacks", () => {
     [{ url: "http://127.0.0.1/" }, /private network/],
     [{ url: "https://example.com/__X__" }, /__X__ is not a macro/],
     [{ kind: "other" }, /kind/],
-    [{ secret: "0123456789abcdef" }, /^secret goes with/],
+    [{ secret: "0123456789abcdef" }, /^secret belongs to/],
   ])("a callback refuses %j with 1004", async (change, msg) => {
     const { appId: app_id } = await server.createApp();
     const answer = await admin.post("callbacks/set", {
