@@ -1,7 +1,4 @@
-/**
- * Every code that an answer can carry. A closed list: a new situation takes one of these, or is added here and in
- * docs/API.md.
- */
+/** Every code that an answer can carry. A closed list: a new situation uses one of these or is added here. */
 export const CODES = {
   ok: { code: 0, status: 200, meaning: "success" },
   badJson: { code: 1001, status: 200, meaning: "the body is not valid JSON" },

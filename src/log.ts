@@ -20,10 +20,7 @@ const SECRET_KEYS = [
 
 type Failure = Partial<Record<"name" | "message" | "stack" | "code", unknown>>;
 
-/**
- * The plain parts of an error. Errors of libraries can also carry the refused row, the claims of a token or a whole
- * request.
- */
+/** The plain parts of an error. Libraries' errors can also carry a refused row, a token's claims or a whole request. */
 function plainError({ name, message, stack, code }: Failure): Failure {
   return { name, message, stack, code };
 }

@@ -91,10 +91,7 @@ export function digestOf(secret: string): string {
   return createHash("sha256").update(secret).digest("hex");
 }
 
-/**
- * Creates a link that sets a password; a null `userId` is the first admin's. Earlier links of the same user become
- * void.
- */
+/** Creates a link that sets a password; a null `userId` is the first admin's. Voids earlier links of the same user. */
 export async function createSetupLink(
   tx: Executor,
   { userId, nowMs }: { userId: number | null; nowMs: number },

@@ -16,10 +16,7 @@ const CHECK_MS = 1_000;
 const LOOK_MS = 250;
 /** How long a start waits for a holder without a sign of life: longer than the database needs to notice its end. */
 const PATIENCE_MS = 40_000;
-/**
- * The longest wait of a claim for the previous holder's last transaction, which the database ends once its process is
- * gone.
- */
+/** The longest wait of a claim for the previous holder's transaction. The database ends it when its process is gone. */
 const CLAIM_MS_MAX = LIMITS.transactionIdleMs + 10_000;
 
 /**

@@ -63,7 +63,7 @@ function runsOfOneKind(changes: readonly AsaTokenChange[]): AsaTokenChange[][] {
   return runs;
 }
 
-/** Claims tokens that are due until `leaseUntilMs`. Without an outcome by then they are due again. */
+/** Claims due tokens until `leaseUntilMs`. Without an outcome they are due again after that. */
 export async function claimAsaTokens(
   executor: Executor,
   options: { nowMs: number; leaseUntilMs: number; limit: number },

@@ -51,10 +51,7 @@ function measures(sums: Sums): Sql {
 
 const dimensionList = listed(CUBE_DIMENSIONS.map(identifier));
 
-/**
- * Days since the user was last active, last paid or last saw an ad; distinctUsers counts users over several days by
- * them.
- */
+/** Days since the user was last active, last paid or last saw an ad; distinctUsers counts by them. */
 const GAPS = ["active", "pay", "ad"] as const;
 const gapList = listed(GAPS.map((name) => identifier(`${name}_gap`)));
 const noGaps = listed(GAPS.map((name) => sql`null::int as ${identifier(`${name}_gap`)}`));

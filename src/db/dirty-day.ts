@@ -51,8 +51,7 @@ export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { da
   if (days.length === 0) return [];
   return query<DayOfApp>(
     tx,
-    // Joined on each user's first day only: otherwise a user with thousands of days would produce their square in
-    // pairs.
+    // Joined on each user's first day only: a user with thousands of days would produce their square in pairs.
     sql`select distinct d.app_id as "appId", d.day
       from (select app_id, client_id, min(day) as day
         from unnest(${days.map((day) => day.appId)}::int[], ${days.map((day) => day.clientId)}::text[],

@@ -48,8 +48,8 @@ export async function findDueLanes(executor: Executor, lanes: readonly string[],
 }
 
 /**
- * Claims rows that are due until `leaseUntilMs`; after that they are due again. `except`: rows that the caller still
- * holds itself.
+ * Claims due rows until `leaseUntilMs`; after that they are due again. `except`: rows that the caller still holds
+ * itself.
  */
 export async function claimOutbox(
   executor: Executor,

@@ -41,7 +41,7 @@ export type PostbackFilter = {
 
 export const ALL_STATUSES: readonly PostbackStatus[] = Object.values(POSTBACK_STATUS);
 
-/** Postbacks after a place, newest first. One query per status, because the index begins with it. */
+/** Postbacks after a place, newest first. One query per status, because the index is by status. */
 export async function listPostbacks(
   executor: Executor,
   filter: PostbackFilter,

@@ -260,8 +260,7 @@ export async function renameUser(tx: Executor, user: Rename & { keys: readonly s
   );
   await renamePostbacks(tx, user);
   await renameDecisions(tx, user);
-  // Found by its keys: the table has no index by client, because it would cost every registration more than it saves a
-  // rename.
+  // Found by its keys: an index by client would cost every registration more than it saves a rename.
   await execute(
     tx,
     sql`update user_key set client_id = ${newClientId}

@@ -1,7 +1,4 @@
-/**
- * A text that a spreadsheet takes for a formula. Leading blanks and quotes do not matter, and full-width signs count
- * too.
- */
+/** A text that a spreadsheet takes for a formula, even after blanks and quotes. Full-width signs count too. */
 const FORMULA = /^[\s"]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 
 /**

@@ -87,9 +87,6 @@ export const PLACEMENTS_OF: Readonly<Record<Caliber, readonly Placement[]>> = {
   behavior_occurred_time: ["registered", "occurred"],
 };
 
-/**
- * Measures that count each user once per day. Days of `occurred` cannot be added up, because the same user may be in
- * each.
- */
+/** Measures that count each user once per day. Days of `occurred` cannot be added up: a user may be in each. */
 export const DISTINCT_MEASURES = ["active_users", "payers", "ad_users"] as const;
 export type DistinctMeasure = (typeof DISTINCT_MEASURES)[number];

@@ -37,10 +37,7 @@ export class AppDirectory {
   #byId = new Map<number, ServedApp>();
   #loop: Loop | undefined;
   #listener: pg.PoolClient | undefined;
-  /**
-   * Tokens, and ids as `id 7`, that no app has. A notification or the next reload brings an app that is created
-   * meanwhile.
-   */
+  /** Tokens, and ids as `id 7`, that no app has. A notification or the next reload brings new apps. */
   readonly #missing = new RecentMisses({ namesMax: LIMITS.unknownApps, keepMs: RELOAD_MS });
   readonly #now: () => number;
   #running: Promise<void> = Promise.resolve();
@@ -134,10 +131,7 @@ export class AppDirectory {
     }
   }
 
-  /**
-   * Loads run one at a time, so that an older state never replaces a newer one. Calls that come during a load share the
-   * next.
-   */
+  /** Loads run one at a time, so that an older state never replaces a newer one. Calls during a load share the next. */
   #load(wish: Wish): Promise<void> {
     if (this.#next) {
       this.#next.wish = both(this.#next.wish, wish);
@@ -187,8 +181,7 @@ export class AppDirectory {
       const before = this.#byId.get(app.appId)?.metadata;
       return {
         ...app,
-        // The same object while nothing has changed, so that holders of a copy can tell by identity whether it is
-        // current.
+        // The same object while nothing has changed: holders of a copy compare it to see whether theirs is current.
         metadata: before && isSameMetadata(before, metadata) ? before : metadata,
         secrets: secrets.get(app.appId) ?? new Map<string, string>(),
       };

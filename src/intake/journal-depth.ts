@@ -24,10 +24,7 @@ export class JournalDepth {
     this.#marks.splice(0, first < 0 ? this.#marks.length : first);
   }
 
-  /**
-   * The number of waiting entries; a partly applied flush counts whole. Undefined while entries of an earlier process
-   * wait.
-   */
+  /** The number of waiting entries, a partly applied flush whole. Undefined while an earlier process's entries wait. */
   get entries(): number | undefined {
     if (this.#applied < this.#recovered) return undefined;
     return this.#marks.reduce((sum, { entries }) => sum + entries, 0);

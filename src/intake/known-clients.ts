@@ -58,10 +58,7 @@ export class KnownClients {
     this.#journaled.set(key, { appId, clientId, position });
   }
 
-  /**
-   * The position that apply must reach before the tables hold all registrations of these clients, or undefined when
-   * they do.
-   */
+  /** The position at which the tables will hold all registrations of these clients, or undefined when they do. */
   pendingUntil(appId: number, clientIds: readonly string[]): number | undefined {
     const positions = clientIds.flatMap((id) => this.#journaled.get(keyOf(appId, id))?.position ?? []);
     return positions.length === 0 ? undefined : Math.max(...positions);

@@ -10,10 +10,7 @@ export type LocalConnection = Connection & { kind: "local" };
 
 /** The role that creates the cluster and everything that only a superuser can. It never serves requests. */
 export const SUPERUSER = "touchpoint";
-/**
- * The role that serves requests: it owns the database and its tables and nothing else. Its statements can reach neither
- * files nor programs.
- */
+/** The role that serves requests: it owns only the database and its tables, and cannot reach files or programs. */
 const SERVER = "touchpoint_server";
 
 const superuserFile = (dataDir: string) => join(dataDir, "postgres-superuser.json");

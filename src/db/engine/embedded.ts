@@ -59,8 +59,7 @@ const SERVER_SETTINGS: Readonly<Record<string, string>> = {
   checkpoint_completion_target: "0.9",
   jit: "off",
   log_min_messages: "warning",
-  // Never logs what was sent: neither the failed statement, nor its parameters, nor the row (see also
-  // embedded-role.ts).
+  // Never logs what was sent: no failed statement, no parameters, no row (see also embedded-role.ts).
   log_min_error_statement: "panic",
   log_statement: "none",
   log_parameter_max_length: "0",
@@ -219,8 +218,7 @@ class Cluster {
     this.#options.log.info({ pid }, "Stopping the database of an earlier run.");
     const startedMs = elapsedMs();
     signal(pid, "SIGINT");
-    // A process that no parent has reaped still looks alive to `kill`, so the pid file, which is removed last, is
-    // checked too.
+    // An unreaped process still looks alive to `kill`, so check the pid file too, which is removed last.
     while (isAlive(pid) && existsSync(pidFile)) {
       if (elapsedMs() - startedMs > STOP_MS_MAX) signal(pid, "SIGQUIT");
       await sleep(20);

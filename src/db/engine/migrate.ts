@@ -101,10 +101,7 @@ async function assertVersion(client: pg.PoolClient): Promise<void> {
   if (Number(row?.version) < VERSION_MIN) throw new UsageError("PostgreSQL 15 or newer is required.");
 }
 
-/**
- * Splits a migration into statements, because Citus does not run several at once. A statement ends with ; at the end of
- * a line.
- */
+/** The statements of a migration: Citus does not run several at once. A statement ends with ; at the end of a line. */
 function statementsOf(text: string): string[] {
   const withoutComments = text.replace(/^--.*$/gm, "");
   return withoutComments

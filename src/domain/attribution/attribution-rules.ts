@@ -23,9 +23,7 @@ export type Rules = {
   shortGapMs: number;
   /** Networks of data centres, such as 203.0.113.0/24, whose touches are flagged. */
   datacentres: readonly string[];
-  /**
-   * Whether returning users can be attributed again: to a click `reclickDays` newer, or after `refluxDays` of silence.
-   */
+  /** Whether returning users are attributed again: to a click `reclickDays` newer, or after `refluxDays` of silence. */
   reattribution: boolean;
   reclickDays: number;
   refluxDays: number;

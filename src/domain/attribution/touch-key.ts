@@ -22,10 +22,7 @@ export type Field = (name: string) => string;
 
 const HASH = /^[0-9a-f]{32}$/;
 
-/**
- * Hashes of placeholders that devices without an id have. Some platforms send them, and all those devices would count
- * as one.
- */
+/** Hashes of placeholders for a missing id. Some platforms send them, and all those devices would count as one. */
 const NO_ID_HASHES: ReadonlySet<string> = new Set(
   [
     ...["", "0", "null", "NULL", "undefined", "unknown", "000000000000000", "0000000000000000"],
@@ -69,10 +66,7 @@ const NO_ADDRESSES: ReadonlySet<string> = new Set(["0.0.0.0", "::"]);
 
 const MAPPED = /^\[::ffff:([0-9a-f]+):([0-9a-f]+)\]$/;
 
-/**
- * One spelling per address: IPv6 allows several, and can also hold an IPv4 address. The URL parser writes the short
- * one.
- */
+/** One spelling per address: IPv6 allows several and can hold IPv4 addresses. The URL parser writes the short one. */
 function plainIp(ip: string): string {
   if (!isIPv6(ip)) return ip;
   const { hostname } = new URL(`http://[${ip.split("%")[0]}]`);

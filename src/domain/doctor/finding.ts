@@ -52,10 +52,7 @@ export class Evidence {
     this.#example = example;
   }
 
-  /**
-   * The finding, or undefined without evidence. `count` replaces the number of pieces when the rule counts something
-   * else.
-   */
+  /** The finding, or undefined without evidence. `count` replaces the number of pieces of evidence. */
   finding(kind: FindingKind, severity: Severity, count = this.#count): Finding | undefined {
     if (this.#count === 0) return undefined;
     const example = Object.fromEntries(Object.entries(this.#example).map(([name, value]) => [name, short(value)]));
@@ -79,10 +76,7 @@ function cut(text: string): string {
   return text.length > TEXT_LENGTH_MAX ? `${text.slice(0, TEXT_LENGTH_MAX)}…` : text;
 }
 
-/**
- * One finding of each kind, worst first. Of two of the same kind the first one's example is shown, because a call says
- * more than a sum.
- */
+/** One finding of each kind, worst first. Of two, the first one's example is shown: a call says more than a sum. */
 export function mergeFindings(findings: readonly (Finding | undefined)[]): Finding[] {
   const merged = new Map<FindingKind, Finding>();
   for (const finding of findings) {

@@ -153,10 +153,7 @@ type Room = { takes: (name: string, value: JsonValue) => boolean };
 /** The number of properties that fit into any profile, however large each of them is. */
 const FEW_PROPERTIES = Math.floor(LIMITS.profileBytes / LIMITS.propertyBytes) - 1;
 
-/**
- * The room that one event has in an empty profile, so that what cannot fit is reported at once. Undefined when
- * everything fits.
- */
+/** The room that one event has in an empty profile; what cannot fit is reported at once. Undefined when all fits. */
 function roomFor(properties: JsonObject): Room | undefined {
   if (Object.keys(properties).length <= FEW_PROPERTIES) return undefined;
   let count = 0;

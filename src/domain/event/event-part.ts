@@ -1,10 +1,7 @@
 import { LIMITS } from "../../limits.ts";
 import { addDays, DAY_MS } from "../calendar.ts";
 
-/**
- * A partition of the events: the days from `from` until `until`. "dropped": it is gone, and its days take no more
- * events.
- */
+/** A partition of the events: the days from `from` until `until`. "dropped": it is gone, and takes no more events. */
 export type EventPart = { from: string; until: string; state: EventPartState };
 export type EventPartState = "open" | "dropped";
 
@@ -13,10 +10,7 @@ export const FOREVER = "infinity";
 
 /** The time window of live events, plus room for time zones. */
 const NEAR_MS = 12 * DAY_MS;
-/**
- * History within this many days shares monthly parts, so that retention can drop it in time; older history, yearly
- * ones.
- */
+/** History of this many days has monthly parts, so that retention can drop it in time; older history, yearly ones. */
 const MONTHLY_DAYS = 400;
 
 /** What must happen before a day's events can be stored in their place. */

@@ -77,10 +77,7 @@ function valueText(value: JsonValue, depth: number): string {
 /** A list of keys in an SDK's order, and in canonical order. */
 type Shape = { keys: readonly string[]; sorted: readonly { key: string; keyText: string }[] };
 
-/**
- * Known key lists by length. An app has few of them, and comparing with those seen before is five times as fast as
- * sorting.
- */
+/** Known key lists by length. An app has few of them, and comparing is five times as fast as sorting. */
 const shapes = new Map<number, Shape[]>();
 
 function sortedKeysOf(object: JsonObject): Shape["sorted"] {

@@ -10,10 +10,7 @@ export type MetadataMode = (typeof METADATA_MODES)[number];
 export const PROPERTY_SCOPES = ["event", "user"] as const;
 export type PropertyScope = (typeof PROPERTY_SCOPES)[number];
 
-/**
- * "observed": seen in open mode. "declared": declared by a person. "disabled": disabled by a person and no longer
- * stored.
- */
+/** "observed": seen in open mode. "declared": by a person. "disabled": by a person, and no longer stored. */
 export const META_STATES = ["observed", "declared", "disabled"] as const;
 export type MetaState = (typeof META_STATES)[number];
 

@@ -50,10 +50,7 @@ function undoGzip(bytes: Buffer, maxOutputLength: number): Buffer {
   }
 }
 
-/**
- * Room for the claimed size at once, so that the result is not assembled from thousands of pieces and held twice
- * meanwhile.
- */
+/** Room for the claimed size, so that the result is not assembled from thousands of pieces and held twice. */
 function chunkBytes(packed: Buffer, bytesMax: number): number {
   const said = packed.length >= GZIP_BYTES_MIN ? packed.readUInt32LE(packed.length - 4) : 0;
   return Math.max(CHUNK_BYTES_MIN, Math.min(said, bytesMax) + 1);
