@@ -9,7 +9,7 @@ const IDLE_MS = 1_000;
 
 export type ResolverLoopOptions = { pool: pg.Pool; log: Log; clock: Clock; url: string; intake: Intake };
 
-/** Resolves tokens of Apple's AdServices beside the flow; the results reach the tables through the journal. */
+/** Resolves tokens of Apple's AdServices in the background; the results reach the tables through the journal. */
 export function startTokenResolver({ pool, log, clock, url, intake }: ResolverLoopOptions): Loop {
   const accept: ResolverDeps["accept"] = async ({ appId, clientId, ...result }) => {
     await intake.accept(

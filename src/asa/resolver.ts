@@ -4,7 +4,7 @@ import { type AsaToken, claimAsaTokens, postponeAsaToken } from "../db/asa-token
 import { isObject, type JsonObject } from "../domain/json.ts";
 import { LIMITS } from "../limits.ts";
 
-/** What became of a token. `unanswered`: to be asked again. */
+/** Apple's answer about a token. `unanswered`: ask again later. */
 export type AsaAnswer =
   | { kind: "resolved"; outcome: "attributed" | "not_attributed" | "test" | "invalid"; attribution?: JsonObject }
   | { kind: "not_found" }
@@ -15,21 +15,21 @@ export type ResolverDeps = {
   clock: Clock;
   /** Apple's AdServices endpoint. */
   url: string;
-  /** Makes the result durable: it reaches the tables through the journal, like everything else that is received. */
+  /** Makes the result durable. It reaches the tables through the journal, like everything else received. */
   accept: (result: { appId: number; clientId: string; outcome: string; attribution?: JsonObject }) => Promise<void>;
 };
 
 const DEADLINE_MS = 10_000;
 const LEASE_MS = 60_000;
-/** Apple's own rule: a token that is not found yet may be asked for again after 5 seconds, three times in all. */
+/** Apple's rule: a token that is not found yet may be requested again after 5 seconds, three times in all. */
 const NOT_FOUND_WAIT_MS = 5_000;
 const NOT_FOUND_TRIES = 3;
 const TOKEN_LIFE_MS = 24 * 3_600_000;
 const BACK_OFF_MS = [60_000, 300_000, 900_000, 1_800_000, 7_200_000];
-/** What builds under development are given. */
+/** The campaign id that Apple returns to builds under development. */
 const TEST_ID = "1234567890";
 
-/** Resolves the tokens that are due, all at the same time. Returns how many there were. */
+/** Resolves all due tokens at the same time. Returns their number. */
 export async function resolveTokens(deps: ResolverDeps): Promise<number> {
   const nowMs = deps.clock();
   const due = await claimAsaTokens(deps.pool, { nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: LIMITS.asaTokensAtOnce });
@@ -67,7 +67,7 @@ async function ask(url: string, token: string): Promise<AsaAnswer> {
     });
     return readAnswer(response.status, await response.text());
   } catch {
-    // No connection, or too slow: the same as an error of the server.
+    // No connection, or too slow: treated like a server error.
     return { kind: "unanswered" };
   }
 }

@@ -20,28 +20,28 @@ import { costConnectorOf } from "../platform/registry.ts";
 import { pullRange } from "./pull.ts";
 import { Walk, type WalkDeps } from "./walk.ts";
 
-/** Which days: those that the schedule says, all that are not settled, or what somebody asks for. */
+/** Which days to pull: those due by schedule, all that are not settled, or a requested range. */
 export type PullPlan = { kind: "due" } | { kind: "open" } | ({ kind: "range" } & DayRange);
 
-/** What came of it. The error is the empty text where all went well. */
+/** The result of pulling an account. The error is empty when all went well. */
 export type AccountPull = AccountKey & { days: number; rows: number; costE4: number; error: string };
 
 export type PullOptions = {
   signal: AbortSignal;
-  /** Whether the signal is that of whoever asked: then what is stored so far is all there is, and nobody's fault. */
+  /** Whether the signal came from the person who requested the pull: then a partial result is not a failure. */
   isStopped?: () => boolean;
-  /** Told of each range that is done with, in days. */
+  /** Called after each finished range, with numbers of days. */
   onDays?: (done: number, total: number) => void;
 };
 
-/** No error of the account's: somebody else is at it. */
-export const TAKEN = "It is being pulled right now.";
-/** Nor is this one. */
-const STOPPED = "It was stopped.";
+/** Not an error of the account: another process is pulling it. */
+export const TAKEN = "The account is already being pulled.";
+/** Not an error of the account either. */
+const STOPPED = "The pull was stopped.";
 
 const NOTHING = { days: 0, rows: 0, costE4: 0, error: "" };
 
-/** Pulls the costs of one account. Nobody else pulls it meanwhile: where somebody does, this does nothing. */
+/** Pulls the costs of one account under a lock. Does nothing when another process is pulling it. */
 export async function pullAccount(
   deps: WalkDeps,
   { appId, adPlatform, advertiserId }: AccountKey,
@@ -58,7 +58,7 @@ type Job = { client: pg.PoolClient; key: AccountKey; plan: PullPlan };
 
 async function pullLocked(deps: WalkDeps, { client, key, plan }: Job, options: PullOptions): Promise<AccountPull> {
   const nowMs = deps.clock();
-  // Read again under the lock: another process may just have pulled what was due.
+  // Read again under the lock: another process may just have pulled the days that were due.
   const [found] = await loadCostAccounts(client, { fromDay: firstScheduledDay(nowMs), of: key });
   const account = await loadAccount(client, deps.vault, key);
   const [app] = await loadAppRules(client, [key.appId]);
@@ -91,7 +91,7 @@ function daysIn(plan: PullPlan, state: PulledState, now: { nowMs: number; timeZo
 type Outcome = { sum: { days: number; rows: number; costE4: number }; error: string; isFailure: boolean };
 type Days = { client: pg.PoolClient; account: PlatformAccount; app: AppRules; days: readonly string[] };
 
-/** The newest days come first: where older ones are refused, those are there. */
+/** Pulls the newest days first, so that they are stored even if older ones are refused. */
 async function pullDays(deps: WalkDeps, { client, account, app, days }: Days, options: PullOptions): Promise<Outcome> {
   const sum = { days: 0, rows: 0, costE4: 0 };
   const connector = connectorOf(account);
@@ -110,7 +110,7 @@ async function pullDays(deps: WalkDeps, { client, account, app, days }: Days, op
       },
     );
     if (!pulled) return { sum, error: STOPPED, isFailure: false };
-    // In the platform's zone today may not have begun yet; that takes no other day along.
+    // Today may not have begun in the platform's zone; the other days must not be refused with it.
     const isTodayAlone = pulled.kind === "refused" && range.toDay === today && range.fromDay < today;
     if (isTodayAlone) open.unshift({ ...range, toDay: addDays(today, -1) });
     done += isTodayAlone ? 1 : daysOf(range).length;
@@ -132,8 +132,8 @@ async function pullDays(deps: WalkDeps, { client, account, app, days }: Days, op
 
 const ERROR_CHARACTERS_MAX = 1_000;
 
-/** Or why there is none. */
+/** The connector for costs, or why there is none. */
 function connectorOf({ adPlatform, advertiserId }: PlatformAccount): CostConnector | string {
-  if (advertiserId === "") return "The account names no advertiser, so nobody can be asked what its ads cost.";
-  return costConnectorOf(adPlatform) ?? `${adPlatform} tells nobody what ads cost.`;
+  if (advertiserId === "") return "The account has no advertiser_id, which is needed to pull costs.";
+  return costConnectorOf(adPlatform) ?? `Costs cannot be pulled from ${adPlatform}.`;
 }

@@ -3,16 +3,16 @@ import { CsvError, parse } from "csv-parse";
 import { messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 
-/** What is wrong with a line of a file; of the file as a whole, line 0. */
+/** What is wrong with a line of a file; line 0 means the file as a whole. */
 export type Problem = { line: number; problem: string };
 
-/** A file that cannot be taken in; the sentence names the lines. */
+/** A file that cannot be imported; the message names the lines. */
 export class FileError extends Error {
   readonly problems: readonly Problem[];
 
   constructor(problems: readonly Problem[]) {
     const told = problems.map(({ line, problem }) => (line === 0 ? problem : `line ${line}: ${problem}`));
-    super(`Nothing was taken in; ${told.join("; ")}.`);
+    super(`Nothing was imported; ${told.join("; ")}.`);
     this.name = "FileError";
     this.problems = problems;
   }
@@ -20,24 +20,24 @@ export class FileError extends Error {
 
 export type CsvShape<Column extends string, Row> = {
   columns: readonly Column[];
-  /** Columns without which the file makes no sense. */
+  /** Columns that the file must have. */
   required: readonly Column[];
-  /** A column that is not there is empty. Throws what is wrong. */
+  /** Reads a row, in which missing columns are empty. Throws when the row is wrong. */
   read: (cells: Record<Column, string>) => Row;
-  /** What tells two rows apart. */
+  /** The values that identify a row. */
   key: (row: Row) => readonly string[];
 };
 
 export type LinedRow<Row> = { line: number; row: Row };
 
 export type CsvReader<Row> = {
-  /** Rows that are right, some at a time. */
+  /** Takes correct rows, some at a time. */
   take: (rows: LinedRow<Row>[]) => Promise<void>;
-  /** A row that is not. */
+  /** Takes the problem of a wrong row. */
   refuse: (problem: Problem) => "go_on" | "stop";
 };
 
-/** Hands the rows of a file on. Throws a FileError where the rest of it cannot be told into rows. */
+/** Passes on the rows of a file. Throws a FileError when the rest of the file cannot be split into rows. */
 export async function walkCsv<Column extends string, Row>(
   file: Readable,
   shape: CsvShape<Column, Row>,
@@ -66,15 +66,15 @@ export async function walkCsv<Column extends string, Row>(
   await take(rows);
 }
 
-/** The parser is ahead of whoever reads what it has parsed. */
+/** The problems up to a line: the parser runs ahead of its reader. */
 function takenBefore(skipped: Problem[], line: number): Problem[] {
   const later = skipped.findIndex((problem) => problem.line > line);
   return skipped.splice(0, later < 0 ? skipped.length : later);
 }
 
 /**
- * Hands the rows of a file on that is all right. After a bad row nothing is handed on any more, but the rest is still
- * looked at, so that the error names as many lines as it can; the caller takes back what it had taken in before.
+ * Passes on the rows of a correct file. After a bad row nothing more is passed on, but the rest is still checked, so
+ * that the error names as many lines as possible. The caller rolls back the rows it took before.
  */
 export async function readCsv<Column extends string, Row>(
   file: Readable,
@@ -100,14 +100,15 @@ export async function readCsv<Column extends string, Row>(
 
 function noteLine(lines: Map<string, number>, key: string, line: number): void {
   const before = lines.get(key);
-  if (before !== undefined) throw new Error(`it is about the same as line ${before}`);
-  if (lines.size >= LIMITS.csvRows) throw new Error(`a file has at most ${LIMITS.csvRows.toLocaleString("en")} rows`);
+  if (before !== undefined) throw new Error(`it has the same key as line ${before}`);
+  if (lines.size >= LIMITS.csvRows)
+    throw new Error(`a file can have at most ${LIMITS.csvRows.toLocaleString("en")} rows`);
   lines.set(key, line);
 }
 
 type Parsed = { record: Record<string, string>; info: { lines: number } };
 
-/** Rows of the wrong length are left out and put into `skipped`. */
+/** The parsed rows. Rows of the wrong length go into `skipped`. */
 async function* records<Column extends string, Row>(
   file: Readable,
   shape: CsvShape<Column, Row>,
@@ -126,12 +127,12 @@ async function* records<Column extends string, Row>(
     },
     skip_records_with_error: true,
     on_skip: (error) => {
-      // After anything else nobody knows any more where a row begins.
+      // After any other error it is unknown where the next row begins.
       if (error?.code !== "CSV_RECORD_INCONSISTENT_COLUMNS") throw error;
-      skipped.push({ line: lineOf(error), problem: `it does not have ${cells} cells, as the header has` });
+      skipped.push({ line: lineOf(error), problem: `it does not have ${cells} cells like the header` });
     },
   });
-  // A file that cannot be read ends the parser too, so that the loop below meets the error.
+  // A read error of the file ends the parser too, so that the loop below throws it.
   file.on("error", (error) => parser.destroy(error));
   try {
     for await (const parsed of file.pipe(parser)) yield parsed as Parsed;
@@ -172,12 +173,12 @@ function readHeader<Column extends string, Row>(header: string[], shape: CsvShap
   const known: readonly string[] = shape.columns;
   const unknown = names.find((name) => !known.includes(name));
   if (unknown !== undefined) {
-    throw badHeader(`there is no column ${JSON.stringify(unknown)}; there are ${known.join(", ")}`);
+    throw badHeader(`there is no column ${JSON.stringify(unknown)}; columns are ${known.join(", ")}`);
   }
   const missing = shape.required.find((name) => !names.includes(name));
   if (missing !== undefined) throw badHeader(`the column ${missing} is missing`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw badHeader(`the column ${twice} is there twice`);
+  if (twice !== undefined) throw badHeader(`the column ${twice} is repeated`);
   return names;
 }
 
@@ -188,14 +189,14 @@ function badHeader(problem: string): FileError {
 function readRow<Column extends string, Row>(record: Record<string, string>, shape: CsvShape<Column, Row>): Row {
   const cells = Object.fromEntries(shape.columns.map((column) => [column, record[column] ?? ""]));
   const bad = Object.entries(cells).find(([, cell]) => UNREADABLE.test(cell));
-  if (bad) throw new Error(`${bad[0]} holds characters that cannot be read; the file must be UTF-8`);
+  if (bad) throw new Error(`${bad[0]} contains unreadable characters; the file must be UTF-8`);
   return shape.read(cells as Record<Column, string>);
 }
 
-/** What is not UTF-8 has become a replacement; a null character is none that a text could hold. */
+/** Bytes that are not UTF-8 have become replacement characters; texts in the database cannot hold a NUL. */
 const UNREADABLE = /[\ufffd\u0000]/;
 
-/** The parser names a row by its last line; a quoted cell may have gone over several. */
+/** The line breaks within a row: the parser numbers a row by its last line, and a quoted cell may span several. */
 function breaksIn(record: Record<string, string>): number {
   return Object.values(record).reduce((sum, cell) => sum + cell.split("\n").length - 1, 0);
 }

@@ -15,7 +15,7 @@ import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 import { type CsvShape, readCsv } from "./csv-file.ts";
 
-/** Each of these takes a file in as a whole or not at all, and returns how many rows it had. */
+/** Each import takes the whole file or nothing, and returns the number of rows. */
 export function importCosts(
   pool: pg.Pool,
   file: Readable,
@@ -93,7 +93,7 @@ function day(text: string): string {
   return text;
 }
 
-/** By whatever name the platform is known; no name is no platform. */
+/** The platform's own name, from any name it is known by; the empty text stays empty. */
 function platform(text: string): string {
   if (text === "") return "";
   const found = platformOfLink(text);
@@ -124,7 +124,7 @@ function count(text: string, column: string): number {
   return Number(text);
 }
 
-/** Major units with up to 4 decimals, exactly, in ten-thousandths. */
+/** Converts major units with up to 4 decimals exactly to ten-thousandths. */
 function money(text: string): number {
   const [, whole = "", fraction = ""] = /^(\d{1,11})(?:\.(\d{1,4}))?$/.exec(text) ?? [];
   if (whole === "" && text !== "") throw new Error("cost must be a number with up to 4 decimals");

@@ -15,15 +15,15 @@ import {
   costsOf,
 } from "./file-import.ts";
 
-/** A row by the names of its columns. */
+/** The values of a row by column. */
 export type ShownValues = Readonly<Record<string, string | number>>;
 
-/** `replaces`: something else is known of the same. `same`: the same is. */
+/** `replaces`: a different row of the same key is stored. `same`: an equal row is stored. */
 export type RowState = "new" | "replaces" | "same";
 
 export type PreviewedRow = { line: number; state: RowState; values: ShownValues; before: ShownValues | null };
 
-/** What a file would do, without its having done it. */
+/** What the import of a file would do. */
 export type FilePreview = {
   columns: readonly string[];
   rows: Record<RowState, number>;
@@ -33,7 +33,7 @@ export type FilePreview = {
   problem_count: number;
 };
 
-/** What the costs of a day at a platform come to. `cost_before`: of the rows that are replaced or the same. */
+/** The costs of a day at a platform. `cost_before` is the stored cost of the rows that are replaced or the same. */
 export type DaySum = {
   date: string;
   ad_platform: string;
@@ -73,13 +73,13 @@ export function previewAdObjects(pool: pg.Pool, file: Readable): Promise<FilePre
 
 type Kind<Row> = {
   columns: readonly string[];
-  /** What is known of the same things. */
+  /** Finds the stored rows of the same keys. */
   find: (executor: Executor, rows: readonly Row[]) => Promise<Row[]>;
   shown: (row: Row) => ShownValues;
   note?: (row: Row, before: Row | undefined) => void;
 };
 
-/** Reads the file to its end, by the same rules by which it would be taken in, against one state of the tables. */
+/** Reads the file to its end by the rules of the import, against one snapshot of the tables. */
 async function previewed<Column extends string, Row>(
   pool: pg.Pool,
   file: Readable,
@@ -153,7 +153,7 @@ class CostSums {
     }
   }
 
-  /** The newest days first. */
+  /** The sums, newest days first. */
   told(): Pick<CostPreview, "sums" | "sum_count" | "total"> {
     const sorted = [...this.#sums].sort(([left], [right]) => (left < right ? 1 : -1)).map(([, sum]) => shownSum(sum));
     const { date: _day, ad_platform: _platform, ...total } = shownSum(this.#total);

@@ -4,24 +4,24 @@ import { ApiError, messageOf } from "../errors.ts";
 import type { AccountPull, PullPlan } from "./account-pull.ts";
 import type { CostPuller } from "./puller.ts";
 
-/** A pull that somebody has asked for: how far it is, and what came of it. */
+/** A requested pull: its progress and its result. */
 export type AskedPull = {
   state: "running" | "done" | "stopped" | "failed";
   startedAtMs: number;
   endedAtMs: number | null;
   days: { done: number; total: number };
   accounts: readonly AccountPull[];
-  /** Where it failed as a whole. */
+  /** Why the whole pull failed. */
   error: string;
 };
 
 type Running = AskedPull & { stopping: AbortController };
 
-/** What is pulled because somebody asks, one at a time for each app. Whoever asked may leave: it goes on without them. */
+/** Requested pulls, one at a time for each app. They go on even if the caller leaves. */
 export class PullDesk {
   readonly #puller: CostPuller;
   readonly #clock: Clock;
-  /** The last one of each app. */
+  /** The last pull of each app. */
   readonly #pulls = new Map<number, Running>();
 
   constructor(puller: CostPuller, clock: Clock) {
@@ -29,14 +29,16 @@ export class PullDesk {
     this.#clock = clock;
   }
 
-  /** Returns at once; `ended` is what comes of it. */
+  /** Returns at once; `ended` resolves to the result. */
   start(
     appId: number,
     accounts: readonly AccountKey[],
     plan: Exclude<PullPlan, { kind: "due" }>,
   ): { pull: AskedPull; ended: Promise<AskedPull> } {
     if (this.#pulls.get(appId)?.state === "running") {
-      throw new ApiError("overloaded", "Costs are being pulled; try again.", { retryAfterS: 10 });
+      throw new ApiError("overloaded", "Costs of this app are already being pulled; try again later.", {
+        retryAfterS: 10,
+      });
     }
     const pull: Running = {
       state: "running",
@@ -55,7 +57,7 @@ export class PullDesk {
     return this.#pulls.get(appId);
   }
 
-  /** What was stored stays: a day is always whole. False: nothing is being pulled. */
+  /** Stops a pull; stored days stay, because a day is stored whole. Returns false when nothing is being pulled. */
   stop(appId: number): boolean {
     const pull = this.#pulls.get(appId);
     if (pull?.state !== "running") return false;

@@ -5,12 +5,12 @@ import { LIMITS } from "../limits.ts";
 import type { AccountPull, PullPlan } from "./account-pull.ts";
 import type { AskedPull } from "./pull-desk.ts";
 
-/** What came of pulling an account, as people and programs are shown it. Money is in major units of the app's currency. */
+/** The result of pulling an account, as shown. Money is in major units of the app's currency. */
 export function pullRecord({ adPlatform, advertiserId, days, rows, costE4, error }: AccountPull) {
   return { ad_platform: adPlatform, advertiser_id: advertiserId, days, rows, cost: costE4 / 10_000, error };
 }
 
-/** How far an account is pulled. The empty text where there is nothing to tell; times are those of the app's zone. */
+/** How far an account has been pulled. Unknown values are empty; times are in the app's zone. */
 export function statusRecord({ adPlatform, advertiserId, timeZone, error, state }: CostAccount) {
   const calendar = calendarOf(timeZone);
   const pulledAtMs = Math.max(0, ...state.pulledAtMs.values());
@@ -25,14 +25,14 @@ export function statusRecord({ adPlatform, advertiserId, timeZone, error, state 
   };
 }
 
-/** What was pulled of an account's days, by the names of the interface. A settled day is not asked for again. */
+/** A pulled day of an account, with the interface's field names. A settled day is not pulled again. */
 export function pulledDayRecord({ day, pulledAtMs, rows, costE4 }: PulledDay, timeZone: string) {
   const calendar = calendarOf(timeZone);
   const settled = isSettled(day, { pulledAtMs: new Map([[day, pulledAtMs]]) }, calendar);
   return { date: day, pulled_at: calendar.textOf(pulledAtMs), rows, cost: costE4 / 10_000, settled };
 }
 
-/** A pull that somebody has asked for. */
+/** A requested pull, with the interface's field names. */
 export function askedPullRecord(pull: AskedPull, timeZone: string) {
   const calendar = calendarOf(timeZone);
   return {
@@ -46,7 +46,7 @@ export function askedPullRecord(pull: AskedPull, timeZone: string) {
   };
 }
 
-/** Which of the accounts are meant; the empty text means any. */
+/** The accounts that match; an empty text matches any. */
 export function accountsOf(
   accounts: readonly CostAccount[],
   { adPlatform, advertiserId }: { adPlatform: string; advertiserId: string },
@@ -60,17 +60,17 @@ export function accountsOf(
 
 export type AskedDays = Exclude<PullPlan, { kind: "due" }> | { kind: "wrong"; problem: string };
 
-/** The days that somebody asks for, both ends included; without any, all that are not settled. */
+/** The requested days, both ends included, or all that are not settled when none are named. */
 export function askedDays(
   { from, to }: { from: string | undefined; to: string | undefined },
   today: string,
 ): AskedDays {
   if (from === undefined && to === undefined) return { kind: "open" };
-  if (from === undefined || to === undefined) return { kind: "wrong", problem: "from and to belong together." };
-  if (to < from) return { kind: "wrong", problem: "to lies before from." };
-  if (to > today) return { kind: "wrong", problem: "to lies in the future." };
+  if (from === undefined || to === undefined) return { kind: "wrong", problem: "Give both from and to, or neither." };
+  if (to < from) return { kind: "wrong", problem: "to is before from." };
+  if (to > today) return { kind: "wrong", problem: "to is in the future." };
   if (daysBetween(from, to) >= LIMITS.costDays) {
-    return { kind: "wrong", problem: `At most ${LIMITS.costDays} days are pulled at once.` };
+    return { kind: "wrong", problem: `At most ${LIMITS.costDays} days can be pulled at once.` };
   }
   return { kind: "range", fromDay: from, toDay: to };
 }

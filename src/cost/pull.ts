@@ -10,14 +10,14 @@ import { convertE4 } from "../domain/money.ts";
 import type { PulledCost, PulledName } from "../platform/connector/cost-connector.ts";
 import type { Gathered, Walk } from "./walk.ts";
 
-/** What came of a range of days. `trouble`: why it is not all that there is; the empty text where it is. */
+/** The result of pulling a range of days. `trouble` says why it is incomplete, and is empty when it is complete. */
 export type RangePull =
   | { kind: "stored"; days: number; rows: number; costE4: number; trouble: string; isWhole: boolean }
   | { kind: "refused" | "failed"; reason: string };
 
 /**
- * Pulls a range of days, and stores each day as a whole in a transaction of its own. All pages are there before the first
- * day is touched: whatever happens in between, a day holds what it held before or what the platform says now.
+ * Pulls a range of days, and stores each day whole in its own transaction. All pages are loaded before the first day is
+ * touched, so that a day always holds either its old costs or the platform's current ones.
  */
 export async function pullRange(
   walk: Walk,
@@ -25,14 +25,14 @@ export async function pullRange(
   target: { client: pg.PoolClient; key: AccountKey; app: AppRules; clock: () => number },
 ): Promise<RangePull> {
   const { client, key, app, clock } = target;
-  // What is told before this instant may be older than a correction; what is pulled counts as of when it was asked.
+  // Taken before the first question, because an answer may miss corrections made after it was requested.
   const pulledAtMs = clock();
   const gathered = await walk.gather(range);
   if (gathered.kind !== "gathered") return gathered;
   const days = new Map(daysOf(range).map((day) => [day, [] as PulledCost[]]));
   for (const cost of gathered.costs) {
     const day = days.get(cost.day);
-    if (!day) return { kind: "refused", reason: `The platform told of ${cost.day}, which was not asked for.` };
+    if (!day) return { kind: "refused", reason: `The platform sent costs of ${cost.day}, which was not requested.` };
     day.push(cost);
   }
   await transactionOn(client, (tx) => storeNames(tx, key, gathered.names));
@@ -60,17 +60,17 @@ function troubleOf(
 ): string {
   const rates = [...withoutRate].map(
     ([currency, days]) =>
-      `There is no rate from ${currency} to ${app.currency}: nothing of ${days.toSorted().join(", ")} was taken in.`,
+      `There is no rate from ${currency} to ${app.currency}: nothing was stored for ${days.toSorted().join(", ")}.`,
   );
   return [...rates, ...(withoutNames === "" ? [] : [`Some names are missing: ${withoutNames}`])].join(" ");
 }
 
-/** A day's rows in the app's currency, one for each ad. */
+/** A day's costs in the app's currency, one row per ad. */
 function costsOf(
   pulled: readonly PulledCost[],
   { key, app }: { key: AccountKey; app: AppRules },
 ): { kind: "costs"; costs: Cost[] } | { kind: "no_rate"; currency: string } {
-  // Added up before they are converted, so that rounding happens once.
+  // Added up before the conversion, so that rounding happens once.
   const byCurrency = merged(pulled, ({ gid, aid, currency }) => JSON.stringify([gid, aid, currency]));
   const converted: PulledCost[] = [];
   for (const cost of byCurrency) {
@@ -118,7 +118,7 @@ async function storeNames(tx: pg.PoolClient, key: AccountKey, names: readonly Pu
   const known = new Map<string, PulledName>();
   for (const name of names) {
     const before = known.get(`${name.level} ${name.id}`);
-    // What came later came from the list of the things themselves, and is newer than what a report tells of them.
+    // Later names come from the lists of plans and ads, and are newer than those in a report.
     const told = { name: name.name || before?.name || "", status: name.status || before?.status || "" };
     known.set(`${name.level} ${name.id}`, { ...name, ...told });
   }

@@ -16,7 +16,7 @@ import { Slots } from "./slots.ts";
 import type { WalkDeps } from "./walk.ts";
 
 export type PullerOptions = {
-  /** Twice as many connections as accounts at once: one holds the account, one a token that is being had anew. */
+  /** Has twice as many connections as accounts at once: one holds the account's lock, one renews a token. */
   pool: pg.Pool;
   vault: Vault;
   log: Log;
@@ -31,16 +31,16 @@ export type PullerOptions = {
 export type AskedPullOptions = { onDays?: (done: number, total: number) => void; signal?: AbortSignal };
 
 const IDLE_MS = 30_000;
-/** The last one is the span in which platforms count calls. */
+/** Waits before a retry. The last one is the time span over which platforms count calls. */
 const WAITS_MS = [1_000, 10_000, 60_000];
 
-/** Pulls what ads cost: by schedule, and when somebody asks. Several processes can do so at the same time. */
+/** Pulls costs by schedule and on request. Several processes can do so at the same time. */
 export class CostPuller {
   readonly #options: PullerOptions;
   readonly #deps: WalkDeps;
   readonly #slots: Slots;
   readonly #stopping = new AbortController();
-  /** Those of the schedule that wait for a slot or have one, by account. */
+  /** Scheduled pulls that wait for a slot or have one, by account. */
   readonly #scheduled = new Map<string, Promise<void>>();
 
   constructor(options: PullerOptions) {
@@ -53,12 +53,12 @@ export class CostPuller {
     this.#deps = { pool, vault, clock, waitsMs, sender };
   }
 
-  /** Looks again and again for what is due. */
+  /** Starts the loop that pulls what is due. */
   start(): Loop {
     return startLoop({ name: "cost", log: this.#options.log, idleMs: IDLE_MS, turn: () => this.turn() });
   }
 
-  /** Sets going what is due. Returns at once: an account takes as long as its platform does. */
+  /** Starts the pulls that are due. Returns at once: an account takes as long as its platform. */
   async turn(): Promise<"idle"> {
     const { pool, clock } = this.#options;
     const nowMs = clock();
@@ -72,14 +72,14 @@ export class CostPuller {
     return "idle";
   }
 
-  /** Until all that was due has been pulled. */
+  /** Waits until all scheduled pulls have ended. */
   async settled(): Promise<void> {
     await Promise.all(this.#scheduled.values());
   }
 
   /**
-   * Because somebody asks, whatever the schedule says. `onDays` is told how many of all days are done with. `signal` ends
-   * it early; what is stored by then stays.
+   * Pulls on request, whatever the schedule says. `onDays` receives the number of finished days and of all days.
+   * `signal` ends the pull early; stored days stay.
    */
   async pull(
     accounts: readonly AccountKey[],
@@ -107,12 +107,12 @@ export class CostPuller {
     );
   }
 
-  /** Nothing more is asked of any platform. */
+  /** Stops asking the platforms. */
   abort(): void {
     this.#stopping.abort(new Error("Pulling is being stopped."));
   }
 
-  /** What is under way ends without having stored anything but whole days. */
+  /** Ends all pulls, which have stored whole days only. */
   async stop(): Promise<void> {
     this.abort();
     await this.settled();
@@ -127,10 +127,10 @@ export class CostPuller {
     try {
       const { error, days } = await pullAccount(this.#deps, account, { kind: "due" }, { signal });
       if (error === "" || error === TAKEN)
-        this.#options.log.debug({ ...told, days }, "Costs were pulled as far as they were due.");
-      else this.#options.log.warn({ ...told, reason: error }, "Costs could not all be pulled.");
+        this.#options.log.debug({ ...told, days }, "Pulled the costs that were due.");
+      else this.#options.log.warn({ ...told, reason: error }, "Could not pull all costs that were due.");
     } catch (error) {
-      if (!signal.aborted) this.#options.log.warn({ ...told, reason: messageOf(error) }, "Costs could not be pulled.");
+      if (!signal.aborted) this.#options.log.warn({ ...told, reason: messageOf(error) }, "Could not pull costs.");
     }
   }
 }

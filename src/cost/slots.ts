@@ -1,4 +1,4 @@
-/** So many things at a time; the others wait for their turn. */
+/** Runs a limited number of tasks at a time; the others wait for their turn. */
 export class Slots {
   #free: number;
   readonly #waiting: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Slots {
     this.#free = count;
   }
 
-  /** `first`: before all others that wait. */
+  /** `first` puts the task before all waiting ones. */
   async run<T>(place: "first" | "last", work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else {

@@ -15,11 +15,11 @@ import type {
 } from "../platform/connector/cost-connector.ts";
 
 export type WalkDeps = TokenDeps & {
-  /** How long to wait before a question is asked again to which the platform said: later. */
+  /** Waits before a question is repeated that the platform asked to send later. */
   waitsMs: readonly number[];
 };
 
-/** `refused`: the same would be refused again. `failed`: later it may go well. */
+/** `refused`: the same question would be refused again. `failed`: it may succeed later. */
 export type Gathered =
   | { kind: "gathered"; costs: PulledCost[]; names: PulledName[]; withoutNames: string }
   | { kind: "refused" | "failed"; reason: string };
@@ -29,16 +29,16 @@ type Asked = Extract<CostPage, { kind: "page" }> | { kind: "refused" | "failed";
 type Found = { costs: PulledCost[]; names: PulledName[]; next: CostQuestion[] };
 
 function take(page: Extract<CostPage, { kind: "page" }>, found: Found): void {
-  // One by one: a page may hold more than a call can take as arguments.
+  // One by one: a page may hold more rows than a call can have arguments.
   for (const cost of page.costs) found.costs.push(cost);
   for (const name of page.names) found.names.push(name);
   for (const next of page.next) found.next.push(next);
 }
 
-/** A token that ends within a pull would end it half-way. */
+/** A token with less time left is renewed first, because it could expire during the pull. */
 const TOKEN_LEFT_MS = 10 * 60_000;
 
-/** Asks a platform all that there is to ask about an account. Keeps nothing: what it has gathered is whole, or is not. */
+/** Asks a platform all questions about an account. Its result is complete, or there is none. */
 export class Walk {
   readonly #deps: WalkDeps;
   readonly #connector: CostConnector;
@@ -75,7 +75,9 @@ export class Walk {
     return { kind: "gathered", ...found, withoutNames: await this.#gatherNames(rest, found) };
   }
 
-  /** The costs are whole by now, and are not lost because a name is. Returns why some are missing, or the empty text. */
+  /**
+   * Gathers names. A missing name does not lose the costs, which are complete. Returns why names are missing, or "".
+   */
   async #gatherNames(questions: readonly CostQuestion[], found: Found): Promise<string> {
     let without = "";
     for (const question of questions.flatMap((one) => this.#news(one)).slice(0, LIMITS.costQuestions)) {
@@ -87,7 +89,7 @@ export class Walk {
     return without;
   }
 
-  /** What of a question about names this walk has not asked yet: the same ad costs something on many days. */
+  /** The part of a question about names that was not asked yet: the same ad has costs on many days. */
   #news(question: CostQuestion): CostQuestion[] {
     const ids = String(question.ids ?? "").split(",");
     const fresh = ids.filter((id) => !this.#named.has(`${question.list} ${id}`));
@@ -112,8 +114,8 @@ export class Walk {
         }
         case "retry": {
           const waitMs = this.#deps.waitsMs[tries];
-          // A platform that has said nothing else yet is down, and is asked again much later. One that has answered before
-          // was only asked too fast.
+          // A platform that has not answered anything yet is down, and is asked again much later. One that has answered
+          // before was only asked too fast.
           if (!this.#hasAnswered || waitMs === undefined) return { kind: "failed", reason: page.reason };
           await sleep(waitMs, undefined, { signal: this.#signal, ref: false });
         }
@@ -127,7 +129,7 @@ export class Walk {
     const sent = await this.#send(question, context);
     this.#signal.throwIfAborted();
     if (sent.kind === "reply") return this.#connector.read(question, sent.reply, context);
-    // Without an answer there is nothing to wait for.
+    // No answer: the platform counts as down, and waiting does not help.
     this.#hasAnswered = false;
     return { kind: "retry", reason: sent.reason };
   }
@@ -136,14 +138,14 @@ export class Walk {
     try {
       return await this.#deps.sender.send(this.#connector.request(question, context), "kept", this.#signal);
     } catch (error) {
-      // An address that is none, or a token that no header can hold.
+      // An invalid address, or a token that is not a valid header.
       return { kind: "not_sent", reason: `The call cannot be made: ${messageOf(error)}.` };
     }
   }
 
-  /** Undefined: there is a new token. */
+  /** Gets a new token. Returns undefined, or the failure. */
   async #refresh(asked: string): Promise<Exclude<Asked, { kind: "page" }> | undefined> {
-    if (this.#isRefreshed) return { kind: "failed", reason: `Also with a new token: ${asked}` };
+    if (this.#isRefreshed) return { kind: "failed", reason: `Refused with a new token as well: ${asked}` };
     const flow = this.#connector.tokens;
     if (!flow) return { kind: "refused", reason: asked };
     const { fields } = this.#connector;
@@ -157,7 +159,7 @@ export class Walk {
     return undefined;
   }
 
-  /** Where that fails, the token at hand is good for a while yet. */
+  /** Renews a token that expires soon. If that fails, the current one is still valid for a while. */
   async #refreshAhead(): Promise<void> {
     const { tokenExpiresAtMs } = this.#account;
     if (tokenExpiresAtMs !== null && tokenExpiresAtMs - this.#deps.clock() < TOKEN_LEFT_MS && !this.#isRefreshed) {

@@ -19,7 +19,7 @@ export function newNonce(): string {
   return randomBytes(16).toString("hex");
 }
 
-/** The values of an account's fields, and what is lent to it beside them. */
+/** The values of an account's fields, with the values lent to it. */
 export function settingsOfAccount(
   account: PlatformAccount,
   fields: readonly AccountField[],
@@ -31,8 +31,8 @@ export function settingsOfAccount(
 export type Refreshed = { kind: "refreshed"; account: PlatformAccount } | { kind: "refused"; reason: string };
 
 /**
- * Gets a new access token in place of `used`. One at a time for each account, however many processes there are: platforms
- * take the old refresh token away when they give a new one.
+ * Gets a new access token in place of `used`, one at a time per account across all processes: platforms invalidate the
+ * old refresh token when they issue a new one.
  */
 export async function refreshToken(
   deps: TokenDeps,
@@ -46,7 +46,8 @@ export async function refreshToken(
     const nowMs = deps.clock();
     const call = { account: settingsOfAccount(account, options.fields), nowMs, nonce: newNonce() };
     const request = options.flow.request(call);
-    if (!request) return { kind: "refused", reason: "The account has no way to get a new access token." };
+    if (!request)
+      return { kind: "refused", reason: "The account lacks the fields that are needed to get a new access token." };
     await allowIdle(tx, deps.sender.deadlineMs + LIMITS.transactionIdleMs);
     const sent = await deps.sender.send(request, "fresh");
     if (sent.kind !== "reply") return { kind: "refused", reason: sent.reason };
@@ -63,12 +64,12 @@ export async function refreshToken(
   });
 }
 
-/** So many accounts get a token at the same time: each takes a connection to the database for as long as that lasts. */
+/** The most accounts that get a token at the same time: each holds a database connection meanwhile. */
 const AT_ONCE_MAX = 2;
 
 /**
- * Gets tokens for many callers of one process: who needs the same one waits for it together. Else a platform that does
- * not answer would hold a connection for each call that is under way, and with them everything else.
+ * Gets tokens for many callers of one process; callers who need the same token wait for it together. Otherwise a
+ * platform that does not answer would occupy a connection for each call in flight, until none were left.
  */
 export class TokenDesk {
   readonly #deps: TokenDeps;
@@ -95,7 +96,7 @@ export class TokenDesk {
   }
 }
 
-/** Each value goes where its field belongs: among the secrets, or beside them. */
+/** The account with new values, each among the secrets or the settings as its field says. */
 export function withValues(
   account: PlatformAccount,
   fields: readonly AccountField[],

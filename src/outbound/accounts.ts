@@ -27,7 +27,7 @@ import { POSTBACK_PLATFORMS } from "../platform/registry.ts";
 import type { Vault } from "../vault.ts";
 import { withValues } from "./account-token.ts";
 
-/** An account as people see it. Of secrets only the names: which are set. */
+/** An account as shown to people. Of secrets, only the names of those that are set. */
 export type ShownAccount = {
   ad_platform: string;
   advertiser_id: string;
@@ -48,7 +48,7 @@ export async function listAccounts(executor: Executor, vault: Vault, app: Zoned)
   return accounts.map((account) => shownAccount(account, calendarOf(app.timeZone)));
 }
 
-/** The fields of the platform's connectors, as people see them. */
+/** The fields of the platform's connectors, as shown to people. */
 export function listAccountFields(platform: string) {
   return accountFieldsOf(readAccountPlatform(platform)).map(({ name, isSecret, fallback, uses, hint }) => ({
     name,
@@ -61,7 +61,7 @@ export function listAccountFields(platform: string) {
 
 export type GivenAccountKey = { adPlatform: string; advertiserId?: string | undefined };
 
-/** Makes an account, or changes what is named of a known one. */
+/** Creates an account, or changes the given fields of an existing one. */
 export async function setAccount(
   deps: { pool: pg.Pool; vault: Vault; nowMs: number; mayCallPrivate: boolean },
   app: Zoned,
@@ -73,12 +73,12 @@ export async function setAccount(
   return inTransaction(pool, async (tx) => {
     const known = await loadAccount(tx, vault, key, "lock");
     if (!known && (await loadAccounts(tx, vault, app.appId)).length >= LIMITS.accountsPerApp) {
-      throw bad(`An app has at most ${LIMITS.accountsPerApp} accounts.`);
+      throw bad(`An app can have at most ${LIMITS.accountsPerApp} accounts; remove one first.`);
     }
     if (known) requireSecretsAgain(known, change);
     const account = changed(known ?? newAccount(key), change);
     if (account.costs && account.advertiserId === "") {
-      throw bad("Costs are asked of one advertiser: name its advertiser_id.");
+      throw bad("Costs are pulled per advertiser: advertiser_id is missing.");
     }
     await storeAccount(tx, vault, account, nowMs);
     return shownAccount(account, calendarOf(app.timeZone));
@@ -87,7 +87,7 @@ export async function setAccount(
 
 export const REMOVED = "The account was removed.";
 
-/** Takes an account away and gives up what still waits for it; returns how many that were. */
+/** Removes an account and gives up its waiting postbacks; returns their number. */
 export async function dropAccount(
   { pool, nowMs }: { pool: pg.Pool; nowMs: number },
   appId: number,
@@ -97,7 +97,7 @@ export async function dropAccount(
   return inTransaction(pool, async (tx) => {
     const isRemoved = await removeAccount(tx, key);
     const givenUp = await giveUpLane(tx, laneOf(key), { reason: REMOVED, nowMs });
-    // A batch that was being applied meanwhile may have left something in the lane: then there is still something to do.
+    // A batch applied at the same time may have left something in the lane of an account that is already gone.
     if (!isRemoved && givenUp === 0) throw bad(`App ${appId} has no such account at ${key.adPlatform}.`);
     return { given_up: givenUp };
   });
@@ -107,7 +107,7 @@ function readKey(appId: number, { adPlatform, advertiserId = "" }: GivenAccountK
   return { appId, adPlatform: readAccountPlatform(adPlatform), advertiserId: readAdvertiserId(advertiserId) };
 }
 
-/** Postbacks are what an account is for; where the platform takes none, it is the costs. */
+/** A new account sends postbacks; if the platform takes none, it pulls costs. */
 function newAccount(key: AccountKey): PlatformAccount {
   const takesPostbacks = POSTBACK_PLATFORMS.includes(key.adPlatform);
   return {
@@ -123,13 +123,13 @@ function newAccount(key: AccountKey): PlatformAccount {
   };
 }
 
-/** Else whoever may change an account could have its secrets, which nobody is ever shown, sent to a server of their own. */
+/** Prevents a person who may change an account from having its hidden secrets sent to a server of their own. */
 function requireSecretsAgain({ adPlatform, settings, secrets }: PlatformAccount, { values }: AccountChange): void {
   const moved = movedAddresses(adPlatform, { before: settings, after: values });
   const kept = Object.keys(secrets).filter((name) => values[name] === undefined);
   if (moved.length === 0 || kept.length === 0) return;
   const which = kept.sort().join(", ");
-  throw bad(`${moved.join(", ")}: a new address needs the secrets again, or their removal (the empty text): ${which}.`);
+  throw bad(`${moved.join(", ")}: a new address needs the secrets again, or empty texts to remove them: ${which}.`);
 }
 
 function changed(account: PlatformAccount, change: AccountChange): PlatformAccount {
@@ -140,7 +140,7 @@ function changed(account: PlatformAccount, change: AccountChange): PlatformAccou
     postbacks,
     costs,
     ratePerS,
-    // Whatever went wrong went wrong with other settings.
+    // The last error happened with other settings.
     lastError: "",
     lastErrorAtMs: null,
     ...(hasNewToken && { tokenExpiresAtMs: null }),

@@ -6,8 +6,8 @@ import { messageOf } from "../errors.ts";
 import type { HttpReply, HttpRequest } from "../platform/connector/connector.ts";
 
 /**
- * What came of a call. `not_sent`: it never left, so that trying again repeats nothing. `unknown`: it may have arrived,
- * and only the answer was lost.
+ * The result of a call. `not_sent`: it never left, so a retry repeats nothing. `unknown`: it may have arrived, and only
+ * the answer was lost.
  */
 export type Sent =
   | { kind: "reply"; reply: HttpReply }
@@ -17,7 +17,7 @@ export type Sent =
 export type SenderOptions = {
   deadlineMs: number;
   connectionsMax: number;
-  /** A longer answer is none; without it, 1 MiB. */
+  /** The longest accepted answer; default 1 MiB. */
   replyBytesMax?: number;
   /** Whether an address may be called. */
   mayCall: (address: string) => boolean;
@@ -25,7 +25,7 @@ export type SenderOptions = {
 
 const REPLY_BYTES_MAX = 1024 * 1024;
 
-/** Sends requests to other people's servers. Never follows a redirect: where to call is decided by the caller alone. */
+/** Sends requests to external servers. Never follows a redirect: only the caller decides which address is called. */
 export class Sender {
   readonly #options: SenderOptions;
   readonly #agents: { http: http.Agent; https: https.Agent };
@@ -41,8 +41,8 @@ export class Sender {
   }
 
   /**
-   * `fresh`: on a connection of its own. A kept connection may be closed by the other side just as the call leaves, and
-   * then nobody knows whether it arrived. With `stopping`, nobody waits for the answer any longer.
+   * `fresh` uses a new connection. The other side may close a kept connection just as the call leaves, and then it is
+   * unknown whether the call arrived. `stopping` ends the wait for the answer.
    */
   send(request: HttpRequest, connection: "kept" | "fresh", stopping?: AbortSignal): Promise<Sent> {
     const { mayCall, deadlineMs, replyBytesMax = REPLY_BYTES_MAX } = this.#options;
@@ -106,7 +106,7 @@ function reasonOf(error: Error, deadlineMs: number): string {
   return code ? `The connection failed (${code}).` : messageOf(error).slice(0, 200);
 }
 
-/** Looks a name up, and takes only addresses that may be called: what is called is what was judged. */
+/** Resolves a name to allowed addresses only, so that the address that is called is the one that was checked. */
 function guarded(mayCall: (address: string) => boolean): LookupFunction {
   return (hostname, options, answer) => {
     resolve(hostname, { ...options, all: true }, (error, addresses) => {

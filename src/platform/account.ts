@@ -8,7 +8,7 @@ import { CALLBACK_HOSTS, hostsOf } from "./connector/callback.ts";
 import type { AccountField } from "./connector/connector.ts";
 import { COST_PLATFORMS, costConnectorOf, POSTBACK_PLATFORMS, platformNamed, postbackConnectorOf } from "./registry.ts";
 
-/** Platforms that can be told of conversions or asked for costs: with no other can there be an account. */
+/** Platforms that take postbacks or report costs. Only these can have accounts. */
 export const ACCOUNT_PLATFORMS: readonly string[] = [...new Set([...POSTBACK_PLATFORMS, ...COST_PLATFORMS])];
 
 /** What a field is for. */
@@ -16,10 +16,12 @@ export type AccountUse = "postbacks" | "costs";
 
 export type KnownField = AccountField & { uses: readonly AccountUse[] };
 
-/** Not a matter of one platform: what to do where it may have counted, and cannot tell a repeat. */
+/**
+ * Common to all platforms: what to do when a platform may already have counted a postback and does not detect repeats.
+ */
 const REPEATS: AccountField = {
   name: "repeats",
-  hint: "yes: send again also where the answer was lost and the platform does not tell repeats apart; it may count twice.",
+  hint: "yes: send again when an answer was lost, even if the platform does not detect repeats and may count twice.",
   fallback: "no",
 };
 
@@ -27,10 +29,12 @@ const REPEATS: AccountField = {
 export function readAccountPlatform(text: string): string {
   const name = platformNamed(text.toLowerCase())?.name ?? text;
   if (ACCOUNT_PLATFORMS.includes(name)) return name;
-  throw bad(`There are no accounts at ${JSON.stringify(text)}: only at ${ACCOUNT_PLATFORMS.join(", ")}.`);
+  throw bad(
+    `There are no accounts at ${JSON.stringify(text)}; platforms with accounts are ${ACCOUNT_PLATFORMS.join(", ")}.`,
+  );
 }
 
-/** What an account at a platform can be told: what its connectors ask for, each name once. */
+/** The fields of an account at a platform: those that its connectors ask for, each name once. */
 export function accountFieldsOf(platform: string): KnownField[] {
   const fields = new Map<string, KnownField>();
   const take = (own: readonly AccountField[], use: AccountUse) => {
@@ -46,12 +50,12 @@ export function accountFieldsOf(platform: string): KnownField[] {
 }
 
 const URL_FIELD = /(?:^|_)url$/;
-/** A whole name or address, with its port if there is one; IPv6 in brackets. */
+/** A whole host name or address, with an optional port; IPv6 in brackets. */
 const HOST = /^(?:[a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?$/;
 
 type Values = Readonly<Record<string, string>>;
 
-/** Which addresses, or hosts that may be called, a change sets to something that is not the platform's own. */
+/** The fields with addresses or callback hosts that a change moves away from the platform's own. */
 export function movedAddresses(platform: string, { before, after }: { before: Values; after: Values }): string[] {
   return accountFieldsOf(platform)
     .filter(({ name }) => URL_FIELD.test(name) || name === CALLBACK_HOSTS)
@@ -62,7 +66,7 @@ export function movedAddresses(platform: string, { before, after }: { before: Va
     .map(({ name }) => name);
 }
 
-/** Whether an address of an account is the platform's own; a stand-in inside, where that may be called, passes for it. */
+/** Whether an address of an account is the platform's own. A stand-in on a private network counts as its own. */
 export function isOwnAddress(account: { adPlatform: string; settings: Values }, name: string): boolean {
   const set = account.settings[name];
   const field = accountFieldsOf(account.adPlatform).find((known) => known.name === name);
@@ -71,7 +75,7 @@ export function isOwnAddress(account: { adPlatform: string; settings: Values }, 
   return isPrivateHost(hostname) || (protocol === "https:" && hostname === new URL(field.fallback).hostname);
 }
 
-/** What is to be changed of an account, as it was given. */
+/** A change of an account, as given. */
 export type GivenAccount = {
   settings?: Readonly<Record<string, string>> | undefined;
   secrets?: Readonly<Record<string, string>> | undefined;
@@ -81,7 +85,7 @@ export type GivenAccount = {
 };
 
 export type AccountChange = {
-  /** Of settings and secrets alike; the empty text takes one away. */
+  /** Values of settings and secrets; an empty text removes one. */
   values: Readonly<Record<string, string>>;
   postbacks: boolean | undefined;
   costs: boolean | undefined;
@@ -99,22 +103,23 @@ export function readAccount(
   const fields = accountFieldsOf(platform);
   const values: Record<string, string> = {};
   for (const [name, text] of Object.entries(given.settings ?? {})) {
-    if (fieldNamed(platform, fields, name).isSecret) throw bad(`${name} is a secret: give it among the secrets.`);
+    if (fieldNamed(platform, fields, name).isSecret)
+      throw bad(`${name} is a secret; pass it as a secret, not as a setting.`);
     values[name] = readSetting(name, text);
     if (!mayCallPrivate) assertPublic(name, text);
   }
   for (const [name, text] of Object.entries(given.secrets ?? {})) {
-    if (!fieldNamed(platform, fields, name).isSecret) throw bad(`${name} is no secret: give it among the settings.`);
+    if (!fieldNamed(platform, fields, name).isSecret) throw bad(`${name} is not a secret; pass it as a setting.`);
     values[name] = bounded(name, text);
   }
   const postbacks = given.postbacks === undefined ? undefined : readSwitch("postbacks", given.postbacks);
   const costs = given.costs === undefined ? undefined : readSwitch("costs", given.costs);
-  if (postbacks && !POSTBACK_PLATFORMS.includes(platform)) throw bad(`${platform} takes no postbacks.`);
-  if (costs && !COST_PLATFORMS.includes(platform)) throw bad(`${platform} cannot be asked what its ads cost.`);
+  if (postbacks && !POSTBACK_PLATFORMS.includes(platform)) throw bad(`${platform} does not accept postbacks.`);
+  if (costs && !COST_PLATFORMS.includes(platform)) throw bad(`Costs cannot be pulled from ${platform}.`);
   return { values, postbacks, costs, ratePerS: given.rate === undefined ? undefined : readRate(given.rate) };
 }
 
-/** The empty text: the one for all advertisers that have no account of their own. */
+/** The empty text means all advertisers without an account of their own. */
 export function readAdvertiserId(text: string): string {
   if (/^[^\s\u0000-\u001f\ufffd]{0,128}$/u.test(text)) return text;
   throw bad("advertiser_id must be at most 128 characters, without spaces.");
@@ -124,7 +129,7 @@ function fieldNamed(platform: string, fields: readonly KnownField[], name: strin
   const field = fields.find((known) => known.name === name);
   if (field) return field;
   const names = fields.map((known) => known.name).join(", ");
-  throw bad(`An account at ${platform} has no ${JSON.stringify(name)}; it has ${names}.`);
+  throw bad(`An account at ${platform} has no field ${JSON.stringify(name)}; its fields are ${names}.`);
 }
 
 function readSetting(name: string, text: string): string {
@@ -134,7 +139,7 @@ function readSetting(name: string, text: string): string {
     throw bad(`${name} must be an address that begins with http:// or https://.`);
   }
   if (name === CALLBACK_HOSTS && !hostsOf(text).every(isHost)) {
-    throw bad(`${name} must be whole names of hosts, separated by commas; there are no wildcards.`);
+    throw bad(`${name} must be full host names separated by commas, without wildcards.`);
   }
   if (/^codes(?:_|$)/.test(name)) assertCodes(name, text);
   return bounded(name, text);
@@ -182,7 +187,7 @@ function bounded(name: string, text: string): string {
 
 function readRate(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= RATE_MAX) return Number(text);
-  throw bad(`rate must be a whole number of calls a second up to ${RATE_MAX}; 0: no limit.`);
+  throw bad(`rate must be a whole number of calls per second up to ${RATE_MAX}; 0 means no limit.`);
 }
 
 function bad(message: string): ApiError {

@@ -5,7 +5,7 @@ import { LIMITS } from "../limits.ts";
 /** Keys that hold more of a Douyin launch query, as an object or as JSON text, which may be percent-encoded. */
 const CONTAINERS = ["ad_params", "log_extra"];
 
-/** What they repeat of it. Not `aid` and `callback`, which mean something else there. */
+/** Keys of the launch query that these repeat. Not `aid` and `callback`, which mean something else there. */
 const REPEATED = [
   ...["clickid", "projectid", "promotionid", "requestid", "adid", "creativeid", "advertiserid"],
   ...["project_id", "promotion_id", "request_id", "req_id", "ad_id", "creative_id", "advertiser_id", "cid"],
@@ -13,8 +13,8 @@ const REPEATED = [
 ];
 
 /**
- * A launch query, completed by what its `ad_params` repeats. The outermost value counts: `log_extra` has a click id of
- * its own, which is not the one that the query passes. What cannot be read changes nothing.
+ * A launch query, completed with the values that its `ad_params` repeats. The outermost value counts: `log_extra` has a
+ * click id of its own, which differs from the query's. Unreadable values are ignored.
  */
 export function withAdParams(query: JsonObject, depth: number = LIMITS.adParamsDepth): JsonObject {
   if (depth === 0 || !CONTAINERS.some((name) => name in query)) return query;
@@ -40,7 +40,7 @@ function contentOf(value: JsonValue | undefined): JsonObject | undefined {
   return undefined;
 }
 
-/** Whatever cannot be read is as if it had not been sent: it comes from the ad, and must never spoil a registration. */
+/** Treats an unreadable value as absent: it comes from the ad, and must never make a registration fail. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

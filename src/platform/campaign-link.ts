@@ -3,7 +3,7 @@ import { TOUCH_KINDS } from "../domain/attribution/touch.ts";
 import { linkMacros, linkOf } from "./link.ts";
 import { PLATFORMS_WITH_LINKS, platformOfLink } from "./registry.ts";
 
-/** What of a campaign its links need. */
+/** The fields of a campaign that its links need. */
 type LinkedCampaign = { appId: number; turboPromotedObjectId: string; adPlatform: string; channel: string };
 
 export type CampaignLink = {
@@ -13,7 +13,7 @@ export type CampaignLink = {
   macros: { parameter: string; macro: string }[];
 };
 
-/** Click and impression links, of the campaign's platform, of another one, or (`all`) of each that calls links. */
+/** Click and impression links for the campaign's platform, for another one, or (`all`) for each that calls links. */
 export function campaignLinks(
   campaign: LinkedCampaign,
   options: { baseUrl: string; macros: Readonly<Record<string, string>>; platform?: string },
@@ -38,7 +38,7 @@ export function campaignLinks(
   );
 }
 
-/** A campaign by the names of the interface. */
+/** A campaign with the interface's field names. */
 export function shownCampaign(
   campaign: LinkedCampaign & { name: string; osPlatform: string; operator: string; dept: string },
 ) {

@@ -1,6 +1,6 @@
 import { PLAIN, type Platform } from "./platform.ts";
 
-/** A platform that has no file of its own: our own names for everything, and macros as they are commonly written. */
+/** A platform without a file of its own: our names for all parameters, and macros as commonly written. */
 export function generic(name: string, clickKeys: readonly string[] = []): Platform {
   return {
     ...PLAIN,

@@ -1,25 +1,25 @@
 import type { Field } from "../domain/attribution/touch-key.ts";
 
-/** One way in which an ad opens a game or an app, told by the keys of the launch query. */
+/** One way in which an ad opens a game or an app, recognised by the keys of the launch query. */
 export type LaunchRule = {
   platform: string;
-  /** Whose ad opens what. */
+  /** Which platform's ad opens what. */
   scene: string;
   /** Keys that must all have a value. */
   all?: readonly string[];
   /** Keys of which at least one must have a value. */
   any?: readonly string[];
-  /** A value that speaks against it. */
+  /** A value that excludes the rule. */
   unless?: readonly [key: string, value: string];
 };
 
 const ALONE = "one key alone";
 
 /**
- * Which platform's ad a launch query comes from; the first rule that holds decides. Combinations and keys that only one
- * platform uses come first. A key that several use says something only at the end, where nothing better is known:
- * `creative_id` is a key of both Ocean Engine and Kuaishou, and `aid` is never one, because Douyin passes the id of the
- * host app under that name.
+ * Rules that find the platform whose ad a launch query comes from; the first match decides. Combinations, and keys that
+ * only one platform uses, come first. Keys that several platforms use come last, for when nothing better is known:
+ * both Ocean Engine and Kuaishou use `creative_id`. `aid` is never a key, because Douyin passes the id of the host app
+ * under that name.
  */
 export const LAUNCH_RULES: readonly LaunchRule[] = [
   { platform: "gravity", scene: "Gravity's own link", any: ["turbo_vid"] },

@@ -3,16 +3,16 @@ import { cleanValue } from "../domain/user/identity.ts";
 import { LIMITS } from "../limits.ts";
 
 /**
- * The parameters of a link call. The door, the check of the signature and apply all read them here, from the same bytes,
- * so that a call can never be judged as one thing and stored as another.
+ * The parameters of a link call. The door, the signature check and apply all read them here, from the same bytes, so
+ * that a call cannot be judged as one thing and stored as another.
  *
- * Of several values under one name, the first that says anything counts. Names are read at once and values when they are
- * asked for: the door looks at two of them, and this runs for every link call.
+ * When a name has several values, the first non-empty one counts. Names are parsed at once, values only when needed:
+ * the door reads two of them, and this runs for every link call.
  */
 export class LinkQuery {
-  /** The query and, behind it, the form of the body. */
+  /** The query, followed by the form in the body. */
   readonly text: string;
-  /** As sent: the first value under each name, and those behind it where there are more. */
+  /** The first value of each name as sent, and the further ones of repeated names. */
   readonly #first = new Map<string, string>();
   readonly #further = new Map<string, string[]>();
 
@@ -41,7 +41,7 @@ export class LinkQuery {
     else this.#first.set(name, value);
   }
 
-  /** The empty text where there is none, or a macro that nobody has replaced. */
+  /** The value, or the empty text when there is none or only an unreplaced macro. */
   get(name: string): string {
     const first = this.#first.get(name);
     const clean = first === undefined ? "" : cleaned(first);
@@ -53,12 +53,12 @@ export class LinkQuery {
     return "";
   }
 
-  /** What a person is shown: under each name what counts, or else what was sent in its place. */
+  /** The parameters to show to people: for each name the value that counts, else what was sent. */
   shown(): Record<string, string> {
     return Object.fromEntries([...this.#first].map(([name, value]) => [name, this.get(name) || decoded(value)]));
   }
 
-  /** Whether a name stands there more than once, however it is spelled. */
+  /** Whether a name is repeated, however it is encoded. */
   get hasRepeats(): boolean {
     return this.#further.size > 0;
   }
@@ -68,7 +68,7 @@ function cleaned(value: string): string {
   return cutToBytes(storableText(cleanValue(decoded(value))), LIMITS.linkValueBytes);
 }
 
-/** Undoes percent signs and plus signs as every form does: what is broken stays as it is. */
+/** Decodes percent and plus signs as in forms; broken encodings stay as they are. */
 function decoded(text: string): string {
   return text.includes("%") || text.includes("+") ? new URLSearchParams(`=${text}`).get("")! : text;
 }

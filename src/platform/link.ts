@@ -14,15 +14,15 @@ import type { LinkQuery } from "./link-query.ts";
 import type { Platform } from "./platform.ts";
 import { platformOfLink } from "./registry.ts";
 
-/** A touch as it is read from a link call, with everything by which it can be found. */
+/** A touch read from a link call, with all keys by which it can be matched. */
 export type ReadTouch = {
   touch: Touch;
   keys: Key[];
-  /** By which a flood from one address is counted. */
+  /** The key by which a flood from one address is counted. */
   addressKey: string | undefined;
 };
 
-/** Kept with the touch: what a postback, a user lookup or an explanation can need. */
+/** Parameters kept with the touch, for postbacks, user look-ups and explanations. */
 const DETAILS = [
   ...["click_id", "impression_id", "callback", "req_id", "clue_token", "bd_vid", "ext_info", "wx_openid"],
   ...["promoted_object_id", "gid_name", "aid_name", "cid_name", "project_id", "promotion_id", "dynamic_creative_id"],
@@ -31,13 +31,13 @@ const DETAILS = [
   ...["imei_md5", "oaid_md5", "idfa_md5", "idfv_md5", "android_id_md5", "mac_md5"],
 ];
 
-/** Platforms write 0 for Android and 1 for iOS; the rest of the world writes names. */
+/** Some platforms write 0 for Android and 1 for iOS; others write names. */
 const OS_OF_NUMBER: ReadonlyMap<string, string> = new Map([
   ["0", "android"],
   ["1", "ios"],
 ]);
 
-/** Undefined: the call names no platform, so that nothing could be attributed to it. */
+/** Reads a touch. Undefined when the call names no platform, because nothing could be attributed to it. */
 export function readTouch(kind: TouchKind, link: LinkQuery, receivedAtMs: number): ReadTouch | undefined {
   const raw = rememberedField(link);
   const platform = platformOfLink(raw("company"));
@@ -59,7 +59,7 @@ export function readTouch(kind: TouchKind, link: LinkQuery, receivedAtMs: number
   return { touch, ...keysOf(platform, field) };
 }
 
-/** Most fields are looked at more than once: as an id, as a key, and to be kept. */
+/** Caches values, because most fields are read more than once: as an id, as a key, and as a detail. */
 function rememberedField(link: LinkQuery): Field {
   const values = new Map<string, string>();
   return (name) => {
@@ -85,11 +85,11 @@ function keysOf(
     ...openIdKeys(cleanId(field("wx_openid"))),
     ...ipUaKeys(field("ip"), field("ua")),
   ];
-  // The surest come first, so it is the least sure that a touch with too many does without.
+  // The most reliable keys come first, so that a touch with too many loses the least reliable ones.
   return { keys: keys.slice(0, LIMITS.touchKeys - 1), addressKey: addressKey(field("ip")) };
 }
 
-/** The same touch is reported twice by the same click id; where there is none, by the same call. */
+/** What identifies a touch that is reported twice: the click id, or without one, the call itself. */
 function identityOf(kind: TouchKind, platform: Platform, field: Field, query: string): string {
   const names = kind === "click" ? ["click_id", "bd_vid", "clue_token", "callback"] : ["impression_id"];
   for (const name of names) if (cleanId(field(name)) !== "") return `${name}\n${field(name)}`;
@@ -112,11 +112,11 @@ export type LinkOptions = {
   appId: number;
   campaignId: string;
   channel: string;
-  /** Parameters whose macro differs from the one that we know. */
+  /** Macros that replace the known ones, by parameter. */
   macros: Readonly<Record<string, string>>;
 };
 
-/** The macros of a link, by parameter, in the order of the link; undefined where the platform has none of this kind. */
+/** The macros of a link, by parameter, in the link's order. Undefined when the platform has no link of this kind. */
 export function linkMacros(
   platform: Platform,
   kind: TouchKind,
@@ -126,7 +126,7 @@ export function linkMacros(
   if (!platform.click || !changes) return undefined;
   const macros = new Map([...platform.click, ...changes, ...Object.entries(changed)]);
   if (kind === "impression") macros.delete("click_id");
-  // Baidu signs what stands before its sign, so that one stays last.
+  // Baidu signs everything before the sign, so the sign stays last.
   const sign = macros.get("sign");
   if (sign !== undefined) {
     macros.delete("sign");
@@ -135,7 +135,7 @@ export function linkMacros(
   return macros;
 }
 
-/** The link to enter at the ad platform; undefined where it has none of this kind. */
+/** The link to enter at the ad platform, or undefined when it has no link of this kind. */
 export function linkOf(platform: Platform, kind: TouchKind, options: LinkOptions): string | undefined {
   const macros = linkMacros(platform, kind, options.macros);
   if (!macros) return undefined;

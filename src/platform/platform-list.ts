@@ -1,17 +1,17 @@
 import { COST_PLATFORMS, PLATFORM_NAMES, PLATFORMS_WITH_LINKS, POSTBACK_PLATFORMS, platformNamed } from "./registry.ts";
 
-/** What can be done with an ad platform, by the names of the interface. */
+/** What an ad platform supports, with the interface's field names. */
 export type ListedPlatform = {
   name: string;
   click_links: boolean;
   impression_links: boolean;
-  /** Its macros are known; else they are those that are common. */
+  /** Whether the platform's macros are known; otherwise common ones are used. */
   has_own_macros: boolean;
   postbacks: boolean;
   costs: boolean;
 };
 
-/** Those that are known by name; a campaign may name others too. */
+/** The platforms known by name; campaigns may name others too. */
 export function listPlatforms(): ListedPlatform[] {
   return PLATFORM_NAMES.map((name) => {
     const platform = platformNamed(name)!;

@@ -6,45 +6,45 @@ import { cleanValue } from "../domain/user/identity.ts";
 /** A parameter of a monitoring link, and the macro that the platform replaces with its value. */
 export type LinkField = readonly [parameter: string, macro: string];
 
-/** A field of the platform's own ad_data, and the link parameter that carries the same. */
+/** A field of the platform's own ad_data, and the link parameter with the same value. */
 export type AdDataField = readonly [field: string, parameter: string];
 
-/** How a platform signs its link calls. Whoever has set the secret for an app takes no call that is not signed with it. */
+/** How a platform signs its link calls. Once an app has the secret, calls without a valid signature are refused. */
 export type LinkSignature = {
-  /** The name of the secret, among those that an app keeps for the platform. */
+  /** The name of the secret among the app's secrets for the platform. */
   secret: string;
-  /** `address` is the whole one as it was called, with scheme and host. */
+  /** `address` is the whole address as called, with scheme and host. */
   isValid(address: string, secret: string): boolean;
 };
 
-/** Everything that is particular to one ad platform. Pure: it describes and translates, it calls nobody. */
+/** Everything specific to one ad platform. Pure: it describes and translates, and makes no calls. */
 export type Platform = {
-  /** The value of `click_company`, `ad_platform` and of the key in attributed ad_data. */
+  /** The value of `click_company` and `ad_platform`, and the key in attributed ad_data. */
   name: string;
-  /** Our names for what a launch query spells in other ways; the first spelling that has a value counts. */
+  /** Our names for keys of a launch query, with the spellings in use; the first spelling with a value counts. */
   launchNames: Readonly<Record<string, readonly string[]>>;
-  /** Reads the ids from a launch query or from the attributed form. */
+  /** Reads the ids from a launch query or the attributed form. */
   readIds(field: Field): AdIds;
-  /** Fields of this platform's own object in a user lookup record, and its name there. */
+  /** The name and fields of this platform's object in a user lookup record. */
   record: { name: string; fields: readonly string[] };
-  /** The click link; undefined: the platform calls none. */
+  /** The click link, or undefined when the platform calls none. */
   click: readonly LinkField[] | undefined;
-  /** Where the impression link differs from the click link; undefined: the platform has no such link. */
+  /** How the impression link differs from the click link, or undefined when the platform has none. */
   impression: readonly LinkField[] | undefined;
-  /** How a touch reads in the platform's own ad_data. */
+  /** How a touch translates to the platform's own ad_data. */
   adData: readonly AdDataField[];
   /** The ids of a touch, from the link's parameters. */
   touchIds(field: Field): AdIds;
-  /** Texts that name the click: those that a touch carries, and those that a registration brings along. */
+  /** Texts that identify the click: those in a touch, and those in a registration's launch query. */
   touchClickIds(field: Field): readonly string[];
   launchClickIds(field: Field): readonly string[];
-  /** What the platform's server reads as "taken in". */
+  /** Fields that the platform's server reads as success. */
   reply: JsonObject;
-  /** Undefined: the platform does not sign. */
+  /** Undefined when the platform does not sign. */
   signature: LinkSignature | undefined;
 };
 
-/** What most platforms have in common; a platform's file says where it differs. */
+/** What most platforms have in common; each platform's file overrides what differs. */
 export const PLAIN: Omit<Platform, "name" | "record"> = {
   launchNames: {},
   readIds: (field) => ({
@@ -82,7 +82,7 @@ export function fieldsOf(adData: JsonObject): Field {
   return (name) => cleanValue(adData[name]);
 }
 
-/** A launch query in the platform's own words, beside those that it came with. */
+/** A launch query with our names added to the names that it came with. */
 export function inOwnWords({ launchNames }: Pick<Platform, "launchNames">, query: JsonObject): JsonObject {
   const field = fieldsOf(query);
   const named = Object.entries(launchNames).flatMap(([name, spellings]) => {
@@ -92,7 +92,7 @@ export function inOwnWords({ launchNames }: Pick<Platform, "launchNames">, query
   return { ...query, ...Object.fromEntries(named) };
 }
 
-/** ad_data is the flat launch query; nested under the platform's name is taken too. */
+/** The launch query in ad_data, which is flat or nested under the platform's name. */
 export function adDataOf(adData: JsonObject, platform: string): JsonObject {
   const nested = adData[platform];
   return isObject(nested) ? nested : adData;

@@ -32,7 +32,7 @@ import { vivoPostback } from "./vivo/postback.ts";
 import { xiaomi } from "./xiaomi/link.ts";
 import { xiaomiPostback } from "./xiaomi/postback.ts";
 
-/** What a platform's folder holds: its links and launch queries, and where it has them, its postbacks and its costs. */
+/** The content of a platform's folder: links and launch queries, and optionally postbacks and costs. */
 type OwnFolder = { link: Platform; postback?: PostbackConnector; cost?: CostConnector };
 
 const OWN_FOLDERS: readonly OwnFolder[] = [
@@ -50,7 +50,7 @@ const OWN_FOLDERS: readonly OwnFolder[] = [
 
 const gravity = generic("gravity", ["turbo_vid"]);
 
-/** Values of `click_company` that the service is known to use; a user of another platform writes it in the campaign. */
+/** Other known values of `click_company`. A platform that is missing here can be named in the campaign. */
 const OTHER_NAMES = [
   ...["bytedance_std", "bytedance_star", "bytedance_dy_game", "tiktok", "alipay", "bing", "honor", "huawei_store"],
   ...["huya", "iqiyi", "qihu360", "sigmob", "taptap", "ubix", "uc", "weibo", "xiaohongshu", "youdao", "masterkey"],
@@ -63,7 +63,7 @@ const PLATFORMS: ReadonlyMap<string, Platform> = new Map(
   [...OWN_LINKS, ...OTHER_NAMES.map((name) => generic(name))].map((platform) => [platform.name, platform]),
 );
 
-/** Those whose links carry a click id, for a click id that comes without a platform's name. */
+/** Platforms whose links carry a click id, for matching a click id that comes without a platform's name. */
 export const PLATFORMS_WITH_LINKS: readonly Platform[] = OWN_LINKS.filter((platform) => platform.click !== undefined);
 
 export const PLATFORM_NAMES: readonly string[] = [...PLATFORMS.keys()];
@@ -80,36 +80,36 @@ export const POSTBACK_PLATFORMS: readonly string[] = [...POSTBACKS.keys()];
 
 export const COST_PLATFORMS: readonly string[] = [...COSTS.keys()];
 
-/** How the platform is told; undefined: it takes no postbacks, as Apple, or we do not know how it does. */
+/** The connector for postbacks, or undefined when the platform accepts none (as Apple) or its interface is unknown. */
 export function postbackConnectorOf(platform: string): PostbackConnector | undefined {
   return POSTBACKS.get(platform);
 }
 
-/** By the platform's name in reports. Undefined: it tells nobody what its ads cost. */
+/** The connector for costs, by the platform's name in reports, or undefined when costs cannot be pulled. */
 export function costConnectorOf(platform: string): CostConnector | undefined {
   return COSTS.get(platform);
 }
 
-/** Older clients call two platforms by other names. */
+/** Other names that older clients use for two platforms. */
 const ALIASES: Readonly<Record<string, string>> = { gdt: "tencent", apple: "asa" };
 
 export function platformNamed(name: string): Platform | undefined {
   return PLATFORMS.get(ALIASES[name] ?? name);
 }
 
-/** What a platform of our own making may be called. */
+/** The allowed names of platforms that are not in the registry. */
 const NAME = /^[a-z][a-z0-9_]{0,39}$/;
 
-/** The platform of a monitoring link, which may have any name; undefined where it cannot be one. */
+/** The platform of a monitoring link, which may have any valid name; undefined when the name is invalid. */
 export function platformOfLink(name: string): Platform | undefined {
   const lower = name.toLowerCase();
   return platformNamed(lower) ?? (NAME.test(lower) && lower !== ORGANIC ? generic(lower) : undefined);
 }
 
-/** A launch query that comes from an ad: whose, in which scene, and what it names, in the platform's own words. */
+/** A launch query that comes from an ad: its platform and scene, the ids in it, and the query with our names. */
 export type LaunchQuery = { platform: Platform; scene: string; ids: AdIds; adData: JsonObject };
 
-/** What a registration's ad_data says about its ad. Undefined: it comes from none. */
+/** The ad that a registration's ad_data names, or undefined when it names none. */
 export function readLaunchQuery(adData: JsonObject): LaunchQuery | undefined {
   const named = nestedPlatform(adData);
   const query = withAdParams(named ? adDataOf(adData, named.name) : adData);
@@ -120,7 +120,7 @@ export function readLaunchQuery(adData: JsonObject): LaunchQuery | undefined {
   return { platform, scene: rule?.scene ?? "named by the caller", ids: platform.readIds(fieldsOf(own)), adData: own };
 }
 
-/** A launch query is flat: few of its values are objects, and only those can be named by a platform. */
+/** The platform under whose name the query is nested. Launch queries are flat, so few of their values are objects. */
 function nestedPlatform(adData: JsonObject): Platform | undefined {
   const named = Object.keys(adData).filter((key) => isObject(adData[key]) && PLATFORMS.has(key));
   return named.length > 1

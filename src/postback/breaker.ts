@@ -1,4 +1,4 @@
-/** After so many failures in a row the other side counts as down. */
+/** Failures in a row after which the receiver counts as down. */
 const FAILURES_MAX = 5;
 const OPEN_MS_MIN = 10_000;
 const OPEN_MS_MAX = 600_000;
@@ -8,14 +8,14 @@ const OPEN_MS_MAX = 600_000;
  *                           ▲                            │
  *                           └────failure, twice as long──┘
  *
- * Where somebody is down, one call from time to time finds out when that is over, instead of thousands that fail.
+ * While a receiver is down, an occasional call finds out when it is back, instead of thousands that fail.
  */
 export class Breaker {
   #failures = 0;
   #openMs = 0;
   #openUntilMs = 0;
 
-  /** How many calls may be under way at the same time. */
+  /** The number of calls that may be in flight at the same time. */
   room(nowMs: number, max: number): number {
     if (this.#openMs === 0) return max;
     return nowMs < this.#openUntilMs ? 0 : 1;
@@ -25,7 +25,7 @@ export class Breaker {
     return this.room(nowMs, 1) === 0;
   }
 
-  /** Until when the other side is left alone, as long as it counts as down; and after how many failures. */
+  /** While the receiver counts as down: until when nothing is sent to it, and after how many failures. */
   pause(): { untilMs: number; failures: number } | undefined {
     return this.#openMs === 0 ? undefined : { untilMs: this.#openUntilMs, failures: this.#failures };
   }
@@ -37,7 +37,7 @@ export class Breaker {
 
   failed(nowMs: number): void {
     this.#failures += 1;
-    // What was under way when it opened fails along with the rest: that tells nothing new.
+    // Calls that were in flight when it opened fail too, which is nothing new.
     const isOpen = this.#openMs > 0 && nowMs < this.#openUntilMs;
     if (this.#failures < FAILURES_MAX || isOpen) return;
     this.#openMs = this.#openMs === 0 ? OPEN_MS_MIN : Math.min(this.#openMs * 2, OPEN_MS_MAX);
@@ -45,13 +45,13 @@ export class Breaker {
   }
 }
 
-/** So many calls a second, and never more than a second's worth at once. */
+/** Limits the calls per second, with bursts of at most one second's worth. */
 export class Pace {
   readonly #perS: number;
   #allowance: number;
   #seenMs: number | undefined;
 
-  /** 0: as many as there are. */
+  /** 0 means no limit. */
   constructor(perS: number) {
     this.#perS = perS;
     this.#allowance = perS;

@@ -10,7 +10,7 @@ import { type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
 
 export type CallbackDeps = { sender: Sender; clock: Clock };
 
-/** The way to the app's own systems: told at least once, and able to know a repeat by its id. */
+/** The way to the app's own systems. They are called at least once, and can detect a repeat by its id. */
 export class CallbackWay implements Way {
   readonly lane: string;
   readonly version: string;

@@ -19,7 +19,7 @@ import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";
 
-/** What one platform would have been told. Money in cents. */
+/** What would have been sent to one platform. Money in cents. */
 export type DryRunRow = {
   ad_platform: string;
   sent: number;
@@ -34,14 +34,14 @@ export type DryRunOptions = {
   /** Local days, both ends included. */
   days: DayRange;
   progress?: (done: number, total: number) => void;
-  /** Nobody waits for the answer any more. */
+  /** Whether the caller has gone and nobody waits for the answer. */
   isUnwanted?: () => boolean;
 };
 
 /**
- * Judges what some days have seen by one rule alone, as if it had always been there, and counts what would have been
- * told. Nothing is sent or stored. A platform that can be told counts as one with an account, so that a rule can be tried
- * first. One page of users is in memory at a time, all of one consistent picture.
+ * Judges the moments of some days by one rule alone, as if it had always existed, and counts what would have been sent.
+ * Nothing is sent or stored. Every platform that takes postbacks counts as having an account, so that a rule can be
+ * tried before there is one. One page of users is in memory at a time, all from one snapshot.
  */
 export async function dryRun(
   pool: pg.Pool,
@@ -92,14 +92,14 @@ async function judgedOf(
     retentionDays: new Set(retentionDays === undefined ? [] : [retentionDays]),
     hasAdViews: rule.moment === "ad_view",
   };
-  // What is told of a user once may have been told before these days.
+  // A conversion that is reported once per user may have happened before these days.
   const looked = isToldOnce(rule.eventType) ? { ...days, fromDay: ALL_DAYS.fromDay } : days;
   const moments = await loadPastMoments(tx, users, { book, calendar: calendarOf(timeZone), days: looked });
   const judged = onePerSubject(moments.flatMap((moment) => judgedMoment(rule, moment)));
   return judged.filter(({ day }) => day >= days.fromDay && day <= days.toDay);
 }
 
-/** Nothing is said of a user whom the rule is not about. */
+/** The judgements on a moment; none for users whom the rule does not concern. */
 function judgedMoment(rule: PostbackRule, { user, occurrence }: UserMoment): Judged[] {
   if (occurrence.moment !== rule.moment) return [];
   const reach = postbackConnectorOf(user.adPlatform) ? "account" : "takes_none";
@@ -109,7 +109,7 @@ function judgedMoment(rule: PostbackRule, { user, occurrence }: UserMoment): Jud
     .map((judgement) => ({ user, judgement, traceId, day }));
 }
 
-/** As they are stored: of the same thing the first one counts, unless it was skipped and the same thing comes again. */
+/** One per subject, as stored: the first, unless it was skipped and a later one for the same order would be sent. */
 function onePerSubject(all: readonly Judged[]): Judged[] {
   const bySubject = new Map<string, Judged>();
   for (const one of all) {

@@ -21,42 +21,42 @@ export type LaneDeps = {
   pool: pg.Pool;
   log: Log;
   clock: Clock;
-  /** For durations. */
+  /** The clock for durations. */
   elapsed: Clock;
-  /** How long to wait after each attempt that failed; after the last one it is given up. */
+  /** The wait after each failed attempt; after the last one the postback is given up. */
   backOffMs: readonly number[];
-  /** Longer than any attempt takes: who has not recorded an outcome by then is dead. */
+  /** Longer than any attempt takes: a process that has not recorded an outcome after it is dead. */
   leaseMs: number;
   /** An app's local day at an instant. */
   dayOf: (appId: number, atMs: number) => string;
 };
 
-/** Outcomes wait this long for others, to be written down together. */
+/** How long outcomes wait for others, to be recorded together. */
 const GATHER_MS = 2;
-/** While nothing lands, it is looked this often whether there is more to send. */
+/** How often the lane looks for more to send while nothing lands. */
 const IDLE_MS = 50;
 const AGAIN_MS = 500;
-/** Who is asked to stop tries so often to write down what it knows: the database may be about to stop, too. */
+/** Attempts to record outcomes after a stop signal: the database may be about to stop, too. */
 const LAST_TRIES = 20;
 const REASON_LENGTH_MAX = 500;
 
 /**
- * Sends what is due in one lane, many at a time, until nothing is. Lanes know nothing of one another: where one platform
- * is slow or down, only what goes to it waits.
+ * Sends everything due in one lane, many at a time. Lanes are independent: when one platform is slow or down, only its
+ * own postbacks wait.
  *
  *   outbox ─claim─▶ in flight ─▶ outcome ─record─▶ gone (accepted, given up, skipped) or due again later
  */
 export class Lane {
   readonly #deps: LaneDeps;
   readonly #breaker = new Breaker();
-  /** Claimed by this lane and not written down yet. It is alive: its rows are not taken for those of a dead one. */
+  /** Rows claimed by this lane and not recorded yet, which must not be taken for those of a dead process. */
   readonly #held = new Set<number>();
   #way: Way;
   #pace: Pace;
   #flying = 0;
   #landed: PostbackOutcome[] = [];
   #onLanded = () => {};
-  /** The pause that is written down; 0: whatever an earlier process has left. */
+  /** The end of the pause stored in the database; 0 while it is unknown what an earlier process left there. */
   #notedUntilMs: number | undefined = 0;
 
   constructor(deps: LaneDeps, way: Way) {
@@ -65,7 +65,7 @@ export class Lane {
     this.#pace = new Pace(way.ratePerS);
   }
 
-  /** The same lane with other settings, such as another token. Whoever changes them expects it to be tried at once. */
+  /** Switches to other settings, such as another token. After a change the lane tries again at once. */
   use(way: Way): void {
     if (way.ratePerS !== this.#way.ratePerS) this.#pace = new Pace(way.ratePerS);
     if (way.version !== this.#way.version) this.#breaker.succeeded();
@@ -76,17 +76,17 @@ export class Lane {
     return !this.#breaker.isOpen(this.#deps.elapsed());
   }
 
-  /** Ends only when everything that was sent is written down, whatever becomes of the database meanwhile. */
+  /** Ends only when the outcomes of everything sent are recorded, even if the database is away meanwhile. */
   async run(signal: AbortSignal): Promise<void> {
     for (;;) {
-      // Both at once: what is held is not claimed, and neither waits for the other's round trips.
+      // At the same time: held rows are never claimed again, and neither waits for the other's round trips.
       const [claimed] = await Promise.all([signal.aborted ? 0 : this.#claim(), this.#record(signal)]);
       if (claimed === 0 && this.#flying === 0 && this.#landed.length === 0) return;
       if (this.#landed.length === 0) await this.#landing();
     }
   }
 
-  /** Until something has landed, or there may be more to claim. Whatever lands in the same moment is gathered. */
+  /** Waits until something lands, or there may be more to claim, and gathers what lands at the same moment. */
   async #landing(): Promise<void> {
     const stop = new AbortController();
     const landed = new Promise<void>((resolve) => (this.#onLanded = resolve));
@@ -107,16 +107,16 @@ export class Lane {
       return claimed;
     } catch (error) {
       if (this.#held.size === 0) throw error;
-      this.#warn(error, "Nothing more is claimed until the database is back.");
+      this.#warn(error, "No more postbacks are claimed until the database is back.");
       await sleep(AGAIN_MS);
       return 0;
     }
   }
 
   /**
-   * In one transaction: a row whose parcel could not be made up has not been claimed, and so was never under way. One of
-   * which nobody is to be told ends in it, too: to apply, which takes back what nobody has tried to send, a claimed row
-   * would be lost to this attempt, though a click that comes just then may bring what is lacking.
+   * In one transaction: a row whose parcel could not be loaded has not been claimed, and so was never in flight. Skipped
+   * rows end in the same transaction. Otherwise apply would take them for attempted rows and leave them alone, although a
+   * click that arrives just then may bring the missing id.
    */
   #take(limit: number): Promise<{ claimed: number; parcels: Parcel[] }> {
     const { pool, clock, leaseMs } = this.#deps;
@@ -138,7 +138,7 @@ export class Lane {
     try {
       return this.#way.skips(parcel);
     } catch {
-      // Whatever is wrong with it shows again when it is sent, and is told there; the others are claimed all the same.
+      // The error shows again on sending, and is logged there. The other rows are claimed all the same.
       return undefined;
     }
   }
@@ -195,7 +195,7 @@ export class Lane {
     }
   }
 
-  /** What a platform has accepted must not be forgotten: while the database is away this waits for it. */
+  /** Records outcomes. An accepted postback must not be forgotten, so this waits while the database is away. */
   async #record(signal: AbortSignal): Promise<void> {
     const outcomes = this.#landed;
     this.#landed = [];
@@ -218,7 +218,7 @@ export class Lane {
     for (const { outboxId } of outcomes) this.#held.delete(outboxId);
   }
 
-  /** For people to see, wherever they ask: together with the outcomes that are its reason. */
+  /** Stores the pause together with the outcomes that caused it, so that every process can show it. */
   async #notePause(tx: Executor, pause: ReturnType<Breaker["pause"]>): Promise<void> {
     const { lane } = this.#way;
     if (!pause) return endPause(tx, lane);
@@ -232,7 +232,7 @@ export class Lane {
   }
 }
 
-/** Reasons quote what others answer; no column holds a NUL, and one bad text would keep all outcomes waiting. */
+/** Makes a reason storable. Reasons quote others' answers, and a NUL in one would keep all outcomes waiting. */
 function storable(reason: string): string {
   return reason.replaceAll("\u0000", "").slice(0, REASON_LENGTH_MAX).toWellFormed();
 }
@@ -259,8 +259,8 @@ async function loadParcels(tx: Executor, rows: readonly ClaimedRow[]): Promise<P
 }
 
 /**
- * The same in every attempt, also in those that people ask for, and whatever the client is called by then. When it was
- * made tells a client from another one that comes to have the same id.
+ * The same id in every attempt, including requested ones, even if the client's id has changed. The time of creation
+ * distinguishes the client from a later one with the same id.
  */
 export function dedupeIdOf(of: {
   appId: number;

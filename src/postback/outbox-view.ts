@@ -11,7 +11,7 @@ import { LIMITS } from "../limits.ts";
 import { type ShownAccount, shownAccount } from "../outbound/accounts.ts";
 import type { Vault } from "../vault.ts";
 
-/** A postback as people see it. Times are in the app's zone, amounts in cents. */
+/** A postback as shown to people. Times are in the app's zone, amounts in cents. */
 export type ShownPostback = {
   client_id: string;
   event_type: string;
@@ -31,10 +31,10 @@ export type ShownPostback = {
   changed_at: string;
 };
 
-/** A page of them, and where the next one begins; the empty text: there is none. */
+/** A page of postbacks, and where the next page begins; the empty text when there is none. */
 export type ShownPostbacks = { postbacks: ShownPostback[]; next: string };
 
-/** The newest ones first. */
+/** Postbacks, newest first. */
 export async function showPostbacks(
   executor: Executor,
   { appId, timeZone }: Pick<AppRules, "appId" | "timeZone">,
@@ -71,7 +71,7 @@ function shownPostback(row: ListedPostback, calendar: Calendar): ShownPostback {
   };
 }
 
-/** What became of the postbacks of the last hours, and why those that were not accepted were not. */
+/** The postbacks of the last hours by status, and the reasons of those that were not accepted. */
 export type RecentPostbacks = {
   hours: number;
   statuses: { status: number; status_text: string; postbacks: number }[];
@@ -101,7 +101,7 @@ function namedStatus(status: PostbackStatus) {
   return { status, status_text: POSTBACK_STATUS_TEXTS[status] ?? "" };
 }
 
-/** What waits for one account or callback. */
+/** The postbacks waiting for one account or callback. */
 export type ShownLane = {
   app_id: number;
   /** The platform and the advertiser's account, or `$attribution`, `$event`. */
@@ -109,13 +109,13 @@ export type ShownLane = {
   waiting: number;
   in_flight: number;
   first_due_at: string;
-  /** Whoever is there is down, and is left alone until then; the empty text: not so. */
+  /** The receiver is down, and nothing is sent to it until then; the empty text when it is not paused. */
   paused_until: string;
-  /** How many calls in a row have failed before that. */
+  /** Failed calls in a row. */
   failures: number;
 };
 
-/** An account and what went wrong with it last; the empty text: nothing. */
+/** An account and its last error; the empty text when there is none. */
 export type AccountState = Pick<
   ShownAccount,
   "ad_platform" | "advertiser_id" | "postbacks" | "costs" | "last_error" | "last_error_at"
@@ -123,7 +123,7 @@ export type AccountState = Pick<
 
 export type PostbackState = { lanes: ShownLane[]; accounts: AccountState[] };
 
-/** Of one app, or of all. */
+/** The outbox of one app, or of all apps. */
 export async function showState(
   executor: Executor,
   vault: Vault,

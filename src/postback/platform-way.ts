@@ -6,7 +6,7 @@ import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector/connector.ts";
 import { ANSWER_LOST, type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
 
-/** Values that are not the account's own, such as the token that the app's server reports. */
+/** Values lent to the account, such as the token that the app's server reports. */
 export type Lent = Readonly<Record<string, string>>;
 
 export type PlatformDeps = TokenDeps & { tokens: TokenDesk };
@@ -43,25 +43,25 @@ export class PlatformWay implements Way {
 
   async deliver(parcel: Parcel): Promise<Delivery> {
     const conversion = conversionOf(parcel);
-    // While the journal is applied anew, what is still to be told is there before its user.
+    // During a replay of the journal, a waiting postback exists before its user.
     if (!conversion) return { kind: "later", reason: "The user is not known yet.", isDown: false };
     const used = this.#account.secrets.access_token ?? "";
     const first = await this.#try(conversion, parcel);
     if (first.kind !== "token") return first;
     const flow = this.#connector.tokens;
-    // Nobody but the app's own server can bring another token: until it does, this waits.
+    // Only the app's own server can bring another token; until it does, this waits.
     if (!flow) return { kind: "later", reason: first.reason, isDown: false };
     const { fields } = this.#connector;
     const refreshed = await this.#deps.tokens.refresh(this.#account, { flow, fields, used });
     if (refreshed.kind !== "refreshed") return this.#withoutToken(`${first.reason} No new token: ${refreshed.reason}`);
     this.#account = refreshed.account;
     const second = await this.#try(conversion, parcel);
-    return second.kind === "token" ? this.#withoutToken(`Also with a new token: ${second.reason}`) : second;
+    return second.kind === "token" ? this.#withoutToken(`Refused with a new token as well: ${second.reason}`) : second;
   }
 
   /**
-   * The fault is the account's, not the postback's, and somebody who authorises the account again mends it: until then
-   * all that goes this way waits, as where the platform is down.
+   * The account is at fault, not the postback. Until a person authorises the account again, all its postbacks wait, as
+   * if the platform were down.
    */
   async #withoutToken(reason: string): Promise<Delivery> {
     await noteAccountError(this.#deps.pool, this.#account, { text: reason, atMs: this.#deps.clock() });

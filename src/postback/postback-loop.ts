@@ -8,7 +8,7 @@ import type { Loop } from "../loop.ts";
 import type { Vault } from "../vault.ts";
 import { PostbackWorker } from "./worker.ts";
 
-/** Connections of their own: a postback that waits for a platform never takes one from an answer. */
+/** Separate connections, so that postbacks waiting for a platform never take one from a request. */
 const CONNECTIONS = 4;
 
 type PostbackConfig = Pick<

@@ -27,13 +27,13 @@ import { postbackConnectorOf } from "../platform/registry.ts";
 export type Resent = {
   taken: number;
   refused: Partial<Record<ResendRefusal, number>>;
-  /** Whether there may be more of them: one call takes so many at most. */
+  /** Whether there may be more: one call sends a limited number. */
   has_more: boolean;
 };
 
 /**
- * Puts postbacks that were given up or skipped back into the outbox, by what is known of their users and accounts now.
- * Whole or not at all. What a platform has accepted is never sent again.
+ * Puts given-up or skipped postbacks back into the outbox, with the current state of their users and accounts, all or
+ * none. An accepted postback is never sent again.
  */
 export async function resendPostbacks(
   pool: pg.Pool,
@@ -59,7 +59,7 @@ export async function resendPostbacks(
       }
       after = page.at(-1)!;
     }
-    if (found === 0 && wish.kind !== "ended") throw new ApiError("badParameter", "There is no such postback.");
+    if (found === 0 && wish.kind !== "ended") throw new ApiError("badParameter", "There is no matching postback.");
     return resent;
   });
 }
@@ -111,11 +111,11 @@ async function resendPage(tx: pg.PoolClient, { book, page, nowMs }: Page, resent
   const again = wanted.map(({ postback, user }) => ({
     ...postback,
     adPlatform: user.adPlatform,
-    // One that was skipped was never given an amount.
+    // A skipped postback never got an amount.
     valueCents:
       postback.valueCents ?? toldAmount(book.rules, { ...postback, cents: cents.get(postback.traceId) ?? null }, user),
     lane: book.laneOf(user),
-    // Somebody has asked for it: it is not taken back when the user turns out to have come from elsewhere.
+    // Requested by a person: it is not taken back when the user turns out to have come from elsewhere.
     content: { ad_data: user.adData, is_resent: true },
     dueAtMs: nowMs,
   }));
@@ -143,7 +143,7 @@ function refusalOf(
   return reach === "account" ? undefined : reach;
 }
 
-/** By trace_id. */
+/** The orders' amounts by trace_id. */
 async function orderCents(tx: pg.PoolClient, postbacks: readonly ListedPostback[]): Promise<Map<string, number>> {
   const ofOrders = postbacks.filter(({ traceId, valueCents }) => traceId !== "" && valueCents === null);
   if (ofOrders.length === 0) return new Map();

@@ -22,7 +22,7 @@ import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import { POSTBACK_PLATFORMS, platformNamed } from "../platform/registry.ts";
 
-/** A rule as people see it: its number, and each part as the text that sets it. */
+/** A rule as shown to people: its number, and each part as the text that sets it. */
 export type ShownRule = { rule_id: number } & PostbackRuleTexts;
 
 export function shownRule({ ruleId, ...rule }: PostbackRule): ShownRule {
@@ -37,7 +37,7 @@ export async function addRule(pool: pg.Pool, appId: number, given: GivenRule, no
   return inTransaction(pool, async (tx) => {
     const parts = await readRule(tx, appId, given);
     if ((await loadPostbackRules(tx, [appId])).length >= LIMITS.rulesPerApp) {
-      throw bad(`An app has at most ${LIMITS.rulesPerApp} rules.`);
+      throw bad(`An app can have at most ${LIMITS.rulesPerApp} rules; remove one first.`);
     }
     return shownRule(await createPostbackRule(tx, { appId, ...parts }, nowMs));
   });
@@ -59,7 +59,7 @@ export async function dropRule(pool: pg.Pool, key: RuleKey): Promise<void> {
   if (!(await removePostbackRule(pool, key))) throw noSuchRule(key);
 }
 
-/** All rules of the app, in the order in which they are to be tried. */
+/** Sets the order in which all rules of the app are tried. */
 export async function orderRules(
   pool: pg.Pool,
   appId: number,
@@ -74,7 +74,7 @@ export async function orderRules(
   });
 }
 
-/** A rule to be tried: a known one, with what is given changed, or without a number a new one. Nothing is stored. */
+/** A rule to try: an existing one with the given parts changed, or without a number a new one. Nothing is stored. */
 export async function triedRule(
   executor: Executor,
   appId: number,
@@ -86,7 +86,7 @@ export async function triedRule(
   return { ...known, ...(await readRule(executor, appId, given, known)) };
 }
 
-/** What was given, with what only the tables and the connectors know checked too. */
+/** Reads a rule, and checks it against the tables and the connectors, too. */
 export async function readRule(
   executor: Executor,
   appId: number,
@@ -102,12 +102,12 @@ export async function readRule(
   return { ...rule, adPlatform };
 }
 
-/** The platform's own name; the empty text stays what it is. */
+/** The platform's own name, or the empty text unchanged. */
 function readPostbackPlatform(text: string): string {
   if (text === "") return "";
   const name = platformNamed(text.toLowerCase())?.name ?? text;
   if (POSTBACK_PLATFORMS.includes(name)) return name;
-  throw bad(`ad_platform must be one of ${POSTBACK_PLATFORMS.join(", ")}: no other takes postbacks.`);
+  throw bad(`ad_platform must be one of ${POSTBACK_PLATFORMS.join(", ")}; no other platform accepts postbacks.`);
 }
 
 function noSuchRule({ appId, ruleId }: RuleKey): ApiError {

@@ -3,26 +3,26 @@ import type { UserAccount } from "../db/user-account.ts";
 import type { TouchKind } from "../domain/attribution/touch.ts";
 import { LATE_MS } from "../domain/postback/postback-rule.ts";
 
-/** A claimed row with what the tables know of it. */
+/** A claimed row with its facts from the tables. */
 export type Parcel = {
   row: ClaimedRow;
-  /** Undefined: the user is gone. */
+  /** Undefined when the user is gone. */
   user: UserAccount | undefined;
-  /** Of the touch that won the user. */
+  /** The kind of the touch that won the user. */
   touchKind: TouchKind;
-  /** See the postback: when it happened, what it is worth, and the order it is about. */
+  /** From the postback: when it happened, its amount, and its order. */
   atMs: number;
   valueCents: number | null;
   traceId: string;
-  /** By which others know it again. */
+  /** The id by which receivers detect repeats. */
   dedupeId: string;
   createdAtMs: number;
   resent: number;
 };
 
 /**
- * How an attempt ended. `later`: to be tried again; where the other side is down, all that goes the same way waits with
- * it. The three others are final.
+ * How an attempt ended. `later`: to be tried again; when the receiver is down, everything that goes the same way waits.
+ * The three others are final.
  */
 export type Delivery =
   | { kind: "accepted"; cents: number }
@@ -30,25 +30,25 @@ export type Delivery =
   | { kind: "given_up"; reason: string }
   | { kind: "later"; reason: string; isDown: boolean };
 
-/** A way to somebody who is told: an account at a platform, or a callback of the app. */
+/** A way to a receiver: an account at a platform, or a callback of the app. */
 export type Way = {
   lane: string;
-  /** Another text where the settings are others. */
+  /** Changes whenever the settings change. */
   version: string;
-  /** 0: no limit. */
+  /** 0 means no limit. */
   ratePerS: number;
-  /** Why nobody is told, as far as that can be known without a call; undefined: somebody is to be called. */
+  /** Why nothing is sent, as far as that is known without a call, or undefined when the receiver is to be called. */
   skips(parcel: Parcel): string | undefined;
   deliver(parcel: Parcel): Promise<Delivery>;
 };
 
-/** What is said where it cannot be known whether the platform has counted. */
+/** The reason when it is unknown whether the platform has counted. */
 export const ANSWER_LOST =
-  "The answer was lost, and the platform may have counted it: it does not tell repeats apart, so it is not sent again by itself.";
+  "The answer was lost, and the platform may have counted it. It does not detect repeats, so the postback is not sent again automatically.";
 
 /**
- * What nobody has tried to tell for so long is history, as when the journal of a time without accounts is applied anew.
- * Who asks for it by hand still gets it.
+ * Whether a postback that nobody has tried to send is too old, as after a replay of a journal from a time without
+ * accounts. People can still request it.
  */
 export function isOfThePast({ row, createdAtMs, resent }: Parcel, nowMs: number): boolean {
   return row.attempts === 1 && resent === 0 && nowMs - createdAtMs >= LATE_MS;

@@ -25,7 +25,7 @@ export type WorkerOptions = {
   vault: Vault;
   log: Log;
   clock: Clock;
-  /** For durations: how long a platform is left alone, and how many calls a second there are. */
+  /** The clock for durations: pauses of a platform, and calls per second. */
   elapsed?: Clock;
   backOffMs: readonly number[];
   deadlineMs: number;
@@ -36,10 +36,10 @@ export type WorkerOptions = {
 
 const IDLE_MS = 500;
 const SETTINGS_MS = 2_000;
-/** A token may have to be had in between, and each of three calls take its deadline. */
+/** The lease in deadlines: an attempt may need a new token, and each of three calls may take its whole deadline. */
 const LEASE_DEADLINES = 6;
 
-/** Sends what the outbox holds. Several processes can do so at the same time. */
+/** Sends the postbacks in the outbox. Several processes can do so at the same time. */
 export class PostbackWorker {
   readonly #options: WorkerOptions;
   readonly #elapsed: Clock;
@@ -72,7 +72,7 @@ export class PostbackWorker {
     };
   }
 
-  /** Sets every lane going in which something is due. Returns at once: a lane takes as long as its platform does. */
+  /** Starts every lane in which something is due. Returns at once: a lane takes as long as its platform. */
   async turn(signal: AbortSignal): Promise<"idle"> {
     if (this.#elapsed() >= this.#settingsDueMs) await this.#loadSettings();
     const still = [...this.#lanes].filter(([name, lane]) => !this.#running.has(name) && lane.isOpen());
@@ -92,7 +92,7 @@ export class PostbackWorker {
     return "idle";
   }
 
-  /** Until what is under way has ended. */
+  /** Waits until all running lanes have ended. */
   async rest(): Promise<void> {
     await Promise.all(this.#running.values());
   }
@@ -127,7 +127,7 @@ export class PostbackWorker {
       if (!account.postbacks || !connector) return [];
       const wechatToken = tokens.get(account.appId)?.get("wechat") ?? "";
       const lent = {
-        // The account was never given it: it goes to WeChat itself, not wherever the account's address leads.
+        // The token does not belong to the account: it is sent to WeChat only, not to another address of the account.
         wechat_access_token: isOwnAddress(account, "wechat_url") ? wechatToken : "",
         akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
       };

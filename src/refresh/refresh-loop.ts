@@ -6,11 +6,11 @@ import { type Loop, startLoop } from "../loop.ts";
 import { refreshOnce } from "./refresh.ts";
 
 const IDLE_MS = 500;
-/** A turn counts for about so long; then the newest slices come first again. */
+/** About how long a turn counts slices; the next turn starts with the newest ones again. */
 const TURN_MS = 1_000;
-/** Slices that are counted at the same time while little comes in. */
+/** Slices that are counted at the same time while there is little traffic. */
 const SLICES_AT_ONCE = 2;
-/** The rest after a turn, as a multiple of its length. While much comes in, the cores belong to collection. */
+/** The rest after a turn, as a multiple of its length. Under heavy traffic the cores belong to collection. */
 const RESTS = { quiet: 0.5, busy: 4 };
 
 export type RefreshLoopOptions = { pool: pg.Pool; log: Log; durable: () => number };

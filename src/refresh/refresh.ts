@@ -6,8 +6,8 @@ import { inTransaction, preferHashes, preferIndexes } from "../db/engine/pool.ts
 import { LIMITS } from "../limits.ts";
 
 /**
- * Counts the slices of the cube that are out of date, the newest day first. A slice is always counted as a whole, from
- * the tables: whatever went wrong before is healed by the next time. Returns how many were counted, for about `forMs`.
+ * Counts the slices of the cube that are out of date, newest day first, for about `forMs`. A slice is always counted as
+ * a whole from the tables, so the next count repairs any earlier error. Returns the number of slices counted.
  */
 export async function refreshOnce(pool: pg.Pool, options: RefreshOptions = {}): Promise<number> {
   const untilMs = elapsedMs() + (options.forMs ?? Number.POSITIVE_INFINITY);
@@ -26,21 +26,22 @@ export async function refreshOnce(pool: pg.Pool, options: RefreshOptions = {}): 
 
 export type RefreshOptions = {
   signal?: AbortSignal;
-  forMs?: number /** How many slices at the same time. */;
+  forMs?: number;
+  /** The number of slices counted at the same time. */
   atOnce?: number;
 };
 
-/** False: another process is at it. */
+/** Returns false when another process is counting the slice. */
 async function refreshSlice(pool: pg.Pool, slice: DirtySlice): Promise<boolean> {
   return inTransaction(
     pool,
     async (tx) => {
       if (!(await lockSlice(tx, slice))) return false;
-      // A slice is little among much: reading all days to count one would cost the more the older the app is.
+      // A slice is a small part of its tables: reading all days to count one would cost more the older the app is.
       await preferIndexes(tx);
       await preferHashes(tx);
       await replaceSlice(tx, slice);
-      // Last, so that apply, which marks the same row, waits for no more than the commit.
+      // Last, so that apply, which marks the same row, waits only for the commit.
       await markRefreshed(tx, slice);
       return true;
     },

@@ -142,7 +142,7 @@ test("costs in another currency become the app's by its rate, exactly; without a
   const both = { kind: "range", fromDay: YESTERDAY, toDay: TODAY } as const;
   const pulled = await stage.pull(own, both);
   expect(pulled).toMatchObject({ days: 0, rows: 0 });
-  expect(pulled.error).toBe(`There is no rate from USD to CNY: nothing of ${YESTERDAY}, ${TODAY} was taken in.`);
+  expect(pulled.error).toBe(`There is no rate from USD to CNY: nothing was stored for ${YESTERDAY}, ${TODAY}.`);
   expect(await costE4("ad_platform = 'asa'")).toBe(0);
   expect((await stage.stored(own)).lastError).toBe(pulled.error);
   expect(await stage.pulls(app)).toEqual([]);
@@ -191,10 +191,10 @@ test("a day that has not begun in the platform's zone takes no other day along",
 
 test("an account of no advertiser, or of a platform that tells nobody, says so", async () => {
   const nobody = await stage.account(app, ACCESS.tencent(tencent), { advertiserId: "" });
-  expect((await stage.pull(nobody, ONE)).error).toMatch(/names no advertiser/);
+  expect((await stage.pull(nobody, ONE)).error).toMatch(/no advertiser_id/);
   const vivo = await stage.account(app, { ...ACCESS.tencent(tencent), adPlatform: "vivo" });
-  expect((await stage.pull(vivo, ONE)).error).toMatch(/^vivo tells nobody/);
-  expect((await stage.stored(vivo)).lastError).toMatch(/^vivo tells nobody/);
+  expect((await stage.pull(vivo, ONE)).error).toMatch(/^Costs cannot be pulled from vivo/);
+  expect((await stage.stored(vivo)).lastError).toMatch(/^Costs cannot be pulled from vivo/);
 });
 
 test("an address that is none, and a token that no header can hold, are the account's own errors", async () => {

@@ -93,11 +93,11 @@ test("a command says how far each account is", async () => {
 });
 
 test.each([
-  [["--from", TODAY], /belong together/],
-  [["--from", TODAY, "--to", "2020-01-01"], /lies before/],
+  [["--from", TODAY], /both from and to/],
+  [["--from", TODAY, "--to", "2020-01-01"], /to is before from/],
   [["--from", TODAY, "--to", "2999-01-01"], /in the future/],
   [["--from", "2020-01-01", "--to", TODAY], /At most 366 days/],
-  [["--platform", "kuaishou"], /no such account/],
+  [["--platform", "kuaishou"], /no matching account/],
 ])("a pull of %j is refused", async (options, reason) => {
   expectFailure(await cli(server.dataDir, ["cost", "pull", "--app", String(app.appId), ...options]), reason);
 });
@@ -144,11 +144,15 @@ describe("a pull in the background", () => {
     engine.fail = () => "hang";
     dataOf(await begin(), costPullAnswer);
     await eventually(() => expect(engine.calls).toBeGreaterThan(before[1]));
-    expect(await begin()).toMatchObject({ status: 503, code: 5003, msg: "Costs are being pulled; try again." });
+    expect(await begin()).toMatchObject({
+      status: 503,
+      code: 5003,
+      msg: "Costs of this app are already being pulled; try again later.",
+    });
     expect(await admin().post("cost/pull/stop", { app_id: app.appId })).toMatchObject({ code: 0 });
     await eventually(async () => expect((await last()).pull.state).toBe("stopped"));
     engine.fail = () => undefined;
-    expect((await last()).pull.accounts).toMatchObject([{ error: "It was stopped." }]);
+    expect((await last()).pull.accounts).toMatchObject([{ error: "The pull was stopped." }]);
     expect(await costRows()).toBe(before[0]);
     const { accounts } = (await admin().get("cost/status", { app_id: app.appId })).data;
     expect(accounts.map(({ failures, error }: any) => [failures, error])).toEqual([
@@ -157,7 +161,7 @@ describe("a pull in the background", () => {
     ]);
     expect(await admin().post("cost/pull/stop", { app_id: app.appId })).toMatchObject({
       code: 1004,
-      msg: "No costs are being pulled.",
+      msg: "No costs of this app are being pulled.",
     });
   });
 

@@ -175,7 +175,7 @@ test("two processes never pull the same account at once", async () => {
   tencent.fail = (call) => (call === 1 ? "hang" : undefined);
   await one.turn();
   await eventually(() => expect(tencent.calls).toBe(1));
-  expect(await two.pull([account], ONE)).toMatchObject([{ days: 0, error: "It is being pulled right now." }]);
+  expect(await two.pull([account], ONE)).toMatchObject([{ days: 0, error: "The account is already being pulled." }]);
   await two.turn();
   await two.settled();
   expect(tencent.calls).toBe(1);

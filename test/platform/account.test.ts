@@ -17,7 +17,9 @@ test("accounts are at the platforms that can be told or asked, by any of their n
   expect(ACCOUNT_PLATFORMS).toHaveLength(10);
   expect(readAccountPlatform("gdt")).toBe("tencent");
   expect(readAccountPlatform("Apple")).toBe("asa");
-  expect(() => readAccountPlatform("tiktok")).toThrow(/^There are no accounts at "tiktok": only at tencent, /);
+  expect(() => readAccountPlatform("tiktok")).toThrow(
+    /^There are no accounts at "tiktok"; platforms with accounts are tencent, /,
+  );
 });
 
 test.each(ACCOUNT_PLATFORMS)("the fields of %s have one name each, and secrets have no fallback", (platform) => {
@@ -51,23 +53,27 @@ test("settings and secrets, switches and the rate are read", () => {
 
 describe("refused", () => {
   test.each<[string, object, RegExp]>([
-    ["vivo", { settings: { uri: "x" } }, /^An account at vivo has no "uri"; it has access_token, .*repeats\.$/],
-    ["vivo", { secrets: { constructor: "x" } }, /^An account at vivo has no "constructor"/],
+    [
+      "vivo",
+      { settings: { uri: "x" } },
+      /^An account at vivo has no field "uri"; its fields are access_token, .*repeats\.$/,
+    ],
+    ["vivo", { secrets: { constructor: "x" } }, /^An account at vivo has no field "constructor"/],
     ["vivo", { settings: { access_token: "t" } }, /^access_token is a secret/],
-    ["vivo", { secrets: { src_id: "s" } }, /^src_id is no secret/],
+    ["vivo", { secrets: { src_id: "s" } }, /^src_id is not a secret/],
     ["vivo", { settings: { repeats: "on" } }, /^repeats must be yes or no/],
     ["vivo", { settings: { token_url: "vivo.com" } }, /^token_url must be an address/],
     ["vivo", { settings: { codes: "[1]" } }, /^codes must be a JSON object/],
     ["baidu", { settings: { codes_app: '{"paid":"1"}' } }, /^codes_app: "paid" is not an event type/],
     ["vivo", { secrets: { access_token: "t".repeat(20_000) } }, /^access_token must be a text of at most/],
-    ["vivo", { costs: "on" }, /^vivo cannot be asked/],
-    ["asa", { postbacks: "on" }, /^asa takes no postbacks/],
+    ["vivo", { costs: "on" }, /^Costs cannot be pulled from vivo/],
+    ["asa", { postbacks: "on" }, /^asa does not accept postbacks/],
     ["vivo", { postbacks: "yes" }, /^postbacks must be on or off/],
     ["vivo", { rate: "10001" }, /^rate must be/],
     ["vivo", { rate: "1.5" }, /^rate must be/],
-    ["tencent", { settings: { callback_hosts: "*.e.qq.com" } }, /^callback_hosts must be whole names/],
-    ["tencent", { settings: { callback_hosts: "api.e.qq.com:99999" } }, /^callback_hosts must be whole names/],
-    ["tencent", { settings: { callback_hosts: "https://api.e.qq.com" } }, /^callback_hosts must be whole names/],
+    ["tencent", { settings: { callback_hosts: "*.e.qq.com" } }, /^callback_hosts must be full host names/],
+    ["tencent", { settings: { callback_hosts: "api.e.qq.com:99999" } }, /^callback_hosts must be full host names/],
+    ["tencent", { settings: { callback_hosts: "https://api.e.qq.com" } }, /^callback_hosts must be full host names/],
   ])("%s %j", (platform, given, sentence) => {
     expect(() => readAccount(platform, given)).toThrow(sentence);
   });

@@ -219,12 +219,12 @@ describe("a token that has run out", () => {
     const worker = stage.worker();
     await stage.send(worker);
     expect(tencent.calls - before).toBe(3);
-    expect((await stored()).lastError).toMatch(/^Also with a new token/);
+    expect((await stored()).lastError).toMatch(/^Refused with a new token as well/);
     for (const _ of BACK_OFF_MS) {
       await later();
       await stage.send(worker);
     }
-    const reason = expect.stringMatching(/^Given up after \d+ attempts. Also with a new token/);
+    const reason = expect.stringMatching(/^Given up after \d+ attempts. Refused with a new token as well/);
     expect(await stage.postbacks()).toMatchObject([{ status: 2, reason }]);
   });
 

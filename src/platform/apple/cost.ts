@@ -12,21 +12,21 @@ const PAGE_ROWS = 100;
 /**
  * Apple Ads Platform API 1.0. A report must name its campaign, so:
  *
- *   campaigns ──▶ campaign's days ──▶ its ads, page by page ──▶ what is left
+ *   campaigns ──▶ campaign's days ──▶ its ads, page by page ──▶ the rest
  *
- * What a campaign spent beyond its ads (ads that are gone, or a campaign that has none) is a row without an ad. That row
- * comes for each day on which the campaign has numbers, nought included: it replaces what an earlier pull left there.
+ * The rest is what a campaign spent beyond its ads (deleted ads, or a campaign without ads): a row without an ad. It is
+ * written for each day on which the campaign has numbers, even zero, so that it replaces the rest of an earlier pull.
  */
 export const appleCosts: CostConnector = {
   fields: [
     { name: "base_url", hint: "Address of the Apple Ads Platform API", fallback: "https://api.ads.apple.com/v1" },
     { name: "token_url", hint: "Address for tokens", fallback: "https://appleid.apple.com/auth/oauth2/token" },
-    { name: "ad_account_id", hint: "Ad account, where it is another number than the orgId of users", fallback: "" },
+    { name: "ad_account_id", hint: "Ad account, if its number differs from the users' orgId", fallback: "" },
     { name: "client_id", hint: "Client id of the API user", fallback: "" },
     { name: "team_id", hint: "Team id of the API user", fallback: "" },
     { name: "key_id", hint: "Id of the key", fallback: "" },
     { name: "private_key", hint: "Private key (PEM, P-256)", fallback: "", isSecret: true },
-    { name: "access_token", hint: "Access token; had anew with the key", fallback: "", isSecret: true },
+    { name: "access_token", hint: "Access token; renewed with the key", fallback: "", isSecret: true },
     { name: "time_zone", hint: "Zone of the days: ORTZ (the account's) or UTC", fallback: "ORTZ" },
   ],
   // Reports by days reach back 90 days.
@@ -54,7 +54,7 @@ const ENVELOPE: Envelope = {
     const message = [textOf(objectOf(error).message), textOf(detail?.message)].filter((part) => part !== "").join(" ");
     return { code: textOf(objectOf(error).code) || "an error", message };
   },
-  // Apple says it by the HTTP status: 401 for the token, 429 for too many calls.
+  // Apple uses the HTTP status: 401 for the token, 429 for too many calls.
   kindOf: () => undefined,
 };
 
@@ -113,7 +113,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 
 function readCampaigns(question: CostQuestion, body: JsonObject): CostPage {
   const list = objectsOf(body.result);
-  // Campaigns on Apple Maps have reports of their own, and bring no users.
+  // Campaigns on Apple Maps have separate reports and bring no users.
   const campaigns = list.filter(({ promotedObjectType }) => (promotedObjectType ?? "APPSTORE_APP") === "APPSTORE_APP");
   const ids = [...new Set(campaigns.map(({ id }) => cleanId(id)))].filter((id) => id !== "");
   const { from = "", to = "" } = question;
@@ -139,7 +139,7 @@ function readAds(question: CostQuestion, body: JsonObject): CostPage {
   const read = daysOf(rows, question);
   if (read.kind !== "costs") return read;
   const names = namesOf(rows.map(({ metadata }) => ({ level: "ad", ...nameIn(objectOf(metadata)) })));
-  // What Apple says of no ad is the campaign's own, and stays in what is left.
+  // Rows without an ad belong to the campaign itself and stay in the rest.
   const costs = read.costs.filter(({ aid }) => aid !== "");
   const left = leftAfter(leftOf(question), costs);
   const [more] = nextOffset(question, rows.length, body);
@@ -148,7 +148,7 @@ function readAds(question: CostQuestion, body: JsonObject): CostPage {
     : { kind: "page", costs: [...costs, ...left], names, next: [] };
 }
 
-/** Without a total, a page that is full may have another one behind it. */
+/** The question for the next page, if any. Without a total, a full page may be followed by another. */
 function nextOffset(question: CostQuestion, count: number, body: JsonObject): CostQuestion[] {
   const pagination = objectOf(body.pagination);
   const until = Number(question.offset) + count;
@@ -161,11 +161,11 @@ function nameIn(row: JsonObject) {
   return { id: row.id, name: row.name, status: row.deleted === true ? "DELETED" : (row.displayStatus ?? row.status) };
 }
 
-/** The days of a report's rows: of ads in `ads`, else of the campaign itself. */
+/** The costs by day in a report's rows: of ads for the list `ads`, else of the campaign itself. */
 function daysOf(rows: readonly JsonObject[], question: CostQuestion): Costs {
   const currencies = new Set<string>();
   const days = rows.flatMap((row) => {
-    // A row that lacks its days fails as one that cannot be read; its total belongs to no day.
+    // A row without days fails as unreadable: its total belongs to no day.
     const metrics = Array.isArray(row.granularMetrics) ? objectsOf(row.granularMetrics) : [{} as JsonObject];
     return metrics.map((metric) => {
       const spend = objectOf(metric.localSpend);
@@ -185,7 +185,7 @@ function daysOf(rows: readonly JsonObject[], question: CostQuestion): Costs {
   return costsOf(days, { platform: ENVELOPE.platform, money: { unitDecimals: 0, currency } });
 }
 
-/** What a campaign has beyond the ads seen so far, as a text: questions are plain. */
+/** The campaign's rest beyond the ads seen so far, as a text, because questions hold only texts and numbers. */
 function leftText(costs: readonly PulledCost[]): string {
   return JSON.stringify(costs.map(({ day, impressions, clicks, costE4 }) => [day, impressions, clicks, costE4]));
 }
@@ -196,7 +196,9 @@ function leftOf({ left, campaign, currency }: CostQuestion): PulledCost[] {
   return days.map(([day, impressions, clicks, costE4]) => ({ day, ...own, impressions, clicks, costE4 }));
 }
 
-/** The ads' report is the younger one and can be ahead of the campaign's: then nothing is left, not less. */
+/**
+ * The rest after subtracting the ads, never below zero: the ads' report is newer and can be ahead of the campaign's.
+ */
 function leftAfter(left: readonly PulledCost[], ads: readonly PulledCost[]): PulledCost[] {
   return left.map((own) => {
     const sum = (key: "impressions" | "clicks" | "costE4") =>

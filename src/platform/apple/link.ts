@@ -1,6 +1,6 @@
 import { PLAIN, type Platform } from "../platform.ts";
 
-/** Apple Search Ads: no links. The payload of the AdServices attribution comes with the registration, or by its token. */
+/** Apple Search Ads has no links. The AdServices payload comes with the registration, or is fetched with its token. */
 export const apple: Platform = {
   ...PLAIN,
   name: "asa",
@@ -31,7 +31,7 @@ export const apple: Platform = {
 
 const DATE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z$/;
 
-/** When the ad was tapped or seen: only the detailed payload tells. */
+/** When the ad was tapped or seen, which only the detailed payload contains. */
 export function appleTouchedAtMs(field: (name: string) => string): number | null {
   const dates = [field("clickDate"), field("impressionDate")].filter((date) => DATE.test(date));
   return dates.map((date) => Date.parse(date)).find((ms) => !Number.isNaN(ms)) ?? null;

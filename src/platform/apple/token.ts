@@ -4,10 +4,10 @@ import { type Envelope, textOf } from "../connector/reply.ts";
 import { tokenAnswerOf } from "../connector/token.ts";
 
 const AUDIENCE = "https://appleid.apple.com";
-/** Apple would take half a year; one is made for each call, and used at once. */
+/** Apple accepts up to half a year, but a secret is made for each call and used at once. */
 const LIFE_S = 3_600;
 
-/** A token lasts an hour and is had with the account's own key: there is no refresh token. */
+/** A token lasts an hour and is requested with the account's own key: there is no refresh token. */
 export const appleTokens: TokenFlow = {
   request: ({ account, nowMs }) => {
     const secret = clientSecretOf(account, Math.floor(nowMs / 1_000));
@@ -55,7 +55,7 @@ function keyOf(pem: string): KeyObject | undefined {
     const key = createPrivateKey(pem.replaceAll("\\n", "\n"));
     return key.asymmetricKeyDetails?.namedCurve === "prime256v1" ? key : undefined;
   } catch {
-    // What cannot be read as a key lacks one.
+    // An unreadable key counts as missing.
     return undefined;
   }
 }

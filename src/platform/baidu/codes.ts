@@ -1,6 +1,6 @@
 import type { Codes } from "../connector/codes.ts";
 
-/** `newType` of the upload by bd_vid. */
+/** Values of `newType` for uploads by bd_vid. */
 export const BAIDU_CODES: Codes = {
   activate: "4",
   register: "25",
@@ -30,7 +30,7 @@ export const BAIDU_CODES: Codes = {
   action_valid: null,
 };
 
-/** `a_type` of an app's callback; behind a colon the figure by which a key action is measured. */
+/** Values of `a_type` for an app's callback; after a colon, the figure by which a key action is measured. */
 export const BAIDU_APP_CODES: Codes = {
   activate: "activate",
   register: "register",

@@ -19,7 +19,7 @@ import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
 
-/** A campaign is the plan, an adgroup the ad. The one report tells costs, names and statuses. */
+/** A campaign is the plan, an adgroup the ad. One report contains costs, names and statuses. */
 export const baiduCosts: CostConnector = {
   fields: [
     { name: "base_url", hint: "Address of the Marketing API", fallback: "https://api.baidu.com" },
@@ -32,7 +32,7 @@ export const baiduCosts: CostConnector = {
     costUnitField("yuan"),
     CURRENCY_FIELD,
   ],
-  // It would take two years; a page that fails is asked again with all that belongs to it, so less at once is better.
+  // Baidu accepts two years, but a failed page means asking for the whole range again, so smaller ranges are better.
   daysMax: 90,
   start: ({ fromDay, toDay }) => [{ list: "report", from: fromDay, to: toDay, row: 0 }],
   tellsCosts: isReport,
@@ -65,10 +65,10 @@ export const baiduCosts: CostConnector = {
   },
 };
 
-/** Busy, too many calls, or shut out for a while. */
+/** Codes for busy, too many calls, or temporarily blocked. */
 const BUSY = ["405", "421", "502", "800", "801", "802"];
 
-/** In the header 0 is success, 1 and 2 are failures in part and in whole, 3 is a fault of the system. */
+/** Status in the header: 0 success, 1 partial failure, 2 failure, 3 system error. */
 const ENVELOPE: Envelope = {
   platform: "Baidu",
   outcome: (body) => {
@@ -120,7 +120,7 @@ function request(question: CostQuestion, { account }: CallContext): HttpRequest 
 
 function readReport(question: CostQuestion, body: JsonObject, { account }: CallContext): CostPage {
   const { data } = objectOf(body.body);
-  // The one report stands in a list.
+  // The single report comes in a list.
   const report = Array.isArray(data) ? objectOf(data[0]) : objectOf(data);
   const list = objectsOf(report.rows);
   const rows = list.map((row) => ({

@@ -35,7 +35,7 @@ export const baidu: Platform = {
     ["model", "__DEVICE_INFO__"],
     ["ip", "__IP__"],
     ["ua", "__UA__"],
-    // Baidu signs what stands before it.
+    // Last, because Baidu signs everything before it.
     ["sign", "__SIGN__"],
   ],
   impression: undefined,

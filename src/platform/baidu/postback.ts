@@ -33,7 +33,7 @@ const FIELDS: readonly AccountField[] = [
     fallback: "https://ocpc.baidu.com/ocpcapi/api/uploadConvertData",
   },
   { name: "akey", hint: "The key that signs callbacks, for app.", fallback: "", isSecret: true },
-  { name: "join_type_name", hint: "What the parameter of the matched id is called, for app.", fallback: "join_type" },
+  { name: "join_type_name", hint: "Name of the parameter for the matched id, for app.", fallback: "join_type" },
   callbackHostsField("als.baidu.com,ocpc.baidu.com"),
   CODES_FIELD,
   { ...CODES_FIELD, name: "codes_app", hint: 'As codes, for app: {"key_active":"key_action"}.' },
@@ -49,7 +49,7 @@ function prepare(conversion: Conversion, context: CallContext): Prepared {
     case "app":
       return byCallback(conversion, context);
     default:
-      return skip("The account's `route` is none of auto, bd_vid and app.");
+      return skip("The account's `route` must be auto, bd_vid or app.");
   }
 }
 
@@ -64,14 +64,14 @@ function byBdVid(conversion: Conversion, { account }: CallContext): Prepared {
   const { eventType, atMs, cents, dedupeId, adData } = conversion;
   const code = codeOf(eventType, BAIDU_CODES, account("codes"));
   if (code.kind === "skip") return code;
-  if (!/^\d+$/.test(code.code)) return skip("Baidu's codes for bd_vid are whole numbers.");
+  if (!/^\d+$/.test(code.code)) return skip("Baidu's codes for bd_vid must be whole numbers.");
   const lacking = lack(account, ["token", "page"]);
   if (lacking) return lacking;
   const bdVid = fieldsOf(adData)("bd_vid");
   if (bdVid === "") return skip("The touch brought neither a callback nor a bd_vid.");
   const logidUrl = withQuery(account("page"), { bd_vid: bdVid });
   if (logidUrl.length > PAGE_LENGTH_MAX)
-    return skip(`The page with its bd_vid has over ${PAGE_LENGTH_MAX} characters.`);
+    return skip(`The page with its bd_vid is longer than ${PAGE_LENGTH_MAX} characters.`);
   const item = {
     logidUrl,
     newType: Number(code.code),
@@ -101,7 +101,7 @@ function imeiMd5Of({ user, adData }: Conversion): string {
 const TYPE_MACRO = /(?:\{\{|%7B%7B)ATYPE(?:\}\}|%7D%7D)/gi;
 const VALUE_MACRO = /(?:\{\{|%7B%7B)AVALUE(?:\}\}|%7D%7D)/gi;
 
-/** `key_action:2` is a key action that is measured by Baidu's second figure, the revenue of a user. */
+/** `key_action:2` is a key action measured by Baidu's second figure, the revenue of a user. */
 function byCallback(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
   const { eventType, atMs, cents, adData } = conversion;
   const code = codeOf(eventType, BAIDU_APP_CODES, account("codes_app"));
@@ -118,18 +118,18 @@ function byCallback(conversion: Conversion, { account, nowMs }: CallContext): Pr
   const unsigned = withQuery(filled, {
     a_type: has("a_type") ? "" : type,
     a_value: has("a_value") ? "" : value,
-    // Baidu refuses a time that is still to come, and a client's clock can be ahead.
+    // Baidu refuses a time in the future, and a client's clock can be ahead.
     a_time: secondsOf(Math.min(atMs, nowMs)),
     [account("join_type_name")]: joinTypeOf(conversion),
     action_type: isMeasured ? figure : "",
     action_value: isMeasured ? value : "",
   });
-  // The sign is over the address as it goes out, which a URL parser may write otherwise than it was delivered.
+  // The sign covers the address as sent, which a URL parser may write differently from the delivered one.
   const url = new URL(unsigned).href;
   return { kind: "request", dedupes: false, request: get(`${url}&sign=${md5(url + account("akey"))}`) };
 }
 
-/** The id that touch and user provably share, in Baidu's own order; else what else the touch can be found by. */
+/** The id that touch and user provably share, in Baidu's order of preference; else bd_vid or the address. */
 function joinTypeOf(conversion: Conversion): string {
   const field = fieldsOf(conversion.adData);
   const { device } = conversion.user;
@@ -147,7 +147,7 @@ const JOIN_IDS = ["oaid", "imei", "android_id", "idfa"] as const;
 
 const CALLBACK_KINDS: Kinds = {
   "0": "accepted",
-  // Sign, data, type or value, akey, search id, join type, time: none of them changes by itself.
+  // Wrong sign, data, type or value, akey, search id, join type or time: a retry would not help.
   "100": "permanent",
   "101": "permanent",
   "102": "permanent",
@@ -157,7 +157,7 @@ const CALLBACK_KINDS: Kinds = {
   "110": "permanent",
 };
 
-/** One conversion is sent at a time, so that "partly failed" is about this one. */
+/** Conversions are sent one at a time, so "partly failed" means this one. */
 const UPLOAD_KINDS: Kinds = { "0": "accepted", "1": "permanent", "2": "permanent", "3": "token", "4": "retry" };
 
 function read(reply: HttpReply): ReplyVerdict {

@@ -7,13 +7,13 @@ import { encoded, jsonPost, withQuery } from "../connector/request.ts";
 import type { Answer } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
-/** The gateway for WeChat mini-games that are advertised on Ocean Engine: it knows users by their open id. */
+/** The gateway for WeChat mini-games advertised on Ocean Engine, which identifies users by their open id. */
 export const CLUE_FIELDS: readonly AccountField[] = [
   { name: "gateway_id", hint: "The gateway for WeChat mini-games, from the console.", fallback: "" },
   { name: "gateway_token", hint: "The gateway's token.", fallback: "", isSecret: true },
   {
     name: "clue_url",
-    hint: "Address of the gateway; its id is put behind it.",
+    hint: "Address of the gateway; its id is appended.",
     fallback: "https://clue.oceanengine.com/outer/wechat/applet/token/",
   },
 ];
@@ -47,8 +47,8 @@ export function byClueGateway(conversion: Conversion, context: CallContext, code
 }
 
 /**
- * Nobody documents which status says yes, only that there is one. The usual ones are taken for it, and any other is
- * final: the gateway does not dedupe, so that to try again could count twice.
+ * The documentation mentions a status but not which value means success. The usual ones count as success, and any other
+ * is final: the gateway does not dedupe, so a retry could count twice.
  */
 export function readClueReply(body: JsonObject): Answer {
   const [code, text] = [cleanValue(body.status), cleanValue(body.message)];

@@ -1,6 +1,6 @@
 import type { Codes } from "../connector/codes.ts";
 
-/** The event manager's names. Retention beyond the next day has none, nor has the creation of a role. */
+/** The event manager's names. Retention beyond the next day and the creation of a role have none. */
 export const BYTEDANCE_CODES: Codes = {
   activate: "active",
   register: "active_register",
@@ -30,7 +30,7 @@ export const BYTEDANCE_CODES: Codes = {
   action_valid: null,
 };
 
-/** Numbers of the older interface, which the gateway for WeChat mini-games takes too. */
+/** Numbers of the older interface, which the gateway for WeChat mini-games also accepts. */
 export const BYTEDANCE_V1_CODES: Codes = {
   activate: "0",
   register: "1",

@@ -9,12 +9,12 @@ import { get, idJson, jsonTextPost, objectJson } from "../connector/request.ts";
 import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
-/** The lists of projects and promotions have no larger pages. */
+/** The largest page of the lists of projects and promotions. */
 const IDS_AT_ONCE = 10;
 
 /**
- * Ocean Engine: a project is the plan, a promotion the ad. Names come with the report; statuses are asked for what cost
- * something, because an account's whole lists would be hundreds of pages of ten.
+ * Ocean Engine: a project is the plan, a promotion the ad. Names come with the report. Statuses are requested only for
+ * plans and ads with costs, because an account's whole lists would be hundreds of pages of ten.
  */
 export const bytedanceCosts: CostConnector = {
   fields: [
@@ -66,7 +66,7 @@ const BAD_TOKEN = ["40102", "40104", "40105"];
 const ENVELOPE: Envelope = {
   platform: "Ocean Engine",
   outcome: codeOutcome,
-  // The fifty thousands are its own faults.
+  // Codes from 50000 are the platform's own errors.
   kindOf: ({ code }) =>
     BUSY.includes(code) || /^5\d{4}$/.test(code) ? "retry" : BAD_TOKEN.includes(code) ? "token" : undefined,
 };
@@ -96,7 +96,7 @@ function parameters(question: CostQuestion, advertiserId: string): Record<string
       data_topic: "BASIC_DATA",
       dimensions: JSON.stringify(DIMENSIONS),
       metrics: JSON.stringify(METRICS),
-      // Both must be there, and lists, also when there is nothing to say.
+      // Both are required as lists, even when empty.
       filters: "[]",
       order_by: "[]",
       start_time: `${question.from} 00:00:00`,

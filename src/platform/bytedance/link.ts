@@ -2,7 +2,7 @@ import type { Field } from "../../domain/attribution/touch-key.ts";
 import { cleanId } from "../../domain/user/identity.ts";
 import { PLAIN, type Platform } from "../platform.ts";
 
-/** Apps of the family that mini-games run in, by the id that they pass as `aid`: read in public clients of each. */
+/** ByteDance apps that host mini-games, by the id that they pass as `aid`, as found in their public clients. */
 export const HOST_APPS: ReadonlyMap<string, string> = new Map([
   ["13", "Toutiao"],
   ["32", "Xigua"],
@@ -32,7 +32,7 @@ export const bytedance: Platform = {
   },
   readIds: (field) => ({
     advertiserId: field("advertiser_id"),
-    // A 1.0 ad has no project: some write 0 for it.
+    // A 1.0 ad has no project; some senders write 0.
     gid: cleanId(field("project_id")) || field("campaign_id"),
     aid: cleanId(field("promotion_id")) || field("ad_id") || adNotHostApp(field),
     cid: field("cid") || field("creative_id"),
@@ -114,15 +114,15 @@ export const bytedance: Platform = {
   ],
 };
 
-/** A Douyin mini-game, which is opened with a `clickid`, has the host app there. */
+/** The ad in `aid`, unless it is the host app, as in a Douyin mini-game, which is opened with a `clickid`. */
 function adNotHostApp(field: Field): string {
   return field("clickid") !== "" || HOST_APPS.has(field("aid")) ? "" : field("aid");
 }
 
 /**
- * No document says that the click id of a launch query is the link's callback parameter letter by letter, and queries were
- * seen that hold two texts for one click. Both sides also carry the id of the request: likely the same, seen in one query.
- * One request can bring several ads, so the ad belongs to the key.
+ * No document says that the click id of a launch query equals the link's callback parameter, and some queries hold two
+ * different texts for one click. Both sides also carry a request id, which is likely the same (seen in one query). One
+ * request can bring several ads, so the ad is part of the key.
  */
 function requestKey(requestId: string, { aid }: { aid: string }): string {
   const [request, ad] = [cleanId(requestId), cleanId(aid)];

@@ -35,7 +35,7 @@ export const bytedancePostback: PostbackConnector = { fields: FIELDS, prepare, r
 
 function prepare(conversion: Conversion, context: CallContext): Prepared {
   const route = routeOf(conversion, context);
-  if (!["v2", "v1", "clue"].includes(route)) return skip("The account's `route` is none of auto, v2, v1 and clue.");
+  if (!["v2", "v1", "clue"].includes(route)) return skip("The account's `route` must be auto, v2, v1 or clue.");
   const { account } = context;
   const code =
     route === "v2"
@@ -54,7 +54,9 @@ function routeOf(conversion: Conversion, { account }: CallContext): string {
   return hasClueGateway(conversion, account) ? "clue" : "v2";
 }
 
-/** A mini-game of the platform's own apps is opened with a `clickid`: that is its callback, also where a link was called. */
+/**
+ * A mini-game in the platform's own apps is opened with a `clickid`, which is its callback, even if a link was called.
+ */
 function callbackOf({ adData }: Conversion): string {
   const field = fieldsOf(adData);
   return field("clickid") || callbackToken(field("callback")) || field("click_id");
@@ -109,7 +111,7 @@ function v1Request({ conversion, code, callback, url }: Call) {
   );
 }
 
-/** What 128 says is not documented; the platform's own library does not take it for an error. */
+/** The meaning of 128 is not documented; the platform's own library does not treat it as an error. */
 const KINDS: Kinds = { "0": "accepted", "128": "accepted" };
 
 function read(reply: HttpReply): ReplyVerdict {

@@ -6,7 +6,7 @@ export const CALLBACK_HOSTS = "callback_hosts";
 export function callbackHostsField(hosts: string): AccountField {
   return {
     name: CALLBACK_HOSTS,
-    hint: "Hosts that a delivered callback may lead to, each by its whole name, separated by commas.",
+    hint: "Hosts that a delivered callback may lead to: full names, separated by commas.",
     fallback: hosts,
   };
 }
@@ -14,7 +14,7 @@ export function callbackHostsField(hosts: string): AccountField {
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const ENCODED = /^https?%3a/i;
 
-/** Whether a callback is a whole address; else it is a token. */
+/** Whether a callback is a whole address rather than a token. */
 export function isAddress(callback: string): boolean {
   return SCHEME.test(callback) || ENCODED.test(callback);
 }
@@ -30,9 +30,9 @@ export function hostsOf(text: string): string[] {
 }
 
 /**
- * The delivered address, as it is. Anyone can call a monitoring link, and so put any address there: unless its host is
- * one of the platform's, a forged click would make the server call whatever its sender likes. Each host counts by its
- * whole name: among the subdomains of a large company are some that answer to other people.
+ * The delivered address, unchanged. Anyone can call a monitoring link with any address in it, so only the platform's
+ * hosts are allowed: otherwise a forged click could make the server call any address. Hosts must match by their full
+ * name, because some subdomains of a large company belong to other people.
  */
 export function addressOf({ callback, hosts }: { callback: string; hosts: string }): Address {
   if (callback === "") return skip("The touch brought no callback.");
@@ -48,7 +48,7 @@ export function addressOf({ callback, hosts }: { callback: string; hosts: string
     : skip("The callback's host is not one of the platform's.");
 }
 
-/** Some deliver the address still encoded. */
+/** Decodes a callback address, which some platforms deliver still encoded. */
 function decoded(callback: string): string {
   if (!ENCODED.test(callback)) return callback;
   try {
@@ -58,7 +58,7 @@ function decoded(callback: string): string {
   }
 }
 
-/** The token alone, also where it came as a whole address with the token in it. */
+/** The token alone, even when it came inside a whole address. */
 export function callbackToken(callback: string): string {
   const text = decoded(callback);
   if (!SCHEME.test(text) || !URL.canParse(text)) return text;

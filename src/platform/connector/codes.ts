@@ -3,22 +3,22 @@ import type { PostbackEventType } from "../../domain/postback/postback.ts";
 import type { AccountField } from "./connector.ts";
 import { type Skip, skip } from "./prepared.ts";
 
-/** What a platform calls each event type; null: it has no word for it. */
+/** A platform's code for each event type; null when it has none. */
 export type Codes = Readonly<Record<PostbackEventType, string | null>>;
 
-/** Which code fits is a choice that nobody documents, so each one can be changed for an account. */
+/** The choice of code is not documented by the platforms, so each one can be changed per account. */
 export const CODES_FIELD: AccountField = {
   name: "codes",
-  hint: 'Other codes for single event types, as JSON: {"key_active":"CUSTOM"}. An empty text: none.',
+  hint: 'Other codes for single event types, as JSON: {"key_active":"CUSTOM"}. An empty text means no code.',
   fallback: "",
 };
 
 export type Code = { kind: "code"; code: string } | Skip;
 
-/** The account's own code, else the table's. `own` is the text of the account's field. */
+/** The account's own code, else the one in the table. `own` is the text of the account's field. */
 export function codeOf(eventType: PostbackEventType, codes: Codes, own: string): Code {
   const changes = own === "" ? new Map<string, string>() : changesIn(own);
-  if (!changes) return skip("The account's `codes` are not a JSON object of texts.");
+  if (!changes) return skip("The account's `codes` must be a JSON object of texts.");
   const code = changes.get(eventType) ?? codes[eventType] ?? "";
   return code === "" ? skip(`The platform has no code for ${eventType}.`) : { kind: "code", code };
 }

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../domain/json.ts";
 import type { PostbackEventType } from "../../domain/postback/postback.ts";
 import type { Device } from "../../domain/user/device.ts";
 
-/** A call to a platform as data: building it sends nothing. */
+/** A call to a platform, as plain data. */
 export type HttpRequest = {
   method: "GET" | "POST";
   url: string;
@@ -13,43 +13,44 @@ export type HttpRequest = {
 
 export type HttpReply = { status: number; body: string };
 
-/** One thing that an account at a platform can be told, such as a key or an address. */
+/** A field of an account at a platform, such as a key or an address. */
 export type AccountField = {
   name: string;
   hint: string;
-  /** Holds where nothing is set; a field whose fallback is empty and which is needed says so in `prepare`. */
+  /** The value used when nothing is set. `prepare` reports required fields that have neither. */
   fallback: string;
   /** Encrypted at rest, never shown. */
   isSecret?: true;
 };
 
-/** An account's own values over the fallbacks; the empty text for what neither has. */
+/** Reads a field: the account's value, else the fallback, else the empty text. */
 export type AccountSettings = (name: string) => string;
 
-/** What the outside world lends to a pure function. */
+/** The inputs from outside that the pure functions of a connector need. */
 export type CallContext = {
   account: AccountSettings;
-  nowMs: number /** 32 hex digits, new for each call. */;
+  nowMs: number;
+  /** 32 hex digits, new for each call. */
   nonce: string;
 };
 
 /**
- * How a platform answered. `retry`: the same again later. `permanent`: it will never take this one. `token`: with
- * another access token it may.
+ * How a platform answered. `retry`: send the same again later. `permanent`: it will never accept this one. `token`: it
+ * may accept it with another access token.
  */
 export type ReplyVerdict = { kind: "accepted" } | { kind: "retry" | "permanent" | "token"; reason: string };
 
-/** What a platform is to be told: one moment of one user that its ad brought. */
+/** A conversion to report to a platform: one moment of one user that its ad brought. */
 export type Conversion = {
   eventType: PostbackEventType;
   atMs: number;
-  /** Money to tell, in cents; null: none is told. */
+  /** The amount to report, in cents, or null for none. */
   cents: number | null;
-  /** Names this conversion in every attempt, 32 hex digits: platforms that dedupe know it again by that. */
+  /** The same 32 hex digits in every attempt, by which platforms that dedupe recognise the conversion. */
   dedupeId: string;
-  /** The order's trace_id; the empty text where it is not about an order. */
+  /** The order's trace_id, or the empty text when the conversion is not an order. */
   orderId: string;
-  /** The touch that won, in the words of the platform's own ad_data (see `adData` in the platform's file). */
+  /** The touch that won, with the field names of the platform's own ad_data (see `adData` in the platform's file). */
   adData: JsonObject;
   touchKind: TouchKind;
   user: ConversionUser;
@@ -66,29 +67,29 @@ export type ConversionUser = {
 };
 
 /**
- * `skip`: this platform cannot be told, and no other attempt would change that. `dedupes`: whether the platform counts
- * a conversion once that reaches it twice by this route. Where it does not, and an answer was lost, it is not told
- * again: it may have counted already.
+ * `skip`: the conversion cannot be sent, and another attempt would not change that. `dedupes`: whether the platform
+ * counts a conversion once that reaches it twice by this route. If it does not, and an answer was lost, the conversion
+ * is not sent again, because it may already have been counted.
  */
 export type Prepared = { kind: "request"; request: HttpRequest; dedupes: boolean } | { kind: "skip"; reason: string };
 
-/** How a platform is told of conversions. Pure: a request as data, and a reply read. */
+/** How conversions are reported to a platform. Pure: it builds requests as data, and reads replies. */
 export type PostbackConnector = {
-  /** What an account can be told; base addresses are among them. */
+  /** The account's fields, including base addresses. */
   fields: readonly AccountField[];
   prepare(conversion: Conversion, context: CallContext): Prepared;
   read(reply: HttpReply): ReplyVerdict;
-  /** "no": it has no place for money, so that none of an order's amount counts as told. */
+  /** "no": the platform takes no amounts, so that an order's amount never counts as sent. */
   tellsMoney?: "no";
-  /** Where tokens run out and can be had anew. */
+  /** For platforms whose tokens expire and can be renewed. */
   tokens?: TokenFlow;
 };
 
-/** Gets a new access token. */
+/** How to get a new access token. */
 export type TokenFlow = {
-  /** Undefined: the account lacks what is needed for it. */
+  /** The request for a token, or undefined when the account lacks a required field. */
   request(context: CallContext): HttpRequest | undefined;
-  /** New values of the account's fields, `access_token` and often `refresh_token`; and when the first one runs out. */
+  /** New values of the account's fields `access_token` and often `refresh_token`, and when the first one expires. */
   read(reply: HttpReply, nowMs: number): TokenAnswer;
 };
 
@@ -96,7 +97,7 @@ export type TokenAnswer =
   | { kind: "token"; values: Readonly<Record<string, string>>; expiresAtMs: number | null }
   | { kind: "retry" | "permanent"; reason: string };
 
-/** Settings for tests and dry runs, and the one place where fallbacks are applied. */
+/** Makes an account's settings. The only place where fallbacks are applied. */
 export function settingsOf(fields: readonly AccountField[], values: Readonly<Record<string, string>>): AccountSettings {
   const fallbacks = new Map(fields.map((field) => [field.name, field.fallback]));
   return (name) => values[name] || (fallbacks.get(name) ?? "");

@@ -3,7 +3,7 @@ import { cleanId, md5 } from "../../domain/user/identity.ts";
 import { fieldsOf } from "../platform.ts";
 import type { Conversion } from "./connector.ts";
 
-/** The ids of the user's device; the empty text where one is not known. */
+/** The ids of the user's device; empty when unknown. */
 export type DeviceIds = {
   imeiMd5: string;
   oaid: string;
@@ -13,7 +13,7 @@ export type DeviceIds = {
   androidIdMd5: string;
 };
 
-/** What the device itself reported, else what the touch brought, which often is the hash alone. */
+/** The ids that the device itself reported, else those of the touch, which often has only hashes. */
 export function deviceIdsOf(conversion: Conversion): DeviceIds {
   const { device } = conversion.user;
   const field = fieldsOf(conversion.adData);

@@ -6,13 +6,13 @@ export function skip(reason: string): Skip {
   return { kind: "skip", reason };
 }
 
-/** The first of the fields that the account has no value for; a reason never shows a value. */
+/** A skip that names the first field without a value. Reasons never show values. */
 export function lack(account: AccountSettings, names: readonly string[]): Skip | undefined {
   const name = names.find((one) => account(one) === "");
   return name === undefined ? undefined : skip(`The account has no \`${name}\`.`);
 }
 
-/** Without the entries that are empty, so that a platform never reads an absent id as one. */
+/** The entries that have a value, so that a platform never takes an empty text for an id. */
 export function known(entries: Readonly<Record<string, string | number>>): Record<string, string | number> {
   return Object.fromEntries(Object.entries(entries).filter(([, value]) => value !== ""));
 }

@@ -5,18 +5,18 @@ export type Refusal = { kind: "retry" | "permanent" | "token"; reason: string };
 
 /** How a platform wraps its answers. */
 export type Envelope = {
-  /** Its name in a reason. */
+  /** The platform's name in reasons. */
   platform: string;
-  /** What went wrong in its own words; `fine` where nothing did. Undefined: the body is not one of its answers. */
+  /** The failure in the platform's own words, or `fine`. Undefined when the body is not one of its answers. */
   outcome(body: JsonObject): "fine" | Failure | undefined;
-  /** Undefined: the HTTP status decides. */
+  /** What a failure means, or undefined to let the HTTP status decide. */
   kindOf(failure: Failure): Refusal["kind"] | undefined;
 };
 
 export type Failure = {
   code: string;
   message: string;
-  /** The platform says that the fault is its own. */
+  /** Whether the platform says that the error is its own. */
   isItsOwn?: boolean;
 };
 
@@ -27,7 +27,7 @@ export function answerOf(reply: HttpReply, envelope: Envelope): { kind: "answer"
   const isSuccess = reply.status >= 200 && reply.status < 300;
   if (body && outcome === "fine" && isSuccess) return { kind: "answer", body };
   if (outcome === undefined || outcome === "fine") {
-    const what = isSuccess ? "something that is none of its answers" : `HTTP status ${reply.status}`;
+    const what = isSuccess ? "something unexpected" : `HTTP status ${reply.status}`;
     return { kind: isSuccess ? "retry" : kindOfStatus(reply.status), reason: `${envelope.platform} answered ${what}.` };
   }
   const kind = envelope.kindOf(outcome) ?? (isSuccess ? "permanent" : kindOfStatus(reply.status));
@@ -46,7 +46,7 @@ function jsonOf(text: string): JsonObject | undefined {
     const value = parseJsonWithIds(Buffer.from(text));
     return isObject(value) ? value : undefined;
   } catch {
-    // A gateway's error page; the status says what it means.
+    // A gateway's error page: the status decides.
     return undefined;
   }
 }
@@ -63,7 +63,9 @@ function reasonOf(platform: string, { code, message }: Failure): string {
   return `${platform} answered ${[code, told.replace(/[\s.。!！]+$/u, "")].filter((part) => part !== "").join(": ")}.`;
 }
 
-/** Platforms repeat what they were sent, and that can be a token or a key. Digits alone are an id. */
+/**
+ * Texts that may be secrets: platforms repeat what they were sent, such as a token or a key. Digits alone are an id.
+ */
 const SECRET_LIKE = /[\w+/=.-]{16,}/g;
 
 function hidden(run: string): string {

@@ -6,7 +6,7 @@ import type { AccountSettings } from "./connector.ts";
 import type { PulledCost, PulledName } from "./cost-connector.ts";
 import { countOf, type Refusal, textOf } from "./reply.ts";
 
-/** A row of a report in its platform's own spelling. */
+/** A row of a report, with values as the platform wrote them. */
 export type ReportRow = {
   day: JsonValue | undefined;
   gid: JsonValue | undefined;
@@ -26,7 +26,7 @@ export function costsInUnit(
   options: { platform: string; account: AccountSettings },
 ): Costs {
   const unitDecimals = UNIT_DECIMALS[options.account("cost_unit").toLowerCase()];
-  // To take one for the other would be wrong by a hundred times.
+  // A wrong guess would be wrong by a factor of 100.
   if (unitDecimals === undefined) {
     return { kind: "permanent", reason: "The account's cost_unit is neither fen nor yuan." };
   }
@@ -35,8 +35,8 @@ export function costsInUnit(
 }
 
 /**
- * Rows about the same thing become one, because they are stored under that: what a platform tells of no ad comes in
- * several rows. A row whose day or cost cannot be read fails the page: to leave it out would lose money unseen.
+ * Adds up rows with the same day, plan and ad, which are the key of a stored cost: costs without an ad come in several
+ * rows. A row whose day or cost cannot be read fails the page: leaving it out would lose costs unnoticed.
  */
 export function costsOf(rows: readonly ReportRow[], options: { platform: string; money: Money }): Costs {
   const costs = new Map<string, PulledCost>();
@@ -68,7 +68,7 @@ function sumOf(a: PulledCost, b: PulledCost): PulledCost {
   };
 }
 
-/** Some write the time of midnight behind a day, some leave the hyphens out. */
+/** Reads a day. Some platforms append the time of midnight, some omit the hyphens. */
 function dayOf(value: JsonValue | undefined): string | undefined {
   const day = textOf(value)
     .replace(/^(\d{4})(\d\d)(\d\d)$/, "$1-$2-$3")
@@ -76,13 +76,13 @@ function dayOf(value: JsonValue | undefined): string | undefined {
   return isDay(day) ? day : undefined;
 }
 
-/** Nothing, or a dash, stands for nothing spent. */
+/** An empty text or a dash means zero. */
 function amountOf(value: JsonValue | undefined): string {
   const text = textOf(value);
   return /^-*$/.test(text) ? "0" : text;
 }
 
-/** One name for each thing; without an id it is none. */
+/** One name per plan, ad or account. Rows without an id are dropped. */
 export function namesOf(rows: readonly Name[]): PulledName[] {
   const names = new Map<string, PulledName>();
   for (const row of rows) {
@@ -100,5 +100,5 @@ export type Name = {
   status?: JsonValue | undefined;
 };
 
-/** A platform without that field writes the major unit. */
+/** Decimals of the unit. Platforms without the field `cost_unit` use the major unit. */
 const UNIT_DECIMALS: Readonly<Record<string, number>> = { "": 0, yuan: 0, fen: 2 };

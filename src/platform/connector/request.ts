@@ -11,17 +11,17 @@ export function jsonPost(url: string, body: JsonValue, headers: Headers = {}): H
   return jsonTextPost(url, JSON.stringify(body), headers);
 }
 
-/** For a body that is JSON already. */
+/** A POST whose body is already JSON text. */
 export function jsonTextPost(url: string, body: string, headers: Headers = {}): HttpRequest {
   return { method: "POST", url, headers: { "content-type": "application/json", ...headers }, body };
 }
 
-/** The address as it is, and parameters behind it; those without a value are left out. */
+/** The address with parameters appended; parameters without a value are left out. */
 export function withQuery(url: string, parameters: Readonly<Record<string, string | number>>): string {
   const pairs = Object.entries(parameters)
     .filter(([, value]) => value !== "")
     .map(([name, value]) => `${encoded(name)}=${encoded(String(value))}`);
-  // What stands behind a # never reaches the platform.
+  // The part after a # never reaches the platform.
   const [address = ""] = url.split("#");
   if (pairs.length === 0) return address;
   return address + (!address.includes("?") ? "?" : /[?&]$/.test(address) ? "" : "&") + pairs.join("&");
@@ -31,12 +31,12 @@ export function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** An id as JSON: platforms ask for numbers, and a number of ours would lose digits beyond 2^53. */
+/** An id as JSON. Platforms expect numbers, and a JavaScript number would lose digits beyond 2^53. */
 export function idJson(id: string): string {
   return /^[1-9]\d*$/.test(id) ? id : JSON.stringify(id);
 }
 
-/** Values that are JSON already, as a JSON object. */
+/** A JSON object of values that are already JSON. */
 export function objectJson(values: Readonly<Record<string, string>>): string {
   return `{${Object.entries(values)
     .map(([name, json]) => `${JSON.stringify(name)}:${json}`)

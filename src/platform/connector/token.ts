@@ -6,32 +6,32 @@ import { bodyOf, isPassing, masked } from "./verdict.ts";
 
 export const TOKEN_FIELDS: readonly AccountField[] = [
   { name: "access_token", hint: "Access token", fallback: "", isSecret: true },
-  { name: "refresh_token", hint: "Refresh token, with which a new access token is had", fallback: "", isSecret: true },
+  { name: "refresh_token", hint: "Refresh token, which gets the next access token", fallback: "", isSecret: true },
 ];
 
-/** For an account whose tokens are had for a developer application. */
+/** Fields of accounts whose tokens belong to a developer application. */
 export const CLIENT_TOKEN_FIELDS: readonly AccountField[] = [
   { name: "access_token", hint: "Token of the marketing interface.", fallback: "", isSecret: true },
   { name: "refresh_token", hint: "Gets the next access token.", fallback: "", isSecret: true },
-  { name: "client_id", hint: "The developer application, for new tokens.", fallback: "" },
-  { name: "client_secret", hint: "Its secret.", fallback: "", isSecret: true },
+  { name: "client_id", hint: "Id of the developer application, for new tokens.", fallback: "" },
+  { name: "client_secret", hint: "Secret of the developer application.", fallback: "", isSecret: true },
 ];
 
-/** What an answer to a token's refresh holds. `expiresInS` may be missing. */
+/** The content of an answer to a token refresh. `expiresInS` may be missing. */
 type RefreshAnswer = {
   accessToken: JsonValue | undefined;
   refreshToken: JsonValue | undefined;
   expiresInS: JsonValue | undefined;
 };
 
-/** Reads a reply to a question for tokens, where the platform wraps it as its other answers. */
+/** Reads a reply with tokens that has the same envelope as the platform's other answers. */
 export function tokenAnswerOf(
   reply: HttpReply,
   options: { envelope: Envelope; nowMs: number; read: (body: JsonObject) => RefreshAnswer },
 ): TokenAnswer {
   const answer = answerOf(reply, options.envelope);
   if (answer.kind !== "answer") {
-    // A token that is refused here is the refresh token: nobody has another one.
+    // A token refused here is the refresh token, and there is no other one.
     return { kind: answer.kind === "retry" ? "retry" : "permanent", reason: answer.reason };
   }
   const { accessToken, refreshToken, expiresInS } = options.read(answer.body);
@@ -41,7 +41,9 @@ export function tokenAnswerOf(
   return token ?? { kind: "retry", reason: `${options.envelope.platform} answered without an access token.` };
 }
 
-/** Reads a reply to a question for tokens, where code 0 comes with data. Its body is never shown: it can hold tokens. */
+/**
+ * Reads a reply with tokens in which code 0 comes with data. The body is never shown, because it can contain tokens.
+ */
 export function dataTokenOf(reply: HttpReply, read: (data: JsonObject) => TokenAnswer | undefined): TokenAnswer {
   const { status } = reply;
   const body = bodyOf(reply);
@@ -55,12 +57,12 @@ export function dataTokenOf(reply: HttpReply, read: (data: JsonObject) => TokenA
   return { kind, reason: `No token came: HTTP ${status}${code === "" ? "" : `, code ${masked(code)}`}.` };
 }
 
-/** Tencent's words for busy, under maintenance and too many calls; no other platform has codes of this range. */
+/** Tencent's codes for busy, under maintenance and too many calls; no other platform uses codes in this range. */
 const PASSING_CODES: ReadonlySet<string> = new Set([
   ...["10000", "10001", "11008", "11016", "11017", "11018", "11019"],
 ]);
 
-/** Undefined: there is no access token. Where no new refresh token comes, the one at hand stays good. */
+/** The new token, or undefined when there is no access token. Without a new refresh token, the old one stays valid. */
 export function newToken(token: {
   accessToken: string;
   refreshToken: string;

@@ -1,12 +1,12 @@
 import type { AccountField } from "./connector.ts";
 import { yuanOf } from "./prepared.ts";
 
-/** For platforms that do not say in which unit they read an amount. */
+/** For platforms that do not document the unit of amounts. */
 export function valueUnitField(parameter: string): AccountField {
   return { name: "value_unit", hint: `Unit of ${parameter}: fen or yuan.`, fallback: "fen" };
 }
 
-/** The empty text where there is no amount; undefined where there is no such unit. */
+/** The amount in a unit: empty when there is no amount, undefined when the unit is unknown. */
 export function valueIn(unit: string, cents: number | null): string | undefined {
   switch (unit) {
     case "fen":

@@ -4,22 +4,22 @@ import type { HttpReply, ReplyVerdict } from "./connector.ts";
 
 type Kind = ReplyVerdict["kind"];
 
-/** What a platform's own words in a reply mean; undefined where nobody documents them. */
+/** A platform's code and text in a reply, and what they mean; `kind` is undefined when that is not documented. */
 export type Answer = { code: string; text: string; kind: Kind | undefined };
 
 export type Kinds = Readonly<Record<string, Kind>>;
 
 type Said = { code: JsonValue | undefined; text: JsonValue | undefined };
 
-/** What a platform has said, and what its code means by the table of its codes. */
+/** Looks up a platform's code in the table of its codes. */
 export function answerBy(said: Said, kinds: Kinds): Answer {
   const name = cleanValue(said.code);
   return { code: name, text: cleanValue(said.text), kind: Object.hasOwn(kinds, name) ? kinds[name] : undefined };
 }
 
 /**
- * Reads a reply. An undocumented code is tried again, since a platform that has answered with a refusal has not
- * counted; an undocumented code with a status of 4xx is not.
+ * Reads a reply. An undocumented code is retried, because a platform that answered with a refusal has not counted the
+ * conversion; an undocumented code with status 4xx is not.
  */
 export function verdictOf(reply: HttpReply, read: (body: JsonObject) => Answer): ReplyVerdict {
   const { status } = reply;
@@ -54,7 +54,7 @@ function saidIn({ code, text }: Answer): string {
   return text === "" ? masked(code) : `${masked(code)}: ${masked(text)}`;
 }
 
-/** Some platforms repeat in their answer what they did not like. A text this long without a space is no word. */
+/** Masks long words, which may be secrets: some platforms repeat what they refused. */
 export function masked(text: string): string {
   return cutToBytes(text.replaceAll(/[\w+/=.%~-]{24,}/g, "…"), 200).replace(/\.$/, "");
 }

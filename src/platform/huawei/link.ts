@@ -1,6 +1,6 @@
 import { PLAIN, type Platform } from "../platform.ts";
 
-/** Huawei's macros stand in braces. */
+/** Huawei writes macros in braces. */
 export const huawei: Platform = {
   ...PLAIN,
   name: "huawei",

@@ -47,10 +47,10 @@ export const huaweiPostback: PostbackConnector = {
   fields: [
     {
       name: "url",
-      hint: "Address of the upload for the account's region, as Huawei's console tells it; it ends with actionupload.",
+      hint: "Upload address for the account's region, from Huawei's console; it ends with actionupload.",
       fallback: "",
     },
-    { name: "secret_key", hint: "The key that signs.", fallback: "", isSecret: true },
+    { name: "secret_key", hint: "The signing key.", fallback: "", isSecret: true },
     CODES_FIELD,
   ],
   prepare,
@@ -58,8 +58,8 @@ export const huaweiPostback: PostbackConnector = {
 };
 
 /**
- * The names in the body and the header are our reading of public callers, not of Huawei's document: every value is a
- * text, the conversion's time is in seconds and the call's in milliseconds, and the price is in yuan.
+ * The names in the body and the header come from public callers, not from Huawei's documentation: every value is a
+ * text, the conversion's time is in seconds, the call's time in milliseconds, and the price in yuan.
  */
 function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
   const { eventType, atMs, cents, adData, user } = conversion;

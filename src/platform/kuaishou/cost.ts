@@ -9,12 +9,12 @@ import { idJson, jsonTextPost, objectJson } from "../connector/request.ts";
 import { TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 2_000;
-/** As many as the list of units takes in its filter. */
+/** The most ids in the filter of the list of units. */
 const IDS_AT_ONCE = 100;
 
 /**
- * A campaign is the plan, a unit the ad. The report counts what was seen and touched in several ways; which of them are
- * impressions and clicks depends on where the ads run, so that is the account's to say.
+ * A campaign is the plan, a unit the ad. The report counts views and taps in several ways. Which of them are
+ * impressions and clicks depends on where the ads run, so the account chooses.
  */
 export const kuaishouCosts: CostConnector = {
   fields: [
@@ -34,7 +34,7 @@ export const kuaishouCosts: CostConnector = {
     },
     CURRENCY_FIELD,
   ],
-  // Reports at once reach back a week, and span no more than that.
+  // Immediate reports reach back a week and span at most a week.
   daysMax: 7,
   start: firstQuestions,
   tellsCosts: isReport,
@@ -73,7 +73,7 @@ export const kuaishouCosts: CostConnector = {
   },
 };
 
-/** Few of its codes are published, so what it says of them counts too. */
+/** Few of Kuaishou's codes are published, so its messages are considered too. */
 const ENVELOPE: Envelope = {
   platform: "Kuaishou",
   outcome: codeOutcome,
@@ -128,7 +128,7 @@ function readReport(question: CostQuestion, data: JsonObject, { account }: CallC
   }));
   const read = costsInUnit(rows, { platform: ENVELOPE.platform, account });
   if (read.kind !== "costs") return read;
-  // Counted by the rows that came: a page may hold fewer than were asked for.
+  // Counts the received rows, because a page may hold fewer than requested.
   const seen = Number(question.seen ?? 0) + details.length;
   const isMore = details.length > 0 && seen < countOf(data.total_count);
   const idsOf = (list: "plans" | "ads") => read.costs.map((cost) => (list === "plans" ? cost.gid : cost.aid));
@@ -149,7 +149,7 @@ function readReport(question: CostQuestion, data: JsonObject, { account }: CallC
   };
 }
 
-/** The documented ones in words; another stays the number that it is. */
+/** Words for the documented statuses; others stay numbers. */
 const PLAN_STATUSES: Readonly<Record<string, string>> = {
   1: "paused",
   3: "over budget",

@@ -1,8 +1,8 @@
 import { PLAIN, type Platform } from "../platform.ts";
 
 /**
- * The attributed form has the macros' own names, where `did` is the plan. A WeChat mini-game that is bought at Kuaishou
- * is opened with ks… ids, a Kuaishou mini-game with campaign, unit and creative.
+ * The attributed form uses the macros' names, where `did` is the plan. A WeChat mini-game advertised on Kuaishou is
+ * opened with ks… ids, a Kuaishou mini-game with campaign, unit and creative.
  */
 export const kuaishou: Platform = {
   ...PLAIN,
@@ -53,7 +53,7 @@ export const kuaishou: Platform = {
   launchClickIds: (field) => [tokenOf(field("callback"))],
 };
 
-/** The callback is a token; monitoring links deliver it as a whole address with the token in it. */
+/** The callback's token; monitoring links deliver it inside a whole address. */
 function tokenOf(callback: string): string {
   if (!/^https?:/i.test(callback) || !URL.canParse(callback)) return callback;
   return new URL(callback).searchParams.get("callback") || callback;

@@ -63,8 +63,8 @@ export const kuaishouPostback: PostbackConnector = {
 function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: CallContext): Prepared {
   const code = codeOf(eventType, CODES, account("codes"));
   if (code.kind === "skip") return code;
-  if (cents === null && NEED_AMOUNT.has(code.code)) return skip(`Kuaishou takes ${eventType} with an amount only.`);
-  // The token is passed on whole: a part of it cannot be decoded.
+  if (cents === null && NEED_AMOUNT.has(code.code)) return skip(`Kuaishou accepts ${eventType} only with an amount.`);
+  // The token is passed on unchanged: Kuaishou cannot decode a part of it.
   const callback = fieldsOf(adData)("callback");
   const address =
     callback === "" || isAddress(callback)
@@ -79,7 +79,7 @@ function prepare({ eventType, atMs, cents, adData }: Conversion, { account }: Ca
   return { kind: "request", dedupes: false, request: get(url) };
 }
 
-/** Nobody documents what stands beside a result other than 1, but for the one text that says that it is final. */
+/** Fields beside a result other than 1 are not documented, except for one text that means a permanent failure. */
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
     const code = cleanValue(body.result);

@@ -16,7 +16,7 @@ import { jsonPost } from "../connector/request.ts";
 import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 
-/** `dataType`, for games: an app's payment is 7, a game's 3. Retention begins with the third day. */
+/** Values of `dataType` for games: an app's payment is 7, a game's is 3. Retention begins with the third day. */
 const CODES: Codes = {
   activate: "1",
   register: "2",
@@ -64,11 +64,11 @@ const KEY_BYTES = 16;
 function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepared {
   const code = codeOf(conversion.eventType, CODES, account("codes"));
   if (code.kind === "skip") return code;
-  if (!/^\d+$/.test(code.code)) return skip("OPPO's codes are whole numbers.");
+  if (!/^\d+$/.test(code.code)) return skip("OPPO's codes must be whole numbers.");
   const lacking = lack(account, ["key", "salt", "pkg"]);
   if (lacking) return lacking;
   const key = Buffer.from(account("key"), "base64");
-  if (key.length !== KEY_BYTES) return skip("The account's `key` is not 16 bytes in base64.");
+  if (key.length !== KEY_BYTES) return skip("The account's `key` must be 16 bytes in base64.");
   const { oaid } = deviceIdsOf(conversion);
   if (oaid === "") return skip("The device's oaid is not known.");
   const body = {
@@ -87,7 +87,7 @@ function prepare(conversion: Conversion, { account, nowMs }: CallContext): Prepa
   return { kind: "request", dedupes: false, request: jsonPost(account("url"), body, { timestamp, signature }) };
 }
 
-/** The ad that we say it was; where it is not known, OPPO looks for it. */
+/** The ad of the touch. When it is not known, OPPO attributes the conversion itself. */
 function adOf({ adData }: Conversion): JsonObject {
   const id = fieldsOf(adData)("ad_id");
   if (!/^[1-9]\d*$/.test(id)) return {};

@@ -9,12 +9,12 @@ import { get } from "../connector/request.ts";
 import { CLIENT_TOKEN_FIELDS, tokenAnswerOf } from "../connector/token.ts";
 
 const REPORT_ROWS = 1_000;
-/** As many as the list of ads takes in its filter, and gives on a page. */
+/** The most ids in the filter of the list of ads, and the most ads on a page. */
 const ADS_AT_ONCE = 100;
 
 /**
- * Version 3.0: an account has ads (`adgroup`) and no plans, so gid stays empty. The ads are asked by their ids, because
- * the list ends after 100 pages of 100, and only those that cost something need a name.
+ * Version 3.0: an account has ads (`adgroup`) and no plans, so gid stays empty. Ads are requested by id, because the
+ * list ends after 100 pages of 100, and only ads with costs need a name.
  */
 export const tencentCosts: CostConnector = {
   fields: [

@@ -20,7 +20,7 @@ import { answerBy, type Kinds, verdictOf } from "../connector/verdict.ts";
 import { fieldsOf } from "../platform.ts";
 import { tencentUserId } from "./user-id.ts";
 
-/** `CUSTOM:name` is a custom action by that name. */
+/** `CUSTOM:name` is a custom action with that name. */
 const CODES: Codes = {
   activate: "ACTIVATE_APP",
   register: "REGISTER",
@@ -50,7 +50,7 @@ const CODES: Codes = {
   action_valid: "CUSTOM",
 };
 
-/** A retention is a start of the app, so many days after the activation. */
+/** A retention is a start of the app, this many days after the activation. */
 const STAY_DAYS: Readonly<Partial<Record<PostbackEventType, number>>> = {
   twice: 1,
   retention_2d: 2,
@@ -65,23 +65,23 @@ const CLAIM_ACTIVATE = 4;
 const FIELDS: readonly AccountField[] = [
   {
     name: "route",
-    hint: "auto, callback (the address that the click brought), click_id, or wechat (the WeChat interface).",
+    hint: "auto, callback (the address delivered with the click), click_id, or wechat (the WeChat interface).",
     fallback: "auto",
   },
   ...CLIENT_TOKEN_FIELDS,
   { name: "token_header", hint: "The header that carries the access token.", fallback: "access-token" },
-  { name: "dedupe_field", hint: "The field by which an action is known again.", fallback: "outer_action_id" },
-  { name: "wechat_app_id", hint: "App id of the mini-game; users' open ids go along with it only.", fallback: "" },
+  { name: "dedupe_field", hint: "The field by which repeated actions are detected.", fallback: "outer_action_id" },
+  { name: "wechat_app_id", hint: "App id of the mini-game; users' open ids are sent only with it.", fallback: "" },
   { name: "wechat_access_token", hint: "WeChat's token, for the route wechat.", fallback: "", isSecret: true },
   { name: "user_action_set_id", hint: "The data source, for the route wechat.", fallback: "" },
-  { name: "page", hint: "The landing page, where a web page is advertised.", fallback: "" },
+  { name: "page", hint: "The landing page, if a web page is advertised.", fallback: "" },
   { name: "url", hint: "Address for the route click_id.", fallback: "https://api.e.qq.com/v3.0/user_actions/add" },
   {
     name: "wechat_url",
     hint: "Address for the route wechat.",
     fallback: "https://api.weixin.qq.com/marketing/user_actions/add",
   },
-  { name: "token_url", hint: "Address that gives new tokens.", fallback: "https://api.e.qq.com/oauth/token" },
+  { name: "token_url", hint: "Address for new tokens.", fallback: "https://api.e.qq.com/oauth/token" },
   callbackHostsField("api.e.qq.com,tracking.e.qq.com"),
   CODES_FIELD,
 ];
@@ -101,7 +101,7 @@ function prepare(conversion: Conversion, context: CallContext): Prepared {
     case "wechat":
       return byWechat(conversion, context, action);
     default:
-      return skip("The account's `route` is none of auto, callback, click_id and wechat.");
+      return skip("The account's `route` must be auto, callback, click_id or wechat.");
   }
 }
 
@@ -113,13 +113,13 @@ function routeOf({ adData }: Conversion, { account }: CallContext): string {
   return hasWechat && field("gdt_vid") !== "" ? "wechat" : "click_id";
 }
 
-/** The address is called as it was delivered: whether it wants a token, and which one it is, is Tencent's choice. */
+/** Calls the address as delivered: whether it needs a token, and which route it is, is Tencent's choice. */
 function byCallback({ adData }: Conversion, context: CallContext, action: JsonObject): Prepared {
   const field = fieldsOf(adData);
   const address = addressOf({ callback: field("callback"), hosts: context.account("callback_hosts") });
   if (address.kind === "skip") return address;
   const { url } = address;
-  // Addresses that want a token are https. A token never goes over an open line, whatever a click asks for.
+  // Addresses that need a token are https. A token is never sent unencrypted, whatever a click asks for.
   const headers = /^https:/i.test(url) ? tokenHeaders(context) : {};
   const clickId = field("click_id");
   const actions = [{ ...action, ...(clickId !== "" && { trace: { click_id: clickId } }) }];
@@ -141,9 +141,9 @@ function byWechat({ adData }: Conversion, context: CallContext, action: JsonObje
   if (lacking) return lacking;
   const clickId = fieldsOf(adData)("gdt_vid");
   if (clickId === "") return skip("The launch brought no gdt_vid.");
-  // Those who call this interface send a number.
+  // Known callers of this interface send a number.
   const setId = Number(account("user_action_set_id"));
-  if (!Number.isSafeInteger(setId)) return skip("The account's `user_action_set_id` is not a whole number.");
+  if (!Number.isSafeInteger(setId)) return skip("The account's `user_action_set_id` must be a whole number.");
   const actions = [{ user_action_set_id: setId, ...action, ...page(context), trace: { click_id: clickId } }];
   const url = withQuery(account("wechat_url"), { version: "v1.0", access_token: account("wechat_access_token") });
   return { kind: "request", dedupes: true, request: jsonPost(url, { actions }) };
@@ -180,7 +180,7 @@ function tokenHeaders({ account, nowMs, nonce }: CallContext): Record<string, st
 
 const KINDS: Kinds = {
   "0": "accepted",
-  // Busy, under maintenance, its own fault, too many calls.
+  // Busy, under maintenance, internal error, too many calls.
   "10000": "retry",
   "10001": "retry",
   "30000": "retry",
@@ -193,7 +193,7 @@ const KINDS: Kinds = {
   "11002": "token",
   "11004": "token",
   "11005": "token",
-  // The callback is damaged, or of no conversion that Tencent knows.
+  // The callback is damaged, or belongs to no conversion that Tencent knows.
   "20001": "permanent",
   "20002": "permanent",
   "20006": "permanent",

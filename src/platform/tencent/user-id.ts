@@ -5,7 +5,7 @@ import { deviceIdsOf } from "../connector/device-ids.ts";
 import { known } from "../connector/prepared.ts";
 import { fieldsOf } from "../platform.ts";
 
-/** Who the user is, in Tencent's words. An open id means nothing without its app's id, so it never goes alone. */
+/** The user's ids with Tencent's names. An open id means nothing without its app's id, so it is never sent alone. */
 export function tencentUserId(conversion: Conversion, wechatAppId: string): JsonObject {
   const { user, adData } = conversion;
   const ids = deviceIdsOf(conversion);
@@ -21,7 +21,7 @@ export function tencentUserId(conversion: Conversion, wechatAppId: string): Json
   });
 }
 
-/** Tencent lists several versions of one device's caid, and takes one of them back. */
+/** The newest version of the caid: Tencent lists several for one device, and accepts one. */
 function newestCaid(text: string): { caid: string; caid_version: number } | undefined {
   let list: unknown;
   try {

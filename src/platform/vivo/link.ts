@@ -1,6 +1,6 @@
 import { PLAIN, type Platform } from "../platform.ts";
 
-/** The address that vivo sends is a hash, so there is none to compare. */
+/** No `ip`: vivo sends a hash of the address, which cannot be compared. */
 export const vivo: Platform = {
   ...PLAIN,
   name: "vivo",

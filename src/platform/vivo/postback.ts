@@ -52,10 +52,10 @@ const BASE = "https://marketing-api.vivo.com.cn/openapi/v1";
 const FIELDS: readonly AccountField[] = [
   ...CLIENT_TOKEN_FIELDS,
   { name: "src_id", hint: "The data source, from the console.", fallback: "" },
-  { name: "src_type", hint: "What is advertised.", fallback: "APP" },
+  { name: "src_type", hint: "Kind of the advertised product.", fallback: "APP" },
   { name: "pkg_name", hint: "The app's package.", fallback: "" },
   { name: "url", hint: "Address.", fallback: `${BASE}/advertiser/behavior/upload` },
-  { name: "token_url", hint: "Address that gives new tokens.", fallback: `${BASE}/oauth2/refreshToken` },
+  { name: "token_url", hint: "Address for new tokens.", fallback: `${BASE}/oauth2/refreshToken` },
   valueUnitField("payAmount"),
   CODES_FIELD,
 ];
@@ -103,7 +103,7 @@ function userOf(conversion: Conversion): { userIdType: string; userId: string } 
   return imeiMd5 === "" ? undefined : { userIdType: "IMEI_MD5", userId: imeiMd5 };
 }
 
-/** vivo's numbers for a token that ran out are not documented; its texts name the token. */
+/** vivo's codes for an expired token are not documented, but its messages mention the token. */
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {
     const [code, text] = [cleanValue(body.code), cleanValue(body.message)];
@@ -125,7 +125,7 @@ function tokenFlow(): TokenFlow {
     },
     read: (reply, nowMs) =>
       dataTokenOf(reply, (data) => {
-        // The instant itself, in milliseconds.
+        // The time of expiry, in milliseconds.
         const expiresAtMs = Number(cleanValue(data.token_date));
         return newToken({
           accessToken: cleanValue(data.access_token),

@@ -48,11 +48,11 @@ const CODES: Codes = {
 export const xiaomiPostback: PostbackConnector = {
   fields: [
     { name: "app_id", hint: "The app's id at Xiaomi.", fallback: "" },
-    { name: "customer_id", hint: "The advertiser; where it is not set, the touch's own.", fallback: "" },
-    { name: "sign_key", hint: "The key that signs.", fallback: "", isSecret: true },
-    { name: "encrypt_key", hint: "The key that encrypts.", fallback: "", isSecret: true },
-    { name: "key_action_target", hint: "How often a key action is to be done.", fallback: "1" },
-    { name: "key_action_reach", hint: "How often it has been done when it is told.", fallback: "1" },
+    { name: "customer_id", hint: "The advertiser; if not set, that of the touch.", fallback: "" },
+    { name: "sign_key", hint: "The signing key.", fallback: "", isSecret: true },
+    { name: "encrypt_key", hint: "The encryption key.", fallback: "", isSecret: true },
+    { name: "key_action_target", hint: "How often the key action has to be done.", fallback: "1" },
+    { name: "key_action_reach", hint: "How often the key action has been done when it is reported.", fallback: "1" },
     { name: "url", hint: "Address.", fallback: "https://trail.e.mi.com/global/log" },
     CODES_FIELD,
   ],
@@ -87,7 +87,7 @@ function prepare(conversion: Conversion, { account }: CallContext): Prepared {
   return { kind: "request", dedupes: false, request: get(url) };
 }
 
-/** The sign is over the encoded text, what is sealed is the text itself. */
+/** The sign covers the encoded text, but the text itself is encrypted. */
 function sealed(told: readonly [string, string][], keys: { signKey: string; encryptKey: string }): string {
   const text = told
     .filter(([, value]) => value !== "")
@@ -99,14 +99,14 @@ function sealed(told: readonly [string, string][], keys: { signKey: string; encr
   return Buffer.from(bytes).toString("base64");
 }
 
-/** Xiaomi encodes as forms are encoded, which differs from a URL's encoding in a few characters. */
+/** Form encoding, as Xiaomi uses it, which differs from URL encoding in a few characters. */
 function formEncoded(text: string): string {
   return new URLSearchParams([["", text]]).toString().slice(1);
 }
 
 /**
- * That 1 says yes is known from those who call this interface, the rest is not. Another code is final: Xiaomi does not
- * dedupe, so that to try again could count twice.
+ * That 1 means success is known from public callers; other codes are not documented and count as final: Xiaomi does not
+ * dedupe, so a retry could count twice.
  */
 function read(reply: HttpReply): ReplyVerdict {
   return verdictOf(reply, (body) => {

@@ -259,7 +259,7 @@ test.each<[number, unknown, string, string]>([
   [429, "", "retry", "HTTP status 429"],
   [500, { error: {} }, "retry", "an error"],
   [503, "<html>", "retry", "HTTP status 503"],
-  [200, {}, "retry", "something that is none of its answers"],
+  [200, {}, "retry", "something unexpected"],
 ])("HTTP status %d with %j is %s", (status, body, kind, told) => {
   const reply = { status, body: typeof body === "string" ? body : JSON.stringify(body) };
   expect(appleCosts.read(CAMPAIGN, reply, context)).toEqual({ kind, reason: `Apple answered ${told}.` });

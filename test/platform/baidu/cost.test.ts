@@ -162,7 +162,7 @@ test.each<[object, string, string]>([
 });
 
 test("an answer without a header is none", () => {
-  const reason = "Baidu answered something that is none of its answers.";
+  const reason = "Baidu answered something unexpected.";
   expect(read(ok({ body: { data: [] } }))).toEqual({ kind: "retry", reason });
 });
 

@@ -228,7 +228,7 @@ skips(baidu, [
   [BY_VID, { page: "" }, "The account has no `page`."],
   [BY_CALLBACK, { akey: "" }, "The account has no `akey`."],
   [BY_VID, { route: "app" }, "The touch brought no callback."],
-  [BY_VID, { route: "fax" }, "The account's `route` is none of auto, bd_vid and app."],
+  [BY_VID, { route: "fax" }, "The account's `route` must be auto, bd_vid or app."],
 ]);
 
 test.each(forgedCallbacks("ocpc.baidu.com"))("the forged callback %s is not called", (callback) => {

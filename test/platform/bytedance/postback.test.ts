@@ -235,7 +235,7 @@ skips(bytedance, [
   [BOTH, { route: "clue" }, "The account has no `gateway_id`."],
   [BOTH, { route: "clue", gateway_id: "1" }, "The account has no `gateway_token`."],
   [BY_CALLBACK, { route: "clue", ...GATEWAY }, "The launch brought no clue_token."],
-  [BOTH, { route: "fax" }, "The account's `route` is none of auto, v2, v1 and clue."],
+  [BOTH, { route: "fax" }, "The account's `route` must be auto, v2, v1 or clue."],
 ]);
 
 reads(bytedancePostback, [

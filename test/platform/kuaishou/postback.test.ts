@@ -90,7 +90,7 @@ test.each([
 test.each(["pay", "first_pay", "first_day_pay", "complete_order", "service_pay_success"] as const)(
   "%s is not told without an amount",
   (eventType) => {
-    expect(kuaishou.reason({ ...BY_TOKEN, eventType })).toBe(`Kuaishou takes ${eventType} with an amount only.`);
+    expect(kuaishou.reason({ ...BY_TOKEN, eventType })).toBe(`Kuaishou accepts ${eventType} only with an amount.`);
   },
 );
 

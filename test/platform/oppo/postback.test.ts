@@ -42,7 +42,7 @@ tells("OPPO", CODES, { ...oppo, by: BY_DEVICE, told: (change) => bodyOf(oppo.req
 
 test("an account's own codes come before the table's, and are whole numbers", () => {
   expect(bodyOf(oppo.request({ ...BY_DEVICE, eventType: "pay" }, { codes: '{"pay":7}' })).dataType).toBe(7);
-  expect(oppo.reason(BY_DEVICE, { codes: '{"activate":"x"}' })).toBe("OPPO's codes are whole numbers.");
+  expect(oppo.reason(BY_DEVICE, { codes: '{"activate":"x"}' })).toBe("OPPO's codes must be whole numbers.");
 });
 
 function decrypted(text: string): string {
@@ -94,7 +94,7 @@ skips(oppo, [
   [BY_DEVICE, { key: "" }, "The account has no `key`."],
   [BY_DEVICE, { salt: "" }, "The account has no `salt`."],
   [BY_DEVICE, { pkg: "" }, "The account has no `pkg`."],
-  [BY_DEVICE, { key: "c2hvcnQ=" }, "The account's `key` is not 16 bytes in base64."],
+  [BY_DEVICE, { key: "c2hvcnQ=" }, "The account's `key` must be 16 bytes in base64."],
 ]);
 
 test("OPPO does not dedupe", () => {

@@ -202,9 +202,9 @@ test.each<[number, string]>([
 });
 
 test.each<[number, string, string, string]>([
-  [200, "<html>", "retry", "Tencent answered something that is none of its answers."],
-  [200, "[]", "retry", "Tencent answered something that is none of its answers."],
-  [200, "{}", "retry", "Tencent answered something that is none of its answers."],
+  [200, "<html>", "retry", "Tencent answered something unexpected."],
+  [200, "[]", "retry", "Tencent answered something unexpected."],
+  [200, "{}", "retry", "Tencent answered something unexpected."],
   [502, "<html>", "retry", "Tencent answered HTTP status 502."],
   [429, "", "retry", "Tencent answered HTTP status 429."],
   [401, "", "token", "Tencent answered HTTP status 401."],

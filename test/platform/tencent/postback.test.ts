@@ -90,9 +90,9 @@ test("a next day that is told by another name has no length of stay", () => {
 
 test.each<[string, string]>([
   ['{"activate":""}', "The platform has no code for activate."],
-  ["{", "The account's `codes` are not a JSON object of texts."],
-  ["[]", "The account's `codes` are not a JSON object of texts."],
-  ['{"pay":{}}', "The account's `codes` are not a JSON object of texts."],
+  ["{", "The account's `codes` must be a JSON object of texts."],
+  ["[]", "The account's `codes` must be a JSON object of texts."],
+  ['{"pay":{}}', "The account's `codes` must be a JSON object of texts."],
 ])("with the codes %s nothing is sent: %s", (codes, reason) => {
   expect(tencent.reason(BY_CALLBACK, { codes })).toBe(reason);
 });
@@ -188,7 +188,7 @@ test.each([
   [{ click_id: "c" }, { route: "wechat" }, "The account has no `wechat_access_token`."],
   [{ click_id: "c" }, { route: "wechat", wechat_access_token: "t" }, "The account has no `user_action_set_id`."],
   [{ click_id: "c" }, { route: "wechat", ...WECHAT }, "The launch brought no gdt_vid."],
-  [{}, { route: "fax" }, "The account's `route` is none of auto, callback, click_id and wechat."],
+  [{}, { route: "fax" }, "The account's `route` must be auto, callback, click_id or wechat."],
 ] as const)("with %j and %j nothing is sent: %s", (adData, own, reason) => {
   expect(tencent.reason({ adData }, own)).toBe(reason);
 });

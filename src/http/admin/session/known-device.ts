@@ -21,7 +21,7 @@ export function knownDevice(vault: Vault, request: FastifyRequest, name: string)
   return given.length === expected.length && timingSafeEqual(given, expected) ? id : undefined;
 }
 
-/** The browser of somebody who has just signed in is known from now on. */
+/** Makes the browser of a person who has just signed in a known device. */
 export function rememberDevice(
   vault: Vault,
   name: string,
