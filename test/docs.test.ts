@@ -126,7 +126,7 @@ test("the blocks of docs/OPERATIONS.md run as printed", async () => {
   expect(blocks.filter(isForStopped)).toHaveLength(3);
   const variables = { APP: String(app.appId), BACKUP: join(commands, "backup") };
   const running = await shell(blocks.filter((block) => !isForStopped(block)).join(""), variables);
-  expect(running).toContain("0 of 0 entries taken in, 0 still set aside.");
+  expect(running).toContain("0 of 0 entries replayed, 0 still set aside.");
   expect(running).toContain("Erased.");
   expect(await server.stop()).toBe(0);
   const stopped = await shell(blocks.filter(isForStopped).join(""), variables);

@@ -24,7 +24,7 @@ import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import { act, assertName, type Desk } from "./desk.ts";
 
-/** Makes an app, with the rules that every app begins with. */
+/** Creates an app with the default rules. */
 export function createApp(desk: Desk, body: AppCreateBody): Promise<App> {
   return act(desk, {
     action: "apps/create",
@@ -40,7 +40,7 @@ export function createApp(desk: Desk, body: AppCreateBody): Promise<App> {
   });
 }
 
-/** Changes what the body names; the rest stays as it is. */
+/** Changes the fields that the body names; the others stay as they are. */
 export function editApp(desk: Desk, body: AppEditBody): Promise<App> {
   return act(desk, {
     action: "apps/edit",
@@ -71,7 +71,7 @@ export function rotateAppSecret(desk: Desk, body: AppRotateBody): Promise<string
   });
 }
 
-/** Refuses ids that no app has, by the first of them. */
+/** Refuses ids that no app has, naming the first one. */
 export async function assertApps(executor: Executor, appIds: readonly number[]): Promise<void> {
   const apps = await loadAppRules(executor, appIds.filter(Number.isSafeInteger));
   const known = new Set(apps.map(({ appId }) => appId));
@@ -114,7 +114,7 @@ function assertRates(rates: Readonly<Record<string, string>>): void {
   if (bad) throw new ApiError("badParameter", `rates: ${JSON.stringify(bad[0])} must look like {"USD": "7.12"}.`);
 }
 
-/** In ten-thousandths. */
+/** The share in ten-thousandths. */
 function shareBpOf(share: number): number {
   const bp = Math.round(share * 10_000);
   if (Math.abs(bp - share * 10_000) > 1e-6)

@@ -4,7 +4,7 @@ import { LIMITS } from "../limits.ts";
 /** Names of fields whose values never reach the audit log. */
 const SECRET = /secret|password|token|key|sign/i;
 
-/** What the audit log keeps of a body: no secrets, nothing of `hidden`, and long texts only as far as they help. */
+/** What the audit log keeps of a body: no secrets, no `hidden` fields, and only the beginning of long texts. */
 export function auditDetails(body: object, hidden: readonly string[] = []): JsonObject {
   const given = Object.entries(body).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

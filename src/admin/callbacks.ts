@@ -11,14 +11,14 @@ import type { Vault } from "../vault.ts";
 import { assertApps } from "./apps.ts";
 import { act, type Desk } from "./desk.ts";
 
-/** A callback as people see it; the secret only once, when it was made. */
+/** A callback as shown to people. The secret is shown only once, when it is generated. */
 export type ShownCallback = { kind: CallbackKind; url: string; events: readonly string[]; secret?: string };
 
 export async function listCallbacks(executor: Executor, vault: Vault, appId: number): Promise<ShownCallback[]> {
   return (await loadCallbacks(executor, vault, appId)).map(({ kind, url, events }) => ({ kind, url, events }));
 }
 
-/** Makes or changes a callback of an app. */
+/** Creates or changes a callback of an app. */
 export function setCallback(
   desk: Desk & { mayCallPrivate: boolean },
   body: Static<typeof callbackSetBody>,
@@ -44,7 +44,7 @@ export function setCallback(
 
 const REMOVED = "The callback was removed.";
 
-/** Takes a callback away and gives up what still waits for it; returns how many that were. */
+/** Removes a callback and gives up its waiting messages; returns their number. */
 export function dropCallback(desk: Desk, body: Static<typeof callbackRemoveBody>): Promise<{ given_up: number }> {
   return act(desk, {
     action: "callbacks/remove",

@@ -19,7 +19,9 @@ type Fields = Omit<ChangeBody, "app_id" | "turbo_promoted_object_id">;
 
 const BLANK = { name: "", adPlatform: "", channel: "", osPlatform: "", operator: "", dept: "" };
 
-/** Makes a campaign of an app. The id is made here unless one is given, so that the audit log names it in either case. */
+/**
+ * Creates a campaign of an app. The id is generated here unless given, so that the audit log names it in either case.
+ */
 export function addCampaign(desk: Desk, given: CreateBody): Promise<Campaign> {
   const { turbo_promoted_object_id = newCampaignId() } = given;
   const body = { ...given, turbo_promoted_object_id };
@@ -37,13 +39,13 @@ export function addCampaign(desk: Desk, given: CreateBody): Promise<Campaign> {
         createdAtMs: desk.clock(),
       };
       if (!(await createCampaign(tx, campaign)))
-        throw new ApiError("badParameter", "The app already has a campaign of that turbo_promoted_object_id.");
+        throw new ApiError("badParameter", "The app already has a campaign with this turbo_promoted_object_id.");
       return campaign;
     },
   });
 }
 
-/** Changes what the body names; the rest stays as it is. */
+/** Changes the fields that the body names; the others stay as they are. */
 export function editCampaign(desk: Desk, body: ChangeBody): Promise<Campaign> {
   return act(desk, {
     action: "campaigns/edit",

@@ -9,25 +9,25 @@ import { ApiError } from "../errors.ts";
 import type { Vault } from "../vault.ts";
 import { auditDetails, auditedApp } from "./audit-details.ts";
 
-/** Who acts, as the audit log names them: a person, the admin token, the command line's user, or the first start. */
+/** The actor named in the audit log: a person, the admin token, the command line's user, or the first start. */
 export type By = { name: string; address: string };
 
 /** What an act works with. */
 export type Desk = { pool: pg.Pool; vault: Vault; clock: Clock; by: By };
 
 export type Act<Body extends TSchema, Done> = {
-  /** As the audit log names it: the path of the admin interface. */
+  /** The name in the audit log: the path of the admin interface. */
   action: string;
   schema: Body;
   body: Static<Body>;
-  /** Of something that is made: its app. Otherwise the log takes the app that the body names. */
+  /** The app of a newly created thing. By default the log names the app in the body. */
   appOf?: (done: Done) => number;
   run: (tx: Executor) => Promise<Done>;
 };
 
 /**
- * Something that a person may do, from wherever they do it: checked, done and noted in the audit log in one transaction.
- * What is refused, or fails, leaves neither a change nor a note.
+ * Runs something that a person may do, from the console or the command line: checked, done and noted in the audit log
+ * in one transaction. A refusal or failure leaves neither a change nor a note.
  */
 export async function act<Body extends TSchema, Done>(
   { pool, clock, by }: Desk,
@@ -49,7 +49,7 @@ export async function act<Body extends TSchema, Done>(
   });
 }
 
-/** People see a name, so it must have something to be seen. */
+/** Refuses a name without visible characters. */
 export function assertName(name: string): void {
   if (name.trim() === "") throw new ApiError("badParameter", "name is empty.");
 }

@@ -38,7 +38,7 @@ export function createDeveloper(desk: Desk, body: DeveloperBody): Promise<Develo
   });
 }
 
-/** Changes which apps it may read and how often; what the body leaves out stays as it is. */
+/** Changes which apps a developer application may read and how often; absent fields stay as they are. */
 export function editDeveloper(desk: Desk, body: DeveloperEditBody): Promise<DeveloperApp> {
   return act(desk, {
     action: "developers/edit",
@@ -54,7 +54,7 @@ export function editDeveloper(desk: Desk, body: DeveloperEditBody): Promise<Deve
   });
 }
 
-/** Approves, refuses or disables it. */
+/** Approves, refuses or disables a developer application. */
 export function decideDeveloper(desk: Desk, body: DeveloperDecisionBody): Promise<DeveloperApp> {
   return act(desk, {
     action: "developers/decide",
@@ -68,7 +68,7 @@ export function decideDeveloper(desk: Desk, body: DeveloperDecisionBody): Promis
   });
 }
 
-/** Gives it a new key, and returns it. Reports signed with the old one are refused at once. */
+/** Gives a developer application a new key and returns the key. Reports signed with the old one are refused at once. */
 export function rotateDeveloper(desk: Desk, body: { id: number }): Promise<string> {
   return act(desk, {
     action: "developers/rotate",

@@ -27,7 +27,7 @@ export function declareAppEvents(desk: Desk, body: EventDeclareBody): Promise<vo
   });
 }
 
-/** Declares properties of an app, and what their values are. Of two with one name the last counts. */
+/** Declares properties of an app and their types. When a name is repeated, the last one counts. */
 export function declareAppProperties(desk: Desk, body: PropertyDeclareBody): Promise<void> {
   return act(desk, {
     action: "metadata/properties/declare",
@@ -48,13 +48,13 @@ export function declareAppProperties(desk: Desk, body: PropertyDeclareBody): Pro
 
 type Names = { events: readonly EventMeta[]; properties: readonly PropertyMeta[] };
 
-/** All names of all apps are held in memory, so there is an end to them. */
+/** Limits the names of an app: all names of all apps are held in memory. */
 async function assertRoom(tx: Executor, appId: number, more: Names): Promise<void> {
   const known = await loadAppMeta(tx, { appId, limit: LIMITS.namesPerApp });
   const events = new Set([...known.events, ...more.events].map(({ name }) => name));
   const properties = new Set([...known.properties, ...more.properties].map(keyOf));
   if (Math.max(events.size, properties.size) > LIMITS.namesPerApp)
-    throw new ApiError("badParameter", `The app has ${LIMITS.namesPerApp} names already.`);
+    throw new ApiError("badParameter", `The app would have more than ${LIMITS.namesPerApp} names.`);
 }
 
 function keyOf({ scope, name }: Pick<PropertyMeta, "scope" | "name">): string {

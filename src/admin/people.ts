@@ -17,10 +17,10 @@ import { act, assertName, type Desk } from "./desk.ts";
 type Person = Static<typeof consoleUserBody>;
 type Named = Static<typeof consoleUserNameBody>;
 
-/** Somebody of the console, and the token of the one-time link that sets their password. */
+/** A person of the console, and the token of the one-time link that sets their password. */
 export type Invited = { user: AdminUser; setupToken: string };
 
-/** Adds somebody to the console. */
+/** Adds a person to the console. */
 export function addPerson(desk: Desk, body: Person): Promise<Invited> {
   return act(desk, {
     action: "console-users/create",
@@ -30,16 +30,15 @@ export function addPerson(desk: Desk, body: Person): Promise<Invited> {
       const { name, role } = body;
       assertName(nameOf(name));
       const nowMs = desk.clock();
-      // No password has this hash: only the link can set one.
+      // No password has this hash: the person has to set one with the link.
       const user = await createAdminUser(tx, { name, role, passwordHash: "none", nowMs });
-      if (!user)
-        throw new ApiError("badParameter", `There is somebody called ${JSON.stringify(nameOf(name))} already.`);
+      if (!user) throw new ApiError("badParameter", `There is already a person named ${JSON.stringify(nameOf(name))}.`);
       return { user, setupToken: await createSetupLink(tx, { userId: user.userId, nowMs }) };
     },
   });
 }
 
-/** Makes a new link for somebody who has forgotten the password; earlier ones are void from then on. */
+/** Makes a new link for a person who forgot the password; earlier links become invalid. */
 export function linkPerson(desk: Desk, body: Named): Promise<Invited> {
   return act(desk, {
     action: "console-users/link",
@@ -60,7 +59,7 @@ export function linkFirstAdmin(desk: Desk): Promise<string> {
     schema: Type.Object({}),
     body: {},
     run: async (tx) => {
-      if ((await countAdmins(tx)) > 0) throw new ApiError("badParameter", "There is an admin already.");
+      if ((await countAdmins(tx)) > 0) throw new ApiError("badParameter", "There is already an admin.");
       return createSetupLink(tx, { userId: null, nowMs: desk.clock() });
     },
   });
@@ -78,7 +77,7 @@ export function changePersonRole(desk: Desk, body: Person): Promise<void> {
   });
 }
 
-/** Takes somebody away; their sessions end at once. */
+/** Removes a person; their sessions end at once. */
 export function removePerson(desk: Desk, body: Named): Promise<void> {
   return act(desk, {
     action: "console-users/remove",
@@ -91,11 +90,11 @@ export function removePerson(desk: Desk, body: Named): Promise<void> {
   });
 }
 
-/** An installation that nobody can change any more would be of no use. */
+/** Refuses to leave an installation without an admin. */
 async function assertAdminLeft(tx: Executor): Promise<void> {
-  if ((await countAdmins(tx)) === 0) throw new ApiError("badParameter", "The last admin stays an admin.");
+  if ((await countAdmins(tx)) === 0) throw new ApiError("badParameter", "There must be at least one admin.");
 }
 
 function nobody({ name }: Named): ApiError {
-  return new ApiError("badParameter", `There is nobody called ${JSON.stringify(name)}.`);
+  return new ApiError("badParameter", `There is no person named ${JSON.stringify(name)}.`);
 }

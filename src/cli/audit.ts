@@ -6,12 +6,12 @@ import type { Executor } from "../db/engine/sql.ts";
 import type { JsonObject } from "../domain/json.ts";
 import type { DatabaseSession } from "./session.ts";
 
-/** What an act works with when a command asks for it. */
+/** What an act works with when a command runs it. */
 export function deskOf({ pool, vault }: DatabaseSession): Desk {
   return { pool, vault, clock: systemClock, by: commandLine() };
 }
 
-/** Notes in the audit log that a command showed a secret or exported data. Before it does: nothing is shown unnoted. */
+/** Notes a command in the audit log before it shows a secret or exports data, so that nothing is shown unnoted. */
 export async function noteCommand(
   { pool }: { pool: Executor },
   command: string,
@@ -32,7 +32,7 @@ function commandLine(): By {
   return { name: `command line (${systemUser()})`, address: hostname() };
 }
 
-/** In a container the user often has a number only. */
+/** The user's name, or the number: in a container the user often has no name. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -3,23 +3,23 @@ import { isDay } from "../domain/calendar.ts";
 import { LIMITS } from "../limits.ts";
 import { platformOfLink } from "../platform/registry.ts";
 
-/** How every command prints: a table for people, JSON for programs. */
+/** Prints a command's result: a table for people, JSON for programs. */
 export function print(value: unknown, options: { json?: boolean | undefined }, table: () => string): void {
   process.stdout.write(`${visible(options.json ? JSON.stringify(value) : table())}\n`);
 }
 
-/** What a terminal acts upon instead of showing it: control characters, and those that turn the direction of writing. */
+/** Characters that a terminal obeys instead of showing: control characters, and changes of the writing direction. */
 const UNSEEN = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Names and ids come from outside, and printing them must not steer the terminal of whoever looks at them. Written as
- * JSON writes them, so that JSON stays the same value.
+ * Escapes control characters: names and ids come from outside, and must not control the reader's terminal. The escapes
+ * are those of JSON, so that JSON output keeps its value.
  */
 export function visible(text: string): string {
   return text.replaceAll(UNSEEN, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Columns as wide as their widest cell; numbers to the right. */
+/** A table with columns as wide as their widest cell, and numbers aligned to the right. */
 export function tableOf(rows: readonly Record<string, unknown>[]): string {
   const [first] = rows;
   if (!first) return "(none)";
@@ -37,11 +37,11 @@ export function tableOf(rows: readonly Record<string, unknown>[]): string {
 
 function cellOf(value: unknown): string {
   const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value ?? "");
-  // A line break would make a row of its own, which looks like any other.
+  // A line break would look like another row.
   return visible(text).replaceAll("\n", "\\n");
 }
 
-/** Name and value, one a line. */
+/** Names and values, one pair per line. */
 export function listOf(values: Record<string, unknown>): string {
   const width = Math.max(...Object.keys(values).map((name) => name.length));
   return Object.entries(values)
@@ -49,7 +49,7 @@ export function listOf(values: Record<string, unknown>): string {
     .join("\n");
 }
 
-/** A bar on a terminal, a line every tenth elsewhere. Written to stderr, so that output can be piped. */
+/** A bar on a terminal, a line for every tenth elsewhere. Written to stderr, so that the output can be piped. */
 export class ProgressBar {
   readonly #label: string;
   #shown = -1;
@@ -79,7 +79,7 @@ export function parseInteger(text: string): number {
   return Number(text);
 }
 
-/** What people call something: as the admin interface takes it. */
+/** A display name, with the limits of the admin interface. */
 export function parseName(text: string): string {
   const isFit = text.trim() !== "" && [...text].length <= LIMITS.nameLength;
   if (!isFit) throw new InvalidArgumentError(`It must have from 1 to ${LIMITS.nameLength} characters.`);

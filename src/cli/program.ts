@@ -6,8 +6,8 @@ import { visible } from "./output.ts";
 type Commands = (program: Command) => void;
 
 /**
- * Which file has which commands. Only the one that is asked for is loaded, in half the time that all of them take;
- * whoever asks for help, or for a command that there is not, gets all.
+ * The file of each command. Only the requested one is loaded, which takes half the time of loading all. Help, and
+ * unknown commands, load all of them.
  */
 const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> }[] = [
   { names: ["app"], load: async () => (await import("./setting/app-commands.ts")).appCommands },
@@ -38,7 +38,7 @@ const FILES: readonly { names: readonly string[]; load: () => Promise<Commands> 
   { names: ["docs"], load: async () => (await import("./report/docs-command.ts")).docsCommand },
 ];
 
-/** Runs one command. Prints what there is to say, and gives the exit code. */
+/** Runs one command, prints its output and returns the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const program = emptyProgram();
   const asked = FILES.filter(({ names }) => names.includes(args[0] ?? ""));
@@ -47,11 +47,11 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: "user" });
     return 0;
   } catch (error) {
-    // Wrong arguments, or a wish for help: it is written already.
+    // Wrong arguments or a request for help: commander has already printed the text.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    // What is refused in the interface is refused here with the same sentence.
+    // Refusals are printed with the same sentence as in the interface.
     const isSaid = error instanceof UsageError || error instanceof ApiError;
-    const sentence = isSaid ? error.message : `It failed: ${messageOf(error)}`;
+    const sentence = isSaid ? error.message : `The command failed: ${messageOf(error)}`;
     process.stderr.write(`${visible(sentence)}\n`);
     return 1;
   }

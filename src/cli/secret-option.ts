@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { messageOf, UsageError } from "../errors.ts";
 
-/** A secret as an option gives it: itself, `@file` with it inside, or `-` for standard input. Best not on the command line. */
+/** The secret of an option: the text itself, `@file`, or `-` for standard input. Other users can see a command line. */
 export function readSecretOption(text: string): string {
   if (text !== "-" && !text.startsWith("@")) return text;
   try {

@@ -21,8 +21,8 @@ const START_MS_MAX = 60_000;
 const log = createLog("error");
 
 /**
- * Works on the database of a running server, or starts the database for as long as the command takes. Only a command that
- * can be the first one of all (`start` is "first") makes anything where there is nothing.
+ * Works on the database of a running server, or starts the database for as long as the command takes. Only commands
+ * that may come first (`start` is "first") create an installation where there is none.
  */
 export async function withDatabase<T>(
   work: (session: DatabaseSession) => Promise<T>,
@@ -41,7 +41,7 @@ export async function withDatabase<T>(
   return withOwnDatabase(config, work, { start });
 }
 
-/** Nobody else may use DATA_DIR meanwhile; with `lock`, nor apply into the database. */
+/** Locks DATA_DIR meanwhile; with `lock`, also against other processes that apply into the database. */
 export async function withOwnDatabase<T>(
   config: Config,
   work: (session: DatabaseSession) => Promise<T>,
@@ -50,7 +50,7 @@ export async function withOwnDatabase<T>(
   const isEmbedded = config.databaseUrl === "";
   if (isEmbedded && start === "existing") assertBegun(config);
   if (isEmbedded) mkdirSync(config.dataDir, { recursive: true, mode: 0o711 });
-  // Beside an external database there may be no folder: then there is nothing in it to lock.
+  // With an external database there may be no folder, and then nothing to lock.
   const folder = existsSync(config.dataDir) ? lockDataDir(config.dataDir) : undefined;
   try {
     const beforeMigrate: OpenOptions["beforeMigrate"] = (connection) => lock?.take(connection);
@@ -67,11 +67,11 @@ export async function withOwnDatabase<T>(
   }
 }
 
-/** Refuses a folder in which no server and no command has begun anything yet. */
+/** Refuses a folder that holds no installation yet. */
 export function assertBegun({ dataDir, databaseUrl }: Config): void {
   if (databaseUrl === "" ? embeddedConnection(dataDir) : existsSync(dataDir)) return;
   throw new UsageError(
-    `There is nothing in ${dataDir} yet: set DATA_DIR, start the server, or make the first app with \`app create\`.`,
+    `There is no installation in ${dataDir} yet: set DATA_DIR, start the server, or create the first app with \`app create\`.`,
   );
 }
 
@@ -103,7 +103,7 @@ export async function withServer<T>(url: string | undefined, work: (address: str
   return withOwnServer(config, work);
 }
 
-/** Works with a server on a folder of its own, which is gone afterwards: for what every server says. */
+/** Works with a server on a temporary folder, for answers that are the same on every server. */
 export async function withThrowawayServer<T>(work: (address: string) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), "touchpoint-"));
   chmodSync(dataDir, 0o711);
@@ -114,9 +114,9 @@ export async function withThrowawayServer<T>(work: (address: string) => Promise<
   }
 }
 
-/** Works with a server of its own, on a free loopback port, for as long as the command takes. */
+/** Starts a server on a free loopback port for as long as the command takes. */
 export async function withOwnServer<T>(config: Config, work: (address: string) => Promise<T>): Promise<T> {
-  // Loaded only here: most commands never need a server of their own, and it takes longest to load.
+  // Loaded only here: most commands need no server, and it takes longest to load.
   const { serve } = await import("../serve.ts");
   const running = await serve({ ...config, port: 0, host: "127.0.0.1", logLevel: "error" }, log);
   try {
@@ -138,6 +138,6 @@ async function addressOfHolder(config: Config, first: Holder): Promise<string> {
 
 export async function findApp(session: DatabaseSession, appId: number): Promise<App> {
   const [app] = await loadApps(session.pool, session.vault, { ids: [appId] });
-  if (!app) throw new UsageError(`There is no app ${appId}; \`app list\` shows them.`);
+  if (!app) throw new UsageError(`There is no app ${appId}; \`app list\` shows all apps.`);
   return app;
 }

@@ -11,7 +11,7 @@ export { signedRequest };
 
 export type MetricInfo = { name: string; label: string; cname: string; unit: string; tip: string };
 
-/** A refusal of the server: its code, its sentence, and after how many seconds to try again where it says so. */
+/** A refusal by the server: its code, its message, and after how many seconds to try again, if the server says so. */
 export class ReportError extends Error {
   readonly code: number;
   readonly retryAfterS: number | undefined;
@@ -27,7 +27,7 @@ export class ReportError extends Error {
 const TIMEOUT_MS = 120_000;
 
 /**
- * Pulls reports in the name of a developer application. Nothing but Node is needed:
+ * Pulls reports as a developer application. It needs nothing but Node:
  *
  *   const client = new ReportClient({ baseUrl: "https://track.example.com", appKey });
  *   const report = await client.adReport({ app_id: 10000001, date_list: ["2026-11-01", "2026-11-15"], … });
@@ -37,7 +37,7 @@ export class ReportClient {
   readonly #appKey: string;
   readonly #tokenLifeS: number | undefined;
 
-  /** With `tokenLifeS`, whoever records a call cannot send it again after so many seconds; the clocks must then agree. */
+  /** With `tokenLifeS`, a recorded call cannot be sent again after this many seconds; the clocks must then agree. */
   constructor(options: { baseUrl: string; appKey: string; tokenLifeS?: number }) {
     this.#baseUrl = options.baseUrl.replace(/\/+$/, "");
     this.#appKey = options.appKey;

@@ -1,12 +1,12 @@
 import { Type } from "typebox";
 import { CODES, type CodeName } from "../errors.ts";
 
-/** Every answer of every operation. */
+/** The form of every answer. */
 export type Envelope = { code: number; msg: string; data: object; extra: object };
 
 export const SUCCESS_TEXT = "success";
 
-/** The answer of most calls, made once. */
+/** The answer to most calls, serialized once. */
 export const EMPTY_SUCCESS = JSON.stringify({ code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} } satisfies Envelope);
 
 export function success(data: object, extra: object = {}): Envelope {

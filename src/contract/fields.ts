@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { LIMITS } from "../limits.ts";
 
-/** Pieces from which the schemas of the operations are made. */
+/** Building blocks of the operations' schemas. */
 type Words = { description: string };
 
 export const text = (description: string) => Type.String({ description });
@@ -9,22 +9,22 @@ export const text = (description: string) => Type.String({ description });
 export const nonEmptyText = (description: string) => Type.String({ description, minLength: 1 });
 
 export const givenName = Type.String({
-  description: "What people call it",
+  description: "Display name",
   minLength: 1,
   maxLength: LIMITS.nameLength,
 });
 
-/** The greatest whole number that a column of the tables holds, unless it is one for times or money. */
+/** The greatest whole number of an integer column. Columns for times and money are larger. */
 export const TABLE_INTEGER_MAX = 2 ** 31 - 1;
 
-/** Optional, and null means the same as absent: clients write both. */
+/** Optional; null means the same as absent, because clients send both. */
 export const optionalText = (description: string) =>
   Type.Optional(Type.Unsafe<string | number | null>({ type: ["string", "number", "null"], description }));
 
 export const optionalNumber = (description: string) =>
   Type.Optional(Type.Unsafe<number | null>({ type: ["number", "null"], description }));
 
-/** Clients with numeric ids send them as numbers; the digits are the id. */
+/** Clients with numeric ids send numbers; the digits are the id. */
 export const clientId = (words: Words = { description: "Unique user id, 1 to 128 characters" }) =>
   Type.Unsafe<string | number>({ type: ["string", "number"], minLength: 1, maxLength: 128, ...words });
 

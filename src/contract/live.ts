@@ -3,24 +3,24 @@ import { choice } from "./fields.ts";
 
 const eventError = Type.Object({
   index: Type.Integer({ description: "Place in `event_list`, from 0" }),
-  event: Type.String({ description: "Name of the event, as far as it has one" }),
-  reason: Type.String({ description: "`bad_property`: stored without it; any other: not stored" }),
+  event: Type.String({ description: "Name of the event, if it has one" }),
+  reason: Type.String({ description: "`bad_property`: stored without the property; any other: not stored" }),
   message: Type.String(),
 });
 
 /** A call of a collection endpoint, as the live stream shows it. */
 export const liveCall = Type.Object({
-  id: Type.Integer({ description: "Grows from call to call, over restarts too" }),
+  id: Type.Integer({ description: "Increases with every call, across restarts" }),
   at_ms: Type.Integer({ description: "When it was received, in milliseconds" }),
   endpoint: Type.String({ description: "`event/collect`, `user/register`, `event/click` …" }),
-  client_id: Type.String({ description: "The empty text where none is named" }),
+  client_id: Type.String({ description: "Empty when the call names none" }),
   debug: Type.Boolean({ description: "Sent in debug mode" }),
   ip: Type.String({ description: "Address of the caller" }),
   ua: Type.String({ description: "User agent of the caller" }),
-  code: Type.Integer({ description: "Of the answer; 0: taken in" }),
-  msg: Type.String({ description: "Why the whole call was refused; the empty text where it was not" }),
-  body: Type.Unknown({ description: "What was sent; null where that is secret, or too large to be shown" }),
-  errors: Type.Array(eventError, { description: "Events that were not stored, or not as they were sent" }),
+  code: Type.Integer({ description: "Code of the answer; 0: accepted" }),
+  msg: Type.String({ description: "Why the whole call was refused; empty when it was not" }),
+  body: Type.Unknown({ description: "The body as sent; null when it is secret or too large to show" }),
+  errors: Type.Array(eventError, { description: "Events that were not stored, or not as sent" }),
 });
 export type LiveCall = Static<typeof liveCall>;
 
@@ -30,8 +30,8 @@ export const liveQuery = Type.Object({
   event: Type.Optional(
     Type.String({
       maxLength: 50,
-      description: "Only calls with an event of this name, or of this name themselves: `click`, `register` …",
+      description: "Only calls with an event of this name, or calls of this name: `click`, `register` …",
     }),
   ),
-  scope: Type.Optional(choice<"all" | "debug">(["all", "debug"], "`debug`: only what was sent in debug mode")),
+  scope: Type.Optional(choice<"all" | "debug">(["all", "debug"], "`debug`: only calls sent in debug mode")),
 });

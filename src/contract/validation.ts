@@ -2,8 +2,8 @@ import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
 import { ApiError } from "../errors.ts";
 
 /**
- * The rules under which bodies are checked: nothing is coerced, filled in or taken away, and keys that are not in the
- * schema are nobody's business.
+ * The rules by which bodies are checked: nothing is coerced, filled in or removed, and keys that are not in the schema
+ * are ignored.
  */
 const ajv = new Ajv({
   coerceTypes: false,
@@ -13,14 +13,14 @@ const ajv = new Ajv({
   allowUnionTypes: true,
 });
 
-/** For a structure that arrives inside another one; undefined when it is valid. */
+/** Why a value is invalid, or undefined when it is valid. For structures that arrive inside another one. */
 export function messageOfInvalid(schema: object, value: unknown): string | undefined {
   return ajv.validate(schema, value) ? undefined : sentenceOf(ajv.errors ?? []);
 }
 
 export type Validate = (value: unknown) => void;
 
-/** Throws the refusal that names the parameter. */
+/** A validator that throws a refusal naming the wrong parameter. */
 export function validatorOf(schema: object): Validate {
   const validate = ajv.compile(schema);
   return (value) => {
@@ -29,8 +29,8 @@ export function validatorOf(schema: object): Validate {
 }
 
 /**
- * For the framework, which looks for the errors on the function itself. Compiled when a request first needs it, or when
- * `later` finds the time: to compile the schemas of all routes would take a third of the server's start.
+ * A validator for the framework, which expects the errors on the function itself. It is compiled when a request first
+ * needs it, or when `later` runs it: compiling all routes' schemas would take a third of the server's start.
  */
 export function routeValidatorOf(schema: object, later: (compile: () => void) => void = () => {}): ValidateFunction {
   let made: ValidateFunction | undefined;
@@ -49,7 +49,7 @@ export function routeValidatorOf(schema: object, later: (compile: () => void) =>
   return validate as ValidateFunction;
 }
 
-/** One sentence that names the parameter. Of the branches of an `anyOf`, the first describes what is wanted. */
+/** One sentence that names the parameter. For an `anyOf`, the first branch describes what is expected. */
 export function sentenceOf(errors: readonly Partial<ErrorObject>[]): string {
   const error = errors.find((candidate) => candidate.keyword !== "anyOf") ?? errors[0];
   if (!error) return "A parameter is wrong.";

@@ -6,7 +6,7 @@ import type { Log } from "../log.ts";
 
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** A failure as the caller gets it. */
+/** A failure as sent to the caller. */
 export type FailedAnswer = {
   code: number;
   message: string;
@@ -17,7 +17,7 @@ export type FailedAnswer = {
 
 type Failure = { reason: CodeName; message: string; retryAfterS?: number | undefined };
 
-/** Everything that can be thrown below http becomes an answer here, and is logged when it is our fault. */
+/** Turns everything that a request can throw into an answer, and logs what is our fault. */
 export function answerOfError(
   { log }: { log: Log },
   error: unknown,
@@ -26,7 +26,7 @@ export function answerOfError(
   const { reason, message, retryAfterS } = understand(error);
   const fields = { request_id: request.id, url: request.url };
   if (reason === "internal") log.error({ ...fields, err: error }, "A request failed.");
-  // Without the sentence: it quotes what was sent, and that may be a secret in the wrong place.
+  // Without the message: it quotes the request, which may hold a secret in the wrong place.
   else log.debug({ ...fields, reason }, "A request was refused.");
   const headers: Record<string, string> = retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) };
   return failedAnswer(reason, message, headers, request.requestId);
@@ -57,13 +57,17 @@ function understand(error: unknown): Failure {
     return { reason: "badParameter", message: `${where}${sentenceOf(validation as Parameters<typeof sentenceOf>[0])}` };
   }
   switch (code) {
-    // A statement took longer than reports may take.
+    // PostgreSQL's query_canceled: the statement exceeded the time limit of reports.
     case "57014":
-      return { reason: "overloaded", message: "The report took too long; narrow it down.", retryAfterS: 60 };
+      return {
+        reason: "overloaded",
+        message: "The report took too long; ask for fewer days or dimensions.",
+        retryAfterS: 60,
+      };
     case "FST_ERR_BAD_URL":
       return { reason: "unknownPath", message: "The address cannot be read." };
   }
-  // Whatever else the framework has against a request is the request's fault.
+  // Every other error below 500 that the framework raises is the request's fault.
   if (code?.startsWith("FST_ERR_") && statusCode !== undefined && statusCode < 500)
     return { reason: "badParameter", message: "The request cannot be read." };
   if (isDatabaseAway(error))

@@ -9,7 +9,7 @@ import { LIMITS } from "../limits.ts";
 import { type CallerAddress, callerOf } from "./caller-address.ts";
 import { type Receiver, receiveBody } from "./receive.ts";
 
-/** `bodies` counts what is being received or answered. */
+/** `bodies` counts the bodies that are being received or answered. */
 export type BodiesContext = { bodies: BodyRoom; caller: CallerAddress };
 
 declare module "fastify" {
@@ -18,7 +18,7 @@ declare module "fastify" {
     plainBody: Buffer;
     /** The bytes as sent, where they are gzip. */
     packedBody: Buffer | undefined;
-    /** A file that was sent as itself. */
+    /** A CSV file sent as the body. */
     csv?: Buffer;
   }
   interface FastifyContextConfig {
@@ -26,7 +26,7 @@ declare module "fastify" {
     numbersAreIds?: boolean;
     /** The handler reads the body itself. */
     keepsBytes?: boolean;
-    /** A file may be sent as itself, `text/csv`, in place of JSON. */
+    /** The body may be a `text/csv` file instead of JSON. */
     takesCsv?: boolean;
   }
 }
@@ -34,14 +34,14 @@ declare module "fastify" {
 const RAW_CONTENT_TYPE = Symbol("the Content-Type as sent");
 type RawRequest = { headers: Record<string, string | string[] | undefined>; [RAW_CONTENT_TYPE]?: string };
 
-/** Fastify refuses odd Content-Types before any parser sees them; SDKs send odd ones, and none tells the truth. */
+/** Hides the Content-Type from Fastify, which refuses unusual ones before any parser runs; SDKs send wrong ones. */
 export function hideContentType(request: IncomingMessage): void {
   const raw = request as unknown as RawRequest;
   raw[RAW_CONTENT_TYPE] = String(raw.headers["content-type"] ?? "");
   raw.headers["content-type"] = undefined;
 }
 
-/** The largest body of the routes below an address; a route that needs another one declares it. */
+/** The largest body of the routes below an address, unless a route declares its own limit. */
 const BODY_LIMITS: readonly (readonly [address: string, bytesMax: number])[] = [
   ["/event_center/", LIMITS.userBodyBytes],
   ["/openapi/", LIMITS.reportBodyBytes],
@@ -51,8 +51,8 @@ const BODY_LIMITS: readonly (readonly [address: string, bytesMax: number])[] = [
 ];
 
 /**
- * Bodies are read by us: whatever their Content-Type, no longer than the route takes, parsed, and kept as bytes for the
- * journal. Only collection takes packed ones: nothing is unpacked for anybody else.
+ * Reads bodies ourselves: whatever their Content-Type, up to the route's limit, parsed, and kept as bytes for the
+ * journal. Only collection accepts packed bodies; nothing is unpacked for other routes.
  */
 export function readBodies(server: FastifyInstance, context: BodiesContext): void {
   server.addHook("onRoute", (route) => {
@@ -80,7 +80,7 @@ export function readBodies(server: FastifyInstance, context: BodiesContext): voi
   });
 }
 
-/** A body is held from when it comes until the response is closed, however that happens. */
+/** A body counts as held from its first byte until the response is closed, for whatever reason. */
 function holdBodies(server: FastifyInstance, context: BodiesContext) {
   const { bodies } = context;
   const held = new WeakMap<FastifyRequest, { owner: BodyOwner; bytes: number }>();
@@ -106,7 +106,7 @@ function holdBodies(server: FastifyInstance, context: BodiesContext) {
 
 const NOTHING_HELD = { owner: { address: "", appId: NO_APP }, bytes: 0 };
 
-/** What the JSON around a file would say. */
+/** The JSON body that would have carried the file. */
 function fileBodyOf(request: FastifyRequest): JsonObject {
   const { app_id } = request.query as { app_id?: string };
   return { csv: "", ...(app_id !== undefined && { app_id: Number(app_id) }) };
@@ -115,7 +115,7 @@ function fileBodyOf(request: FastifyRequest): JsonObject {
 function parsed(request: FastifyRequest, headers: BodyHeaders, bytes: Buffer): JsonValue {
   const { bodyLimit, config } = request.routeOptions;
   if (!isPlain(headers) && !config.collection) {
-    throw new ApiError("badJson", "The body must be plain JSON here, not gzip or a form.");
+    throw new ApiError("badJson", "The body must be plain JSON, not gzip or a form.");
   }
   if (isPacked(headers)) request.packedBody = bytes;
   const plain = unpackBody(bytes, headers, bodyLimit);

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import { Networks } from "../domain/network.ts";
 import { LIMITS } from "../limits.ts";
 
-/** Who called. X-Forwarded-For is believed only as far as it was written by proxies that the settings name. */
+/** The caller's address. X-Forwarded-For is believed only as far as the trusted proxies of the settings wrote it. */
 export class CallerAddress {
   readonly #trusted: Networks;
 
@@ -11,7 +11,7 @@ export class CallerAddress {
     this.#trusted = new Networks(trustedProxies);
   }
 
-  /** Whether what the peer says of the one who called it is believed. */
+  /** Whether the peer is a trusted proxy, whose forwarding headers are believed. */
   trusts(peer: string | undefined): boolean {
     return this.#trusted.has(plainAddress(peer ?? ""));
   }
@@ -20,7 +20,7 @@ export class CallerAddress {
     let address = plainAddress(peer ?? "");
     if (this.#trusted.isEmpty || forwardedFor === undefined) return address;
     const hops = [forwardedFor].flat().join(",").split(",");
-    // From the nearest proxy outwards: the first address that nobody we trust vouches for is the caller.
+    // From the nearest proxy outwards: the first address that is not a trusted proxy is the caller.
     while (hops.length > 0 && this.#trusted.has(address)) {
       const hop = plainAddress(hops.pop()!.trim());
       if (isIP(hop) === 0) break;

@@ -9,7 +9,7 @@ const FOLDER = fileURLToPath(
   new URL(import.meta.url.includes("/dist/") ? "../../web/" : "../../dist/web/", import.meta.url),
 );
 
-/** Everything comes from this server; nothing is written into the page; nobody frames it. */
+/** Everything is loaded from this server, nothing is inline, and no page may frame the console. */
 const HEADERS = {
   "content-security-policy": [
     "default-src 'none'",
@@ -40,8 +40,8 @@ const TYPES: Readonly<Record<string, string>> = {
 type ConsoleFile = { type: string; etag: string; plain: Buffer; br: Buffer; gzip: Buffer };
 
 /**
- * The console's files, all in memory (less than 2 MB): an address is a key of this table and never a path, so nothing
- * outside of the folder can be reached by any spelling.
+ * The console's files, all in memory (less than 2 MB). An address is a key of this table and never a path, so no
+ * spelling can reach anything outside the folder.
  */
 export function consoleRoutes(server: FastifyInstance): void {
   const files = loadFiles(FOLDER);
@@ -50,7 +50,7 @@ export function consoleRoutes(server: FastifyInstance): void {
     const name = (request.params as { "*"?: string })["*"] ?? "";
     const file = files.get(name);
     if (file) return send(request, reply, file, name);
-    // Pages have addresses of their own, which only the script knows; a missing script or picture is an error.
+    // Addresses without an extension are pages, which only the script knows; a missing script or picture is an error.
     const page = extname(name) === "" ? files.get("index.html") : undefined;
     if (page) return send(request, reply, page, "index.html");
     throw new ApiError("unknownPath", files.size > 0 ? "The console has no such file." : "The console is not built.");
@@ -60,7 +60,7 @@ export function consoleRoutes(server: FastifyInstance): void {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, file: ConsoleFile, name: string): FastifyReply {
-  // Names in assets/ hold a digest of what is inside: they never change.
+  // File names in assets/ contain a digest of the content, so the content never changes.
   const isForever = name.startsWith("assets/");
   reply
     .headers(HEADERS)

@@ -27,7 +27,7 @@ type Operation = {
 export type Section = { title: string; call: string; text: string; fields: Field[] };
 type Field = { name: string; where: "query" | "body"; type: string; required: boolean; rule: string };
 
-/** The operations as plain tables: the page in the browser and docs/API.md are both made from these. */
+/** The operations as plain tables, from which both the docs page and docs/API.md are made. */
 export function sectionsOf(openApi: OpenApi): Section[] {
   return Object.entries(openApi.paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({

@@ -1,4 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** What is called for each request, as node:http hands it over. */
+/** Handles one request of node:http. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -2,8 +2,8 @@ import { LIMITS } from "../limits.ts";
 import type { Handler } from "./handler.ts";
 
 /**
- * Handles a limited number of requests in one turn of the event loop, and the others in the next turns, in the order in
- * which they came. Otherwise four hundred sign-ins at once would hold up everybody for as long as all of them take.
+ * Handles a limited number of requests per turn of the event loop, and the others in the next turns, in order of
+ * arrival. Otherwise four hundred sign-ins at once would hold up every other request for as long as all of them take.
  */
 export function inTurns(handle: Handler): Handler {
   const waiting: Parameters<Handler>[] = [];
@@ -14,7 +14,7 @@ export function inTurns(handle: Handler): Handler {
     if (waiting.length > 0) setImmediate(turn);
     while (handled < LIMITS.requestsPerTurn && waiting.length > 0) {
       const [request, response] = waiting.shift()!;
-      // Whoever has hung up meanwhile sends no more of it, and wants no answer.
+      // The client has hung up meanwhile: no more of the request will come, and nobody waits for the answer.
       if (request.destroyed) continue;
       handled += 1;
       handle(request, response);

@@ -3,7 +3,7 @@ import type { Config } from "../config.ts";
 
 const LAST_REQUESTS_MS = 10_000;
 
-/** Where the server listens. A process without the http role answers this machine alone, on any free port. */
+/** Starts listening and returns the address. Without the http role: on this machine only, on any free port. */
 export async function listen(
   server: FastifyInstance,
   { roles, port, host }: Pick<Config, "roles" | "port" | "host">,
@@ -13,7 +13,7 @@ export async function listen(
   return address.replace("//0.0.0.0:", "//127.0.0.1:").replace("//[::]:", "//[::1]:");
 }
 
-/** Requests under way are answered; those that take longer than the last requests may are cut off. */
+/** Stops the server. Requests in progress are answered, but cut off after `LAST_REQUESTS_MS`. */
 export async function close(server: FastifyInstance): Promise<void> {
   const timer = setTimeout(() => server.server.closeAllConnections(), LAST_REQUESTS_MS);
   await server.close();

@@ -4,15 +4,15 @@ import { LIMITS } from "../limits.ts";
 import type { Handler } from "./handler.ts";
 
 /**
- * Begins a request of a connection when the one before it is answered, also when a client sends many without waiting.
+ * Starts each request of a connection only when the previous one is answered, even when a client pipelines many.
  * Otherwise their answers fill the memory, and other clients' requests queue behind them. Measured: 180 KB of requests
- * whose answers nobody read took 2.5 GB, and sixteen such connections kept everybody waiting for 48 s. A connection with
+ * whose answers nobody read took 2.5 GB, and sixteen such connections blocked all others for 48 s. A connection with
  * too many waiting requests is cut off.
  */
 export function oneAtATime(handle: Handler): Handler {
   const waiting = new WeakMap<Socket, number>();
   return (request, response) => {
-    // Only a response that stands behind another one has no socket yet: for all others this is all there is to do.
+    // Only a response queued behind another one has no socket yet.
     if (response.socket === null) wait(request, response);
     else handle(request, response);
   };
@@ -31,8 +31,8 @@ export function oneAtATime(handle: Handler): Handler {
 }
 
 /**
- * When a connection closes, the runtime makes an error for every request that waits on it. Collecting their stacks took up
- * to 50 ms for 500 requests, and nobody reads them.
+ * When a connection closes, the runtime creates an error for every request waiting on it. Collecting their stack traces
+ * took up to 50 ms for 500 requests, and nobody reads them.
  */
 function closeWithoutStacks(socket: Socket): void {
   let limit = Error.stackTraceLimit;

@@ -17,31 +17,31 @@ export type OpsContext = {
   progress: Progress;
   metrics: Metrics;
   durable: () => number;
-  /** Why what is taken in does not reach the tables; undefined where it does. */
+  /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
 };
 
-/** The page has its style in it and needs nothing else: no script runs, nobody frames it. */
+/** The page contains its style and needs nothing else: no script may run, and no page may frame it. */
 const PAGE_HEADERS = {
   "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'",
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
 };
 
-/** For operators and machines: none of these needs an access token, and none of them tells a secret. */
+/** Routes for operators and machines. None of them needs an access token or reveals a secret. */
 export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: WarmUp): void {
   server.get("/healthz", {
-    schema: { summary: "The process is alive", tags: ["operations"] },
+    schema: { summary: "Liveness of the process", tags: ["operations"] },
     handler: async () => success({ status: "alive" }),
   });
 
-  // Who asks meanwhile waits for the same answer: hundreds may, and others need the connections.
+  // Concurrent callers share one query: there may be hundreds, and others need the connections.
   let asking: Promise<boolean> | undefined;
   server.get("/readyz", {
     schema: {
-      summary: "New data is taken in",
+      summary: "Readiness to accept new data",
       description:
-        "503 when it is refused: disk short, journal full. `database` is `there` or `away`. `apply` is only there when what is taken in does not reach the tables, and says why; nothing of it is lost.",
+        "503 when new data is refused: disk short, journal full. `database` is `there` or `away`. `apply` is present only while accepted data does not reach the tables, and says why; nothing is lost.",
       tags: ["operations"],
     },
     handler: async (_request, reply) => {
@@ -57,7 +57,7 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: 
   });
 
   server.get("/metrics", {
-    schema: { summary: "Figures for Prometheus", tags: ["operations"] },
+    schema: { summary: "Metrics for Prometheus", tags: ["operations"] },
     handler: async (_request, reply) => {
       reply.type(context.metrics.registry.contentType);
       return reply.send(await context.metrics.text());
@@ -67,12 +67,12 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: 
   server.get("/progress", {
     schema: {
       summary: "How far the journal has been applied, and the cube refreshed",
-      description: "Positions in bytes, and numbers of marks; `settle` waits on them.",
+      description: "Positions in bytes, and numbers of marks; `cli settle` waits on them.",
       tags: ["operations"],
     },
     handler: async () => {
       const { applied } = context.progress;
-      // After `applied`: whatever that covers has left its marks by now.
+      // Read after `applied`, so that everything applied has left its marks.
       const cube = await refreshProgress(context.pool).catch(() => undefined);
       return success({
         durable: context.durable(),
@@ -87,8 +87,8 @@ export function opsRoutes(server: FastifyInstance, context: OpsContext, warmUp: 
 }
 
 /**
- * Both texts are long and the same for everybody: made once, and as bytes, because a text would be copied into each answer.
- * So who asks for them without reading the answers costs neither time nor memory.
+ * Both texts are long and the same for everybody. They are made once, and as bytes, because a text would be copied into
+ * each answer: a client that requests them without reading the answers costs neither time nor memory.
  */
 function describeOperations(server: FastifyInstance, warmUp: WarmUp): void {
   const openApi = once(() => Buffer.from(JSON.stringify(server.swagger())));

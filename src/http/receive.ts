@@ -2,20 +2,20 @@ import type { IncomingMessage } from "node:http";
 import { ApiError } from "../errors.ts";
 
 export type Receiver = {
-  /** The largest body that is taken. */
+  /** The largest accepted body. */
   bytesMax: number;
-  /** Makes room for what has come; says why there is none. */
+  /** Reserves room for received bytes, or returns why there is none. */
   hold: (bytes: number) => ApiError | undefined;
   done: (bytes: Buffer) => void;
-  /** Called once at most, and then `done` is not. What is still to come is for the caller to drain. */
+  /** Called at most once, and never together with `done`. The callee drains the rest of the body. */
   refuse: (error: ApiError) => void;
   /** The client has hung up. */
   gone: () => void;
 };
 
 /**
- * Reads the body of a request. One that says it is too long is refused unread; one that does not say is counted as it
- * comes. A client that hangs up gets no answer, and what it had sent is forgotten.
+ * Reads the body of a request. A declared length that is too large is refused unread; without one, bytes are counted as
+ * they arrive. A client that hangs up gets no answer, and its bytes are forgotten.
  */
 export function receiveBody(request: IncomingMessage, { bytesMax, hold, done, refuse, gone }: Receiver): void {
   if (Number(request.headers["content-length"] ?? 0) > bytesMax) {

@@ -36,7 +36,7 @@ import { reportRoutes } from "./report/report-routes.ts";
 import { mustCloseUnread } from "./unread.ts";
 import { WarmUp } from "./warm-up.ts";
 
-/** What the routes of all families work with; each of them sees its own part. */
+/** What the routes of all families work with; each family sees only its own part. */
 export type ServerContext = CollectionContext &
   LiveContext &
   ReportContext &
@@ -46,11 +46,11 @@ export type ServerContext = CollectionContext &
 declare module "fastify" {
   interface FastifyRequest {
     answerCode: number;
-    /** Why the request was refused; the empty text where it was not. */
+    /** Why the request was refused, or the empty text when it was accepted. */
     answerMessage: string;
   }
   interface FastifyContextConfig {
-    /** The name in /metrics. */
+    /** The endpoint's name in /metrics. */
     endpoint?: string;
   }
 }
@@ -58,7 +58,7 @@ declare module "fastify" {
 export async function createServer(context: ServerContext): Promise<FastifyInstance> {
   const warmUp = new WarmUp();
   const later = (compile: () => void) => warmUp.add(compile);
-  // The certificates of all authorities, which the first connection to a platform would read.
+  // Reads the certificates of all authorities, which the first connection to a platform would otherwise do.
   warmUp.add(() => createSecureContext());
   const server = Fastify({
     loggerInstance: context.log as FastifyBaseLogger,
@@ -69,17 +69,17 @@ export async function createServer(context: ServerContext): Promise<FastifyInsta
     schemaController: {
       compilersFactory: {
         buildValidator: () => (route: unknown) => routeValidatorOf((route as { schema: object }).schema, later),
-        // Answers are plain data made here: nothing to filter, and unknown keys must stay.
+        // Answers are plain data made by us: there is nothing to filter, and unknown keys must stay.
         buildSerializer: () => () => JSON.stringify,
       },
     },
-    // One logger for all: a child of its own for every request costs more than parsing a small body.
+    // One logger for all requests: a child logger per request costs more than parsing a small body.
     childLoggerFactory: (logger) => logger,
     rewriteUrl(request) {
       hideContentType(request as unknown as IncomingMessage);
       return request.url ?? "/";
     },
-    // An address that cannot be decoded never reaches the error handler.
+    // Addresses that cannot be decoded never reach the error handler.
     frameworkErrors: (error, request, reply: unknown) =>
       send(
         request as FastifyRequest,
@@ -113,11 +113,11 @@ function httpServer(
 ): HttpServer {
   const { connectionsMax, requestTimeoutS } = context.config;
   const server = createHttpServer(
-    // Slow clients are cut off by the runtime: the whole request has to be there in time.
+    // The runtime cuts slow clients off: the whole request has to arrive in time.
     {
       requestTimeout: requestTimeoutS * 1000,
       headersTimeout: requestTimeoutS * 1000,
-      // It looks every 30 s unless told otherwise, and a timeout of 10 s would be one of up to 40 s.
+      // By default the runtime checks every 30 s, so that a timeout of 10 s could take up to 40 s.
       connectionsCheckingInterval: Math.min(5_000, requestTimeoutS * 250),
       keepAliveTimeout: 75_000,
     },
@@ -125,7 +125,7 @@ function httpServer(
   );
   server.maxConnections = connectionsMax;
   server.on("clientError", (_error, socket) => {
-    const body = JSON.stringify(refusal("badParameter", "The request is not valid HTTP, or came too slowly."));
+    const body = JSON.stringify(refusal("badParameter", "The request is not valid HTTP, or arrived too slowly."));
     if (!socket.writable) return;
     socket.end(
       `HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-type: ${JSON_TYPE}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
@@ -148,7 +148,7 @@ type HooksContext = Pick<ServerContext, "isStopping" | "metrics">;
 
 function addHooks(server: FastifyInstance, { isStopping, metrics }: HooksContext): void {
   server.addHook("onRequest", (request, reply, done) => {
-    // Before anything can fail, so that refusals are not kept by a browser or a proxy either.
+    // Set before anything can fail, so that browsers and proxies do not cache refusals either.
     if (request.url.startsWith("/admin/")) reply.header("cache-control", "no-store");
     if (!isStopping()) return done();
     reply.header("connection", "close");
@@ -171,7 +171,7 @@ function requireBodies(server: FastifyInstance): void {
 
 type RoutesByPath = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The framework could be asked too, but takes what it is given for a pattern: an address with a `*` or a `(` makes it throw. */
+/** The methods of each path. The framework's own look-up takes a pattern, and throws for addresses with `*` or `(`. */
 function routesByPath(server: FastifyInstance): RoutesByPath {
   const routes = new Map<string, Set<string>>();
   server.addHook("onRoute", ({ url, method }) => {
@@ -183,7 +183,7 @@ function routesByPath(server: FastifyInstance): RoutesByPath {
 function answerErrors(server: FastifyInstance, context: Pick<ServerContext, "log">): void {
   const routes = routesByPath(server);
   server.setErrorHandler((error: FastifyError, request, reply) => {
-    // No route of ours takes QUERY; the framework asks for its Content-Type before it looks for one.
+    // None of our routes takes QUERY, but the framework checks its Content-Type before it looks for a route.
     if (error.code === "FST_ERR_ROUTE_MISSING_CONTENT_TYPE") return refuseRoute(routes, request, reply);
     const { hasRequestId } = request.routeOptions.config ?? {};
     const requestId = hasRequestId ? (request.requestId ?? randomUUID()) : undefined;

@@ -2,16 +2,16 @@ import type { IncomingMessage } from "node:http";
 import { LIMITS } from "../limits.ts";
 
 const BEAT_MS = 5;
-/** A piece is 64 KiB at most: about 100 MB a second of all unread bodies together. */
+/** A piece is at most 64 KiB: all unread bodies together are read at about 100 MB a second. */
 const PIECES_PER_BEAT = 8;
 
 const unread = new Set<IncomingMessage>();
 let beat: NodeJS.Timeout | undefined;
 
 /**
- * For an answer that is given before the body has come: reads the rest and throws it away. True where that would be too
- * much, so that the connection has to be closed. Closing while the client still writes may reach it before the answer
- * does, so what is not too long is read to its end.
+ * Discards the rest of a body when the answer is sent before the body has arrived. Returns true when the rest is too
+ * long and the connection has to be closed. A close while the client still writes may reach it before the answer does,
+ * so a body that is not too long is read to its end.
  */
 export function mustCloseUnread(request: IncomingMessage): boolean {
   if (request.complete) return false;
@@ -19,7 +19,7 @@ export function mustCloseUnread(request: IncomingMessage): boolean {
   return !(Number(request.headers["content-length"]) <= LIMITS.unreadBytes);
 }
 
-/** Piece by piece, in turns with the others: hundreds of refused bodies at once would keep everybody else waiting. */
+/** Reads piece by piece, in turns: hundreds of refused bodies read at once would keep other requests waiting. */
 function throwAway(request: IncomingMessage): void {
   if (unread.has(request)) return;
   unread.add(request);
@@ -31,7 +31,7 @@ function throwAway(request: IncomingMessage): void {
 
 function readSome(): void {
   for (const request of [...unread].slice(0, PIECES_PER_BEAT)) {
-    // To the end of the line.
+    // Deleted and added again, so that it moves to the end of the queue.
     unread.delete(request);
     if (request.complete || request.destroyed) continue;
     unread.add(request);

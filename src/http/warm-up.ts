@@ -4,9 +4,9 @@ const BEGIN_AFTER_MS = 30_000;
 const PIECE_AFTER_MS = 100;
 
 /**
- * What is made once and takes long, up to a tenth of a second: validators of large schemas, the description of all operations.
- * The first request that needs such a thing would hold up all others, so the server makes it beforehand, a piece at a time.
- * It does not do so while it starts, which would take half as long again.
+ * Slow one-time work of up to a tenth of a second each: validators of large schemas, the description of all operations.
+ * The first request that needs it would hold up all others, so the server does it beforehand, one piece at a time, but
+ * not during the start, which would take half as long again.
  */
 export class WarmUp {
   readonly #pieces: (() => unknown)[] = [];
@@ -16,7 +16,7 @@ export class WarmUp {
     this.#pieces.push(piece);
   }
 
-  /** Begins when the server has listened for a while, and ends with it. */
+  /** Begins when the server has been listening for a while, and ends when it closes. */
   follow(server: FastifyInstance): void {
     server.addHook("onListen", async () => this.#wait(BEGIN_AFTER_MS));
     server.addHook("onClose", async () => clearTimeout(this.#timer));
@@ -30,7 +30,7 @@ export class WarmUp {
   }
 }
 
-/** Makes a thing when it is first asked for. */
+/** Makes a value when it is first needed, and keeps it. */
 export function once<T>(make: () => T): () => T {
   let made: T | undefined;
   return () => {

@@ -1,6 +1,6 @@
 import { type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
 
-/** When an app first had each of these, ms; null: it never had. */
+/** When an app first had each of these, in ms, or null when it never had. */
 export type FirstTimes = {
   request: number | null;
   registration: number | null;
@@ -12,8 +12,8 @@ export type FirstTimes = {
 };
 
 /**
- * Each is the first entry of an index, however many users and events the app has: the console asks every two seconds.
- * The ledgers know the first event and the first touch longer than their tables do, which forget by day and by week.
+ * Each time is the first entry of an index, however large the app is, because the console asks every two seconds. First
+ * event and first touch come from the ledgers, which outlive the tables: those are dropped by day and by week.
  */
 export async function firstTimes(executor: Executor, appId: number): Promise<FirstTimes> {
   const first = async (statement: Sql) => {

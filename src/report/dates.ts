@@ -2,7 +2,7 @@ import { addDays, DAY_MS, isDay } from "../domain/calendar.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 
-/** Both ends belong to the range. */
+/** Reads a range of days, both ends included. */
 export function readDates(dates: readonly string[], name = "date_list"): { fromDay: string; untilDay: string } {
   const [from = "", to = ""] = dates;
   if (dates.length !== 2) throw bad(`${name} must hold two dates, the first and the last.`);

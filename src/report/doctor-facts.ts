@@ -11,10 +11,10 @@ const LATE_DAYS = 2;
 
 type AppOfDoctor = { appId: number; timeZone: string; rates: Readonly<Record<string, string>> };
 
-/** What is looked at: users, touches and payments since; of the ledger at most the last day. */
+/** The time span to examine: users, touches and payments since `sinceMs`, and the ledger of at most the last day. */
 type Span = { nowMs: number; sinceMs: number };
 
-/** Samples of the newest rows, by index: none of these reads more, however large the app is. */
+/** Facts from bounded samples of the newest rows, read by index, however large the app is. */
 export async function loadStoredFacts(executor: Executor, app: AppOfDoctor, span: Span): Promise<StoredFacts> {
   const { appId } = app;
   const { nowMs, sinceMs } = span;
@@ -49,7 +49,7 @@ async function mostShared(
   return row;
 }
 
-/** What a touch can be found by, apart from the address. */
+/** The keys by which a touch can be matched, apart from the address. */
 const KEYS = [
   ...["click_id", "impression_id", "callback", "req_id", "clue_token", "bd_vid", "wx_openid", "caid", "muid"],
   ...["imei", "oaid", "idfa", "idfv", "android_id", "mac"].flatMap((name) => [name, `${name}_md5`]),
@@ -73,13 +73,13 @@ async function countKeylessTouches(
   );
 }
 
-/** Every report of a payment by those who have paid lately: also those that made no order of their own. */
+/** All payment events of users who paid recently, including those that made no new order. */
 export async function loadRecentPayments(
   executor: Executor,
   { appId, timeZone }: AppOfDoctor,
   { sinceMs }: Span,
 ): Promise<SeenPayment[]> {
-  // An event may have been on its way for a while.
+  // An event may arrive days after it happened.
   const fromDay = addDays(calendarOf(timeZone).dayOf(sinceMs), -LATE_DAYS);
   const rows = await query<Omit<SeenPayment, "amount"> & { amount: unknown }>(
     executor,

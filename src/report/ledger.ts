@@ -5,7 +5,7 @@ import { addOutcome, addsUp, type LedgerStep, ledgerEdges, noOutcomes, type Outc
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 
-/** What is asked for: the last minutes, or from one local day or second to another, both included. */
+/** The requested range: the last minutes, or from one local day or second to another, both included. */
 export type LedgerWish = {
   of: "events" | "touches";
   step: LedgerStep;
@@ -18,7 +18,7 @@ const TABLES: Readonly<Record<LedgerWish["of"], Ledger>> = { events: "ledger_min
 const MINUTE_MS = 60_000;
 const MINUTES_DEFAULT = 60;
 
-/** What was received in each step of time, and what became of it. */
+/** The number of things received in each step of time, by outcome. */
 export async function sumLedger(
   executor: Executor,
   app: { appId: number; timeZone: string },
@@ -26,7 +26,8 @@ export async function sumLedger(
 ) {
   const calendar = calendarOf(app.timeZone);
   const edges = ledgerEdges(rangeOf(wish, calendar), wish.step, { calendar, stepsMax: LIMITS.ledgerSteps });
-  if (!edges) throw new ApiError("badParameter", `At most ${LIMITS.ledgerSteps} steps: ask for longer ones.`);
+  if (!edges)
+    throw new ApiError("badParameter", `At most ${LIMITS.ledgerSteps} steps; ask for longer steps or a shorter range.`);
   const steps = edges.slice(0, -1).map((beginMs) => ({ at_ms: beginMs, ...noOutcomes() }));
   const total = noOutcomes();
   for (const { step, outcome, events } of await readSteps(executor, app.appId, { ledger: TABLES[wish.of], edges })) {
@@ -48,7 +49,7 @@ export async function sumLedger(
 
 function rangeOf(wish: LedgerWish & { nowMs: number }, calendar: Calendar): { fromMs: number; untilMs: number } {
   const { minutes = MINUTES_DEFAULT, from, to, nowMs } = wish;
-  // The minute under way counts.
+  // The current minute is included.
   if (from === undefined && to === undefined) {
     const untilMs = (Math.floor(nowMs / MINUTE_MS) + 1) * MINUTE_MS;
     return { fromMs: untilMs - minutes * MINUTE_MS, untilMs };

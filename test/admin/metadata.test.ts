@@ -40,5 +40,5 @@ test("what cannot be noted, has no room or belongs to no app is not declared", a
     "insert into event_meta (app_id, name, state, changed_at_ms) select $1, 'e' || n, 'observed', 0 from generate_series(1, $2) as n",
     [app_id, LIMITS.namesPerApp],
   );
-  await expect(declare({ app_id })).rejects.toThrow(/names already/);
+  await expect(declare({ app_id })).rejects.toThrow(/more than .* names/);
 });

@@ -36,12 +36,16 @@ test("somebody whose invitation cannot be noted is not invited", async () => {
 test.each<[string, () => Promise<unknown>, RegExp]>([
   ["an empty name", () => addPerson(stage.desk, { name: " ", role: "admin" }), /^name is empty/],
   ["a long name", () => addPerson(stage.desk, { name: "n".repeat(101), role: "admin" }), /^name must/],
-  ["a name that is taken", () => addPerson(stage.desk, { name: "ANN", role: "admin" }), /called "ann" already/],
-  ["a link for a stranger", () => linkPerson(stage.desk, { name: "dan" }), /nobody called "dan"/],
-  ["a second first admin", () => linkFirstAdmin(stage.desk), /an admin already/],
-  ["a stranger's role", () => changePersonRole(stage.desk, { name: "dan", role: "admin" }), /nobody called "dan"/],
-  ["the last admin's other role", () => changePersonRole(stage.desk, { name: "ann", role: "analyst" }), /last admin/],
-  ["the last admin's removal", () => removePerson(stage.desk, { name: "ann" }), /last admin/],
+  ["a name that is taken", () => addPerson(stage.desk, { name: "ANN", role: "admin" }), /already a person named "ann"/],
+  ["a link for a stranger", () => linkPerson(stage.desk, { name: "dan" }), /no person named "dan"/],
+  ["a second first admin", () => linkFirstAdmin(stage.desk), /already an admin/],
+  ["a stranger's role", () => changePersonRole(stage.desk, { name: "dan", role: "admin" }), /no person named "dan"/],
+  [
+    "the last admin's other role",
+    () => changePersonRole(stage.desk, { name: "ann", role: "analyst" }),
+    /at least one admin/,
+  ],
+  ["the last admin's removal", () => removePerson(stage.desk, { name: "ann" }), /at least one admin/],
 ])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
   const state = async () => [
     (await stage.pool.query("select name, role from admin_user order by name")).rows,

@@ -155,7 +155,7 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     expect(why.candidates).toMatchObject(
       [
         { platform: "vivo", matched_by: "device_id", matches: "device_id (oaid)", window: "7d", outcome: "won" },
-        { platform: "oppo", matched_by: "device_id", outcome: "outside_window", reason: /8d.*window is 7d/ },
+        { platform: "oppo", matched_by: "device_id", outcome: "outside_window", reason: /8d.*window of 7d/ },
       ].map(({ reason, ...one }) => (reason ? { ...one, reason: expect.stringMatching(reason) } : one)),
     );
     for (const candidate of why.candidates) {
@@ -175,9 +175,11 @@ describe("why, what-if, fraud and the ledger of touches", () => {
       /^Registered at [\d-]+ [\d:]+\. Known by: .*oaid.*\nAttributed to vivo by device_id\.\n/,
     );
     expect(attributed).toMatch(
-      /\n→ .* vivo click .*: won\. It is the click that counts: 2d before, inside the window of 7d/,
+      /\n→ .* vivo click .*: won\. This click counts: it came 2d before, within the window of 7d/,
     );
-    expect(attributed).toMatch(/\n {2}.* oppo click .*: outside_window\. It was 8d before, and the window is 7d\./);
+    expect(attributed).toMatch(
+      /\n {2}.* oppo click .*: outside_window\. It came 8d before, outside the window of 7d\./,
+    );
     const organic = (await run(app, "why", "nobody")).stdout;
     expect(organic).toContain("Organic: no touch counted.\nNo stored touch shares a key with the user.");
     expect(await runJson(app, "why", "nobody")).toMatchObject({

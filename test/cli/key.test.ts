@@ -92,6 +92,6 @@ test.each([
   "secret rotate",
   "settle",
 ])("%s makes nothing where there is nothing", async (args) => {
-  expectFailure(await cli(nowhere, args.split(" ")), /^There is nothing in .*nowhere yet: set DATA_DIR/);
+  expectFailure(await cli(nowhere, args.split(" ")), /^There is no installation in .*nowhere yet: set DATA_DIR/);
   expect(existsSync(nowhere)).toBe(false);
 });

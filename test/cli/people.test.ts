@@ -10,8 +10,11 @@ test("the audit log names what commands do to people as it names what the consol
   try {
     const added = await cliJson(dataDir, ["admin", "user", "add", "Eve", "--role", "analyst"]);
     expect(added).toMatchObject({ name: "eve", role: "analyst", setup_token: expect.any(String) });
-    expectFailure(await cli(dataDir, ["admin", "user", "add", "EVE", "--role", "analyst"]), /"eve" already/);
-    expectFailure(await cli(dataDir, ["admin", "link", "nobody-at-all"]), /nobody called "nobody-at-all"/);
+    expectFailure(
+      await cli(dataDir, ["admin", "user", "add", "EVE", "--role", "analyst"]),
+      /already a person named "eve"/,
+    );
+    expectFailure(await cli(dataDir, ["admin", "link", "nobody-at-all"]), /no person named "nobody-at-all"/);
     const { setup_token } = await cliJson(dataDir, ["admin", "link", "eve"]);
     const people = await cliJson(dataDir, ["admin", "user", "role", "eve", "--role", "admin"]);
     expect(people).toContainEqual({ name: "eve", role: "admin", created_at: expect.any(Number) });

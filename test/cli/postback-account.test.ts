@@ -117,8 +117,8 @@ describe("account", () => {
   test("Apple has costs only, and costs need an advertiser", async () => {
     const app = await server.createApp();
     const apple = ["account", "set", "--platform", "apple"];
-    expectFailure(await run(app, ...apple), /^Costs are asked of one advertiser/);
-    expectFailure(await run(app, ...apple, "--advertiser", "7", "--postbacks", "on"), /^asa takes no postbacks/);
+    expectFailure(await run(app, ...apple), /^Costs are pulled per advertiser/);
+    expectFailure(await run(app, ...apple, "--advertiser", "7", "--postbacks", "on"), /^asa does not accept postbacks/);
     expect(await runJson(app, ...apple, "--advertiser", "7")).toMatchObject({ postbacks: "off", costs: "on" });
   });
 
@@ -134,9 +134,12 @@ describe("account", () => {
     const app = await server.createApp();
     const refused: [string[], RegExp][] = [
       [["--platform", "tiktok"], /^There are no accounts at "tiktok"/],
-      [["--platform", "vivo", "--set", "colour=red"], /^An account at vivo has no "colour"; it has access_token, /],
+      [
+        ["--platform", "vivo", "--set", "colour=red"],
+        /^An account at vivo has no field "colour"; its fields are access_token, /,
+      ],
       [["--platform", "vivo", "--set", "access_token=t"], /^access_token is a secret/],
-      [["--platform", "vivo", "--secret", "src_id=s"], /^src_id is no secret/],
+      [["--platform", "vivo", "--secret", "src_id=s"], /^src_id is not a secret/],
       [["--platform", "vivo", "--secret", "access_token=@/nowhere/at/all"], /^The secret cannot be read/],
       [["--platform", "vivo", "--rate", "fast"], /^rate must be/],
       [["--platform", "vivo", "--advertiser", "1 2"], /^advertiser_id must be/],

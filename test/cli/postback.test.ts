@@ -72,7 +72,10 @@ describe("postback rule", () => {
     const refused: [string[], RegExp][] = [
       [["add", "--moment", "pay"], /^event_type is missing/],
       [["add", ...pays, "--share", "101%"], /^share must be/],
-      [["add", ...pays, "--platform", "asa"], /^ad_platform must be one of tencent, .*no other takes postbacks/],
+      [
+        ["add", ...pays, "--platform", "asa"],
+        /^ad_platform must be one of tencent, .*no other platform accepts postbacks/,
+      ],
       [["add", ...pays, "--campaign", "nothing"], /^App \d+ has no campaign "nothing"/],
       [["set", foreign, "--share", "1%"], /^App \d+ has no rule/],
       [["remove", foreign], /^App \d+ has no rule/],
@@ -106,7 +109,7 @@ describe("postback rule", () => {
       [app.appId],
     );
     const add = ["postback", "rule", "add", "--moment", "pay", "--event-type", "pay"];
-    expectFailure(await run(app, ...add), /^An app has at most 200 rules/);
+    expectFailure(await run(app, ...add), /^An app can have at most 200 rules/);
   });
 });
 
@@ -185,7 +188,7 @@ describe("postback dry-run", () => {
     const args = ["--moment", "activate", "--event-type", "activate", ...someDays()];
     const result = await run(many, "postback", "dry-run", ...args);
     expect(result.stdout).toMatch(/kuaishou +1201 +0 +0/);
-    expect(result.stdout).toContain("Of 1201 users 1201 postbacks with 0 cents would have been sent, 0 skipped.");
+    expect(result.stdout).toContain("1201 users: 1201 postbacks with 0 cents would have been sent, 0 skipped.");
     expect(result.stderr).toMatch(/judged 0 %\n(?:judged \d+ %\n)+judged 100 %\n$/);
   });
 
@@ -361,7 +364,7 @@ describe("postback list, status and resend", () => {
   test("wrong ways to name them are refused", async () => {
     expectFailure(await run(app, "postback", "resend"), /^Name either client_id, or status/);
     expectFailure(await run(app, "postback", "resend", "--status", "1"), /^Only postbacks given up/);
-    expectFailure(await run(app, "postback", "resend", "--client", "nobody"), /^There is no such postback/);
+    expectFailure(await run(app, "postback", "resend", "--client", "nobody"), /^There is no matching postback/);
     expectFailure(await run(NOBODY, "postback", "resend", "--status", "2"), /no app/);
   });
 });

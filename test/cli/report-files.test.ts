@@ -16,7 +16,7 @@ const signed = () => stage.signed();
 describe("files", () => {
   test("of accounts, plans and ads are taken in, and their names show in the report", async () => {
     const advertisers = stage.fileOf("advertisers.csv", "ad_platform,advertiser_id,name\ntencent,acc,账户\n");
-    expect((await cli(dataDir, ["advertiser", "import", advertisers])).stdout).toBe("1 rows were taken in.\n");
+    expect((await cli(dataDir, ["advertiser", "import", advertisers])).stdout).toBe("1 rows were imported.\n");
     const objects = stage.fileOf(
       "objects.csv",
       "ad_platform,level,id,name\ntencent,plan,p-1,计划\ntencent,ad,a-1,广告\n",
@@ -42,7 +42,7 @@ describe("files", () => {
     const bad = stage.fileOf("bad.csv", `date,ad_platform,cost\n${today},tencent,free\n${today},a b,1\n`);
     expectFailure(
       await cli(dataDir, ["cost", "import", bad, ...ofApp()]),
-      /^Nothing was taken in; line 2: cost.*; line 3: ad_platform.*\.$/m,
+      /^Nothing was imported; line 2: cost.*; line 3: ad_platform.*\.$/m,
     );
     expectFailure(
       await cli(dataDir, ["cost", "import", `${bad}.gone`, ...ofApp()]),
@@ -92,7 +92,7 @@ describe("export", () => {
 
   test("refuses what cannot be", async () => {
     const reversed = ["--from", today, "--to", "2020-01-01"];
-    expectFailure(await cli(dataDir, ["export", "orders", ...ofApp(), ...reversed]), /--to lies before --from/);
+    expectFailure(await cli(dataDir, ["export", "orders", ...ofApp(), ...reversed]), /--to is before --from/);
     expectFailure(await cli(dataDir, ["export", "users", "--app", "1", ...range]), /no app 1/);
     expectWrongArguments(
       await cli(dataDir, ["export", "users", ...ofApp(), ...range, "--format", "xml"]),

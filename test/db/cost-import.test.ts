@@ -152,7 +152,7 @@ describe("a second file", () => {
 describe("nothing is taken in of a file", () => {
   const expectRefused = async (csv: string, message: RegExp) => {
     await expect(take(csv)).rejects.toThrow(message);
-    await expect(take(csv)).rejects.toThrow(/^Nothing was taken in; .*\.$/s);
+    await expect(take(csv)).rejects.toThrow(/^Nothing was imported; .*\.$/s);
     expect(await costs()).toEqual([]);
   };
 
@@ -185,10 +185,10 @@ describe("nothing is taken in of a file", () => {
   });
 
   test.each<[string, string, RegExp]>([
-    ["an unknown column", `date,cost,price\n${DAY},1,1\n`, /line 1: there is no column "price"; there are date,/],
+    ["an unknown column", `date,cost,price\n${DAY},1,1\n`, /line 1: there is no column "price"; columns are date,/],
     ["a column without a name", `date,,cost\n${DAY},1,1\n`, /line 1: there is no column ""/],
     ["no column date", "cost\n1\n", /line 1: the column date is missing/],
-    ["a column twice", `date,cost,COST\n${DAY},1,1\n`, /line 1: the column cost is there twice/],
+    ["a column twice", `date,cost,COST\n${DAY},1,1\n`, /line 1: the column cost is repeated/],
     ["too many cells in a row", `date,cost\n${DAY},1\n${DAY},1,5\n`, /line 3/],
     ["too few cells in a row", `date,aid,cost\n${DAY},1,1\n${DAY}\n`, /line 3/],
     ["a quote that is never closed", `date,channel\n${DAY},"a\n`, /line 2: a quote is opened and never closed/],
@@ -207,7 +207,7 @@ describe("nothing is taken in of a file", () => {
     const header = "date,ad_platform,aid,cost\n";
     await expectRefused(
       `${header}${DAY},tencent,1,1\n${DAY},tencent,2,1\n${DAY},gdt,1,2\n`,
-      /line 4: .*same as line 2/,
+      /line 4: .*same key as line 2/,
     );
     expect(await take(`${header}${DAY},tencent,1,1\n${DAY},kuaishou,1,1\n2024-06-16,tencent,1,1\n`)).toBe(3);
   });

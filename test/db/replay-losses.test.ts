@@ -32,7 +32,7 @@ test("a rebuild from a journal whose beginning is gone loses what stood there", 
   await stage.collect("u", [pay("o3", 100)]);
   await stage.applyAll();
   expect(await replayLosses(stage.pool, stage.journal)).toEqual([
-    `${durable} bytes of this journal were applied and are gone (see JOURNAL_KEEP_DAYS) or damaged.`,
+    `${durable} applied bytes of this journal are gone (see JOURNAL_KEEP_DAYS) or damaged.`,
     "The tables hold 3 events, 1 users and 3 orders; this journal holds 1 events.",
   ]);
 });
@@ -41,7 +41,7 @@ test("so does one from a journal that ends before what was applied of it", async
   const { id, dir, durable } = stage.journal;
   await stage.pool.query("update journal_cursor set position = position + 50");
   expect(await replayLosses(stage.pool, { id, dir, durable })).toEqual([
-    expect.stringMatching(/^50 bytes of this journal/),
+    expect.stringMatching(/^50 applied bytes of this journal/),
     expect.stringMatching(/^The tables hold/),
   ]);
 });
@@ -55,7 +55,7 @@ test("so does one from a journal that was damaged after it was applied; but what
   overwrite(segmentPath(dir, 0), durable + 20);
   stage.journal = await openJournal(dir);
   expect(await replayLosses(stage.pool, stage.journal)).toEqual([
-    expect.stringMatching(/^\d+ bytes of this journal were applied and are gone .* or damaged\.$/),
+    expect.stringMatching(/^\d+ applied bytes of this journal are gone .* or damaged\.$/),
     "The tables hold 4 events, 1 users and 4 orders; this journal holds 3 events.",
   ]);
   await stage.restart();

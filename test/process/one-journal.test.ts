@@ -106,7 +106,7 @@ test("a rebuild from one of two journals is refused with what would be lost, unl
     /^Nothing was changed, because data would be lost\. Other journals have filled these tables as well \([-0-9a-f]{36}: \d+ bytes/,
   );
   expect(refused.stderr).toMatch(/The tables hold 7 events, 3 users and 0 orders; this journal holds 3 events\./);
-  expect(refused.stderr).toMatch(/To go on, add --yes\.$/m);
+  expect(refused.stderr).toMatch(/To proceed anyway, add --yes\.$/m);
   expect(await stored()).toBe(7);
   expect(await cliProcessJson(firstDir, ["journal", "replay", "--all", "--yes"], env)).toMatchObject({ set_aside: 0 });
   expect(await stored()).toBe(3);

@@ -78,7 +78,7 @@ test("the command line erases too, and says what is left in the journal", async 
   expect(erased).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Erased\. .*JOURNAL_KEEP_DAYS/) });
   expect(await tables.user(app, "gone")).toBeUndefined();
   const again = await cli(server.dataDir, ["user", "erase", "--app", String(app.appId), "gone"]);
-  expectFailure(again, /no user of this client_id.*2000/);
+  expectFailure(again, /no user with this client_id.*2000/);
   await server.register(app, "other");
   expect(await cliJson(server.dataDir, ["user", "erase", "--app", String(app.appId), "other"])).toEqual({
     client_id: "other",

@@ -18,7 +18,7 @@ type Headers = Record<string, string>;
 export const ADMIN = "/admin/api/v1";
 
 /** What the server does for a few at a time: other tests may have asked for it in the same moment. */
-const BUSY_WITH_OTHERS = /exports are running|Another rule is being tried|Other files are being looked at/;
+const BUSY_WITH_OTHERS = /exports are running|Another dry run is in progress|Too many previews are running/;
 
 /** Calls the admin interface: as who holds its token, unless other headers are given. */
 export class AdminCaller {

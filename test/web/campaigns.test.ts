@@ -90,7 +90,7 @@ describe("a campaign", () => {
     await dialog.getByText("turbo_promoted_object_id must match pattern").waitFor();
     await dialog.getByLabel("Id").fill("campaign-0000001");
     await dialog.getByRole("button", { name: "Create" }).click();
-    await dialog.getByText("The app already has a campaign of that turbo_promoted_object_id.").waitFor();
+    await dialog.getByText("The app already has a campaign with this turbo_promoted_object_id.").waitFor();
     await dialog.getByLabel("Id").fill("autumn-000000001");
     await dialog.getByRole("button", { name: "Create" }).click();
     await page.getByText("The campaign is made.").waitFor();

@@ -73,7 +73,7 @@ describe("pulls", () => {
     await dialog.getByLabel("Days").selectOption("These days");
     await dialog.getByLabel("To").fill("2999-01-01");
     await dialog.getByRole("button", { name: "Pull" }).click();
-    await dialog.getByText("to lies in the future.").waitFor();
+    await dialog.getByText("to is in the future.").waitFor();
     await dialog.getByLabel("Days").selectOption("All days that are not settled");
     await dialog.getByRole("button", { name: "Pull" }).click();
     await page.getByText(/^Pulling: 0 of \d+ days$/).waitFor();
@@ -81,7 +81,7 @@ describe("pulls", () => {
     await visit.open(`/cost?app=${app.appId}&tab=pulls`);
     await page.getByText(/^Pulling: 0 of \d+ days$/).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByText("It was stopped.").waitFor();
+    await page.getByText("The pull was stopped.").waitFor();
     engine.fail = () => undefined;
     await page.getByRole("button", { name: "Pull now …" }).click();
     await dialog.getByRole("button", { name: "Pull" }).click();
@@ -131,7 +131,7 @@ describe("accounts", () => {
     await dialog.getByLabel("Pull costs").check();
     await dialog.getByLabel("Access token · access_token").fill("very-secret-token");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("Costs are asked of one advertiser: name its advertiser_id.").waitFor();
+    await dialog.getByText("Costs are pulled per advertiser: advertiser_id is missing.").waitFor();
     await dialog.getByLabel("Advertiser's id at the platform").fill("7788");
     await dialog.getByText(/settings that rarely need a change$/).click();
     await dialog.getByLabel("Address of the API · base_url").fill("nowhere");

@@ -245,7 +245,7 @@ describe("people and what they did", () => {
       .getByRole("button", { name: "Make analyst" })
       .click();
     await button(visit, "Change the role").click();
-    await page.getByText("The last admin stays an admin.").waitFor();
+    await page.getByText("There must be at least one admin.").waitFor();
   });
 
   test("everything of it is in the audit log, page by page, and for one app alone", async () => {
@@ -277,7 +277,7 @@ describe("people and what they did", () => {
     await page.getByLabel("Present password").fill("a wrong one altogether");
     await page.getByLabel("New password").fill("another good password");
     await button(visit, "Change password").click();
-    await page.getByText("The present password is wrong.").waitFor();
+    await page.getByText("The current password is wrong.").waitFor();
     await page.getByLabel("Present password").fill(PASSWORD);
     await button(visit, "Change password").click();
     await page.getByText("The password is changed.").waitFor();

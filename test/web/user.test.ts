@@ -147,7 +147,7 @@ describe("the page of a user", () => {
 
   test("that does not exist says so in the server's words", async () => {
     const { page } = await open("nobody");
-    await page.getByRole("alert").getByText("There is no user of this client_id.").waitFor();
+    await page.getByRole("alert").getByText("There is no user with this client_id.").waitFor();
   });
 });
 

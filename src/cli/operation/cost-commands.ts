@@ -18,13 +18,13 @@ import { costPullCommands } from "./cost-pull-commands.ts";
 
 type Json = { json?: boolean };
 
-/** What ads cost, from the platforms or from files, and what accounts, plans and ads are called. */
+/** Costs of ads, from the platforms or from files, and names of accounts, plans and ads. */
 export function costCommands(program: Command): void {
-  const cost = program.command("cost").description("What ads cost");
+  const cost = program.command("cost").description("Costs of ads");
   costPullCommands(cost);
   cost
     .command("import")
-    .description(`Take in a CSV file. Its columns, any of which but date may be absent: ${COST_COLUMNS.join(",")}`)
+    .description(`Import a CSV file. Columns, all optional except date: ${COST_COLUMNS.join(",")}`)
     .argument("<file>", "the file; - for standard input")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
@@ -39,7 +39,7 @@ export function costCommands(program: Command): void {
     .command("advertiser")
     .description("Accounts at the ad platforms")
     .command("import")
-    .description(`Take in a CSV file. Its columns: ${ADVERTISER_COLUMNS.join(",")}`)
+    .description(`Import a CSV file. Columns: ${ADVERTISER_COLUMNS.join(",")}`)
     .argument("<file>", "the file; - for standard input")
     .option("--json", "print JSON")
     .action((path: string, options: Json) =>
@@ -50,7 +50,7 @@ export function costCommands(program: Command): void {
     .command("ad-object")
     .description("Names of plans and ads")
     .command("import")
-    .description(`Take in a CSV file. Its columns: ${AD_OBJECT_COLUMNS.join(",")}; level is plan or ad`)
+    .description(`Import a CSV file. Columns: ${AD_OBJECT_COLUMNS.join(",")}; level is plan or ad`)
     .argument("<file>", "the file; - for standard input")
     .option("--json", "print JSON")
     .action((path: string, options: Json) =>
@@ -59,11 +59,11 @@ export function costCommands(program: Command): void {
 }
 
 async function take(path: string, options: Json, run: (file: Readable) => Promise<number>): Promise<void> {
-  // Opened before anything else is begun: a file that is not there is told in one sentence.
+  // Opened before anything else, so that a missing file is reported in one sentence.
   const file = path === "-" ? process.stdin : (await open(path).catch(unreadable)).createReadStream();
   try {
     const rows = await run(file);
-    print({ rows }, options, () => `${rows} rows were taken in.`);
+    print({ rows }, options, () => `${rows} rows were imported.`);
   } catch (error) {
     throw error instanceof FileError ? new UsageError(messageOf(error)) : error;
   } finally {

@@ -16,11 +16,11 @@ type PullArguments = { app: number; platform?: string; advertiser?: string; from
 /** A command has four connections, and each account takes two. */
 const ACCOUNTS_AT_ONCE = 2;
 
-/** What ads cost, from the platforms themselves. */
+/** Pulling costs from the platforms. */
 export function costPullCommands(cost: Command): void {
   cost
     .command("pull")
-    .description("Ask the platforms now; without --from and --to for all days that are not settled")
+    .description("Pull costs from the platforms now; without --from and --to, of all days that are not settled")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--platform <platform>", "only accounts at this ad platform", parsePlatform)
     .option("--advertiser <id>", "only this account")
@@ -31,7 +31,7 @@ export function costPullCommands(cost: Command): void {
 
   cost
     .command("status")
-    .description("How far the costs of each account are pulled")
+    .description("How far the costs of each account have been pulled")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: { app: number } & Json) =>
@@ -56,7 +56,7 @@ async function pull(options: PullArguments): Promise<void> {
     const asked = { adPlatform: options.platform ?? "", advertiserId: options.advertiser ?? "" };
     const found = await loadCostAccounts(pool, { fromDay: firstScheduledDay(systemClock()), of: { appId } });
     const accounts = accountsOf(found, asked);
-    if (accounts.length === 0) throw new UsageError("The app has no such account with costs on.");
+    if (accounts.length === 0) throw new UsageError("The app has no matching account with cost pulls switched on.");
     const log = createLog("error");
     const mayCallPrivate = config.platformPrivateNetworks;
     const limits = { accountsAtOnce: ACCOUNTS_AT_ONCE, mayCallPrivate };

@@ -12,7 +12,7 @@ import { settle } from "./settle-command.ts";
 
 type Options = { app: number; url?: string; register: boolean; json?: boolean };
 
-/** Lines that travel together: their clients are sent side by side, each client's own events in the order of the file. */
+/** Lines sent together: their clients in parallel, and each client's events in the order of the file. */
 const LINES_PER_ROUND = 4_000;
 const EVENTS_PER_REQUEST = 500;
 const BYTES_PER_REQUEST = 1024 * 1024;
@@ -22,10 +22,10 @@ const SETTLE_MS_MAX = 3_600_000;
 export function importCommand(program: Command): void {
   program
     .command("import")
-    .description("Take in the history of a file: one event a line, as `export events` writes them, whatever their time")
+    .description("Import past events from a file: one event per line, as `export events` writes them, of any time")
     .argument("<file>", "NDJSON of client_id, type, event, time, properties")
     .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--no-register", "do not register clients that are unknown; their events are then refused")
+    .option("--no-register", "do not register unknown clients; their events are then refused")
     .option("--url <url>", "address of the server; by default the one on DATA_DIR")
     .option("--json", "print JSON")
     .action(async (file: string, options: Options) => {
@@ -41,7 +41,7 @@ export function importCommand(program: Command): void {
           bar.show(events, total);
         }
         const settling = new ProgressBar("Applying");
-        // The days of years are counted into the reports afterwards, by and by.
+        // Years of history take long to count into the reports; that happens in the background.
         await settle(address, SETTLE_MS_MAX, (done) => settling.show(done, 1), "applied");
         const result = { events, registered: importer.registered, rejected: importer.rejected };
         print(
@@ -55,7 +55,7 @@ export function importCommand(program: Command): void {
 
 type Line = { clientId: string; event: JsonObject };
 
-/** The whole file is checked first: a bad line is named, and then nothing of the file is taken in. */
+/** Checks the whole file first: a bad line is named, and nothing is imported. */
 async function checkFile(file: string): Promise<number> {
   try {
     statSync(file);
@@ -86,20 +86,20 @@ function parseLine(text: string, number: number): Line {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new UsageError(`Line ${number} is not JSON; nothing was taken in.`);
+    throw new UsageError(`Line ${number} is not JSON; nothing was imported.`);
   }
   const clientId = isObject(value) ? exactId(value.client_id, text) : undefined;
   if (!isObject(value) || (typeof clientId !== "string" && typeof clientId !== "number")) {
-    throw new UsageError(`Line ${number} has no client_id; nothing was taken in.`);
+    throw new UsageError(`Line ${number} has no client_id; nothing was imported.`);
   }
   if (!isClientId(String(clientId))) {
-    throw new UsageError(`Line ${number} has a client_id that cannot be one; nothing was taken in.`);
+    throw new UsageError(`Line ${number} has an invalid client_id; nothing was imported.`);
   }
   const { client_id: _, received_at: __, ...event } = value;
   return { clientId: String(clientId), event: { ...event, time_free: true } };
 }
 
-/** A number too long for a double has lost digits by now: they are read again from the text. */
+/** The exact id. A number too long for a double has lost digits, so it is read again from the text. */
 function exactId(value: JsonValue | undefined, text: string): JsonValue | undefined {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   return (parseJsonWithIds(Buffer.from(text)) as JsonObject).client_id;
@@ -147,7 +147,7 @@ class Importer {
     }
   }
 
-  /** A client of the past registered when it was first seen. */
+  /** Registers a past client as of its first event. */
   async #register(clientId: string, first: JsonObject): Promise<void> {
     const createTime = typeof first.time === "number" ? first.time : undefined;
     const body = {
@@ -172,13 +172,13 @@ class Importer {
       const response = await fetch(url, { method: "POST", body: JSON.stringify(body) });
       const answer = (await response.json()) as { code: number; msg: string };
       if (response.status !== 503) return answer;
-      // The server asks to wait: its disk or its journal has to come down first.
+      // The server asks to wait until its disk or its journal has room again.
       await sleep(1_000);
     }
   }
 }
 
-/** No part is larger than the server takes by default, however large its events are. */
+/** Parts that are not larger than the server accepts by default. */
 function* partsOf(events: readonly JsonObject[]): Generator<JsonObject[]> {
   let part: JsonObject[] = [];
   let bytes = 0;

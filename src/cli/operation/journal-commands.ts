@@ -26,7 +26,7 @@ import { replayLosses } from "./replay-losses.ts";
 
 type Json = { json?: boolean };
 const REPLAY_MS_MAX = 600_000;
-/** Of the body of an entry that is listed. */
+/** Bytes of a listed entry's body that are shown. */
 const SHOWN_BYTES = 120;
 
 export function journalCommands(program: Command): void {
@@ -34,7 +34,7 @@ export function journalCommands(program: Command): void {
 
   journal
     .command("inspect")
-    .description("Segments, how far they are applied, and what was set aside")
+    .description("Show segments, how far they are applied, and entries that were set aside")
     .option("--entries <count>", "also list this many entries", parseInteger, 0)
     .option("--from <position>", "where to begin listing", parseInteger, 0)
     .option("--json", "print JSON")
@@ -42,9 +42,9 @@ export function journalCommands(program: Command): void {
 
   journal
     .command("replay")
-    .description("Take in again what was set aside; with --all, rebuild every table from the journal")
+    .description("Replay entries that were set aside; with --all, rebuild every table from the journal")
     .option("--all", "empty the tables and apply the whole journal (the server must be stopped)")
-    .option("--yes", "with --all: also where the journal does not hold everything that is in the tables")
+    .option("--yes", "with --all: even when the journal does not hold everything that is in the tables")
     .option("--json", "print JSON")
     .action((options: { all?: boolean; yes?: boolean } & Json) =>
       options.all ? replayAll(options) : replaySetAside(options),
@@ -130,7 +130,7 @@ async function journalOf(config: Config): Promise<{ dir: string; id: string }> {
   return { dir, id: (await readFile(join(dir, "id"), "utf8")).trim() };
 }
 
-/** The apply role does it, between two batches; this waits until it has tried them all. */
+/** Waits until the apply role has replayed all entries, which it does between two batches. */
 async function replaySetAside(options: Json): Promise<void> {
   await withServer(undefined, () =>
     withDatabase(async ({ pool }) => {
@@ -138,17 +138,17 @@ async function replaySetAside(options: Json): Promise<void> {
       const startedMs = elapsedMs();
       while ((await countRequested(pool)) > 0) {
         if (elapsedMs() - startedMs > REPLAY_MS_MAX)
-          throw new UsageError("The entries were not taken up: is the apply role running?");
+          throw new UsageError("The entries were not replayed. Is the apply role running?");
         await sleep(200);
       }
       const left = await countSetAside(pool);
       const result = { requested, replayed: requested - left, still_set_aside: left };
-      print(result, options, () => `${result.replayed} of ${requested} entries taken in, ${left} still set aside.`);
+      print(result, options, () => `${result.replayed} of ${requested} entries replayed, ${left} still set aside.`);
     }),
   );
 }
 
-/** Opening the journal cuts off what a crash has left half-written. */
+/** The journal's end. Opening the journal cuts off a record that a crash left half-written. */
 async function recoveredEnd(dir: string, config: Config): Promise<number> {
   const journal = await Journal.open(dir, {
     log: createLog("error"),
@@ -170,7 +170,9 @@ async function replayAll(options: { yes?: boolean } & Json): Promise<void> {
     const durable = await recoveredEnd(dir, config);
     const losses = options.yes ? [] : await replayLosses(pool, { id, dir, durable });
     if (losses.length > 0)
-      throw new UsageError(`Nothing was changed, because data would be lost. ${losses.join(" ")} To go on, add --yes.`);
+      throw new UsageError(
+        `Nothing was changed, because data would be lost. ${losses.join(" ")} To proceed anyway, add --yes.`,
+      );
     const term = await lock.claim();
     await emptyFacts(pool, term);
     const bar = new ProgressBar("Replaying");

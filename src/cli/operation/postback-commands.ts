@@ -11,9 +11,9 @@ type Json = { json?: boolean };
 type AppOption = { app: number } & Json;
 type Texts = { status?: string; platform?: string; eventType?: string; client?: string };
 
-/** What ad platforms are told of users. */
+/** Postbacks to ad platforms. */
 export function postbackCommands(program: Command): void {
-  const postback = program.command("postback").description("What ad platforms are told of the users they brought");
+  const postback = program.command("postback").description("Postbacks: conversions reported to ad platforms");
   postbackRuleCommands(postback);
   dryRunCommand(postback);
   listCommand(postback);
@@ -24,13 +24,13 @@ export function postbackCommands(program: Command): void {
 function listCommand(postback: Command): void {
   postback
     .command("list")
-    .description("The postbacks of an app, the newest first: what became of each, and why")
+    .description("List the postbacks of an app, newest first, with status and reason")
     .requiredOption("--app <app>", "app id", parseInteger)
     .addOption(new Option("--status <status>", "0 waiting, 1 accepted, 2 given up, 3 skipped").choices([..."0123"]))
-    .option("--platform <name>", "only to this platform", parsePlatform)
-    .option("--event-type <type>", "only of this event type; $attribution and $event are the app's own callbacks")
-    .option("--client <client>", "only of this client")
-    .option("--limit <n>", "at most so many (50)")
+    .option("--platform <name>", "only postbacks to this platform", parsePlatform)
+    .option("--event-type <type>", "only this event type; $attribution and $event are the app's own callbacks")
+    .option("--client <client>", "only postbacks of this client")
+    .option("--limit <n>", "most postbacks to list (50)")
     .option("--json", "print JSON")
     .action((options: AppOption & Texts & { limit?: string }) =>
       withDatabase(async (session) => {
@@ -65,8 +65,8 @@ function rowOf(row: ShownPostback): Record<string, unknown> {
 function statusCommand(postback: Command): void {
   postback
     .command("status")
-    .description("What waits to be sent, by account and callback, and what accounts complain of")
-    .option("--app <app>", "only of this app", parseInteger)
+    .description("Show what waits to be sent, by account and callback, and the last error of each account")
+    .option("--app <app>", "only this app", parseInteger)
     .option("--json", "print JSON")
     .action((options: { app?: number } & Json) =>
       withDatabase(async (session) => {
@@ -83,14 +83,14 @@ function resendCommand(postback: Command): void {
   postback
     .command("resend")
     .description(
-      "Puts postbacks that were given up or skipped back to be sent: those of a client, or all that ended with a status. Never those that were accepted",
+      "Send given-up or skipped postbacks again: those of a client, or all with a status. Accepted ones are never sent again",
     )
     .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--client <client>", "those of this client")
-    .option("--event-type <type>", "with --client: only of this event type")
-    .option("--order <id>", "with --client: only about this order")
-    .option("--status <status>", "2: all that were given up, 3: all that were skipped")
-    .option("--reason <text>", "with --status: only for this reason; of a sentence, a part is enough")
+    .option("--client <client>", "postbacks of this client")
+    .option("--event-type <type>", "with --client: only this event type")
+    .option("--order <id>", "with --client: only of this order")
+    .option("--status <status>", "2: all given up, 3: all skipped")
+    .option("--reason <text>", "with --status: only with this reason; part of a sentence is enough")
     .option("--platform <name>", "with --status: only to this platform", parsePlatform)
     .option("--from <day>", "with --status: happened on this local day or later", parseDay)
     .option("--to <day>", "with --status: happened on this local day or earlier", parseDay)

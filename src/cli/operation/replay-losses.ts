@@ -5,12 +5,12 @@ import { loadOtherCursors, readCursor } from "../../db/journal-cursor.ts";
 import { isSetAside } from "../../db/set-aside.ts";
 import { type JournalItem, JournalReader } from "../../journal/reader.ts";
 
-/** `durable`: where it ends. */
+/** A journal and its end, `durable`. */
 type JournalEnd = { id: string; dir: string; durable: number };
 
 const JOURNALS_NAMED = 5;
 
-/** What tables that are rebuilt from this journal alone would lack, in sentences. None: they would be the same. */
+/** Sentences that say what tables rebuilt from this journal alone would lack; empty when they would lack nothing. */
 export async function replayLosses(pool: pg.Pool, journal: JournalEnd): Promise<string[]> {
   const others = await loadOtherCursors(pool, journal.id);
   const missing = await missingBytes(pool, journal);
@@ -21,7 +21,7 @@ export async function replayLosses(pool: pg.Pool, journal: JournalEnd): Promise<
     losses.push(`Other journals have filled these tables as well (${named.join(", ")}${more}).`);
   }
   if (missing > 0) {
-    losses.push(`${missing} bytes of this journal were applied and are gone (see JOURNAL_KEEP_DAYS) or damaged.`);
+    losses.push(`${missing} applied bytes of this journal are gone (see JOURNAL_KEEP_DAYS) or damaged.`);
   }
   if (losses.length === 0) return [];
   const { events, users, orders } = await countFacts(pool);
@@ -31,7 +31,7 @@ export async function replayLosses(pool: pg.Pool, journal: JournalEnd): Promise<
   return losses;
 }
 
-/** Bytes that were applied and cannot be read any more. What could not be read then either is no loss. */
+/** Applied bytes that can no longer be read. Bytes that could not be read back then are not a loss. */
 async function missingBytes(pool: pg.Pool, journal: JournalEnd): Promise<number> {
   const applied = await readCursor(pool, journal.id);
   let missing = Math.max(0, applied - journal.durable);

@@ -34,7 +34,7 @@ export async function settle(
   for (let position = target; ; position = await positionOf(address)) {
     onStep(target.durable === 0 ? 1 : position.applied / target.durable);
     const isApplied = position.applied >= target.durable;
-    // The marks that are there once everything is applied are those that have to be worked off.
+    // The marks that exist once everything is applied are the ones that have to be refreshed.
     if (isApplied) marked ??= until === "applied" ? 0 : position.marked;
     if (marked !== undefined && (position.refreshed ?? 0) >= marked) {
       return { durable: target.durable, applied: position.applied };

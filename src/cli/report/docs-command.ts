@@ -8,7 +8,7 @@ import { withServer, withThrowawayServer } from "../session.ts";
 import { apiMarkdown } from "./api-markdown.ts";
 
 export function docsCommand(program: Command): void {
-  const docs = program.command("docs").description("Documentation made from the running program");
+  const docs = program.command("docs").description("Documentation generated from the program");
 
   docs
     .command("metrics")
@@ -28,7 +28,7 @@ export function docsCommand(program: Command): void {
         const openApi = (await (await fetch(`${address}/openapi.json`)).json()) as OpenApi;
         process.stdout.write(options.json ? `${JSON.stringify(openApi)}\n` : apiMarkdown(openApi));
       };
-      // Every server of this version says the same: where there is none, DATA_DIR is left alone.
+      // Every server of this version gives the same document. When none is running, DATA_DIR is left alone.
       const isServed = options.url !== undefined || holderOf(configFromEnvironment().dataDir) !== undefined;
       return isServed ? withServer(options.url, write) : withThrowawayServer(write);
     });

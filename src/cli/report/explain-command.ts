@@ -24,18 +24,22 @@ type Options = {
 export function explainCommand(program: Command): void {
   program
     .command("explain")
-    .description("Open a number of the ad report: the users, orders and costs behind it; their sum is the number")
+    .description("Explain a number of the ad report: the users, orders and costs that add up to it")
     .requiredOption("--app <app>", "app id", parseInteger)
     .requiredOption("--metric <name>", "the metric")
     .requiredOption("--from <day>", "first day of the report", parseDay)
     .requiredOption("--to <day>", "last day of the report", parseDay)
-    .option("--row <dimension=value>", "a dimension of the row; may be repeated. Without it: the total", parsePair, {})
-    .addOption(new Option("--caliber <caliber>", "which day a thing belongs to").choices(CALIBERS).default(CALIBERS[0]))
+    .option("--row <dimension=value>", "a dimension of the row; may be repeated; without it, the total", parsePair, {})
+    .addOption(
+      new Option("--caliber <caliber>", "the day on which users and their actions count")
+        .choices(CALIBERS)
+        .default(CALIBERS[0]),
+    )
     .addOption(new Option("--roi-version <n>", "2: the precise model").choices(["1", "2"]).default("1"))
-    .option("--platforms <names>", "the report's filter", parseList, [])
-    .option("--channels <names>", "the report's filter", parseList, [])
-    .option("--versions <numbers>", "the report's filter", parseIntegers, [])
-    .option("--campaigns <ids>", "the report's filter", parseList, [])
+    .option("--platforms <names>", "only these ad platforms", parseList, [])
+    .option("--channels <names>", "only these channels", parseList, [])
+    .option("--versions <numbers>", "only users of these versions", parseIntegers, [])
+    .option("--campaigns <ids>", "only these campaigns", parseList, [])
     .option("--json", "print JSON")
     .action((options: Options) =>
       withDatabase(async (session) => {

@@ -36,12 +36,12 @@ function add(command: Command, name: ExportOf["kind"], text: string, whatOf: (da
     .requiredOption("--from <day>", "first day", parseDay)
     .requiredOption("--to <day>", "last day", parseDay)
     .addOption(
-      new Option("--format <format>", "one JSON object a line, or CSV").choices(EXPORT_FORMATS).default("ndjson"),
+      new Option("--format <format>", "one JSON object per line, or CSV").choices(EXPORT_FORMATS).default("ndjson"),
     )
     .option("--json", "the same as --format ndjson")
     .action((options: ExportOptions) =>
       withDatabase(async (session) => {
-        if (options.to < options.from) throw new UsageError("--to lies before --from.");
+        if (options.to < options.from) throw new UsageError("--to is before --from.");
         const app = await findApp(session, options.app);
         const { from, to, format } = options;
         await noteCommand(session, `export ${name}`, { appId: app.appId, details: { from, to, format } });

@@ -12,11 +12,11 @@ const DEFAULT_DAYS = 7;
 export function ledgerCommand(program: Command): void {
   program
     .command("ledger")
-    .description("What was received and what became of it, minute by minute (by default, of the last 7 days)")
+    .description("Show what was received and what became of it, minute by minute (default: the last 7 days)")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--from <day>", "first local day", parseDay)
     .option("--to <day>", "last local day", parseDay)
-    .option("--touches", "of the ad platforms' link calls instead of events")
+    .option("--touches", "count the ad platforms' link calls instead of events")
     .option("--json", "print JSON")
     .action((options: { app: number; from?: string; to?: string; touches?: boolean; json?: boolean }) =>
       withDatabase(async (session) => {

@@ -31,9 +31,9 @@ type ListOptions = Common & {
   pageSize: number;
 };
 
-/** The reports as their callers get them: over HTTP, signed, within the rate. */
+/** The reports as developer applications get them: over HTTP, signed, within the rate. */
 export function reportCommands(program: Command): void {
-  const report = program.command("report").description("Pull a report in the name of a developer application");
+  const report = program.command("report").description("Pull a report as a developer application");
   adCommand(report);
   listCommand(report, "orders", "The order list", (client, body) =>
     client.orderList({ ...body, event_filtering: body.event_filtering as OrderFilterBody }),
@@ -49,7 +49,11 @@ function adCommand(report: Command): void {
     .requiredOption("--to <day>", "last day", parseDay)
     .requiredOption("--metrics <names>", "metrics, separated by commas; docs/METRICS.md lists them", parseList)
     .option("--dims <names>", "dimensions to group by, separated by commas", parseList, [])
-    .addOption(new Option("--caliber <caliber>", "which day a thing belongs to").choices(CALIBERS).default(CALIBERS[0]))
+    .addOption(
+      new Option("--caliber <caliber>", "the day on which users and their actions count")
+        .choices(CALIBERS)
+        .default(CALIBERS[0]),
+    )
     .addOption(new Option("--decimals <n>", "decimals of the numbers").choices(["2", "4"]).default("4"))
     .addOption(new Option("--roi-version <n>", "2: the precise model").choices(["1", "2"]).default("1"))
     .option("--platforms <names>", "only these ad platforms", parseList, [])
@@ -85,7 +89,7 @@ function adBody(options: AdOptions): AdReportBody {
   };
 }
 
-/** The totals stand in the last line, under a dash for each dimension. */
+/** A dash for each dimension, for the last line, which holds the totals. */
 function blanks(dims: readonly string[]): Row {
   return Object.fromEntries(dims.map((name) => [name, "-"]));
 }
@@ -110,7 +114,7 @@ function listCommand(
     .option("--event-filter <json>", "event_filtering", parseObject, {})
     .option("--sort <field:direction>", "sort by a field, e.g. Amount:desc; may be repeated", parseSort, [])
     .option("--page <n>", "page, from 1", parseInteger, 1)
-    .option("--page-size <n>", "rows a page, at most 500", parseInteger, 20)
+    .option("--page-size <n>", "rows per page, at most 500", parseInteger, 20)
     .action((options: ListOptions) =>
       pull(options, async (client) => {
         const answer = await run(client, {
@@ -164,7 +168,7 @@ function parseObject(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // Told below.
+    // Refused below.
   }
   throw new InvalidArgumentError("It must be a JSON object.");
 }

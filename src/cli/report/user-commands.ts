@@ -32,11 +32,11 @@ export function userCommands(program: Command): void {
     );
 }
 
-/** By way of the server: the erasure goes into the journal, behind everything that it erases. */
+/** Goes through the server: the erasure is written to the journal, after everything that it erases. */
 function eraseCommand(user: Command): void {
   user
     .command("erase")
-    .description("Erase everything that is stored of one user, for ever")
+    .description("Erase everything stored about one user, for ever")
     .requiredOption("--app <app>", "app id", parseInteger)
     .argument("<client>", "client id")
     .option("--url <url>", "address of the server; by default the one on DATA_DIR")
@@ -52,8 +52,8 @@ function eraseCommand(user: Command): void {
         if (code !== 0) throw new UsageError(`${msg} (code ${code})`);
         print(data, options, () =>
           data.state === "erased"
-            ? "Erased. The journal forgets the user as its segments age out (JOURNAL_KEEP_DAYS)."
-            : "Accepted: the user is erased as soon as the journal has been applied that far.",
+            ? "Erased. The journal still holds the user's entries until its segments are deleted (JOURNAL_KEEP_DAYS)."
+            : "Accepted: the user will be erased when the journal has been applied up to this point.",
         );
       }),
     );

@@ -17,15 +17,15 @@ type KeyOptions = { app: number; platform: string; advertiser?: string } & Json;
 type Values = Record<string, string>;
 type SetOptions = KeyOptions & { set?: Values; secret?: Values; postbacks?: string; costs?: string; rate?: string };
 
-/** Accounts at ad platforms, by which postbacks are sent and costs are pulled. */
+/** Accounts at ad platforms, used to send postbacks and pull costs. */
 export function accountCommands(program: Command): void {
   const account = program
     .command("account")
-    .description("Accounts at ad platforms, by which postbacks are sent and costs are pulled");
+    .description("Accounts at ad platforms, used to send postbacks and pull costs");
 
   account
     .command("fields")
-    .description("What an account at a platform can be told")
+    .description("List the fields of an account at a platform")
     .requiredOption("--platform <name>", "ad platform")
     .option("--json", "print JSON")
     .action((options: { platform: string } & Json) => {
@@ -35,7 +35,7 @@ export function accountCommands(program: Command): void {
 
   account
     .command("list")
-    .description("The accounts of an app; of secrets only which are set")
+    .description("List the accounts of an app; of secrets, only the names of those that are set")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: { app: number } & Json) =>
@@ -48,7 +48,7 @@ export function accountCommands(program: Command): void {
 
   setCommand(account);
 
-  withKey(account.command("remove").description("Remove an account; what still waits for it is given up")).action(
+  withKey(account.command("remove").description("Remove an account; its waiting postbacks are given up")).action(
     (options: KeyOptions) =>
       withDatabase(async (session) => {
         const { appId } = await findApp(session, options.app);
@@ -60,17 +60,17 @@ export function accountCommands(program: Command): void {
 
 function setCommand(account: Command): void {
   withKey(
-    account.command("set").description("Make an account, or change what is named; `account fields` lists the names"),
+    account.command("set").description("Create an account, or change the named fields; `account fields` lists them"),
   )
-    .option("--set <name=value>", "a setting; an empty value takes it away; may be repeated", parsePair)
+    .option("--set <name=value>", "a setting; an empty value removes it; may be repeated", parsePair)
     .option(
       "--secret <name=value>",
       "a secret: name=value, name=@file or name=- (standard input); may be repeated",
       parsePair,
     )
-    .addOption(new Option("--postbacks <switch>", "whether postbacks are sent by it").choices(["on", "off"]))
-    .addOption(new Option("--costs <switch>", "whether costs are pulled by it").choices(["on", "off"]))
-    .option("--rate <n>", "calls a second at most; 0: no limit")
+    .addOption(new Option("--postbacks <switch>", "whether postbacks are sent with it").choices(["on", "off"]))
+    .addOption(new Option("--costs <switch>", "whether costs are pulled with it").choices(["on", "off"]))
+    .option("--rate <n>", "most calls per second; 0: no limit")
     .action((options: SetOptions) =>
       withDatabase(async (session) => {
         const app = await findApp(session, options.app);
@@ -88,7 +88,7 @@ function withKey(command: Command): Command {
   return command
     .requiredOption("--app <app>", "app id", parseInteger)
     .requiredOption("--platform <name>", "ad platform")
-    .option("--advertiser <id>", "the advertiser; without it every one that has no account of its own")
+    .option("--advertiser <id>", "the advertiser; without it, every advertiser without an account of its own")
     .option("--json", "print JSON");
 }
 
@@ -104,7 +104,7 @@ function parsePair(text: string, known: Values = {}): Values {
 
 function secretsOf(given: Values): Values {
   if (Object.values(given).filter((text) => text === "-").length > 1) {
-    throw new UsageError("Only one secret can come by standard input.");
+    throw new UsageError("Only one secret can be read from standard input.");
   }
   return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, readSecretOption(text)]));
 }

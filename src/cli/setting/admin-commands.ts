@@ -16,7 +16,7 @@ export function adminCommands(program: Command): void {
 
   admin
     .command("token")
-    .description("Print the token that /admin/api/v1 asks for: Authorization: Bearer <token>")
+    .description("Print the token for /admin/api/v1, which goes into the header Authorization: Bearer <token>")
     .option("--new", "revoke every admin token handed out so far, at once, and print a new one")
     .option("--json", "print JSON")
     .action((options: { new?: boolean } & Json) =>
@@ -30,7 +30,7 @@ export function adminCommands(program: Command): void {
 
   admin
     .command("link [name]")
-    .description("Print a one-time link that sets a password: of the first admin, or of somebody who has forgotten it")
+    .description("Print a one-time link to set a password: for the first admin, or for a person who forgot theirs")
     .option("--json", "print JSON")
     .action((name: string | undefined, options: Json) =>
       withDatabase(async (session) => {
@@ -42,7 +42,7 @@ export function adminCommands(program: Command): void {
   userCommands(admin.command("user").description("People of the console"));
 }
 
-/** The token that counts now. */
+/** The admin token of the current generation, or of the given one. */
 export async function adminTokenFor({ pool, vault }: DatabaseSession, generation?: number): Promise<string> {
   return adminToken(vault, generation ?? (await loadInstallation(pool))?.adminTokenGeneration);
 }
@@ -51,18 +51,19 @@ async function setupToken(session: DatabaseSession, name: string | undefined): P
   if (name !== undefined) return (await linkPerson(deskOf(session), { name })).setupToken;
   if ((await countAdmins(session.pool)) > 0) {
     throw new UsageError(
-      "There is an admin already: `admin link NAME` makes a link for somebody; `admin user list` shows all.",
+      "There is already an admin: `admin link NAME` makes a link for a person; `admin user list` shows all people.",
     );
   }
   return linkFirstAdmin(deskOf(session));
 }
 
 function userCommands(user: Command): void {
-  const role = () => new Option("--role <role>", "what they may do").choices([...CONSOLE_ROLES]).makeOptionMandatory();
+  const role = () =>
+    new Option("--role <role>", "what the person may do").choices([...CONSOLE_ROLES]).makeOptionMandatory();
 
   user
     .command("list")
-    .description("Everybody who can sign in")
+    .description("List everybody who can sign in")
     .option("--json", "print JSON")
     .action((options: Json) =>
       withDatabase(async ({ pool }) => {
@@ -73,7 +74,7 @@ function userCommands(user: Command): void {
 
   user
     .command("add <name>")
-    .description("Add somebody; prints the one-time link that sets the password")
+    .description("Add a person; prints the one-time link that sets the password")
     .addOption(role())
     .option("--json", "print JSON")
     .action((name: string, options: { role: ConsoleRole } & Json) =>
@@ -86,7 +87,7 @@ function userCommands(user: Command): void {
 
   user
     .command("role <name>")
-    .description("Change what somebody may do")
+    .description("Change what a person may do")
     .addOption(role())
     .option("--json", "print JSON")
     .action((name: string, options: { role: ConsoleRole } & Json) =>
@@ -95,12 +96,12 @@ function userCommands(user: Command): void {
 
   user
     .command("remove <name>")
-    .description("Take somebody away; their sessions end at once")
+    .description("Remove a person; their sessions end at once")
     .option("--json", "print JSON")
     .action((name: string, options: Json) => changePeople(options, (desk) => removePerson(desk, { name })));
 }
 
-/** Prints everybody as they are afterwards. */
+/** Makes a change, then prints everybody. */
 async function changePeople(options: Json, change: (desk: Desk) => Promise<void>): Promise<void> {
   await withDatabase(async (session) => {
     await change(deskOf(session));

@@ -16,11 +16,11 @@ export function appCommands(program: Command): void {
 
   app
     .command("create")
-    .description("Make an app; prints its id and its keys")
-    .requiredOption("--name <name>", "what people call it", parseName)
+    .description("Create an app; prints its id and its keys")
+    .requiredOption("--name <name>", "display name", parseName)
     .option("--time-zone <zone>", "time zone of its days", parseTimeZone, "Asia/Shanghai")
     .addOption(
-      new Option("--metadata <mode>", "open takes in undeclared events, strict does not")
+      new Option("--metadata <mode>", "open accepts undeclared events, strict does not")
         .choices(METADATA_MODES)
         .default("open"),
     )
@@ -35,7 +35,7 @@ export function appCommands(program: Command): void {
 
   app
     .command("list")
-    .description("All apps; --keys shows their secrets too")
+    .description("List all apps; --keys shows their secrets too")
     .option("--keys", "show app_key and aes_key")
     .option("--json", "print JSON")
     .action((options: { keys?: boolean } & Json) =>
@@ -52,7 +52,7 @@ export function appCommands(program: Command): void {
     .command("rotate-token")
     .description("Give an app a new access token, or another secret; the old one stops working at once")
     .argument("<app>", "app id", parseInteger)
-    .addOption(new Option("--which <secret>", "which one").choices(APP_SECRETS).default("access_token"))
+    .addOption(new Option("--which <secret>", "which secret").choices(APP_SECRETS).default("access_token"))
     .option("--json", "print JSON")
     .action((appId: number, options: { which: AppSecret } & Json) =>
       withDatabase(async (session) => {
@@ -67,7 +67,7 @@ function setCommand(app: Command): void {
     .command("set")
     .description("Change an app")
     .argument("<app>", "app id", parseInteger)
-    .option("--name <name>", "what people call it", parseName)
+    .option("--name <name>", "display name", parseName)
     .option("--time-zone <zone>", "time zone of its days; only while it has no users", parseTimeZone)
     .addOption(new Option("--metadata <mode>", "open or strict").choices(METADATA_MODES))
     .addOption(
@@ -77,7 +77,7 @@ function setCommand(app: Command): void {
     .option("--currency <code>", "currency of its amounts, e.g. CNY", parseCurrency)
     .option(
       "--pay-share <share>",
-      "what is left of a payment after the platform's share, e.g. 0.6; for roi_version 2",
+      "the app's share of a payment after the platform's fee, e.g. 0.6; for roi_version 2",
       parseShare,
     )
     .option(
@@ -122,7 +122,7 @@ function isOn(text: "on" | "off" | undefined): boolean | undefined {
   return text === undefined ? undefined : text === "on";
 }
 
-/** When it was made is a number that says nothing to people. */
+/** The app without the time of its creation, which is a raw number. */
 function shown(app: App): Record<string, unknown> {
   const { created_at_ms: _, ...rest } = withoutKeys(app);
   return rest;

@@ -30,11 +30,11 @@ export function attributionCommands(program: Command): void {
 }
 
 function rulesCommands(program: Command): void {
-  const rules = program.command("rules").description("Rules of attribution, per app and per platform");
+  const rules = program.command("rules").description("Attribution rules, per app and per platform");
 
   rules
     .command("show")
-    .description("The rules in force: the defaults, what the app sets, what each platform sets")
+    .description("Show the rules in force: the defaults, overridden by the app's and then by each platform's rules")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: AppOption) =>
@@ -47,11 +47,11 @@ function rulesCommands(program: Command): void {
 
   const set = rules
     .command("set")
-    .description("Change rules of an app, or with --platform of one platform of it")
+    .description("Change the rules of an app, or with --platform of one of its platforms")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--platform <name>", "only for this ad platform", parsePlatform)
-    .option("--reset", "forget what was set before")
-    .option("--akey <key>", "Baidu's key, with which its clicks are signed; an empty text takes it away")
+    .option("--reset", "drop all rules set before")
+    .option("--akey <key>", "Baidu's key, which signs its clicks; an empty text removes it")
     .option("--json", "print JSON");
   addRuleOptions(set).action(
     (options: AppOption & RuleOptions & { platform?: string; reset?: boolean; akey?: string }) =>
@@ -60,7 +60,7 @@ function rulesCommands(program: Command): void {
         const platform = options.platform ?? "";
         const given = rulesOf(options, platform);
         if (options.akey !== undefined) {
-          if (platform !== "baidu") throw new UsageError("--akey goes with --platform baidu.");
+          if (platform !== "baidu") throw new UsageError("--akey needs --platform baidu.");
           const secret = { appId: options.app, platform, name: "akey", value: options.akey };
           await storePlatformSecret(session.pool, session.vault, secret);
         }
@@ -115,7 +115,7 @@ function shownRules(settings: readonly AppRuleSettings[]): Record<string, string
 function whyCommand(program: Command): void {
   program
     .command("why")
-    .description("Why a user belongs to an ad platform, or to none: every candidate, and why it won or lost")
+    .description("Explain why a user belongs to an ad platform, or to none: every candidate, and why it won or lost")
     .requiredOption("--app <app>", "app id", parseInteger)
     .argument("<client>", "client id")
     .option("--json", "print JSON")
@@ -135,7 +135,7 @@ function whyCommand(program: Command): void {
 function whatIfCommand(program: Command): void {
   const command = program
     .command("what-if")
-    .description("Decides the registrations of some days again under other rules, and changes nothing")
+    .description("Decide the registrations of some days again under other rules, without changing anything")
     .requiredOption("--app <app>", "app id", parseInteger)
     .requiredOption("--from <day>", "first local day", parseDay)
     .requiredOption("--to <day>", "last local day", parseDay)
@@ -162,7 +162,7 @@ function whatIfCommand(program: Command): void {
 function fraudCommand(program: Command): void {
   program
     .command("fraud")
-    .description("What looks like fraud: flags on decisions, ads with too even gaps, devices with many clients")
+    .description("Show signs of fraud: flags on decisions, ads with too even gaps, devices with many clients")
     .requiredOption("--app <app>", "app id", parseInteger)
     .requiredOption("--from <day>", "first local day", parseDay)
     .requiredOption("--to <day>", "last local day", parseDay)

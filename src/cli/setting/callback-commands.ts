@@ -9,17 +9,17 @@ import { findApp, withDatabase } from "../session.ts";
 type AppOption = { app: number; json?: boolean };
 type KindOption = AppOption & { kind: CallbackKind };
 
-/** Where an app's own systems are told. */
+/** Callbacks to an app's own systems. */
 export function callbackCommands(program: Command): void {
-  const callback = program.command("callback").description("What an app's own systems are told");
+  const callback = program.command("callback").description("Callbacks to an app's own systems");
   const kind = () =>
-    new Option("--kind <kind>", "attribution: where a user came from; event: events by name")
+    new Option("--kind <kind>", "attribution: where each user came from; event: events by name")
       .choices(CALLBACK_KINDS)
       .makeOptionMandatory();
 
   callback
     .command("list")
-    .description("The callbacks of an app, without their secrets")
+    .description("List the callbacks of an app, without their secrets")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: AppOption) =>
@@ -32,12 +32,12 @@ export function callbackCommands(program: Command): void {
 
   callback
     .command("set")
-    .description("Make or change a callback; a secret that is made is printed once")
+    .description("Create or change a callback; a generated secret is printed once")
     .requiredOption("--app <app>", "app id", parseInteger)
     .addOption(kind())
-    .requiredOption("--url <url>", "where; that of attribution may hold macros such as __CLIENT_ID__")
-    .option("--events <names>", "of event: which events, separated by commas", parseList)
-    .option("--secret <secret>", "of event: signs what is posted; itself, @file, or - for standard input")
+    .requiredOption("--url <url>", "address; for attribution it may contain macros such as __CLIENT_ID__")
+    .option("--events <names>", "for event: which events, separated by commas", parseList)
+    .option("--secret <secret>", "for event: signs the POST; the text itself, @file, or - for standard input")
     .option("--json", "print JSON")
     .action((options: KindOption & { url: string; events?: string[]; secret?: string }) =>
       withDatabase(async (session) => {
@@ -51,7 +51,7 @@ export function callbackCommands(program: Command): void {
 
   callback
     .command("remove")
-    .description("Remove a callback; what still waits for it is given up")
+    .description("Remove a callback; its waiting calls are given up")
     .requiredOption("--app <app>", "app id", parseInteger)
     .addOption(kind())
     .option("--json", "print JSON")

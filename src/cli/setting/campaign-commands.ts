@@ -24,7 +24,7 @@ export function campaignCommands(program: Command): void {
 
   campaign
     .command("list")
-    .description("The campaigns of an app")
+    .description("List the campaigns of an app")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: { app: number } & Json) =>
@@ -51,9 +51,9 @@ export function campaignCommands(program: Command): void {
 }
 
 function createCommand(campaign: Command): void {
-  withFields(campaign.command("create").description("Make a campaign; prints its id"))
+  withFields(campaign.command("create").description("Create a campaign; prints its id"))
     .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--id <id>", "16 characters of your own; without it one is made", parseId)
+    .option("--id <id>", "16 characters of your own; without it, one is generated", parseId)
     .option("--json", "print JSON")
     .action((options: { app: number; id?: string } & Fields & Json) =>
       withDatabase(async (session) => {
@@ -67,14 +67,14 @@ function createCommand(campaign: Command): void {
 function linkCommand(campaign: Command): void {
   campaign
     .command("link")
-    .description("The monitoring links to enter at the ad platform, with its own macros")
+    .description("Print the monitoring links to enter at the ad platform, with its macros")
     .argument("<id>", "turbo_promoted_object_id")
     .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--platform <name>", "instead of the campaign's own platform; `all` for every one", parsePlatformOrAll)
+    .option("--platform <name>", "instead of the campaign's own platform; `all` for every platform", parsePlatformOrAll)
     .option("--base-url <url>", "the public address of this server", parseUrl, "https://your.domain")
     .option(
       "--macro <parameter=macro>",
-      "another macro for a parameter, where the platform has changed it",
+      "another macro for a parameter, if the platform has changed it",
       parseMacro,
       {},
     )
@@ -98,7 +98,7 @@ type LinkOptions = { app: number; platform?: string; baseUrl: string; macro: Rec
 
 function withFields(command: Command): Command {
   return command
-    .option("--name <name>", "what people call it")
+    .option("--name <name>", "display name")
     .option("--platform <name>", "ad platform", parsePlatform)
     .option("--channel <channel>", "channel of its links and costs")
     .addOption(new Option("--os <os>", "device type of its costs").choices(["ios", "android", ""]))

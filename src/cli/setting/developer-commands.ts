@@ -9,14 +9,13 @@ import { type DatabaseSession, withDatabase } from "../session.ts";
 type Json = { json?: boolean };
 type Apps = "all" | number[];
 
-/** The applications that may pull reports. */
 export function developerCommands(program: Command): void {
   const developer = program.command("developer").description("Developer applications, which pull reports");
 
   developer
     .command("create")
-    .description("Request one; with --approve its app_key is printed at once")
-    .requiredOption("--name <name>", "what people call it", parseName)
+    .description("Request a developer application; with --approve its app_key is printed at once")
+    .requiredOption("--name <name>", "display name", parseName)
     .requiredOption("--apps <apps>", "all, or app ids separated by commas", parseApps)
     .option("--purpose <text>", "what it is for", "")
     .option("--rate <calls/seconds>", "how often it may call", parseRate, DEFAULT_RATE)
@@ -26,7 +25,7 @@ export function developerCommands(program: Command): void {
 
   developer
     .command("list")
-    .description("All of them, without their keys")
+    .description("List all developer applications, without their keys")
     .option("--json", "print JSON")
     .action((options: Json) =>
       withDatabase(async ({ pool, vault }) => {
@@ -37,7 +36,7 @@ export function developerCommands(program: Command): void {
 
   developer
     .command("set")
-    .description("Change which apps it may read and how often")
+    .description("Change which apps a developer application may read, and how often")
     .argument("<id>", "id of the developer application", parseInteger)
     .option("--apps <apps>", "all, or app ids separated by commas", parseApps)
     .option("--rate <calls/seconds>", "how often it may call", parseRate)
@@ -51,12 +50,20 @@ export function developerCommands(program: Command): void {
       }),
     );
 
-  decideCommand(developer, { name: "approve", state: "approved", text: "Approve it; prints its app_key" });
-  decideCommand(developer, { name: "refuse", state: "refused", text: "Refuse it; --reason tells why" });
+  decideCommand(developer, {
+    name: "approve",
+    state: "approved",
+    text: "Approve a developer application; prints its app_key",
+  });
+  decideCommand(developer, {
+    name: "refuse",
+    state: "refused",
+    text: "Refuse a developer application; --reason says why",
+  });
   decideCommand(developer, {
     name: "disable",
     state: "disabled",
-    text: "Stop it from pulling reports; --reason tells why",
+    text: "Stop a developer application from pulling reports; --reason says why",
   });
 }
 
@@ -90,12 +97,12 @@ function decideCommand(developer: Command, decision: Decision): void {
     );
 }
 
-/** Its key is printed once it can be used. */
+/** The application, with its key only when it is approved. */
 function withApprovedKey({ developerId: id, state, appKey }: DeveloperApp): Record<string, unknown> {
   return { id, state, ...(state === "approved" && { app_key: appKey }) };
 }
 
-/** Without its key; apps and rate as they are typed. */
+/** The application without its key; apps and rate as typed on the command line. */
 function shown({ developerId: id, name, purpose, state, reason, ...rest }: DeveloperApp): Record<string, unknown> {
   const apps = rest.apps === "all" ? "all" : rest.apps.join(",");
   return { id, name, purpose, state, reason, apps, rate: `${rest.rate.calls}/${rest.rate.windowS}` };

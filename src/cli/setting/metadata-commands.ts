@@ -11,7 +11,7 @@ export function metadataCommands(program: Command): void {
 
   metadata
     .command("list")
-    .description("Everything that an app has shown or declared")
+    .description("List everything that an app has sent or declared")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: { app: number; json?: boolean }) =>
@@ -47,8 +47,10 @@ export function metadataCommands(program: Command): void {
     .description("Declare a property and its type")
     .requiredOption("--app <app>", "app id", parseInteger)
     .argument("<name>", "property name", assertName)
-    .addOption(new Option("--type <type>", "what its values are").choices(PROPERTY_TYPES).makeOptionMandatory())
-    .addOption(new Option("--of <scope>", "whose property it is").choices(["event", "user"]).default("event"))
+    .addOption(new Option("--type <type>", "type of its values").choices(PROPERTY_TYPES).makeOptionMandatory())
+    .addOption(
+      new Option("--of <scope>", "whether it belongs to events or users").choices(["event", "user"]).default("event"),
+    )
     .option("--json", "print JSON")
     .action((name: string, options: { app: number; type: PropertyType; of: PropertyScope; json?: boolean }) =>
       withDatabase(async (session) => {
@@ -60,6 +62,7 @@ export function metadataCommands(program: Command): void {
 }
 
 function assertName(name: string): string {
-  if (!OWN_NAME.test(name)) throw new InvalidArgumentError("It must be a name: letters, digits and _, at most 50.");
+  if (!OWN_NAME.test(name))
+    throw new InvalidArgumentError("It must be a name of letters, digits and _, at most 50 characters.");
   return name;
 }

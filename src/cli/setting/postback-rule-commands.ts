@@ -20,11 +20,11 @@ type AppOption = { app: number; json?: boolean };
 type RuleOptions = Record<string, unknown>;
 
 export function postbackRuleCommands(postback: Command): void {
-  const rule = postback.command("rule").description("When a platform is told what");
+  const rule = postback.command("rule").description("Rules: which conversions are reported to which platform");
 
   rule
     .command("list")
-    .description("The rules of an app")
+    .description("List the rules of an app")
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: AppOption) =>
@@ -35,7 +35,7 @@ export function postbackRuleCommands(postback: Command): void {
       }),
     );
 
-  withRuleOptions(rule.command("add").description("Add a rule; --moment and --event-type are needed"))
+  withRuleOptions(rule.command("add").description("Add a rule; needs --moment and --event-type"))
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((options: AppOption & RuleOptions) =>
@@ -47,11 +47,11 @@ export function postbackRuleCommands(postback: Command): void {
     );
 
   withRuleOptions(
-    rule.command("set").description("Change what is named of a rule; an empty text takes a condition away"),
+    rule.command("set").description("Change the named parts of a rule; an empty text removes a condition"),
   )
     .argument("<rule>", "id of the rule", parseInteger)
     .requiredOption("--app <app>", "app id", parseInteger)
-    .option("--enabled", "use it again")
+    .option("--enabled", "use the rule again")
     .option("--json", "print JSON")
     .action((ruleId: number, options: AppOption & RuleOptions) =>
       withDatabase(async (session) => {
@@ -63,7 +63,7 @@ export function postbackRuleCommands(postback: Command): void {
 
   rule
     .command("remove")
-    .description("Remove a rule; what was told by it stays as it is")
+    .description("Remove a rule; postbacks already sent by it stay as they are")
     .argument("<rule>", "id of the rule", parseInteger)
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
@@ -77,8 +77,8 @@ export function postbackRuleCommands(postback: Command): void {
 
   rule
     .command("order")
-    .description("Of rules that are about the same, the first one that fits counts: name all rules of the app in order")
-    .argument("<rules>", "ids of the rules, with commas between them", parseIntegers)
+    .description("Put all rules of the app in order: among rules for the same conversion, the first match counts")
+    .argument("<rules>", "ids of the rules, separated by commas", parseIntegers)
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--json", "print JSON")
     .action((ruleIds: number[], options: AppOption) =>
@@ -94,12 +94,12 @@ export function dryRunCommand(postback: Command): void {
   const command = postback
     .command("dry-run")
     .description(
-      "Tries a rule on the past, without sending or storing anything: alone, as if it had always been there. A platform that takes postbacks counts as one with an account; whether it knows the event type shows when it is told",
+      "Try a rule on past data, without sending or storing anything. The rule is judged alone, as if it had always existed. Every platform that takes postbacks counts as having an account; whether it knows the event type shows only on sending",
     )
     .requiredOption("--app <app>", "app id", parseInteger)
     .requiredOption("--from <day>", "first local day", parseDay)
     .requiredOption("--to <day>", "last local day", parseDay)
-    .option("--rule <id>", "this rule, with what else is named changed; without it a new one", parseInteger)
+    .option("--rule <id>", "this rule, with the other given parts changed; without it, a new rule", parseInteger)
     .option("--json", "print JSON");
   withRuleOptions(command).action((options: AppOption & RuleOptions & DryRunOptions) =>
     withDatabase(async (session) => {
@@ -124,7 +124,7 @@ function tellDryRun({ users, sent, amount_cents, skipped, platforms }: DryRun): 
       .map(([reason, count]) => `${reason} ${count}`)
       .join(", "),
   }));
-  const sum = `Of ${users} users ${sent} postbacks with ${amount_cents} cents would have been sent, ${skipped} skipped.`;
+  const sum = `${users} users: ${sent} postbacks with ${amount_cents} cents would have been sent, ${skipped} skipped.`;
   return `${tableOf(rows)}\n\n${sum}`;
 }
 
@@ -139,8 +139,12 @@ function optionOf(name: string): string {
 function withRuleOptions(command: Command): Command {
   for (const { name, hint } of TEXT_FIELDS) command.option(`--${optionOf(name)} <text>`, hint);
   return command
-    .option("--property <test>", 'a test that must hold, as event$product equal "gold"; may be repeated', collect)
-    .option("--disabled", "keep it without using it");
+    .option(
+      "--property <test>",
+      'a condition that must hold, such as event$product equal "gold"; may be repeated',
+      collect,
+    )
+    .option("--disabled", "keep the rule without using it");
 }
 
 function collect(text: string, known: string[] = []): string[] {
@@ -159,7 +163,7 @@ function givenRule(options: RuleOptions): GivenRule {
   return { ...given, ...(options.property !== undefined && { properties: options.property as string[] }) };
 }
 
-/** Short enough for a line. */
+/** The rule as one line of a table. */
 function rowOf({ turbo_promoted_object_id, properties, ...rule }: ShownRule): Record<string, unknown> {
   return { ...rule, campaign: turbo_promoted_object_id, properties: (properties as string[]).join(" and ") };
 }

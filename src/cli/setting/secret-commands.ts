@@ -16,10 +16,10 @@ export function secretCommands(program: Command): void {
 
   secret
     .command("rotate")
-    .description("Replace the key and encrypt everything anew, all or nothing (the server must be stopped)")
+    .description("Replace the key and re-encrypt every secret, all or nothing (the server must be stopped)")
     .option(
       "--new-key <key>",
-      "64 hex digits, as @file or - for standard input; needed where SECRET_KEY is set",
+      "64 hex digits, as @file or - for standard input; needed when SECRET_KEY is set",
       parseKey,
     )
     .option("--json", "print JSON")
@@ -30,7 +30,7 @@ async function rotate(options: RotateOptions): Promise<void> {
   const config = configFromEnvironment();
   if (config.secretKey !== "" && options.newKey === undefined) {
     throw new UsageError(
-      "SECRET_KEY is set: make the new key yourself (`openssl rand -hex 32`), keep it safe, and give it by --new-key @file.",
+      "SECRET_KEY is set: make the new key yourself (`openssl rand -hex 32`), keep it safe, and pass it with --new-key @file.",
     );
   }
   await withOwnDatabase(config, async ({ pool, vault }) => {
@@ -45,8 +45,8 @@ function toldOf(secrets: number, place: string): string {
   const next =
     place === "SECRET_KEY"
       ? "Set SECRET_KEY to the new key wherever this installation runs, before you start it."
-      : `The new key is in ${place}. Back it up; what runs on other machines needs it, too.`;
-  return `${secrets} secrets were encrypted anew. ${next}\nBackups from before need the key from before. \`admin token\` prints the new admin token.`;
+      : `The new key is in ${place}. Back it up, and copy it to the other machines of this installation.`;
+  return `${secrets} secrets were re-encrypted. ${next}\nEarlier backups need the old key. \`admin token\` prints the new admin token.`;
 }
 
 function parseKey(text: string): string {

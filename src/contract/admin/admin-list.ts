@@ -5,7 +5,7 @@ import { FILTER_FORMS, oneOf } from "../report/list-filter.ts";
 import { CELL_NAMES } from "../report/list-record.ts";
 import { orderListBody, userListBody } from "../report/report.ts";
 
-/** The lists of the public interface, for whoever is signed in: the same bodies, which nobody has to sign. */
+/** The lists of the public interface for the console: the same bodies without signatures. */
 const { sign: _orderSign, ...ordersAsked } = orderListBody.properties;
 const { sign: _userSign, ...usersAsked } = userListBody.properties;
 
@@ -26,9 +26,9 @@ const filters = (description: string) =>
   Type.Array(
     Type.Object({
       name: Type.String(),
-      form: oneOf("string", FILTER_FORMS, "How it is filled in"),
+      form: oneOf("string", FILTER_FORMS, "How the filter is filled in"),
       description: Type.String(),
-      choices: Type.Array(Type.String(), { description: "What it can be; empty: anything" }),
+      choices: Type.Array(Type.String(), { description: "Allowed values; empty: any" }),
     }),
     { description },
   );
@@ -38,20 +38,20 @@ export const listFields = Type.Object({
   event_filters: filters("Fields of `event_filtering`"),
   properties: Type.Array(
     Type.Object({
-      field: Type.String({ description: "As `property_condition` names it" }),
-      type: Type.String({ description: "As far as it is known; else `any`" }),
+      field: Type.String({ description: "Name in `property_condition`" }),
+      type: Type.String({ description: "Type of the values; `any` when unknown" }),
     }),
   ),
-  operators: Type.Array(oneOf("string", PROPERTY_OPERATORS, "Of `property_condition`")),
+  operators: Type.Array(oneOf("string", PROPERTY_OPERATORS, "Operator of `property_condition`")),
   columns: Type.Array(
     Type.Object({
-      name: Type.String({ description: "The field of the record; with a dot, a field of an object in it" }),
-      cell: oneOf("string", CELL_NAMES, "What it holds"),
-      sortable: Type.Boolean({ description: "Whether `order_by_list` takes it" }),
+      name: Type.String({ description: "Field of the record; with a dot, a field of a nested object" }),
+      cell: oneOf("string", CELL_NAMES, "Kind of content"),
+      sortable: Type.Boolean({ description: "Whether `order_by_list` accepts it" }),
     }),
   ),
   page_size_max: Type.Integer(),
-  rows_max: Type.Integer({ description: "So far back a list can be paged" }),
+  rows_max: Type.Integer({ description: "The last row that paging can reach" }),
 });
 export type ListFields = Static<typeof listFields>;
 

@@ -17,7 +17,7 @@ export const cellBody = Type.Object({
     Type.Unsafe<Record<string, string>>({
       type: "object",
       additionalProperties: { type: "string" },
-      description: "The row's dimensions with their values; without it the total",
+      description: "The row's dimensions with their values; absent: the total",
     }),
   ),
   rate_decimal_point: rateDecimalPoint,
@@ -25,7 +25,7 @@ export const cellBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: LIMITS.explainedRows,
-      description: `So many users, orders and costs at most are listed; default ${LIMITS.explainedRows}`,
+      description: `Most users, orders and costs to list, each; default ${LIMITS.explainedRows}`,
     }),
   ),
 });

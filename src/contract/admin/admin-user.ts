@@ -22,7 +22,7 @@ export const userQuery = Type.Object({ app_id: appId, client_id: clientId });
 const source = Type.Object({
   ad_platform: text("`natural` for an organic user"),
   method,
-  touched_at: text("Time of the touch; empty: none is known"),
+  touched_at: text("Time of the touch; empty: unknown"),
   decision_number: Type.Integer({ description: "1: decided on the registration; higher: on a return; 0: undecided" }),
   turbo_promoted_object_id: text("Campaign"),
   campaign_name: Type.String(),
@@ -34,43 +34,43 @@ const source = Type.Object({
   aid_name: Type.String(),
   cid: text("Creative"),
   csite: text("Placement"),
-  ad_data: json("What the platform handed over"),
+  ad_data: json("Data that the platform passed on"),
 });
 
 export const userView = Type.Object({
   record: userRecord,
-  time_zone: text("In which all times are"),
-  currency: text("In which all amounts are"),
+  time_zone: text("Time zone of all times"),
+  currency: text("Currency of all amounts"),
   is_registered: Type.Boolean({ description: "False for a client that has only sent events" }),
-  is_history: Type.Boolean({ description: "Brought over from another system" }),
+  is_history: Type.Boolean({ description: "Imported from another system" }),
   wx_unionid: Type.String(),
   os_platform: Type.String(),
   ip: text("Address at the registration"),
   ua: text("User agent at the registration"),
-  latest_event_at: text("Empty: no event is stored"),
+  latest_event_at: text("Time of the latest event; empty: none is stored"),
   source,
-  device: Type.Union([Type.Null(), json("Every id and name of the device; empty texts where there is none")]),
+  device: Type.Union([Type.Null(), json("Ids and names of the device; empty texts where unknown")]),
   properties: json("Properties of the user"),
   counts: Type.Object({
     track_events: Type.Integer(),
     active_days: Type.Integer(),
-    postbacks: Type.Array(Type.Integer(), { description: "By status: waiting, accepted, given up, skipped" }),
+    postbacks: Type.Array(Type.Integer(), { description: "Number by status: waiting, accepted, given up, skipped" }),
   }),
 });
 export type UserView = Static<typeof userView>;
 export const userViewAnswer = envelopeSchema(userView);
 
-/** In the order in which things of the same instant are shown: what follows from another thing stands above it. */
+/** The order of entries at the same instant: an effect is shown above its cause. */
 export const TIMELINE_KINDS = ["postback", "order", "event", "return", "registration", "touch"] as const;
 export type TimelineKind = (typeof TIMELINE_KINDS)[number];
 
 export const timelineQuery = Type.Object({
   app_id: appId,
   client_id: clientId,
-  kinds: Type.Optional(text(`Only these, with commas between them: ${TIMELINE_KINDS.join(", ")}`)),
-  event: Type.Optional(text("Only events of this name, and nothing else")),
-  before: Type.Optional(Type.String({ maxLength: 4_096, description: "`next` of the page before" })),
-  limit: Type.Optional(text(`At most so many, up to ${LIMITS.timelineRows}; 50 without it`)),
+  kinds: Type.Optional(text(`Only these kinds, separated by commas: ${TIMELINE_KINDS.join(", ")}`)),
+  event: Type.Optional(text("Only events of this name, and no other kinds")),
+  before: Type.Optional(Type.String({ maxLength: 4_096, description: "`next` of the previous page" })),
+  limit: Type.Optional(text(`Most items to return, up to ${LIMITS.timelineRows}; default 50`)),
 });
 
 const item = <Kind extends TimelineKind, const Fields extends Record<string, Type.TSchema>>(
@@ -86,7 +86,7 @@ export const timelineItem = Type.Union([
     subject: Type.String(),
     ad_platform: Type.String(),
     moment: Type.String(),
-    trace_id: text("The order that it is about; empty: none"),
+    trace_id: text("The order it concerns; empty: none"),
     status: Type.Integer({ description: "0 waiting, 1 accepted, 2 given up, 3 skipped" }),
     reason: Type.String(),
     attempts: Type.Integer(),
@@ -98,17 +98,17 @@ export const timelineItem = Type.Union([
   item("order", {
     trace_id: Type.String(),
     cents: Type.Integer(),
-    pay_count: Type.Integer({ description: "The how-manieth payment of the user" }),
+    pay_count: Type.Integer({ description: "Which payment of the user it is, from 1" }),
     is_virtual: Type.Integer(),
     postback_status: Type.Integer(),
     back_cents: Type.Integer(),
-    properties: json("Of the payment"),
+    properties: json("Properties of the payment event"),
   }),
   item("event", {
-    id: text("Tells events of the same instant apart"),
-    type: oneOf(["track", "profile"], "What it is about"),
-    event: text("Its name"),
-    properties: json("As stored"),
+    id: text("Distinguishes events of the same instant"),
+    type: oneOf(["track", "profile"], "Kind of event"),
+    event: text("Name of the event"),
+    properties: json("Properties as stored"),
     received_at: Type.String(),
   }),
   item("return", decided),
@@ -123,17 +123,17 @@ export const timelineItem = Type.Union([
     aid: Type.String(),
     cid: Type.String(),
     csite: Type.String(),
-    outcome: oneOf([...OUTCOMES, ""], "How it fared in the latest decision that knew it; empty: none did"),
-    flags: Type.Array(oneOf(FLAGS, "What speaks against it")),
+    outcome: oneOf([...OUTCOMES, ""], "Outcome in the latest decision that considered it; empty: none did"),
+    flags: Type.Array(oneOf(FLAGS, "Sign of fraud")),
   }),
 ]);
 export type TimelineItem = Static<typeof timelineItem>;
 
 export const timeline = Type.Object({
-  items: Type.Array(timelineItem, { description: "The newest first" }),
+  items: Type.Array(timelineItem, { description: "Newest first" }),
   next: Type.Unsafe<string | null>({
     type: ["string", "null"],
-    description: "`before` of the next page; null: it ends",
+    description: "`before` of the next page; null on the last page",
   }),
 });
 export type Timeline = Static<typeof timeline>;
@@ -144,8 +144,7 @@ export const userSearchQuery = Type.Object({
   q: Type.String({
     minLength: 1,
     maxLength: 512,
-    description:
-      "Client id or how it begins, open id, union id, order id, click id, or an id of the device, plain or as its md5",
+    description: "Client id or its beginning, open id, union id, order id, click id, or a device id, plain or as md5",
   }),
 });
 
@@ -153,7 +152,7 @@ export const userSearch = Type.Object({
   users: Type.Array(
     Type.Object({
       client_id: Type.String(),
-      found_by: Type.Array(Type.String(), { description: "Which of the ids are the one asked for" }),
+      found_by: Type.Array(Type.String(), { description: "Kinds of id by which the user was found" }),
       name: Type.String(),
       registered_at: Type.String(),
       ad_platform: text("`natural` for an organic user"),
@@ -168,7 +167,7 @@ export const userSearchAnswer = envelopeSchema(userSearch);
 
 export const erasure = Type.Object({
   client_id: Type.String(),
-  state: oneOf(["erased", "accepted"], "`accepted`: the tables are filled by another process, or are far behind"),
+  state: oneOf(["erased", "accepted"], "`accepted`: another process fills the tables, or they are far behind"),
 });
 export type Erased = Static<typeof erasure>;
 export const eraseAnswer = envelopeSchema(erasure);

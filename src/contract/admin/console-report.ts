@@ -6,7 +6,7 @@ import { TABLE_INTEGER_MAX } from "../fields.ts";
 import { pageInfo } from "../report/list-record.ts";
 import { adReportBody, orderByList, rateDecimalPoint } from "../report/report.ts";
 
-/** The ad report as the console asks for it: the public one without its sign, in pages. */
+/** The ad report for the console: the public one without its signature, in pages. */
 const { sign: _sign, app_id: _app, ...publicQuestion } = adReportBody.properties;
 const question = { ...publicQuestion, rate_decimal_point: rateDecimalPoint };
 const appId = Type.Integer({ minimum: 1, description: "Application id" });
@@ -16,7 +16,7 @@ export const consoleReportBody = Type.Object({
   ...question,
   order_by_list: orderByList,
   page: Type.Optional(Type.Integer({ description: "From 1; default 1" })),
-  page_size: Type.Optional(Type.Integer({ description: "At most 500; without it all rows" })),
+  page_size: Type.Optional(Type.Integer({ description: "At most 500; absent: all rows" })),
 });
 export type ConsoleReportBody = Static<typeof consoleReportBody>;
 
@@ -25,7 +25,7 @@ export const reportBatchBody = Type.Object({
   reports: Type.Array(Type.Object(question), {
     minItems: 1,
     maxItems: LIMITS.reportsAtOnce,
-    description: "Each with the fields of one ad report but `app_id`",
+    description: "Each with the fields of one ad report except `app_id`",
   }),
 });
 export type ReportBatchBody = Static<typeof reportBatchBody>;
@@ -35,7 +35,11 @@ export const reportCsvBody = Type.Object({
   ...question,
   order_by_list: orderByList,
   language: Type.Optional(
-    Type.Unsafe<"en" | "zh">({ type: "string", enum: ["en", "zh"], description: "Of the header row; default `en`" }),
+    Type.Unsafe<"en" | "zh">({
+      type: "string",
+      enum: ["en", "zh"],
+      description: "Language of the header row; default `en`",
+    }),
   ),
 });
 
@@ -58,15 +62,15 @@ const consoleReport = Type.Object({
   campaign_names: Type.Unsafe<Record<string, string>>({
     type: "object",
     additionalProperties: { type: "string" },
-    description: "What the campaigns of these rows are called, by `turbo_promoted_object_id`",
+    description: "Names of the rows' campaigns, by `turbo_promoted_object_id`",
   }),
-  data_age_s: Type.Integer({ description: "How old the data is: what came later may not be in it yet" }),
+  data_age_s: Type.Integer({ description: "Age of the data: anything received since then may be missing" }),
 });
 export type ConsoleReport = Static<typeof consoleReport>;
 export const consoleReportAnswer = envelopeSchema(consoleReport);
 
 const reportBatch = Type.Object({
-  reports: Type.Array(Type.Object(reportFields), { description: "In the order in which they were asked for" }),
+  reports: Type.Array(Type.Object(reportFields), { description: "In the order of the request" }),
   data_age_s: consoleReport.properties.data_age_s,
 });
 export type ReportBatch = Static<typeof reportBatch>;
@@ -82,11 +86,11 @@ const measures = (description: string) => Type.Array(Type.String(), { descriptio
 const shownFormula = Type.Object(
   {
     of: measures("Sums that are added"),
-    by: measures("Sums that it is divided by; empty: it is not divided"),
+    by: measures("Sums to divide by; empty: no division"),
     times: Type.Integer(),
     has_pay_share: Type.Boolean({ description: "Payments count by the app's share" }),
   },
-  { description: "How a metric is made of sums" },
+  { description: "How a metric is computed from sums" },
 );
 export type ShownFormula = Static<typeof shownFormula>;
 
@@ -95,11 +99,11 @@ export const catalogueQuery = Type.Object({
     Type.Unsafe<Caliber>({
       type: "string",
       enum: [...CALIBERS],
-      description: `Of the formulas; default ${CALIBERS[0]}`,
+      description: `Caliber of the formulas; default ${CALIBERS[0]}`,
     }),
   ),
   roi_version: Type.Optional(
-    Type.Unsafe<"1" | "2">({ type: "string", enum: ["1", "2"], description: "Of the formulas; default 1" }),
+    Type.Unsafe<"1" | "2">({ type: "string", enum: ["1", "2"], description: "ROI model of the formulas; default 1" }),
   ),
 });
 
@@ -121,17 +125,17 @@ const shownCatalogue = Type.Object({
       unit: Type.Unsafe<"count" | "cents" | "micros" | "e4">({
         type: "string",
         enum: ["count", "cents", "micros", "e4"],
-        description: "Whole; hundredths, millionths or ten-thousandths of the currency",
+        description: "Whole numbers; or hundredths, millionths or ten-thousandths of the currency",
       }),
     }),
-    { description: "The sums that metrics are made of" },
+    { description: "The sums that metrics are computed from" },
   ),
   dimensions: Type.Array(
     Type.Object({
       ...named,
       has_filter: Type.Boolean({ description: "`filtering` has a list of its values" }),
       incompatible: Type.Array(Type.Object({ name: Type.String(), reason: Type.String() }), {
-        description: "Dimensions that cannot be asked for beside it",
+        description: "Dimensions that cannot be combined with it",
       }),
     }),
   ),
@@ -150,16 +154,16 @@ export const requestTextBody = Type.Object({
     Type.Integer({
       minimum: 1,
       maximum: TABLE_INTEGER_MAX,
-      description: "Developer application that signs; only for admins. Without it there are placeholders",
+      description: "Developer application that signs; only for admins. Absent: placeholders instead of a signature",
     }),
   ),
-  base_url: Type.Optional(Type.String({ description: "Public address; without it, the one that was called" })),
+  base_url: Type.Optional(Type.String({ description: "Public address; absent: the address of this call" })),
 });
 
 const requestText = Type.Object({
-  is_signed: Type.Boolean({ description: "False: the key is to be put in where the placeholder is" }),
-  curl: Type.String({ description: "A command for a shell" }),
-  node: Type.String({ description: "The same with the client of this package; the key is to be put in" }),
+  is_signed: Type.Boolean({ description: "False: replace the placeholders" }),
+  curl: Type.String({ description: "Shell command" }),
+  node: Type.String({ description: "The same with this package's client; insert the key" }),
   body: Type.String({ description: "The body without its sign" }),
 });
 export type RequestText = Static<typeof requestText>;
@@ -173,8 +177,8 @@ const explained = Type.Object({
   metric: Type.String(),
   value: Type.Number({ description: "The number as the report shows it" }),
   formula: shownFormula,
-  pay_share: Type.Number({ description: "Of a payment, what counts in `roi_version` 2" }),
-  sums: amounts("The sums of the cell, which the formula was applied to"),
+  pay_share: Type.Number({ description: "Share of a payment that counts in `roi_version` 2" }),
+  sums: amounts("The sums of the cell, to which the formula was applied"),
   users: Type.Array(
     Type.Unsafe<{ client_id: string } & Record<string, string | number>>({
       type: "object",
@@ -182,7 +186,7 @@ const explained = Type.Object({
       additionalProperties: { type: "integer" },
       properties: { client_id: { type: "string" } },
     }),
-    { description: "Each user with what he adds to the sums" },
+    { description: "Each user, with the user's part of the sums" },
   ),
   orders: Type.Array(
     Type.Object({
@@ -195,11 +199,11 @@ const explained = Type.Object({
   costs: Type.Array(cells("A cost with its day and dimensions")),
   numbers: Type.Object(
     { users: count("Users"), orders: count("Orders"), costs: count("Costs") },
-    { description: "How many there are of each, listed or not" },
+    { description: "The number of each, listed or not" },
   ),
   added: Type.Object(
     { users: amounts("Over all users"), orders: amounts("`cents` over all orders"), costs: amounts("Over all costs") },
-    { description: "What all of them add up to, listed or not: equal to `sums`" },
+    { description: "Sums over all of them, listed or not; equal to `sums`" },
   ),
 });
 export type ExplainedCell = Static<typeof explained>;

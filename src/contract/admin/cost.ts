@@ -7,31 +7,35 @@ import { pageInfo } from "../report/list-record.ts";
 const appIdText = Type.String({ pattern: "^\\d{1,10}$", description: "Application id" });
 const day = (description: string) => Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description });
 const platform = Type.Optional(
-  Type.String({ description: "Only this ad platform; `-`: where none is named", maxLength: 40 }),
+  Type.String({ description: "Only this ad platform; `-`: costs that name none", maxLength: 40 }),
 );
 const advertiser = Type.Optional(
-  Type.String({ description: "Only this account; `-`: where none is named", maxLength: 200 }),
+  Type.String({ description: "Only this account; `-`: costs that name none", maxLength: 200 }),
 );
 const money = (description: string) =>
   Type.Number({ description: `${description}, in major units of the app's currency` });
 
 export const csvBody = Type.Object({
-  app_id: Type.Optional(Type.Integer({ description: "Application id; for costs" })),
+  app_id: Type.Optional(Type.Integer({ description: "Application id; required for costs" })),
   csv: Type.String({ description: "The file with its header row" }),
 });
 
 export const csvQuery = Type.Object({
-  app_id: Type.Optional(Type.String({ pattern: "^\\d{1,10}$", description: "For costs sent as `text/csv`" })),
+  app_id: Type.Optional(
+    Type.String({ pattern: "^\\d{1,10}$", description: "Application id, for costs sent as `text/csv`" }),
+  ),
 });
 
 export const costPullBody = Type.Object({
   app_id: Type.Integer({ description: "Application id" }),
   ad_platform: Type.Optional(Type.String({ description: "Only accounts at this ad platform" })),
   advertiser_id: Type.Optional(Type.String({ description: "Only this account" })),
-  from: Type.Optional(Type.String({ description: "First day; without both, all days that are not settled" })),
+  from: Type.Optional(
+    Type.String({ description: "First day; when `from` and `to` are absent, all days that are not settled" }),
+  ),
   to: Type.Optional(Type.String({ description: "Last day, included" })),
   background: Type.Optional(
-    Type.Boolean({ description: "Answer at once; `GET` of the same path tells how far it is" }),
+    Type.Boolean({ description: "Answer at once; a `GET` of the same path shows the progress" }),
   ),
 });
 
@@ -39,7 +43,7 @@ export const pullStopBody = Type.Object({ app_id: Type.Integer({ description: "A
 
 export const costStatusQuery = Type.Object({
   app_id: appIdText,
-  from: Type.Optional(day(`First day of \`days\`; at most ${LIMITS.pullDaysShown} days, without both none`)),
+  from: Type.Optional(day(`First day of \`days\`; at most ${LIMITS.pullDaysShown} days; absent: none`)),
   to: Type.Optional(day("Last day, included")),
 });
 
@@ -56,16 +60,16 @@ const sums = {
   rows: Type.Integer(),
   impressions: Type.Integer(),
   clicks: Type.Integer(),
-  cost: money("What it cost"),
+  cost: money("Cost"),
 };
 
 const accountPull = Type.Object({
   ad_platform: Type.String(),
   advertiser_id: Type.String(),
-  days: Type.Integer({ description: "How many days were stored" }),
+  days: Type.Integer({ description: "Number of days stored" }),
   rows: Type.Integer(),
-  cost: money("What they cost"),
-  error: Type.String({ description: "What went wrong; empty: nothing" }),
+  cost: money("Cost of these days"),
+  error: Type.String({ description: "What went wrong; empty: no error" }),
 });
 
 const askedPull = {
@@ -75,10 +79,10 @@ const askedPull = {
   }),
   started_at: Type.String(),
   ended_at: Type.String({ description: "Empty while it runs" }),
-  days_done: Type.Integer({ description: "Days of all accounts that are done with" }),
+  days_done: Type.Integer({ description: "Finished days of all accounts" }),
   days_total: Type.Integer(),
-  error: Type.String({ description: "Where it failed as a whole" }),
-  accounts: Type.Array(accountPull, { description: "Once it has ended" }),
+  error: Type.String({ description: "Why the whole pull failed" }),
+  accounts: Type.Array(accountPull, { description: "Filled when the pull has ended" }),
 };
 const costPull = Type.Object(askedPull);
 export type CostPull = Static<typeof costPull>;
@@ -90,8 +94,8 @@ const pulledDay = Type.Object({
   date: Type.String(),
   pulled_at: Type.String(),
   rows: Type.Integer(),
-  cost: money("What it cost"),
-  settled: Type.Boolean({ description: "Platforms do not correct it any more" }),
+  cost: money("Cost"),
+  settled: Type.Boolean({ description: "The platform no longer corrects it" }),
 });
 export type PulledDay = Static<typeof pulledDay>;
 
@@ -100,10 +104,10 @@ const costAccount = Type.Object({
   advertiser_id: Type.String(),
   last_pull: Type.String({ description: "Empty: never" }),
   last_attempt: Type.String(),
-  settled_until: Type.String({ description: "The newest day that is not asked for again" }),
-  failures: Type.Integer({ description: "Attempts in a row that have failed" }),
+  settled_until: Type.String({ description: "The newest day that is not pulled again" }),
+  failures: Type.Integer({ description: "Failed attempts in a row" }),
   error: Type.String(),
-  days: Type.Array(pulledDay, { description: "Those that were pulled" }),
+  days: Type.Array(pulledDay, { description: "Pulled days" }),
 });
 export type CostAccount = Static<typeof costAccount>;
 
@@ -138,14 +142,14 @@ const costRow = Type.Object({
   turbo_promoted_object_id: Type.String(),
   impressions: Type.Integer(),
   clicks: Type.Integer(),
-  cost: money("What it cost"),
+  cost: money("Cost"),
 });
 export type CostRow = Static<typeof costRow>;
 
 const costRows = Type.Object({ page_info: pageInfo, rows: Type.Array(costRow) });
 export type CostRows = Static<typeof costRows>;
 
-const taken = Type.Object({ rows: Type.Integer({ description: "How many rows were taken in" }) });
+const taken = Type.Object({ rows: Type.Integer({ description: "Number of imported rows" }) });
 export type TakenFile = Static<typeof taken>;
 
 const values = Type.Unsafe<Readonly<Record<string, string | number>>>({
@@ -157,26 +161,28 @@ const previewedRow = Type.Object({
   line: Type.Integer(),
   state: Type.Unsafe<"new" | "replaces" | "same">({ type: "string", enum: ["new", "replaces", "same"] }),
   values,
-  before: Type.Union([values, Type.Null()], { description: "What is known of the same now" }),
+  before: Type.Union([values, Type.Null()], { description: "The stored row of the same key, or null" }),
 });
 export type PreviewedRow = Static<typeof previewedRow>;
 
 const preview = {
   columns: Type.Unsafe<readonly string[]>({ type: "array", items: { type: "string" } }),
   rows: Type.Object({ new: Type.Integer(), replaces: Type.Integer(), same: Type.Integer() }),
-  first_rows: Type.Array(previewedRow, { description: "As they would be stored" }),
-  first_replacing: Type.Array(previewedRow, { description: "The first ones that replace something else" }),
-  problems: Type.Array(Type.Object({ line: Type.Integer({ description: "0: the file" }), problem: Type.String() })),
-  problem_count: Type.Integer({ description: "More than are listed, where there are very many" }),
+  first_rows: Type.Array(previewedRow, { description: "The first rows, as they would be stored" }),
+  first_replacing: Type.Array(previewedRow, { description: "The first rows that replace a different stored row" }),
+  problems: Type.Array(
+    Type.Object({ line: Type.Integer({ description: "0: the file as a whole" }), problem: Type.String() }),
+  ),
+  problem_count: Type.Integer({ description: "Number of all problems, listed or not" }),
 };
 const filePreview = Type.Object(preview);
 export type FilePreview = Static<typeof filePreview>;
 
-const previewSums = { ...sums, cost_before: money("What the rows say now that are replaced or the same") };
+const previewSums = { ...sums, cost_before: money("Stored cost of the rows that are replaced or the same") };
 const costPreview = Type.Object({
   ...preview,
   sums: Type.Array(Type.Object({ date: Type.String(), ad_platform: Type.String(), ...previewSums })),
-  sum_count: Type.Integer({ description: "More than are listed, where there are very many" }),
+  sum_count: Type.Integer({ description: "Number of all sums, listed or not" }),
   total: Type.Object(previewSums),
 });
 export type CostPreview = Static<typeof costPreview>;

@@ -7,25 +7,33 @@ import { choice } from "../fields.ts";
 export const doctorQuery = Type.Object({
   app_id: Type.String({ pattern: "^\\d{1,10}$", description: "Application id" }),
   since_ms: Type.Optional(
-    Type.String({ pattern: "^\\d{1,15}$", description: "Only what happened since; of the last 24 hours without it" }),
+    Type.String({
+      pattern: "^\\d{1,15}$",
+      description: "Only findings since then; default and maximum: the last 24 hours",
+    }),
   ),
 });
 
 const finding = Type.Object({
-  kind: choice<FindingKind>(FINDING_KINDS, "What is wrong"),
+  kind: choice<FindingKind>(FINDING_KINDS, "Kind of mistake"),
   severity: choice<Severity>(SEVERITIES, "error: data is lost or wrong; warning: reports will lack something"),
-  count: Type.Integer({ minimum: 1, description: "Of calls, events, clients, touches or orders, as the kind has it" }),
-  subjects: Type.Array(Type.String(), { description: "Names that it is about: events, parameters, clients …" }),
-  example: Type.Unsafe<JsonObject>({ type: "object", description: "What triggered it last" }),
+  count: Type.Integer({
+    minimum: 1,
+    description: "Number of calls, events, clients, touches or orders, depending on the kind",
+  }),
+  subjects: Type.Array(Type.String(), { description: "Names concerned: events, parameters, clients …" }),
+  example: Type.Unsafe<JsonObject>({ type: "object", description: "The latest occurrence" }),
   first_at_ms: Type.Integer(),
   last_at_ms: Type.Integer(),
 });
 
 export const doctorAnswer = Type.Object({
-  findings: Type.Array(finding, { description: "One of each kind, the worst first" }),
-  calls: Type.Integer({ description: "So many of the last calls were looked at" }),
-  since_ms: Type.Union([Type.Integer(), Type.Null()], { description: "The oldest of them; null where there is none" }),
-  has_stored: Type.Boolean({ description: "Whether the tables could be looked at, too" }),
+  findings: Type.Array(finding, { description: "At most one of each kind, worst first" }),
+  calls: Type.Integer({ description: "Number of recent calls examined" }),
+  since_ms: Type.Union([Type.Integer(), Type.Null()], {
+    description: "Time of the oldest of them; null when there is none",
+  }),
+  has_stored: Type.Boolean({ description: "Whether the tables could be examined, too" }),
 });
 export type DoctorAnswer = Static<typeof doctorAnswer>;
 export const doctorEnvelope = envelopeSchema(doctorAnswer);

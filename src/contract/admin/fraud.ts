@@ -7,7 +7,7 @@ export const fraudQuery = Type.Object({
   to: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description: "Last local day" }),
 });
 
-const users = Type.Integer({ description: "How many users" });
+const users = Type.Integer({ description: "Number of users" });
 
 export const fraudReport = Type.Object({
   flags: Type.Array(Type.Object({ flag: Type.String(), ad_platform: Type.String(), users }), {
@@ -18,7 +18,7 @@ export const fraudReport = Type.Object({
     { description: "Ads whose users registered too evenly after their touch" },
   ),
   many_clients: Type.Array(Type.Object({ clients: Type.Integer(), client_ids: Type.Array(Type.String()) }), {
-    description: "Devices shared by more clients than people do, with some of these",
+    description: "Devices shared by too many clients, with some of the clients",
   }),
 });
 export type FraudReport = Static<typeof fraudReport>;

@@ -5,17 +5,17 @@ import { TABLE_INTEGER_MAX } from "../fields.ts";
 
 const appId = Type.Integer({ minimum: 1, description: "Application id" });
 const viewId = Type.Integer({ minimum: 1, maximum: TABLE_INTEGER_MAX, description: "Id of the view" });
-const name = Type.String({ minLength: 1, maxLength: 100, description: "What the view is called" });
+const name = Type.String({ minLength: 1, maxLength: 100, description: "Name of the view" });
 const parameters = Type.Unsafe<Record<string, string>>({
   type: "object",
   additionalProperties: { type: "string", maxLength: LIMITS.reportViewParameterLength },
   maxProperties: LIMITS.reportViewParameters,
-  description: "What stands in the address of the page",
+  description: "Parameters in the page's address",
 });
 
 export const viewSaveBody = Type.Object({
   app_id: appId,
-  view_id: Type.Optional({ ...viewId, description: "The view to replace; without it a new one is made" }),
+  view_id: Type.Optional({ ...viewId, description: "The view to replace; absent: a new one is created" }),
   name,
   parameters,
 });
@@ -36,7 +36,7 @@ const savedView = Type.Object({
   parameters,
   owner: Type.String({ description: "Who saved it" }),
   is_shared: Type.Boolean(),
-  may_change: Type.Boolean({ description: "Whether who asks may change or remove it" }),
+  may_change: Type.Boolean({ description: "Whether the caller may change or remove it" }),
   changed_at: Type.Integer({ description: "Milliseconds" }),
 });
 export type SavedView = Static<typeof savedView>;

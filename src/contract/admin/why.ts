@@ -10,41 +10,41 @@ const oneOf = <const T extends readonly string[]>(values: T, description: string
 const time = (description: string) => Type.String({ description: `${description}, in the app's time zone` });
 const atMs = Type.Integer({ description: "The same instant, in milliseconds" });
 const nullableText = (description: string) => Type.Unsafe<string | null>({ type: ["string", "null"], description });
-const flags = Type.Array(oneOf([...FLAGS, ...PATTERN_FLAGS], "What speaks against it"));
+const flags = Type.Array(oneOf([...FLAGS, ...PATTERN_FLAGS], "Sign of fraud"));
 
 const explainedCandidate = Type.Object({
   touch_id: Type.String(),
   platform: Type.String(),
   kind: oneOf(TOUCH_KINDS, "Click or impression"),
-  touched_at: time("Of the touch"),
+  touched_at: time("Time of the touch"),
   touched_at_ms: atMs,
-  campaign: Type.String({ description: "Of the link; the empty text: none" }),
+  campaign: Type.String({ description: "Campaign of the link; empty: none" }),
   aid: Type.String({ description: "Ad" }),
   matched_by: oneOf(METHODS, "The method that counted"),
-  matches: Type.String({ description: "All that it shares with the user, by method: `device_id (oaid, imei)`" }),
+  matches: Type.String({ description: "All keys that it shares with the user, by method: `device_id (oaid, imei)`" }),
   window: Type.String({ description: "The window that applied" }),
   window_ms: Type.Integer({ description: "The same in milliseconds" }),
   flags,
-  outcome: oneOf(OUTCOMES, "How it fared"),
-  reason: Type.String({ description: "Why, as a sentence" }),
+  outcome: oneOf(OUTCOMES, "Outcome of the touch"),
+  reason: Type.String({ description: "The reason, as a sentence" }),
 });
 /** A touch that might have brought the user. */
 export type ExplainedCandidate = Static<typeof explainedCandidate>;
 
 const decisionFields = {
   number: Type.Integer({ description: "1: on the registration; higher: on a return; 0: none was made" }),
-  at: time("Of the registration or return that was decided on"),
+  at: time("Time of the registration or return that was decided on"),
   at_ms: atMs,
   verdict: oneOf(["attributed", "organic"], "What was decided"),
   method: oneOf([...METHODS, "reported", ""], "How the platform was found; empty: organic"),
-  platform: Type.String({ description: "The empty text: organic" }),
-  touch: Type.Union([Type.Null(), explainedCandidate], { description: "The one that won" }),
+  platform: Type.String({ description: "Empty: organic" }),
+  touch: Type.Union([Type.Null(), explainedCandidate], { description: "The touch that won" }),
   flags,
-  keys: Type.Array(Type.String(), { description: "The kinds of id that the user was known by" }),
+  keys: Type.Array(Type.String(), { description: "The kinds of id by which the user was known" }),
   launch: nullableText("The platform that the launch query names"),
-  reported: nullableText("The platform that the caller reported; the empty text reports an organic user"),
+  reported: nullableText("The platform that the caller reported; empty: an organic user was reported"),
   candidates: Type.Array(explainedCandidate),
-  account: Type.String({ description: "All of it, in sentences" }),
+  account: Type.String({ description: "The whole explanation, in sentences" }),
 };
 
 const explainedDecision = Type.Object(decisionFields);
@@ -54,7 +54,7 @@ export const explanation = Type.Object({
   client_id: Type.String(),
   ...decisionFields,
   decisions: Type.Array(explainedDecision, {
-    description: "Every decision on the user, the first one first; the one above is the one that holds",
+    description: "Every decision on the user, oldest first; the fields above are those of the current one",
   }),
 });
 export type Explanation = Static<typeof explanation>;

@@ -4,7 +4,7 @@ import { LIMITS } from "../../limits.ts";
 import { emptyData, envelopeSchema } from "../envelope.ts";
 import { accessToken, clientId, optionalText } from "../fields.ts";
 
-/** Documentation of one event. Events are judged one by one (domain/event/admission.ts), so this never refuses a request. */
+/** Documentation only: events are judged one by one (domain/event/admission.ts), so this never refuses a request. */
 const eventObject = {
   type: "object",
   description:
@@ -44,10 +44,12 @@ export const collectAnswer = envelopeSchema(
         Type.Object({
           index: Type.Integer({ description: "Place in event_list, from 0" }),
           event: Type.String(),
-          reason: Type.String({ description: `Not stored: ${REJECTIONS.join(", ")}. Stored, but told: bad_property` }),
+          reason: Type.String({
+            description: `Not stored: ${REJECTIONS.join(", ")}. Stored, but reported: bad_property`,
+          }),
           message: Type.String(),
         }),
-        { description: "Present when something of the list was not stored as sent" },
+        { description: "Present when an event of the list was not stored as sent" },
       ),
     ),
   }),

@@ -57,7 +57,7 @@ export const handleEventBody = Type.Object({
     Type.Unsafe<string | number | null>({
       type: ["string", "number", "null"],
       maxLength: LIMITS.traceIdLength,
-      description: "Order id, at most 128 characters: repeats of a payment are dropped by it",
+      description: "Order id, at most 128 characters; a payment with the same id is dropped as a repeat",
     }),
   ),
 });

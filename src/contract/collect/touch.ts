@@ -16,7 +16,7 @@ export const touchQuery = Type.Object({
   clue_token: parameter("ByteDance: attribution parameter"),
   bd_vid: parameter("Baidu: id of the click"),
   ext_info: parameter("Baidu: data to be sent back"),
-  sign: parameter("Baidu: signature, checked where an akey is set"),
+  sign: parameter("Baidu: signature, checked when an akey is set"),
   advertiser_id: parameter("Account"),
   gid: parameter("Plan"),
   aid: parameter("Ad"),

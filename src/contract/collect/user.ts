@@ -12,7 +12,7 @@ export const appAndClientQuery = Type.Object({
   ),
 });
 
-/** Sent by apps on ios and android. Every field but os_name may be missing: real SDKs leave out what they cannot get. */
+/** Sent by apps on ios and android. Every field except os_name may be missing: SDKs leave out what they cannot get. */
 export const deviceInfo = Type.Object(
   {
     os_name: Type.Unsafe<string>({
@@ -51,7 +51,7 @@ const registration = {
   }),
   wx_openid: optionalText("Open id; required for mini-programs and mini-games"),
   wx_unionid: optionalText("Union id"),
-  ad_data: optionalStruct("The launch query, flat; nested under the platform's name is taken too"),
+  ad_data: optionalStruct("The launch query, flat or nested under the platform's name"),
   device_info: Type.Optional(Type.Union([deviceInfo, Type.Null()])),
   client_ip: optionalText("Registration ip; required from a server side"),
   client_ua: optionalText("Registration user agent; required from a server side"),
@@ -71,7 +71,7 @@ export const initializeBody = Type.Object({
           create_time: optionalNumber("When the user registered, ms"),
           company: optionalText("Where the user came from"),
         },
-        { description: "For users brought over from another system" },
+        { description: "For users imported from another system" },
       ),
       Type.Null(),
     ]),
@@ -134,7 +134,7 @@ const lookupRecord = Type.Object(
     aid: Type.String(),
     cid: Type.String(),
     bytedance_v2: Type.Optional(
-      Type.Object({}, { description: "For users of that platform; other platforms have an object of their own name" }),
+      Type.Object({}, { description: "For users of this platform; other platforms have an object of their own name" }),
     ),
   },
   { description: "User lookup record" },

@@ -15,7 +15,7 @@ export const STATUSES = ["0", "1", "2", "3"] as const;
 
 export const NUMBER_OPERATORS = ["between", "inner"] as const;
 
-/** How a filter is filled in, and what that is on the wire. */
+/** The forms of filters, with their schemas. */
 const FORMS = {
   /** First and last day. */
   dates: filterList,
@@ -32,13 +32,17 @@ const FORMS = {
     Type.Optional(
       Type.Object(
         {
-          operator: oneOf("string", NUMBER_OPERATORS, "`between`: a range, both ends included; `inner`: one of these"),
+          operator: oneOf(
+            "string",
+            NUMBER_OPERATORS,
+            "`between`: a range, both ends included; `inner`: one of the values",
+          ),
           values: Type.Array(Type.Number()),
         },
         { description },
       ),
     ),
-  /** A postback's status; the empty text: any. */
+  /** A postback's status; the empty text matches any. */
   status: (description: string) => Type.Optional(oneOf("string", [...STATUSES, ""], description)),
   /** A type of postback and its status. */
   postback: (description: string) =>
@@ -56,7 +60,7 @@ const FORMS = {
 export type FilterForm = keyof typeof FORMS;
 export const FILTER_FORMS = Object.keys(FORMS) as FilterForm[];
 
-/** A filter of a list: its schema, its documentation and its field in the console are all made from this. */
+/** A filter of a list, from which its schema, its documentation and its field in the console are made. */
 export type Filter = { form: FilterForm; description: string };
 type Filters = Readonly<Record<string, Filter>>;
 
@@ -78,11 +82,11 @@ export const USER_FILTERS = {
 
 export const ORDER_FILTERS = {
   Amount: filter("cents", "Order amount in cents"),
-  BackAmount: filter("cents", "Amount that was sent back, in cents"),
-  UploadTime: filter("times", "Time of the last change, else of receipt: two times or dates, both included"),
+  BackAmount: filter("cents", "Amount sent in the postback, in cents"),
+  UploadTime: filter("times", "Time of the last change, or of receipt if unchanged: two times or dates, both included"),
   PayEventTime: filter("times", "Time of the payment: two times or dates, both included"),
   Status: filter("status", "Postback status"),
-  PayCount: filter("counts", "The how-manieth payment of the user"),
+  PayCount: filter("counts", "Which payment of the user it is, from 1"),
   PostbackCnt: filter("counts", "Number of supplementary postbacks"),
   TraceID: filter("texts", "Order ids"),
   event$pay_method: filter("texts", "Payment methods"),
@@ -90,7 +94,7 @@ export const ORDER_FILTERS = {
 } satisfies Filters;
 
 export const POSTBACK_FILTERS = {
-  postback_filtering: filter("postback", "Users by what became of their postbacks of a type"),
+  postback_filtering: filter("postback", "Users by the status of their postbacks of one type"),
 } satisfies Filters;
 
 type Schemas<Of extends Filters> = { [Name in keyof Of]: ReturnType<(typeof FORMS)[Of[Name]["form"]]> };

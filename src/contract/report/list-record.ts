@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import type { JsonValue } from "../../domain/json.ts";
 import { envelopeSchema } from "../envelope.ts";
 
-/** What a field of a record holds, and so how people want to see it. */
+/** The kinds of content of a record's fields, which decide how the console shows them. */
 const CELLS = {
   text: Type.String(),
   number: Type.Number(),
@@ -10,14 +10,14 @@ const CELLS = {
   cents: Type.Integer(),
   /** Major units. */
   money: Type.Number(),
-  /** `YYYY-MM-DD HH:mm:ss` in the app's zone; the empty text or `-` where there is none. */
+  /** `YYYY-MM-DD HH:mm:ss` in the app's zone; the empty text or `-` when there is none. */
   time: Type.String(),
   /** `YYYYMMDD`, or the empty text. */
   day: Type.String(),
   flag: Type.Boolean(),
   /** 0 or 1. */
   bit: Type.Integer(),
-  /** Whatever the app has sent. */
+  /** Any value that the app sent. */
   property: Type.Unsafe<JsonValue>({}),
 } as const;
 
@@ -87,10 +87,10 @@ const PROPERTY_COLUMNS = {
   user$ta_distinct_id: "property",
 } as const satisfies Columns;
 
-/** What the records of users and of orders have in common. */
+/** The columns that records of users and of orders have in common. */
 const SHARED_COLUMNS = { ...IDENTITY_COLUMNS, ...FIGURE_COLUMNS, ...PROPERTY_COLUMNS } as const satisfies Columns;
 
-/** Shown as `event$…`, each from the property of that name with a `$` before it. */
+/** Shown as `event$…`, each from the property of the same name with a leading `$`. */
 export const EVENT_FIELDS = [
   ...(["pay_method", "pay_reason", "brand", "os", "network_type", "ip", "browser", "ad_type", "ad_unit_id"] as const),
   ...(["adn_type", "app_crashed_reason", "ecpm", "event_duration", "guide_step", "order_id", "pay_amount"] as const),
@@ -122,7 +122,7 @@ export const USER_COLUMNS = {
   user$name: "property",
 } as const satisfies Columns;
 
-/** Of a user whom a return has moved. */
+/** Columns of a user whom a return has moved. */
 export const RETURN_COLUMNS = {
   ReAttributeAdAid: "text",
   ReAttributeAdCid: "text",
@@ -137,7 +137,7 @@ export const RETURN_COLUMNS = {
   ReAttributeAdClickTime: "time",
 } as const satisfies Columns;
 
-/** A text that is missing is the word `empty`. */
+/** Columns of the device. A missing text is shown as the word `empty`. */
 export const DEVICE_COLUMNS = {
   DeviceId: "number",
   OS: "number",
@@ -175,8 +175,8 @@ export const pageInfo = Type.Object({
 });
 
 const orderTotal = Type.Object({
-  user$pay_max_amount: Type.Integer({ description: "The greatest payment of these users" }),
-  user$pay_amount_sum: Type.Integer({ description: "What these users have paid in all" }),
+  user$pay_max_amount: Type.Integer({ description: "Largest payment of these users" }),
+  user$pay_amount_sum: Type.Integer({ description: "All payments of these users" }),
   Amount: Type.Integer(),
   BackAmount: Type.Integer(),
 });

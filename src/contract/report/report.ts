@@ -17,7 +17,7 @@ const signed = {
   sign: Type.String({ description: "Signature of the body, see docs/API.md" }),
 };
 
-/** Not of the public interface: there all numbers have `decimal_point` decimals. */
+/** Not part of the public interface, where all numbers have `decimal_point` decimals. */
 export const rateDecimalPoint = Type.Optional(oneOf("number", [2, 4], "Decimals of rates; default as `decimal_point`"));
 
 export const adReportBody = Type.Object({
@@ -28,7 +28,7 @@ export const adReportBody = Type.Object({
   statistics_caliber: oneOf(
     "string",
     ["user_activated_time", "behavior_occurred_time"],
-    "By the day of the touch, or by the day on which a thing happened",
+    "Everything on the day of the touch, or on the day it happened",
   ),
   decimal_point: oneOf("number", [2, 4], "Decimals of the numbers"),
   roi_version: Type.Optional(oneOf("number", [1, 2], "2: the precise ROI model; default 1")),
@@ -37,7 +37,9 @@ export const adReportBody = Type.Object({
       {
         ad_platform_list: filterList("Ad platforms; `natural` for organic users"),
         channel_list: filterList("Channels"),
-        version_list: Type.Optional(Type.Array(Type.Number(), { description: "Versions; costs have none and stay" })),
+        version_list: Type.Optional(
+          Type.Array(Type.Number(), { description: "Versions; costs have no version and are not filtered" }),
+        ),
         turbo_promoted_object_id_list: filterList("Campaigns"),
         advertiser_id_list: filterList("Accounts"),
         gid_list: filterList("Plans"),
@@ -60,7 +62,7 @@ export const orderByList = Type.Optional(
       field: Type.String({ description: "A sortable field" }),
       sort: oneOf("number", [0, 1], "0 ascending, 1 descending"),
     }),
-    { maxItems: 20, description: "The first one is the primary key" },
+    { maxItems: 20, description: "Sort keys, the most significant first" },
   ),
 );
 

@@ -8,7 +8,7 @@ const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const platform = Type.String({ description: "Ad platform", minLength: 1, maxLength: 40 });
 const advertiserId = Type.Optional(
   Type.String({
-    description: "The advertiser; absent or empty: every advertiser that has no account of its own",
+    description: "The advertiser; absent or empty: every advertiser without an account of its own",
     maxLength: 128,
   }),
 );
@@ -20,35 +20,35 @@ export const accountSetBody = Type.Object({
   app_id: appId,
   ad_platform: platform,
   advertiser_id: advertiserId,
-  settings: values("Values by name, of fields that are no secrets; the empty text takes one away"),
-  secrets: values("Values by name, of fields that are secrets; encrypted at rest and never shown"),
-  postbacks: Type.Optional(choice(["on", "off"], "Whether postbacks are sent by it; on for a new account")),
-  costs: Type.Optional(choice(["on", "off"], "Whether costs are pulled by it; off for a new account")),
+  settings: values("Values of non-secret fields by name; an empty text removes one"),
+  secrets: values("Values of secret fields by name; encrypted at rest and never shown"),
+  postbacks: Type.Optional(choice(["on", "off"], "Whether postbacks are sent with it; on for a new account")),
+  costs: Type.Optional(choice(["on", "off"], "Whether costs are pulled with it; off for a new account")),
   rate: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: TABLE_INTEGER_MAX, description: "Calls a second at most; 0: no limit" }),
+    Type.Integer({ minimum: 0, maximum: TABLE_INTEGER_MAX, description: "Most calls per second; 0: no limit" }),
   ),
 });
 
 export const accountRemoveBody = Type.Object({ app_id: appId, ad_platform: platform, advertiser_id: advertiserId });
 
-const kind = choice(CALLBACK_KINDS, "What is told");
+const kind = choice(CALLBACK_KINDS, "What the callback reports");
 
 export const callbackSetBody = Type.Object({
   app_id: appId,
   kind,
   url: Type.String({
-    description: "Where; that of attributions may hold macros such as `__CLIENT_ID__`",
+    description: "Address; for `attribution` it may contain macros such as `__CLIENT_ID__`",
     minLength: 1,
     maxLength: LIMITS.addressLength,
   }),
   events: Type.Optional(
     Type.Array(Type.String({ maxLength: 50 }), {
       maxItems: LIMITS.callbackEvents,
-      description: "Of `event`: the events that are told",
+      description: "For `event`: the events to report",
     }),
   ),
   secret: Type.Optional(
-    Type.String({ description: "Of `event`: signs what is posted; without it one is made and answered once" }),
+    Type.String({ description: "For `event`: signs the POST; absent: one is generated and returned once" }),
   ),
 });
 
@@ -58,14 +58,14 @@ const onOff = Type.Unsafe<"on" | "off">({ type: "string", enum: ["on", "off"] })
 
 const account = Type.Object({
   ad_platform: Type.String(),
-  advertiser_id: Type.String({ description: "Empty: every advertiser that has no account of its own" }),
+  advertiser_id: Type.String({ description: "Empty: every advertiser without an account of its own" }),
   postbacks: onOff,
   costs: onOff,
-  rate: Type.Integer({ description: "Calls a second at most; 0: no limit" }),
+  rate: Type.Integer({ description: "Most calls per second; 0: no limit" }),
   settings: Type.Unsafe<Readonly<Record<string, string>>>({ type: "object", additionalProperties: { type: "string" } }),
-  secrets: Type.Array(Type.String(), { description: "Names of those that are set; never their values" }),
+  secrets: Type.Array(Type.String(), { description: "Names of the secrets that are set; never their values" }),
   token_expires_at: Type.String(),
-  last_error: Type.String({ description: "What went wrong last; empty once it works" }),
+  last_error: Type.String({ description: "The last error; empty once it works again" }),
   last_error_at: Type.String(),
 });
 export type Account = Static<typeof account>;
@@ -76,7 +76,7 @@ export type AccountList = Static<typeof accountList>;
 const accountField = Type.Object({
   name: Type.String(),
   secret: Type.Boolean({ description: "Encrypted at rest, never shown" }),
-  fallback: Type.String({ description: "Holds where nothing is set" }),
+  fallback: Type.String({ description: "Value used when nothing is set" }),
   for: Type.String({ description: "`postbacks`, `costs` or both" }),
   hint: Type.String(),
 });
@@ -86,7 +86,7 @@ const accountFields = Type.Object({ fields: Type.Array(accountField) });
 export type AccountFields = Static<typeof accountFields>;
 
 const givenUp = Type.Object({
-  given_up: Type.Integer({ description: "How many postbacks that waited were given up" }),
+  given_up: Type.Integer({ description: "Number of waiting postbacks that were given up" }),
 });
 export type GivenUp = Static<typeof givenUp>;
 
@@ -98,7 +98,7 @@ const callback = {
 
 const madeCallback = Type.Object({
   ...callback,
-  secret: Type.Optional(Type.String({ description: "Where one was made: in this answer and nowhere else" })),
+  secret: Type.Optional(Type.String({ description: "The generated secret, shown in this answer only" })),
 });
 export type MadeCallback = Static<typeof madeCallback>;
 
@@ -107,7 +107,7 @@ const callbackList = Type.Object({
   macros: Type.Unsafe<readonly string[]>({
     type: "array",
     items: { type: "string" },
-    description: "What the address of attributions may hold",
+    description: "Macros that the address for `attribution` may contain",
   }),
 });
 export type CallbackList = Static<typeof callbackList>;

@@ -5,9 +5,9 @@ import { CURRENCY } from "../../domain/money.ts";
 import { choice, givenName, table } from "../fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
-const timeZone = Type.String({ description: "Time zone of its days, such as `Asia/Shanghai`", maxLength: 64 });
-const currency = Type.String({ description: "Currency of its amounts, such as `CNY`", pattern: CURRENCY.source });
-const metadata = choice<MetadataMode>(METADATA_MODES, "`open` takes in undeclared events, `strict` does not");
+const timeZone = Type.String({ description: "Time zone of the app's days, such as `Asia/Shanghai`", maxLength: 64 });
+const currency = Type.String({ description: "Currency of the app's amounts, such as `CNY`", pattern: CURRENCY.source });
+const metadata = choice<MetadataMode>(METADATA_MODES, "`open` accepts undeclared events, `strict` does not");
 
 export const appCreateBody = Type.Object({
   name: givenName,
@@ -23,7 +23,7 @@ export const appEditBody = Type.Object({
   time_zone: Type.Optional(timeZone),
   currency: Type.Optional(currency),
   rates: Type.Optional(
-    table("By currency, the value of one unit in the app's own, such as `7.12`; the empty text takes one away"),
+    table("By currency, the value of one unit in the app's own, such as `7.12`; an empty text removes one"),
   ),
   metadata: Type.Optional(metadata),
   require_registration: Type.Optional(Type.Boolean({ description: "Refuse events of clients that never registered" })),
@@ -32,7 +32,7 @@ export const appEditBody = Type.Object({
     Type.Number({
       minimum: 0,
       maximum: 1,
-      description: "What is left of a payment after the platform's share, up to 4 decimals; for `roi_version` 2",
+      description: "The app's share of a payment after the platform's fee, up to 4 decimals; for `roi_version` 2",
     }),
   ),
 });
@@ -40,16 +40,16 @@ export type AppEditBody = Static<typeof appEditBody>;
 
 export const appBody = Type.Object({ app_id: appId });
 
-const which = choice<AppSecret>(APP_SECRETS, "Which of its secrets");
+const which = choice<AppSecret>(APP_SECRETS, "Which secret of the app");
 
 export const appRotateBody = Type.Object({ app_id: appId, which });
 export type AppRotateBody = Static<typeof appRotateBody>;
 
-/** An app as everybody who is signed in may see it. */
+/** An app as shown to everybody who is signed in. */
 export const shownApp = Type.Object({
   app_id: appId,
   name: Type.String(),
-  access_token: Type.String({ description: "Of its clients: names the app on every collection call" }),
+  access_token: Type.String({ description: "Names the app on every collection call of its clients" }),
   time_zone: Type.String(),
   currency: Type.String(),
   rates: table("By currency, the value of one unit in the app's own"),
@@ -57,7 +57,7 @@ export const shownApp = Type.Object({
   require_registration: Type.Boolean(),
   enabled: Type.Boolean(),
   pay_share: Type.Number(),
-  created_at_ms: Type.Integer({ description: "When it was made, ms" }),
+  created_at_ms: Type.Integer({ description: "When it was created, ms" }),
 });
 export type ShownApp = Static<typeof shownApp>;
 
@@ -71,27 +71,31 @@ export const appKeys = Type.Object({
 });
 export type AppKeys = Static<typeof appKeys>;
 
-export const rotatedSecret = Type.Object({ app_id: appId, which, value: Type.String({ description: "The new one" }) });
+export const rotatedSecret = Type.Object({
+  app_id: appId,
+  which,
+  value: Type.String({ description: "The new secret" }),
+});
 export type RotatedSecret = Static<typeof rotatedSecret>;
 
 const step = (description: string) =>
   Type.Object(
     {
       done: Type.Boolean(),
-      at_ms: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "When it first was" }),
+      at_ms: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "When it was first done" }),
     },
     { description },
   );
 
-/** What a new app goes through. */
+/** The steps of setting up a new app. */
 export const checklist = Type.Object({
-  request: step("Anything that was received, to the minute unless it was a registration"),
-  registration: step("A user"),
-  event: step("A stored event, to the minute"),
-  order: step("A payment"),
-  touch: step("A stored click or impression, to the minute"),
-  cost: step("What ads cost: when the cost of the earliest day was written"),
-  postback: step("A postback that a platform has accepted"),
+  request: step("First call received, to the minute unless it was a registration"),
+  registration: step("First user"),
+  event: step("First stored event, to the minute"),
+  order: step("First payment"),
+  touch: step("First stored click or impression, to the minute"),
+  cost: step("First cost of ads: when the cost of the earliest day was written"),
+  postback: step("First postback that a platform accepted"),
 });
 export type Checklist = Static<typeof checklist>;
 export type Step = keyof Checklist;

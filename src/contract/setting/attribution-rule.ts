@@ -21,7 +21,7 @@ export const whatIfBody = Type.Object({
   from: day("First local day"),
   to: day("Last local day"),
   ad_platform: adPlatform(
-    "As if the rules were set for this platform, or, when empty, for the whole app; absent: they hold everywhere, whatever is set",
+    "Tries the rules as if set for this platform or, when empty, for the whole app; absent: they override all settings",
   ),
   rules,
 });
@@ -29,7 +29,7 @@ export type WhatIfBody = Static<typeof whatIfBody>;
 
 const ruleField = Type.Object({
   name: Type.String(),
-  takes: choice<RuleKind>(RULE_KINDS, "What its text is: `7d`, `on`, `30`, or networks separated by commas"),
+  takes: choice<RuleKind>(RULE_KINDS, "Form of the value: `7d`, `on`, `30`, or networks separated by commas"),
   hint: Type.String({ description: "What it means" }),
   app_only: Type.Boolean({ description: "Only for the whole app, not for one platform" }),
   triable: Type.Boolean({ description: "Whether what-if can try it on decisions already made" }),
@@ -38,11 +38,11 @@ export type ShownRuleField = Static<typeof ruleField>;
 
 export const ruleSettings = Type.Object({
   fields: Type.Array(ruleField),
-  defaults: table("What holds where nothing is set"),
+  defaults: table("Values used when nothing is set"),
   set: Type.Array(
     Type.Object({
-      ad_platform: Type.String({ description: "Empty: of the whole app" }),
-      rules: table("What is set there"),
+      ad_platform: Type.String({ description: "Empty: the whole app" }),
+      rules: table("Rules that are set"),
     }),
   ),
   ad_platforms: Type.Array(Type.String(), {
@@ -55,16 +55,16 @@ const count = (description: string) => Type.Integer({ description });
 
 export const whatIfAnswer = Type.Object({
   decisions: count("Registrations that were decided again"),
-  moved: count("Of them, those that would belong elsewhere"),
-  moved_revenue_cents: count("What these have brought so far"),
+  moved: count("Registrations that would move to another source"),
+  moved_revenue_cents: count("Revenue of these so far"),
   rows: Type.Array(
     Type.Object({
       ad_platform: Type.String(),
       campaign: Type.String(),
       users: count("Users now"),
       users_then: count("Users under the tried rules"),
-      gained: count("Users who would come"),
-      lost: count("Users who would go"),
+      gained: count("Users who would be added"),
+      lost: count("Users who would be lost"),
       revenue_cents: count("Revenue now"),
       revenue_then_cents: count("Revenue under the tried rules"),
     }),

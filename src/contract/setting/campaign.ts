@@ -8,7 +8,7 @@ const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const appIdText = Type.String({ pattern: "^\\d{1,10}$", description: "Application id" });
 
 const campaignFields = {
-  name: optional("What people call it"),
+  name: optional("Display name"),
   ad_platform: optional("Ad platform"),
   channel: optional("Channel of its links and costs"),
   os_platform: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["ios", "android", ""] })),
@@ -18,14 +18,14 @@ const campaignFields = {
 
 export const campaignListQuery = Type.Object({
   app_id: appIdText,
-  search: optional("Only those in whose id, name, platform, channel, optimiser or department this text stands"),
+  search: optional("Only campaigns whose id, name, platform, channel, optimiser or department contains this text"),
   ...pageFields,
 });
 
 export const campaignCreateBody = Type.Object({
   app_id: appId,
   turbo_promoted_object_id: Type.Optional(
-    Type.String({ pattern: "^[A-Za-z0-9_-]{16}$", description: "16 characters; without it one is made" }),
+    Type.String({ pattern: "^[A-Za-z0-9_-]{16}$", description: "16 characters; absent: one is generated" }),
   ),
   ...campaignFields,
 });
@@ -39,8 +39,10 @@ export const campaignChangeBody = Type.Object({
 export const linkQuery = Type.Object({
   app_id: appIdText,
   turbo_promoted_object_id: Type.String({ description: "Campaign" }),
-  ad_platform: Type.Optional(Type.String({ description: "Instead of the campaign's own; `all` for every one" })),
-  base_url: Type.Optional(Type.String({ description: "Public address; without it, the one that was called" })),
+  ad_platform: Type.Optional(
+    Type.String({ description: "Instead of the campaign's own platform; `all` for every platform" }),
+  ),
+  base_url: Type.Optional(Type.String({ description: "Public address; absent: the address of this call" })),
 });
 
 const shownCampaign = {
@@ -61,14 +63,14 @@ const listedCampaign = Type.Object({
   created_at: Type.String({ description: "In the app's zone" }),
   recent: Type.Object(
     { clicks: Type.Integer(), impressions: Type.Integer(), users: Type.Integer({ description: "Registered users" }) },
-    { description: "What it has brought in the last days, today included" },
+    { description: "Touches and users of the last days, including today" },
   ),
 });
 export type ListedCampaign = Static<typeof listedCampaign>;
 
 const campaignList = Type.Object({
-  campaigns: Type.Array(listedCampaign, { description: "The newest first" }),
-  recent_days: Type.Integer({ description: "How many days `recent` is about" }),
+  campaigns: Type.Array(listedCampaign, { description: "Newest first" }),
+  recent_days: Type.Integer({ description: "Number of days that `recent` covers" }),
   page_info: pageInfo,
 });
 export type CampaignList = Static<typeof campaignList>;
@@ -91,11 +93,11 @@ export type CampaignLinks = Static<typeof campaignLinks>;
 
 const adPlatform = Type.Object({
   name: Type.String(),
-  click_links: Type.Boolean({ description: "It calls a link for each click" }),
-  impression_links: Type.Boolean({ description: "It calls a link for each impression" }),
-  has_own_macros: Type.Boolean({ description: "Its macros are known; else they are those that are common" }),
-  postbacks: Type.Boolean({ description: "It can be told of conversions" }),
-  costs: Type.Boolean({ description: "It can be asked what its ads cost" }),
+  click_links: Type.Boolean({ description: "The platform calls a link for each click" }),
+  impression_links: Type.Boolean({ description: "The platform calls a link for each impression" }),
+  has_own_macros: Type.Boolean({ description: "The platform's macros are known; otherwise common ones are used" }),
+  postbacks: Type.Boolean({ description: "Accepts postbacks" }),
+  costs: Type.Boolean({ description: "Costs can be pulled" }),
 });
 export type AdPlatform = Static<typeof adPlatform>;
 

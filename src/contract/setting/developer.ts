@@ -34,14 +34,14 @@ export type DeveloperEditBody = Static<typeof developerEditBody>;
 
 export const developerDecisionBody = Type.Object({
   id,
-  state: choice(["approved", "refused", "disabled"], "What becomes of it"),
+  state: choice(["approved", "refused", "disabled"], "New state of the application"),
   reason: Type.Optional(short("Why")),
 });
 export type DeveloperDecisionBody = Static<typeof developerDecisionBody>;
 
 export const developerIdBody = Type.Object({ id });
 
-const state = choice<DeveloperState>(DEVELOPER_STATES, "What has become of it");
+const state = choice<DeveloperState>(DEVELOPER_STATES, "State of the application");
 
 /** A developer application, without its key. */
 export const shownDeveloper = Type.Object({
@@ -69,9 +69,9 @@ export const developerState = Type.Object({ id, state });
 export const developerDecision = Type.Object({
   id,
   state,
-  app_key: Type.Optional(Type.String({ description: "Of an approval: signs its reports" })),
+  app_key: Type.Optional(Type.String({ description: "Key that signs reports; only after an approval" })),
 });
 export type DeveloperDecision = Static<typeof developerDecision>;
 
-export const developerKey = Type.Object({ id, app_key: Type.String({ description: "The new one" }) });
+export const developerKey = Type.Object({ id, app_key: Type.String({ description: "The new key" }) });
 export type DeveloperKey = Static<typeof developerKey>;

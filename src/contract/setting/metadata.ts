@@ -15,9 +15,9 @@ import { choice } from "../fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const ownName = Type.String({ pattern: OWN_NAME.source });
-const state = choice<MetaState>(META_STATES, "`observed` in open mode, or what a person said of it");
+const state = choice<MetaState>(META_STATES, "`observed` in open mode, or the state set by a person");
 const changedAt = Type.Integer({ description: "When it was first observed, or last declared, ms" });
-const scope = choice<PropertyScope>(PROPERTY_SCOPES, "Whose property it is");
+const scope = choice<PropertyScope>(PROPERTY_SCOPES, "Whether it is a property of users or of events");
 
 export const eventDeclareBody = Type.Object({
   app_id: appId,
@@ -29,7 +29,7 @@ export type EventDeclareBody = Static<typeof eventDeclareBody>;
 export const propertyDeclareBody = Type.Object({
   app_id: appId,
   properties: Type.Array(
-    Type.Object({ scope, name: ownName, type: choice<PropertyType>(PROPERTY_TYPES, "What its values are") }),
+    Type.Object({ scope, name: ownName, type: choice<PropertyType>(PROPERTY_TYPES, "Type of its values") }),
     { minItems: 1, maxItems: LIMITS.namesDeclared, description: "`scope`, `name` and `type` of each" },
   ),
 });
@@ -48,7 +48,7 @@ const propertyMeta = Type.Object({
 export type ShownPropertyMeta = Static<typeof propertyMeta>;
 
 export const appMetadata = Type.Object({
-  metadata: choice<MetadataMode>(METADATA_MODES, "Whether undeclared events are taken in"),
+  metadata: choice<MetadataMode>(METADATA_MODES, "Whether undeclared events are accepted"),
   events: Type.Array(eventMeta),
   properties: Type.Array(propertyMeta),
 });

@@ -22,7 +22,7 @@ const ruleText = (hint: string, lengthMin: number) =>
 
 const isNeeded = (name: string) => name === "moment" || name === "event_type";
 
-/** Each part of a rule as the text that the command line takes. */
+/** The parts of a rule, each as a text in the form that the command line takes. */
 const ruleFields: Record<string, Type.TSchema> = {
   ...Object.fromEntries(POSTBACK_RULE_FIELDS.map(({ name, hint }) => [name, Type.Optional(ruleText(hint, 0))])),
   properties: Type.Optional(
@@ -30,7 +30,8 @@ const ruleFields: Record<string, Type.TSchema> = {
       type: "array",
       items: { type: ["string", "object"] },
       maxItems: LIMITS.propertyTestsPerRule,
-      description: 'Tests that must all hold: `event$product equal "gold"`, or objects of field, operator and values',
+      description:
+        'Conditions that must all hold: `event$product equal "gold"`, or objects of field, operator and values',
     }),
   ),
 };
@@ -51,7 +52,7 @@ export const ruleOrderBody = Type.Object({
   app_id: appId,
   rule_ids: Type.Array(ruleId, {
     maxItems: LIMITS.rulesPerApp,
-    description: "All rules of the app; of those about the same, the first one that fits counts",
+    description: "All rules of the app; among rules for the same conversion, the first match counts",
   }),
 });
 
@@ -66,11 +67,11 @@ export const dryRunBody = Type.Object({
 export const postbackListQuery = Type.Object({
   app_id: appIdText,
   status: text("Only this status: 0 waiting, 1 accepted, 2 given up, 3 skipped"),
-  ad_platform: text("Only to this platform"),
-  event_type: text("Only of this event type; `$attribution` and `$event` are the app's own callbacks"),
-  client_id: text("Only of this client"),
-  after: Type.Optional(Type.String({ description: "`next` of the page before", maxLength: 2_000 })),
-  limit: text(`At most so many, up to ${LIMITS.postbacksListed}; 50 without it`),
+  ad_platform: text("Only postbacks to this platform"),
+  event_type: text("Only postbacks of this event type; `$attribution` and `$event` are the app's own callbacks"),
+  client_id: text("Only postbacks of this client"),
+  after: Type.Optional(Type.String({ description: "`next` of the previous page", maxLength: 2_000 })),
+  limit: text(`Most postbacks to list, up to ${LIMITS.postbacksListed}; default 50`),
 });
 
 export const postbackStatusQuery = Type.Object({ app_id: Type.Optional(appIdText) });
@@ -84,8 +85,8 @@ export const resendBody = Type.Object({
   trace_id: Type.Optional(
     Type.Unsafe<string | number>({ type: ["string", "number"], description: "With client_id: only about this order" }),
   ),
-  status: Type.Optional(Type.Integer({ description: "All that ended so: 2 given up, 3 skipped" })),
-  reason: text("With status: only for this reason; of a sentence, a part is enough"),
+  status: Type.Optional(Type.Integer({ description: "All postbacks with this status: 2 given up, 3 skipped" })),
+  reason: text("With status: only with this reason; part of a sentence is enough"),
   ad_platform: text("With status: only to this platform"),
   from: text("With status: happened on this local day or later"),
   to: text("With status: happened on this local day or earlier"),
@@ -96,7 +97,7 @@ export const resendBody = Type.Object({
         event_type: Type.String({ maxLength: 200 }),
         subject: Type.String({ maxLength: 200, description: "As the list shows it" }),
       }),
-      { minItems: 1, maxItems: LIMITS.postbacksSelected, description: "Just these, in place of client_id and status" },
+      { minItems: 1, maxItems: LIMITS.postbacksSelected, description: "Only these, instead of client_id and status" },
     ),
   ),
 });
@@ -125,12 +126,12 @@ const countsBy = <Reason extends string>() =>
   Type.Unsafe<Partial<Record<Reason, number>>>({
     type: "object",
     additionalProperties: { type: "integer" },
-    description: "How many for each reason",
+    description: "Number by reason",
   });
 
 const dryRunCounts = {
-  sent: Type.Integer({ description: "How many postbacks would have been sent" }),
-  amount_cents: Type.Integer({ description: "The sum of the amounts told" }),
+  sent: Type.Integer({ description: "Number of postbacks that would have been sent" }),
+  amount_cents: Type.Integer({ description: "Sum of the amounts in them" }),
   skipped: Type.Integer(),
 };
 
@@ -138,7 +139,7 @@ const dryRun = Type.Object({
   rule,
   from: Type.String(),
   to: Type.String(),
-  users: Type.Integer({ description: "How many users were looked at" }),
+  users: Type.Integer({ description: "Number of users examined" }),
   ...dryRunCounts,
   platforms: Type.Array(Type.Object({ ad_platform: Type.String(), ...dryRunCounts, reasons: countsBy<string>() })),
 });
@@ -152,17 +153,17 @@ const status = {
 const postback = Type.Object({
   client_id: Type.String(),
   event_type: Type.String({ description: "`$attribution` and `$event` are the app's own callbacks" }),
-  subject: Type.String({ description: "What it is about: an order, a day, or the user as such" }),
+  subject: Type.String({ description: "What it concerns: an order, a day, or the user as such" }),
   trace_id: Type.String(),
   ad_platform: Type.String(),
   moment: Type.String(),
   rule_id: Type.Integer({ description: "0: no rule" }),
   ...status,
-  reason: Type.String({ description: "A sentence, or a name such as `share`; empty where it was accepted" }),
+  reason: Type.String({ description: "A sentence, or a name such as `share`; empty when it was accepted" }),
   attempts: Type.Integer(),
-  resent: Type.Integer({ description: "How often somebody has asked for it again" }),
-  value_cents: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "What is to be told" }),
-  back_cents: Type.Integer({ description: "What was told" }),
+  resent: Type.Integer({ description: "How often it was requested again" }),
+  value_cents: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "Amount to send" }),
+  back_cents: Type.Integer({ description: "Amount that was sent" }),
   at: Type.String({ description: "When it happened, in the app's zone" }),
   changed_at: Type.String(),
 });
@@ -175,11 +176,11 @@ const postbackList = Type.Object({
 export type PostbackList = Static<typeof postbackList>;
 
 const recentPostbacks = Type.Object({
-  hours: Type.Integer({ description: "Of so many last hours" }),
+  hours: Type.Integer({ description: "Number of hours covered" }),
   statuses: Type.Array(Type.Object({ ...status, postbacks: Type.Integer() })),
   reasons: Type.Array(
     Type.Object({ ...status, ad_platform: Type.String(), reason: Type.String(), postbacks: Type.Integer() }),
-    { description: "Why not, the most frequent first" },
+    { description: "Reasons for not sending, the most frequent first" },
   ),
 });
 export type RecentPostbacks = Static<typeof recentPostbacks>;
@@ -190,15 +191,17 @@ const lane = Type.Object({
   waiting: Type.Integer(),
   in_flight: Type.Integer(),
   first_due_at: Type.String(),
-  paused_until: Type.String({ description: "It is down and left alone until then; empty: not so" }),
-  failures: Type.Integer({ description: "How many calls in a row have failed" }),
+  paused_until: Type.String({
+    description: "The receiver is down, and nothing is sent to it until then; empty: not paused",
+  }),
+  failures: Type.Integer({ description: "Failed calls in a row" }),
 });
 export type PostbackLane = Static<typeof lane>;
 
 const onOff = Type.Unsafe<"on" | "off">({ type: "string", enum: ["on", "off"] });
 
 const postbackState = Type.Object({
-  lanes: Type.Array(lane, { description: "Where something waits" }),
+  lanes: Type.Array(lane, { description: "Lanes in which something waits" }),
   accounts: Type.Array(
     Type.Object({
       app_id: Type.Integer(),
@@ -214,9 +217,9 @@ const postbackState = Type.Object({
 export type PostbackState = Static<typeof postbackState>;
 
 const resent = Type.Object({
-  taken: Type.Integer({ description: "How many are sent again" }),
+  taken: Type.Integer({ description: "Number of postbacks that are sent again" }),
   refused: countsBy<ResendRefusal>(),
-  has_more: Type.Boolean({ description: "Call again for the rest" }),
+  has_more: Type.Boolean({ description: "Whether there are more: call again for the rest" }),
 });
 export type Resent = Static<typeof resent>;
 

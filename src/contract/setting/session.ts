@@ -4,12 +4,12 @@ import { choice } from "../fields.ts";
 
 const name = Type.String({ minLength: 1, maxLength: 100, description: "Name to sign in with" });
 const password = Type.String({ minLength: 1, maxLength: 1_000 });
-const role = choice(["admin", "analyst"], "An analyst may look at everything but secrets, and change nothing");
+const role = choice(["admin", "analyst"], "An analyst can view everything except secrets, but cannot change anything");
 
 export const signInBody = Type.Object({ name, password });
 
 export const setupBody = Type.Object({
-  token: Type.String({ minLength: 1, maxLength: 200, description: "Of the one-time link" }),
+  token: Type.String({ minLength: 1, maxLength: 200, description: "Token of the one-time link" }),
   name: Type.Optional(name),
   password,
 });
@@ -21,7 +21,7 @@ export const consoleUserBody = Type.Object({ name, role });
 export const consoleUserNameBody = Type.Object({ name });
 
 export const auditQuery = Type.Object({
-  app_id: Type.Optional(Type.String({ pattern: "^\\d{1,10}$", description: "Only of this app" })),
+  app_id: Type.Optional(Type.String({ pattern: "^\\d{1,10}$", description: "Only entries of this app" })),
   before: Type.Optional(Type.String({ pattern: "^\\d{1,15}$", description: "Only entries before this one" })),
 });
 
@@ -29,7 +29,7 @@ export const signedIn = Type.Object({
   name: Type.String(),
   role,
   csrf: Type.String({
-    description: "Goes back in the header `touchpoint-csrf` of every POST; empty for the admin token",
+    description: "To be sent in the header `touchpoint-csrf` of every POST; empty for the admin token",
   }),
 });
 export type Session = Static<typeof signedIn>;
@@ -37,7 +37,7 @@ export type Session = Static<typeof signedIn>;
 const consoleUser = Type.Object({
   name: Type.String(),
   role,
-  created_at_ms: Type.Integer({ description: "When they were added, ms" }),
+  created_at_ms: Type.Integer({ description: "When the person was added, ms" }),
 });
 export type ConsoleUser = Static<typeof consoleUser>;
 
@@ -46,16 +46,16 @@ export type ConsoleUserList = Static<typeof consoleUserList>;
 
 export const invitedUser = Type.Object({
   ...consoleUser.properties,
-  setup_token: Type.String({ description: "Good for one use, within 24 hours, at `/console/setup#` and the token" }),
+  setup_token: Type.String({ description: "Valid once, for 24 hours: open `/console/setup#` followed by the token" }),
 });
 export type InvitedUser = Static<typeof invitedUser>;
 
 const auditEntry = Type.Object({
   id: Type.Integer(),
   at_ms: Type.Integer({ description: "When, ms" }),
-  app_id: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "null: of no app in particular" }),
-  actor: Type.String({ description: "Who" }),
-  address: Type.String({ description: "From where" }),
+  app_id: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "null: no particular app" }),
+  actor: Type.String({ description: "Who made the change" }),
+  address: Type.String({ description: "Address of the caller" }),
   action: Type.String({ description: "The path that was called" }),
   details: Type.Unsafe<JsonObject>({ type: "object", description: "What was sent, without secrets" }),
 });
@@ -63,6 +63,9 @@ export type AuditEntry = Static<typeof auditEntry>;
 
 export const auditPage = Type.Object({
   entries: Type.Array(auditEntry),
-  next_before: Type.Unsafe<number | null>({ type: ["integer", "null"], description: "For the page after this one" }),
+  next_before: Type.Unsafe<number | null>({
+    type: ["integer", "null"],
+    description: "`before` of the next page; null on the last page",
+  }),
 });
 export type AuditPage = Static<typeof auditPage>;

@@ -1,22 +1,23 @@
 import type { FastifyRequest } from "fastify";
 import type { ConsoleRole } from "../../db/admin-user.ts";
 
-/** Who uses the admin interface: somebody signed in to the console, or whoever holds the admin token. */
+/** The user of the admin interface: a person signed in to the console, or a holder of the admin token. */
 export type Actor = { name: string; role: ConsoleRole; session: string | undefined };
 
 /**
- * Who may call a route. `open`: anybody, for who signs in is nobody yet. `read` and `own`: everybody who is signed in; an
- * analyst may look at everything, and change what is nobody else's. `change`: admins; every change is noted in the audit log.
+ * Who may call a route. `open`: anybody, because a caller who is signing in has no name yet. `read` and `own`:
+ * everybody who is signed in; an analyst may read everything and change only their own things. `change`: admins only;
+ * every change is noted in the audit log.
  */
 export type Access = "open" | "read" | "own" | "change";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Who uses the admin interface. */
+    /** The user of the admin interface. */
     actor: Actor;
   }
   interface FastifyContextConfig {
-    /** Of the admin interface. */
+    /** Who may call a route of the admin interface. */
     access?: Access;
   }
 }

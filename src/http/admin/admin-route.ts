@@ -20,20 +20,20 @@ export type AdminCall<Query extends TSchema, Body extends TSchema> = {
 type Nothing = TUnsafe<undefined>;
 
 type Described<Query extends TSchema, Body extends TSchema> = {
-  /** Below /admin/api/v1. */
+  /** The path below /admin/api/v1. */
   path: string;
-  /** A POST where there is a body to be read, unless something else is said. */
+  /** POST by default when the route takes a body, otherwise GET. */
   method?: "GET" | "POST";
   summary: string;
   description?: string;
   access: Access;
-  /** What the audit log keeps, where that is not what it keeps of every change. */
+  /** What the audit log keeps, when it differs from what is kept for every change. */
   audit?: AuditRule;
   query?: Query;
   body?: Body;
-  /** How the body is read, where that is not as usual. */
+  /** How the body is read, when it differs from the usual way. */
   reading?: { bytesMax?: number; numbersAreIds?: true; takesCsv?: true };
-  /** Refuses a request before anything of it is read. */
+  /** Refuses a request before any of its body is read. */
   admit?: (request: FastifyRequest) => void;
 };
 
@@ -77,7 +77,7 @@ function methodOf({ method, body }: Pick<Described<TSchema, TSchema>, "method" |
   return method ?? (body ? "POST" : "GET");
 }
 
-/** The one place where what was sent takes the type of its schema: validation has just held it to that. */
+/** The only place that casts a request to its schemas' types: validation has just checked it against them. */
 function callOf<Query extends TSchema, Body extends TSchema>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -30,13 +30,13 @@ import type { SettingContext } from "./setting/setting-context.ts";
 
 export type AdminContext = SessionContext & SettingContext & AdminReportContext & OperationContext;
 
-/** What an operator or the console does: each of these needs the admin token, or somebody signed in. */
+/** Everything that operators and the console do. Each route needs the admin token or a signed-in person. */
 export function adminRoutes(server: FastifyInstance, context: AdminContext): void {
   server.register(async (routes) => {
     routes.addHook("preParsing", async (request) => {
       request.actor = await actorOf(context, request);
     });
-    // What comes in a body was made storable when it was read.
+    // Only the query: bodies were made storable when they were read.
     routes.addHook("preValidation", async (request) => {
       request.query = storable(request.query as JsonObject);
     });

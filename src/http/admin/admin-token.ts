@@ -5,18 +5,18 @@ import { isDatabaseAway } from "../../db/engine/failure.ts";
 import { loadInstallation } from "../../db/installation.ts";
 import type { Vault } from "../../vault.ts";
 
-/** Wrong tokens make us ask for the generation so often at most: it may have been raised. */
+/** Wrong tokens cause at most one look-up of the generation in this time: it may have been raised. */
 const ASK_AGAIN_MS = 1_000;
 
 /**
  * The token of the admin interface, made from the installation's key and a generation. Raising the generation revokes
- * every token handed out before. The first generation's is the one that earlier versions printed.
+ * every token handed out before. The token of generation 0 is the one that earlier versions printed.
  */
 export function adminToken(vault: Vault, generation = 0): string {
   return vault.keyFor(generation === 0 ? "admin-token" : `admin-token ${generation}`).toString("hex");
 }
 
-/** Judges admin tokens by the generation that counts now. */
+/** Checks admin tokens against the current generation. */
 export class AdminTokens {
   readonly #pool: pg.Pool;
   readonly #vault: Vault;
@@ -29,8 +29,8 @@ export class AdminTokens {
   }
 
   /**
-   * A token that was right a moment ago is only right if the database still says so: a revoked one is refused at once. A
-   * wrong one costs the database nothing, unless nobody has asked for a while.
+   * A token that looks right is checked against the database, so that a revoked one is refused at once. A wrong token
+   * costs the database nothing, unless the generation has not been looked up for a while.
    */
   async isRight(given: string): Promise<boolean> {
     const wasRight = this.#matches(given);
@@ -44,7 +44,7 @@ export class AdminTokens {
     return left.length === right.length && timingSafeEqual(left, right);
   }
 
-  /** While the database is away, what it said last counts: nobody can have revoked a token meanwhile. */
+  /** While the database is away, the last known generation counts: nobody can have revoked a token meanwhile. */
   async #ask(): Promise<void> {
     try {
       const installation = await loadInstallation(this.#pool);

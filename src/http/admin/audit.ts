@@ -10,11 +10,11 @@ import { accessOf } from "./actor.ts";
 
 export type AuditContext = { pool: pg.Pool; clock: Clock; caller: CallerAddress };
 
-/** What the audit log keeps of a route. Whatever changes something is noted: here, or by the act that the route calls. */
+/** What the audit log keeps of a route. Every change is noted: here, or (`by_act`) by the act that the route calls. */
 export type AuditRule =
   | "by_act"
   | {
-      /** Noted although it changes nothing: an export. */
+      /** The call is noted although it changes nothing, as an export is. */
       isNoted?: true;
       /** Fields of the body that are not kept. */
       hides?: readonly string[];
@@ -22,7 +22,7 @@ export type AuditRule =
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of the note that a change is about to be made. */
+    /** Id of the audit entry written before the change is made. */
     auditId?: number;
     /** Who is calling, as the audit log names them. */
     by: By;
@@ -33,8 +33,8 @@ declare module "fastify" {
 }
 
 /**
- * Notes every change that no act notes, and every export, before it is made, and takes the note back when it is refused: after a crash between
- * the two the log may name a change that never came, but never lacks one that did.
+ * Notes every export, and every change that no act notes, before it is made, and removes the note when it is refused.
+ * After a crash in between, the log may name a change that never happened, but it never lacks one that did.
  */
 export function auditChanges(routes: FastifyInstance, context: AuditContext): void {
   routes.addHook("preHandler", async (request) => {

@@ -13,7 +13,7 @@ import { cookieOf, setCookie } from "./cookie.ts";
 import type { FailedSignIns } from "./failed-sign-ins.ts";
 import type { SeenSessions } from "./seen-sessions.ts";
 
-/** What it takes to tell who uses the admin interface. */
+/** Everything needed to find out who is calling the admin interface. */
 export type AuthenticationContext = {
   pool: pg.Pool;
   clock: Clock;
@@ -28,19 +28,24 @@ export const SESSION_LIFE: SessionLife = { idleMs: 12 * 3_600_000, wholeMs: 7 * 
 const COOKIE = "touchpoint_session";
 export const CSRF_HEADER = "touchpoint-csrf";
 
-/** Whether a session's holder may be who asks: another site can make a browser send the cookie, but not this. */
+/**
+ * Proof that a request comes from our own pages: another site can make a browser send the cookie, but not this token.
+ */
 export function csrfTokenOf(vault: Vault, session: string): string {
   return createHmac("sha256", vault.keyFor("csrf")).update(session).digest("base64url");
 }
 
-/** Refuses whoever may not do what the route does; says who it is otherwise. */
+/** Returns the caller, or refuses a caller who may not use the route. */
 export async function actorOf(context: AuthenticationContext, request: FastifyRequest): Promise<Actor> {
   const actor =
     request.headers.authorization === undefined
       ? await signedIn(context, request)
       : await tokenHolder(context, request);
   if (actor.role !== "admin" && accessOf(request) === "change") {
-    throw new ApiError("notGranted", "An analyst may look at everything but secrets, and change nothing.");
+    throw new ApiError(
+      "notGranted",
+      "Analysts can view everything except secrets, but cannot change anything. Ask an admin.",
+    );
   }
   return actor;
 }
@@ -88,7 +93,7 @@ async function findActor(
   }
 }
 
-/** Of somebody who is being answered for longer than a moment. Being asked does not keep a session alive. */
+/** Whether the receiver of a long-lived stream is still signed in. Asking does not keep the session alive. */
 export async function isStillSignedIn(
   { pool, clock }: Pick<AuthenticationContext, "pool" | "clock">,
   { session }: Actor,
@@ -112,7 +117,7 @@ export function sessionOf(request: FastifyRequest): string | undefined {
   return cookieOf(request, COOKIE);
 }
 
-/** The empty text ends the session. */
+/** Sets the session cookie. An empty token ends the session. */
 export function setSession(request: FastifyRequest, reply: FastifyReply, token: string): void {
   const lifeS = token === "" ? 0 : SESSION_LIFE.wholeMs / 1000;
   setCookie(request, reply, { name: COOKIE, value: token, lifeS, path: "/" });

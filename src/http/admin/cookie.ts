@@ -5,7 +5,7 @@ export function cookieOf(request: FastifyRequest, name: string): string | undefi
   return cookies.find(([known]) => known === name)?.[1] || undefined;
 }
 
-/** No script can read it, no other site can send it; it is only sent back over TLS where it came by TLS. */
+/** No script can read the cookie and no other site can send it. A cookie set over TLS is sent back over TLS only. */
 export function setCookie(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -6,13 +6,13 @@ import { messageOf } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 
-/** What somebody tried to get in with. */
+/** What a person tried to sign in with. */
 export type SignInWay = "password" | "one-time link" | "admin token";
 
 type Failure = {
   address: string;
   by: SignInWay;
-  /** Only of somebody who exists: what is typed as a name is sometimes a password. */
+  /** The name of an existing person only: people sometimes type their password as the name. */
   user?: string | undefined;
 };
 
@@ -22,9 +22,9 @@ const HOUR_MS = 3_600_000;
 const OTHERS = "other addresses";
 
 /**
- * Failed sign-ins in the audit log. Anybody can fail as often as they like, so the log keeps one entry an address and hour,
- * a bounded number of them, and one for all other addresses. Each failure up to the tenth is written, then every doubling.
- * Nobody waits for it: the time of a refusal must not tell anything.
+ * Failed sign-ins in the audit log. Anybody can fail as often as they like, so the log keeps one entry per address and
+ * hour, a bounded number of them, and one for all other addresses. Each failure up to the tenth is written, then every
+ * doubling. No response waits for the write: how long a refusal takes must not reveal anything.
  */
 export class FailedSignIns {
   readonly #options: { pool: pg.Pool; clock: Clock; log: Log };
@@ -75,7 +75,7 @@ export class FailedSignIns {
       const about = { actor: "unknown", action: "session/sign-in failed", appId: null };
       entry.auditId = await addAudit(pool, { atMs, address, details, ...about });
     } catch (error) {
-      log.warn({ reason: messageOf(error) }, "A failed sign-in could not be noted in the audit log.");
+      log.warn({ reason: messageOf(error) }, "Could not record a failed sign-in in the audit log.");
     }
   }
 }

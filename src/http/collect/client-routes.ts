@@ -20,10 +20,10 @@ import { acceptSent, bodyOf, headOf, requireRegistered, type SentContext } from 
 const BASE = "/event_center/api/v1";
 const emptyAnswer = envelopeSchema(emptyData);
 
-/** `applies`: the tables are filled by this process, so that waiting for them makes sense. */
+/** `applies`: this process fills the tables, so that waiting for them makes sense. */
 export type ClientContext = SentContext & { progress: Progress; applies: boolean };
 
-/** Operations on a client that is registered already and is named in the query. */
+/** Operations on a registered client, which is named in the query. */
 export function clientRoutes(server: FastifyInstance, context: ClientContext): void {
   const config = (endpoint: string) => ({ collection: true, endpoint, numbersAreIds: true });
 
@@ -64,7 +64,7 @@ export function clientRoutes(server: FastifyInstance, context: ClientContext): v
         throw new ApiError("badParameter", "new_client_id is already registered.");
       }
       const { clientId, position } = await acceptAboutClient(context, request, "reset_client_id");
-      // A look-up before that would still find the old id in the tables and remember it.
+      // Before forgetting: a look-up would still find the old id in the tables and remember it.
       if (context.applies) await context.progress.waitFor(position, LIMITS.appliedWaitMs);
       context.known.forget(request.app.appId, clientId);
       context.known.journaled(request.app.appId, newClientId, position);
@@ -89,7 +89,7 @@ export function clientRoutes(server: FastifyInstance, context: ClientContext): v
   });
 }
 
-/** For operations that name the client in the query. `opened` is what the body turned out to hold. */
+/** Accepts an operation whose query names the client. `opened` is the decrypted body, where it was encrypted. */
 export async function acceptAboutClient(
   context: SentContext,
   request: FastifyRequest,

@@ -12,7 +12,7 @@ export type CollectDoorContext = DoorContext &
   CollectContext &
   ShowContext & { config: Pick<Config, "bodyBytesMax">; apps: AppDirectory };
 
-/** The short way in for event collect, which is nearly all of the traffic. Everything else goes to `next`. */
+/** The fast path for event collect, which is nearly all of the traffic. Everything else goes to `next`. */
 export function collectDoor(context: CollectDoorContext, next: Handler): Handler {
   const endpoints = new Map(
     Object.keys(COLLECT_ENDPOINTS).map((endpoint) => [`/event_center/api/v1/${endpoint}`, endpoint]),
@@ -37,7 +37,7 @@ export function collectDoor(context: CollectDoorContext, next: Handler): Handler
     const token = question < 0 ? undefined : tokenOf(url.slice(question));
     const known = token === undefined ? undefined : context.apps.peek(token);
     if (known?.enabled) return receive(known);
-    // Of a stranger nothing is read.
+    // The body of an unknown caller is not read.
     const finding = context.apps.find(token).then(enabledApp);
     finding.then(receive, (error) => call.fail(error));
   };

@@ -7,7 +7,7 @@ import { bodyHeadersOf } from "../body-reader.ts";
 import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
 import { type CollectContext, collect } from "./collect.ts";
 
-/** The body is still bytes when the framework has it; `collect` reads and checks it. */
+/** Skips the body, which is still bytes here: `collect` parses and checks it. */
 const validatorCompiler = ({ schema, httpPart }: { schema: object; httpPart?: string }) =>
   httpPart === "body" ? () => true : routeValidatorOf(schema);
 
@@ -15,7 +15,7 @@ const BASE = "/event_center/api/v1";
 
 type CollectRoutesContext = CollectContext & { config: Pick<Config, "bodyBytesMax">; caller: CallerAddress };
 
-/** The description of event collect, and its way through the framework for what the short way leaves over. */
+/** Describes event collect, and serves the calls that the fast path passes on. */
 export function collectRoutes(server: FastifyInstance, context: CollectRoutesContext): void {
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     request.opened = null;
@@ -36,7 +36,7 @@ export function collectRoutes(server: FastifyInstance, context: CollectRoutesCon
   server.post(`${BASE}/event/collect`, {
     schema: {
       summary: "Event collect",
-      description: "Takes in tracking and profile events of one client. `code` 0 means that they are on the disk.",
+      description: "Accepts track and profile events of one client. `code` 0 means that they are on disk.",
       tags: ["collection"],
       querystring: collectQuery,
       body: collectBody,

@@ -24,7 +24,7 @@ export type CollectContext = {
   largeBodies: LargeBodies;
 };
 
-/** The addresses of event collect below the base, and the form of their bodies. */
+/** The paths of event collect below the base, with the form of their bodies. */
 export const COLLECT_ENDPOINTS: Readonly<Record<string, CollectForm>> = {
   "event/collect": "collect",
   "eventv2/collect": "collect_v2",
@@ -34,13 +34,13 @@ export const COLLECT_ENDPOINTS: Readonly<Record<string, CollectForm>> = {
 export type CollectCall = {
   endpoint: string;
   app: ServedApp;
-  /** The body as it was sent; no longer there once it has been handed to the thread of large bodies. */
+  /** The body as sent. It is gone once it has been transferred to the thread of large bodies. */
   bytes: Buffer;
   headers: BodyHeaders;
   ip: string;
   ua: string;
   isDebug: boolean;
-  /** The JSON text, as far as it was unpacked here; undefined where it is judged elsewhere. */
+  /** The JSON text, or undefined when the body is judged on the thread of large bodies. */
   plain: Buffer | undefined;
 };
 
@@ -51,14 +51,14 @@ export type Collected = {
   clientId: string;
   receivedAtMs: number;
   errors: EventError[];
-  /** Null where it was too large to be parsed here. */
+  /** Null when the body was too large to be parsed on this thread. */
   body: JsonObject | null;
   bytes: number;
 };
 
 /**
- * Judges the events and makes them durable. What could take long is done on the thread of large bodies. Not async itself:
- * it waits for nothing, and runs for every request.
+ * Judges the events and makes them durable. Slow work runs on the thread of large bodies. Not async itself: it awaits
+ * nothing, and runs for every request.
  */
 export function collect(context: CollectContext, call: CollectCall): Promise<Collected> {
   const { app, bytes, headers } = call;
@@ -69,7 +69,7 @@ export function collect(context: CollectContext, call: CollectCall): Promise<Col
   return call.plain ? collectHere(context, call, call.plain) : collectElsewhere(context, call);
 }
 
-/** Undefined: it would take too long here, as would packing a form's field anew for the journal. */
+/** The unpacked body, or undefined when unpacking, or repacking a form's field for the journal, would take too long. */
 function unpackedAtOnce(bytes: Buffer, headers: BodyHeaders, unpackedBytesMax: number): Buffer | undefined {
   if (isGzip(headers) && !isPacked(headers)) return undefined;
   const bytesMax = isPacked(headers) ? LIMITS.packedBytesAtOnce : LIMITS.bodyBytesAtOnce;
@@ -88,7 +88,7 @@ async function collectHere(context: CollectContext, call: CollectCall, plain: Bu
   const body = readCollectBody(COLLECT_ENDPOINTS[call.endpoint]!, plain);
   const nowMs = context.clock();
   const clientId = clientIdOf(body, plain);
-  // Nearly always from memory, and then without a turn of the event loop.
+  // Nearly always answered from memory, without a turn of the event loop.
   const registered = context.known.isKnown(app.appId, clientId)
     ? "yes"
     : await requireRegistered(context, app, clientId);

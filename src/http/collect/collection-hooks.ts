@@ -17,9 +17,9 @@ export type CollectionHooksContext = ShowContext & {
 declare module "fastify" {
   interface FastifyRequest {
     app: ServedApp;
-    /** Of event collect, once it is durable. */
+    /** The result of event collect, once it is durable. */
     collected?: Collected;
-    /** What the body turned out to hold, where that is not what it shows. */
+    /** The content of a body that was encrypted or is kept as bytes; null until it is read. */
     opened?: JsonValue;
   }
   interface FastifyContextConfig {
@@ -30,7 +30,7 @@ declare module "fastify" {
   }
 }
 
-/** What every collection route needs: the app of its token, the app's budget, and whoever watches the app. */
+/** What every collection route needs: the token's app, the app's budget, and the live stream. */
 export function addCollectionHooks(server: FastifyInstance, context: CollectionHooksContext): void {
   server.addHook("onRequest", (request, reply, done) => {
     if (!request.routeOptions.config?.collection) return done();

@@ -18,7 +18,7 @@ export type CollectionContext = CollectDoorContext &
   LookupContext &
   OrderEventContext;
 
-/** What the SDKs put on a cross-origin request. */
+/** Headers that the SDKs send on cross-origin requests. */
 const CORS_HEADERS = [
   "content-type",
   "turbo-debug-mode",

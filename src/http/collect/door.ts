@@ -22,9 +22,9 @@ export type DoorContext = {
 let lastId = 0;
 
 /**
- * One call on the short way: straight from node:http, without the framework's routing, hooks and reply. With one event
- * a request, collect reached 0.40 to 0.46 of a bare server's rate through the framework, and reaches about 0.7 this
- * way. Answers, headers and figures are those that the framework's way gives.
+ * One call on the fast path: straight from node:http, without the framework's routing, hooks and reply. With one event
+ * per request, collect reached 0.40 to 0.46 of a bare server's rate through the framework, and reaches about 0.7 on
+ * this path. Answers, headers and metrics are the same on both.
  */
 export class DoorCall {
   readonly #context: DoorContext;
@@ -32,7 +32,7 @@ export class DoorCall {
   readonly #response: ServerResponse;
   readonly #endpoint: string;
   readonly #startedMs = elapsedMs();
-  /** What is held of the body, until the answer. */
+  /** The owner that held bytes of the body are charged to, until the answer. */
   #owner: BodyOwner | undefined;
   #heldBytes = 0;
 

@@ -8,15 +8,15 @@ import type { Live } from "../live/live.ts";
 import type { CollectCall, Collected } from "./collect.ts";
 import type { ReadCall } from "./touch-call.ts";
 
-/** What it takes to show a call to whoever watches. */
+/** Everything needed to show a call on the live stream. */
 export type ShowContext = { clock: Clock; live: Live };
 
-/** How a call was answered; the empty sentence where it was taken in. */
+/** How a call was answered. The message is empty when the call was accepted. */
 export type Outcome = { code: number; message: string };
 
 const TAKEN_IN: Outcome = { code: 0, message: "" };
 
-/** A collect call that was taken in. This runs for every one of them, nearly always as far as the first line. */
+/** Shows an accepted collect call. This runs for every call, and nearly always returns at its first check. */
 export function showCollected(context: Pick<ShowContext, "live">, call: CollectCall, collected: Collected): void {
   const { clientId, receivedAtMs, errors, body, bytes } = collected;
   if (!call.isDebug && errors.length === 0 && context.live.isQuiet(call.app.appId, receivedAtMs)) return;
@@ -36,7 +36,7 @@ export function showCollected(context: Pick<ShowContext, "live">, call: CollectC
   });
 }
 
-/** A collect call that was refused as a whole, although its app is known. */
+/** Shows a collect call that was refused as a whole, although its app is known. */
 export function showRefused(context: ShowContext, call: CollectCall, outcome: Outcome): void {
   const text = call.plain ?? call.bytes;
   context.live.publish({
@@ -74,7 +74,7 @@ export function showTouch(context: ShowContext, app: ServedApp, call: ReadCall, 
   });
 }
 
-/** Every other collection call, by the framework's own record of it. */
+/** Shows any other collection call, from the framework's request. */
 export function showCall(context: ShowContext & { caller: CallerAddress }, request: FastifyRequest): void {
   const { app, answerCode, routeOptions, collected } = request;
   const isDebug = request.headers["turbo-debug-mode"] === "1";
@@ -109,7 +109,7 @@ function withoutTokens({ access_token: _app, token: _user, ...rest }: Record<str
   return rest;
 }
 
-/** What is no JSON is shown as it is, as far as that helps. */
+/** The parsed body, or the beginning of its text when it is not JSON. */
 function bodyOfText(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));

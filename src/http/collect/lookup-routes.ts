@@ -15,7 +15,7 @@ const CLOCK_SKEW_S_MAX = 10;
 
 export type LookupContext = RecordContext & { clock: Clock; vault: Vault };
 
-/** User get and the refresh of a platform's access token: these two speak to the database directly. */
+/** User get and the refresh of a platform's access token, which both use the database directly. */
 export function lookupRoutes(server: FastifyInstance, context: LookupContext): void {
   const answerFor = async (request: FastifyRequest, ids: string[]) =>
     success({ user_list: await findUserRecords(context, request.app, ids) });
@@ -23,7 +23,7 @@ export function lookupRoutes(server: FastifyInstance, context: LookupContext): v
   server.post(`${BASE}/user/get`, {
     schema: {
       summary: "User get",
-      description: "Looks up to 100 clients up. Unknown ids are left out.",
+      description: "Looks up as many as 100 clients. Unknown ids are left out.",
       tags: ["collection"],
       querystring: appQuery,
       body: userGetBody,
@@ -39,7 +39,7 @@ export function lookupRoutes(server: FastifyInstance, context: LookupContext): v
   server.get(`${BASE}/user/get`, {
     schema: {
       summary: "User get, single",
-      description: "As current SDKs call it.",
+      description: "The form that current SDKs call.",
       tags: ["collection of current SDKs"],
       querystring: appAndClientQuery,
       response: { 200: userGetAnswer },

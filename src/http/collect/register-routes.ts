@@ -77,7 +77,7 @@ export function registerRoutes(server: FastifyInstance, context: RegisterContext
     handler: async (request) => {
       const { clientId, token } = await register(request, "initialize");
       if (bodyOf(request).need_return_attribution !== true) return success({ token });
-      // The registration is safe by now; without the database the answer only lacks the attribution.
+      // The registration is durable already; while the database is away the answer only lacks the attribution.
       const records = await findUserRecords(context, request.app, [clientId]).catch(() => []);
       return success({ token, ...records[0] });
     },
@@ -94,7 +94,7 @@ async function acceptRegistration(
   const head = headOf(context, request, { kind, clientId, registered: "yes", nowMs });
   const position = await acceptSent(context, request, head);
   context.known.journaled(request.app.appId, clientId, position);
-  // So that a report right after the answer sees the user, as long as apply keeps up. Look-ups wait by themselves.
+  // A report right after the answer should see the user, as long as apply keeps up. Look-ups wait by themselves.
   if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);
 }
 

@@ -9,7 +9,7 @@ import type { EntryHead, EntryKind } from "../../journal/entry.ts";
 import { journaledBody } from "../../journal/packed-body.ts";
 import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
 
-/** What it takes to put what a client has sent into the journal. */
+/** Everything needed to journal a client's call. */
 export type SentContext = { clock: Clock; caller: CallerAddress; intake: Intake; known: KnownClients };
 
 export function bodyOf(request: FastifyRequest): JsonObject {
@@ -32,7 +32,7 @@ export function headOf(
   };
 }
 
-/** Makes what a client has sent durable, its body as it came. */
+/** Makes a client's call durable, with its body as sent. */
 export function acceptSent(
   { intake }: Pick<SentContext, "intake">,
   request: FastifyRequest,
@@ -42,7 +42,7 @@ export function acceptSent(
   return intake.accept(gzip === undefined ? head : { ...head, gzip }, body);
 }
 
-/** Refuses with 2000 when the client is known not to be registered and the app asks for it. */
+/** Refuses with 2000 a client known not to be registered, when the app requires registration. */
 export async function requireRegistered(
   { known }: Pick<SentContext, "known">,
   app: ServedApp,

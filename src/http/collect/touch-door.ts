@@ -8,10 +8,10 @@ import type { TouchCall } from "./touch-call.ts";
 
 const PATH = /^\/event_center\/api\/v1\/event\/(click|impression)\/?(?:\?(.*))?$/s;
 const FORM = "application/x-www-form-urlencoded";
-/** Whose link it is, is said in the body. */
+/** `appId` 0: the app is not known before the body is read. */
 const LINK_BODY = { appId: 0, bytesMax: LIMITS.linkBytes };
 
-/** The short way in for the ad platforms' link calls: many times the traffic of registrations, and as short as collect. */
+/** The fast path for the ad platforms' link calls, which are many times as frequent as registrations. */
 export function touchDoor(context: DoorContext & TouchContext, next: Handler): Handler {
   return (request, response) => {
     const { url = "", method, headers } = request;

@@ -6,11 +6,11 @@ import { JSON_TYPE } from "../answer.ts";
 import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
 import { acceptTouch, type TouchContext } from "./touch.ts";
 
-/** The description of the monitoring links, and their way through the framework for what the short way leaves over. */
+/** Describes the monitoring links, and serves the calls that the fast path passes on. */
 export function touchRoutes(server: FastifyInstance, context: TouchContext & { caller: CallerAddress }): void {
   for (const kind of TOUCH_KINDS) {
     server.get(`/event_center/api/v1/event/${kind}`, {
-      // Whoever only looks whether the link works has not touched anything.
+      // A HEAD request only checks that the link works: it is not a touch.
       exposeHeadRoute: false,
       schema: {
         summary: kind === "click" ? "Click" : "Impression",

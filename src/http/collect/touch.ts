@@ -13,7 +13,7 @@ import type { ReadCall, TouchCall } from "./touch-call.ts";
 
 export type TouchContext = ShowContext & { apps: AppDirectory; budgets: IntakeBudgets; intake: Intake };
 
-/** Makes a touch durable and gives the answer's text. What it says is worked out later, by apply, from the same reading. */
+/** Makes a touch durable and returns the answer's text. Apply reads the touch later, with the same `LinkQuery`. */
 export async function acceptTouch(context: TouchContext, call: TouchCall): Promise<string> {
   const bytes = bytesOf(call);
   const link = LinkQuery.ofBytes(bytes);
@@ -49,7 +49,7 @@ export async function acceptTouch(context: TouchContext, call: TouchCall): Promi
   return way.reply;
 }
 
-/** The query, and the form of a POST behind it. */
+/** The query, followed by the form of a POST. */
 function bytesOf({ query, body }: TouchCall): Buffer {
   const form = body?.isForm ? body.bytes : undefined;
   if (query.length + (form?.length ?? 0) > LIMITS.linkBytes) {
@@ -61,7 +61,7 @@ function bytesOf({ query, body }: TouchCall): Buffer {
 
 const AMPERSAND = Buffer.from("&");
 
-/** A refusal, shown to whoever watches the app that it is about. */
+/** A refusal, which is also shown on the app's live stream. */
 function refused(
   context: ShowContext,
   app: ServedApp | undefined,
@@ -73,12 +73,12 @@ function refused(
   return new ApiError(reason, message);
 }
 
-/** A platform, and what its server is answered: the envelope, and in it what the server looks for. */
+/** A platform, and the answer to its server: the envelope with the fields that the server looks for. */
 type Way = { platform: Platform; reply: string };
 
 const ways = new Map<string, Way>();
 
-/** Undefined: there is no such platform. */
+/** The platform named by `company`, or undefined when there is none. */
 function wayOf(company: string): Way | undefined {
   const known = ways.get(company);
   const platform = known ? undefined : platformOfLink(company);
@@ -90,14 +90,14 @@ function wayOf(company: string): Way | undefined {
 }
 
 /**
- * Why a call is refused that the app wants signed. A signature covers the address alone and says nothing of a body; and
- * of a name that stands there twice, nobody can say which one the platform meant.
+ * Why the signature of a call is refused, or undefined when it is valid or not required. A signature covers the
+ * address, not the body; and when a parameter is repeated, it is unclear which one the platform meant.
  */
 function faultOfSignature({ name, signature }: Platform, app: ServedApp, call: ReadCall): string | undefined {
   const secret = signature && app.secrets.get(`${name} ${signature.secret}`);
   if (!signature || secret === undefined) return undefined;
-  if ((call.body?.bytes.length ?? 0) > 0) return "sign does not cover a body: a signed link call has none.";
-  if (call.link.hasRepeats) return "A parameter stands more than once in a signed link call.";
+  if ((call.body?.bytes.length ?? 0) > 0) return "sign does not cover a body: send a signed link call without one.";
+  if (call.link.hasRepeats) return "A signed link call must not repeat a parameter.";
   // Behind a proxy the scheme is not known for certain, so both are tried.
   const isValid = ["https", "http"].some((scheme) => signature.isValid(`${scheme}://${call.host}${call.url}`, secret));
   return isValid ? undefined : "sign does not verify.";

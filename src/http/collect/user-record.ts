@@ -12,16 +12,16 @@ export type RecordContext = {
   pool: pg.Pool;
   known: KnownClients;
   progress: Progress;
-  /** Whether the tables are filled by this process, so that waiting for them makes sense. */
+  /** Whether this process fills the tables, so that waiting for them makes sense. */
   applies: boolean;
 };
 
-/** The user lookup record of the interface, with an object of the user's own platform. */
+/** The record that user get returns, with an object named after the user's platform. */
 export type UserRecord = Record<string, string | Record<string, string>>;
 
 /**
- * In the order asked for; unknown ids are left out. Whoever registered a moment ago is waited for, so that a look-up right
- * after an acknowledged registration finds the user.
+ * Records in the requested order; unknown ids are left out. Waits for users who registered a moment ago, so that a
+ * look-up right after an acknowledged registration finds the user.
  */
 export async function findUserRecords(
   { pool, known, progress, applies }: RecordContext,

@@ -2,9 +2,9 @@ import { LIMITS } from "../../limits.ts";
 import type { AnsweredCall, Told } from "./told.ts";
 import { hasWantedEvent, isWantedBy, type Watched, type Watching } from "./watching.ts";
 
-/** One call in so long is remembered; of those with something wrong, one in the shorter time. */
+/** One call per interval is remembered; faulty calls have a shorter interval. */
 const SAMPLE_MS = { usual: 250, faulty: 50 } as const;
-/** So many together, where there were none for a while: of an app with little traffic everything is remembered. */
+/** Samples that may follow each other at once after a quiet time, so that all calls of a small app are remembered. */
 const SAMPLES_AT_ONCE = 50;
 
 /** The traffic of one app. */
@@ -16,8 +16,8 @@ export class Channel {
   readonly #dueMs = { usual: 0, faulty: 0 };
 
   /**
-   * Of what is wanted of the calls after an id, the newest, in their order: as much as a stream holds. Texts are parsed to
-   * find the names of events in them, but not without end.
+   * The newest wanted calls after an id, oldest first, up to the size of a stream's buffer. Texts are parsed to find
+   * event names in them, up to a limit.
    */
   newest(watched: Watched, afterId: number): Told[] {
     const newest: Told[] = [];
@@ -40,7 +40,7 @@ export class Channel {
     if (debug) return true;
     const isDue = at_ms >= this.#dueMs[kind];
     const aheadMs = (SAMPLES_AT_ONCE - 1) * SAMPLE_MS[kind];
-    // Each takes its time from an account that is never fuller than so many at once.
+    // A token bucket: each sample takes one interval, and at most SAMPLES_AT_ONCE intervals are saved up.
     if (isDue) this.#dueMs[kind] = Math.max(this.#dueMs[kind], at_ms - aheadMs) + SAMPLE_MS[kind];
     this.#quieten();
     return isDue;

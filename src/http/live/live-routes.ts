@@ -11,10 +11,10 @@ import type { Watched } from "./watching.ts";
 
 export type LiveContext = { apps: AppDirectory; live: Live };
 
-/** Debug traffic for whoever holds the app's secret key. */
+/** The live stream of an app's debug traffic, for holders of its secret key. */
 export function liveRoutes(server: FastifyInstance, context: LiveContext): void {
   server.get("/event_center/api/v1/event/stream", {
-    // A HEAD would wait for the end of a stream that has none, and take the place of somebody who watches.
+    // A HEAD would wait for the end of an endless stream, and take the place of a watcher.
     exposeHeadRoute: false,
     schema: {
       summary: "Live event stream",
@@ -28,7 +28,7 @@ export function liveRoutes(server: FastifyInstance, context: LiveContext): void 
       const given = Buffer.from((request.headers.authorization ?? "").replace(/^Bearer /, ""));
       const expected = Buffer.from(app?.appKey ?? "");
       if (!app || given.length !== expected.length || !timingSafeEqual(given, expected)) {
-        throw new ApiError("badSign", "Authorization must be `Bearer ` and the app_key of this app.");
+        throw new ApiError("badSign", "Authorization must be `Bearer ` followed by the app_key of this app.");
       }
       const watched: Watched = { appId: app.appId, clientId: "", event: "", scope: "debug" };
       openStream(context.live, { request, reply }, watched, {
@@ -43,7 +43,7 @@ function isCollected({ endpoint, code }: LiveCall): boolean {
   return endpoint.endsWith("/collect") && code === CODES.ok.code;
 }
 
-/** What is nested beyond the stack is not shown. */
+/** The call as JSON, without its events when they are nested too deeply to serialize. */
 function debugTextOf(appId: number, { at_ms, client_id, body, errors }: LiveCall): string {
   const events = isObject(body) ? body.event_list : [];
   const shown = { appId, clientId: client_id, receivedAtMs: at_ms, events, errors };

@@ -7,15 +7,15 @@ import { type Watched, type Watcher, Watching } from "./watching.ts";
 
 export type Watch = {
   stop(): void;
-  /** How many calls were left out since this was last asked. */
+  /** The number of calls left out since the last call of this function. */
   takeMissed(): number;
 };
 
 /**
- * A copy of the traffic for whoever watches, and a memory of the last of it: all of debug mode, a sample of the rest. The
- * durable path does not depend on it: it may forget, never delay. Calls are handed over after they were answered, and
- * looked at in a later turn of the event loop. While nobody watches, a call costs `isQuiet`: one look-up and one
- * comparison. Measured: 15 ns, over ten million calls of twenty apps.
+ * A copy of the traffic for watchers, and a memory of the latest calls: all of debug mode, a sample of the rest. The
+ * durable path does not depend on it: it may forget, but never delay. Calls are handed over after they are answered,
+ * and processed in a later turn of the event loop. While nobody watches, a call costs only `isQuiet`: one look-up and
+ * one comparison. Measured: 15 ns, over ten million calls of twenty apps.
  */
 export class Live {
   readonly #channels = new Map<number, Channel>();
@@ -25,7 +25,7 @@ export class Live {
   #watchers = 0;
   #lastId: number;
 
-  /** Ids begin with the time, so that they grow over restarts: who comes back says which one was the last. */
+  /** Ids start from the time, so that they keep growing across restarts: a reconnecting watcher names its last one. */
   constructor(startedAtMs: number) {
     this.#lastId = startedAtMs * 1_000;
   }
@@ -34,7 +34,7 @@ export class Live {
     return this.#watchers;
   }
 
-  /** Nobody watches the app, and its sample is not due: an ordinary call need not be handed over. */
+  /** Whether an ordinary call can be dropped: nobody watches the app, and its next sample is not due. */
   isQuiet(appId: number, nowMs: number): boolean {
     return nowMs < (this.#channels.get(appId)?.quietUntilMs ?? 0);
   }
@@ -50,8 +50,8 @@ export class Live {
   }
 
   /**
-   * Tells what is remembered of the calls after `afterId`, then what arrives. Undefined: too many watch already.
-   * Calls of debug mode are all told; of the others so many a second as a person could follow.
+   * Tells the watcher the remembered calls after `afterId`, then new ones. Returns undefined when there are too many
+   * watchers. All calls of debug mode are told; of the others, only as many a second as a person can follow.
    */
   watch(watched: Watched, watcher: Watcher, afterId = 0): Watch | undefined {
     if (this.#watchers >= LIMITS.liveWatchers) return undefined;
@@ -68,7 +68,7 @@ export class Live {
     };
   }
 
-  /** What is remembered of an app, the oldest first; of much only the newest part. */
+  /** The remembered calls of an app, oldest first: the newest ones that fit into `bytesMax`. */
   recent(appId: number, bytesMax: number): LiveCall[] {
     const calls: LiveCall[] = [];
     let bytes = 0;
@@ -80,18 +80,18 @@ export class Live {
     return calls.reverse();
   }
 
-  /** What is remembered of a client who was erased goes too, also where another call names the client. */
+  /** Forgets the calls of an erased client, and all other calls that name it. */
   forget(appId: number, clientId: string): void {
     this.#tell(Number.POSITIVE_INFINITY);
     this.#channels.get(appId)?.forget(JSON.stringify(clientId));
   }
 
-  /** Sends everybody home: a stream has no end of its own. */
+  /** Ends all streams, which have no end of their own. */
   close(): void {
     for (const channel of this.#channels.values()) for (const { watcher } of channel.watching) watcher.end();
   }
 
-  /** Few at a time: a hundred who watch make as many copies of each. */
+  /** Tells a few calls per turn of the event loop: a hundred watchers make a hundred copies of each. */
   #takeTurn(): void {
     if (this.#hasTurn) return;
     this.#hasTurn = true;
@@ -151,13 +151,15 @@ export class Live {
   }
 }
 
-/** A call that was refused before its client was read. */
+/** The client named in the body of a call that was refused before its client was read. */
 function clientOf(body: unknown): string {
   const id = isObject(body) ? body.client_id : undefined;
   return typeof id === "string" || typeof id === "number" ? String(id).slice(0, LIMITS.clientIdLength) : "";
 }
 
-/** What is nested beyond the stack is not shown; whoever watches must never disturb what is watched. */
+/**
+ * The call as JSON, without its body when that is nested too deeply to serialize: watching must never cause an error.
+ */
 function textOf(call: LiveCall): string {
   try {
     return JSON.stringify(call);

@@ -5,19 +5,19 @@ import type { Live } from "./live.ts";
 import type { Told } from "./told.ts";
 import type { Watched } from "./watching.ts";
 
-/** What keeps the line open through proxies; and so soon a stream ends after its session has. */
+/** Interval of the messages that keep the connection open through proxies, and of the check that the session lives. */
 const HEARTBEAT_MS = 5_000;
 
-/** Kept alive after its end, the connection would keep a server that stops. */
+/** `connection: close`, because a kept-alive connection would delay a stopping server. */
 const STREAM_HEADERS = { "content-type": "text/event-stream", "cache-control": "no-store", connection: "close" };
 
 type Manner = {
-  /** The empty text: not shown here. */
+  /** The message to send, or the empty text to skip the call. */
   messageOf: (told: Told) => string | Buffer;
   mayGoOn: () => Promise<boolean>;
 };
 
-/** Answers with a stream of what is watched, until the caller hangs up, may no longer watch, or the server stops. */
+/** Streams the watched calls until the caller hangs up or may no longer watch, or the server stops. */
 export function openStream(
   live: Live,
   { request, reply }: { request: FastifyRequest; reply: FastifyReply },
@@ -30,7 +30,7 @@ export function openStream(
   let isOpen = false;
   const write = (message: string | Buffer) => {
     if (!isOpen) remembered.push(message);
-    // A watcher that does not keep up misses some; it must not fill the memory.
+    // A slow watcher misses calls instead of filling the memory.
     else if (raw.writableLength < LIMITS.liveStreamBytes) raw.write(message);
     else missed += 1;
   };
@@ -54,7 +54,7 @@ export function openStream(
     missed = 0;
     mayGoOn().then(
       (isAllowed) => void (isAllowed || end()),
-      // While the database is away nobody can tell; the stream needs it for nothing else.
+      // While the database is away the session cannot be checked; the stream goes on, as it needs nothing else from it.
       () => {},
     );
   }, HEARTBEAT_MS);

@@ -1,6 +1,6 @@
 import type { LiveCall } from "../../contract/live.ts";
 
-/** A call that was answered a moment ago. What it holds is only looked at where somebody is going to see it. */
+/** A call that was just answered. Its body is only parsed when a watcher or the memory takes it. */
 export type AnsweredCall = Omit<LiveCall, "id" | "body"> & {
   appId: number;
   /** Called once at most. */
@@ -9,12 +9,12 @@ export type AnsweredCall = Omit<LiveCall, "id" | "body"> & {
   bytes: number;
 };
 
-/** What can be asked of a call without parsing its text. */
+/** The fields of a call that are available without parsing its text. */
 export type Head = Pick<LiveCall, "id" | "at_ms" | "client_id" | "endpoint" | "debug">;
 
 /**
- * A call as it is told, and as it is remembered: a text, which is no work for the collector. What is made of the text
- * stays as long as anybody uses it: a hundred watchers who read nothing wait for the same copy.
+ * A call as told and remembered: one text, which is cheap for the garbage collector. Objects made from the text live as
+ * long as they are used, so that a hundred watchers who read slowly share the same copy.
  */
 export class Told {
   readonly head: Head;

@@ -3,7 +3,7 @@ import { isObject } from "../../domain/json.ts";
 import { LIMITS } from "../../limits.ts";
 import type { Head, Told } from "./told.ts";
 
-/** Which calls somebody wants to see; the empty text: any. */
+/** Which calls a watcher wants to see. An empty text matches any. */
 export type Watched = { appId: number; clientId: string; event: string; scope: "all" | "debug" };
 
 export type Watcher = {
@@ -12,7 +12,7 @@ export type Watcher = {
   end: () => void;
 };
 
-/** Somebody who watches, and how much was told in the current second. */
+/** A watcher, and the number of calls told in the current second. */
 export class Watching {
   readonly watcher: Watcher;
   readonly #watched: Watched;

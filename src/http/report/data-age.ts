@@ -2,8 +2,8 @@ import { oldestMarkMs } from "../../db/dirty-day.ts";
 import type { ReportContext } from "./report-context.ts";
 
 /**
- * How old the data is: what was received since then may not be in an answer yet. `cubeOf`: the app whose cube is read;
- * undefined: the answer is read from the tables themselves.
+ * The age of the data: anything received since then may be missing from an answer. `cubeOf` is the app whose cube is
+ * read, or undefined when the answer is read from the tables themselves.
  */
 export async function dataAgeS(
   context: Pick<ReportContext, "clock" | "reportPool" | "applyLagMs">,

@@ -12,12 +12,12 @@ import type { ReportContext } from "./report-context.ts";
 /** Lets other requests have their turn. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Same text whatever the reason: who does not know the key learns nothing about which keys exist. */
+/** The same text for every reason, so that a caller without the key learns nothing about which keys exist. */
 const NOT_VERIFIED = "sign or Authorization does not verify.";
 
 /**
- * Whose key the token names, before the body is read. Who can name a key has it: it is the secret itself. Of a stranger no
- * more is read than tells whether it is JSON at all.
+ * The developer application whose key the token names, before the body is read. A caller who can name the key has it,
+ * because the key is the secret itself. From an unknown caller only a short body is read, to tell whether it is JSON.
  */
 export async function namedDeveloper(
   context: Pick<ReportContext, "pool" | "vault">,
@@ -31,8 +31,8 @@ export async function namedDeveloper(
 }
 
 /**
- * The developer that the token names, if it has sent the body: the key and the body make the sign, and the sign is the
- * key of the token. Before anything else of the body is looked at.
+ * The developer application that the token names, if it also signed the body: key and body make the sign, and the sign
+ * is the key of the token. Checked before anything else in the body.
  */
 export async function requireSigned(
   { clock }: Pick<ReportContext, "clock">,
@@ -71,12 +71,12 @@ function keyNamedBy(token: string): string | undefined {
   }
 }
 
-/** Clocks of callers may be off by as much as `current_time` may. */
+/** Allowed clock difference of callers: the same as for `current_time`. */
 export const CLOCK_S_MAX = 10;
 
 /**
- * Only HS256, whatever the token says of itself. The sign may have been sent in capitals. A token may say until when it
- * counts (`exp`), and from when on (`nbf`): whoever has recorded the call cannot send it again after that.
+ * Only HS256, whatever algorithm the token names. The sign may have been sent in capitals. A token may limit its
+ * validity (`exp`, `nbf`), so that a recorded call cannot be sent again later.
  */
 async function isTokenOf(token: string, signs: ReadonlySet<string>, nowMs: number): Promise<boolean> {
   const rules = { algorithms: ["HS256"], currentDate: new Date(nowMs), clockTolerance: CLOCK_S_MAX };
@@ -101,7 +101,7 @@ export async function requireGranted(
   return app;
 }
 
-/** Runs a report within the developer application's rate. A call that is refused, or fails, does not use it up. */
+/** Runs a report within the developer application's rate. Refused and failed calls do not count. */
 export async function withinRate<T>(
   context: Pick<ReportContext, "pool" | "clock">,
   developer: DeveloperApp,

@@ -8,7 +8,7 @@ import type { Vault } from "../../vault.ts";
 export type ReportContext = {
   clock: Clock;
   pool: pg.Pool;
-  /** Read-only connections, with a timeout. */
+  /** Read-only connections with a statement timeout. */
   reportPool: () => pg.Pool;
   vault: Vault;
   apps: AppDirectory;
@@ -17,14 +17,14 @@ export type ReportContext = {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Whose key a report call names, until it has proved that it is theirs. */
+    /** The developer application whose key a report call names, before the call has proved that it holds the key. */
     named: DeveloperApp | undefined;
-    /** Who pulls a report. */
+    /** The developer application that pulls the report. */
     developer: DeveloperApp;
     requestId: string;
   }
   interface FastifyContextConfig {
-    /** Answers carry a request_id, refusals too. */
+    /** Answers, including refusals, carry a request_id. */
     hasRequestId?: boolean;
   }
 }

@@ -24,7 +24,7 @@ import type { ReportContext } from "./report-context.ts";
 const BASE = "/openapi/api/v1/report";
 const DATA_AGE = "touchpoint-data-age";
 
-/** Endpoints 1 to 3: signed, and limited in their rate. */
+/** The public reports: signed, and limited in their rate. */
 export function reportRoutes(server: FastifyInstance, context: ReportContext): void {
   server.register(async (routes) => {
     routes.addHook("preParsing", async (request) => {
@@ -83,7 +83,7 @@ type ReportRoute<Body extends ReportSchema> = {
   description: string;
   body: Body;
   answer: Type.TSchema;
-  /** Whatever is wrong with the request is found here: only what can be run counts against the rate. */
+  /** Refuses a wrong request, so that only reports that can run count against the rate. */
   prepare: (body: Type.Static<Body>, app: ServedApp, request: FastifyRequest) => () => Promise<object>;
 };
 
@@ -108,7 +108,7 @@ function reportRoute<Body extends ReportSchema>(
   });
 }
 
-/** Signed like the reports, but not counted: it holds no data. */
+/** Signed like the reports, but not counted against the rate: the list holds no data of an app. */
 function metricsRoute(routes: FastifyInstance): void {
   routes.post(`${BASE}/metrics/list`, {
     schema: {

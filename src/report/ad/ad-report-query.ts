@@ -14,12 +14,12 @@ import { LIMITS } from "../../limits.ts";
 import { type Dimension, isCubeDimension } from "../metric/dimension.ts";
 import type { AdReportRequest, ReportFilter } from "./ad-report-request.ts";
 
-/** Of a report's row: the values of its dimensions, in the order asked for, and its sums. */
+/** A row of a report: the values of its dimensions, in the requested order, and its sums. */
 export type ReportRow = { values: string[]; sums: Sums };
 
 type Question = Pick<AdReportRequest, "appId" | "fromDay" | "untilDay" | "dimensions" | "filter" | "reading">;
 
-/** Every row that there is, with the sums of the measures. */
+/** All rows of the report, with the sums of the measures. */
 export async function querySums(
   executor: Executor,
   question: Question,
@@ -33,11 +33,11 @@ export async function querySums(
     sql`select ${columnsOf(question)}${nulls(userMeasures)}${sumsOf(costMeasures)} from (${costRows(question)}) c
       where ${filterOf(question.filter, sql`c`)} group by ${columnsOf(question)}`,
   ];
-  // Without measures of the one kind a row may still exist because of the other kind: both are always asked.
+  // Both parts are always queried: a row may exist because of users or of costs alone, whatever the measures are.
   return queryRows(executor, question, parts, measures);
 }
 
-/** Users of several days, each counted once. By the dimensions that are the user's own: a user is in one row. */
+/** Users of several days, each counted once. Grouped without the date, so that a user is in one row only. */
 export async function queryDistinct(
   executor: Executor,
   question: Question,
@@ -50,7 +50,7 @@ export async function queryDistinct(
   return queryRows(executor, own, [part], measures);
 }
 
-/** What the rows are made of is grouped first; optimiser and department, which follow from it, only then. */
+/** Groups by stored columns first, and only then by optimiser and department, which are derived from them. */
 async function queryRows(
   executor: Executor,
   question: Question,
@@ -75,7 +75,7 @@ async function queryRows(
   });
 }
 
-/** Where the optimiser and the department of the row r come from. */
+/** The joins that give the row r its optimiser and department. */
 export function derivedFrom(appId: number, dimensions: readonly Dimension[]): Sql {
   if (!dimensions.some(isDerived)) return sql``;
   return sql`left join advertiser a on a.ad_platform = r.ad_platform and a.advertiser_id = r.advertiser_id
@@ -83,8 +83,8 @@ export function derivedFrom(appId: number, dimensions: readonly Dimension[]): Sq
 }
 
 /**
- * The rows of the cube. A user's version changes with every update of the app, so it is no part of the cube: reports on
- * versions are counted from the users themselves.
+ * The rows of the cube. A user's version changes with every update of the app, so it is not in the cube: reports
+ * filtered by version are counted from the users themselves.
  */
 function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
   const placements = PLACEMENTS_OF[reading.caliber];
@@ -97,12 +97,12 @@ function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
   return sql`(${joined(counted, sql` union all `)}) c`;
 }
 
-/** The filter on rows that are called by `alias`. Versions are no part of a row. */
+/** The filter as a condition on the rows named `alias`. Versions are filtered elsewhere: rows do not have them. */
 export function filterOf({ values }: ReportFilter, alias: Sql): Sql {
   return allOf(values.map(([name, list]) => sql`${alias}.${identifier(name)} = any(${list}::text[])`));
 }
 
-/** The columns that the rows are grouped by before optimiser and department are looked up. Never none. */
+/** The columns to group by before optimiser and department are looked up; always at least one. */
 function columnsOf({ dimensions }: Pick<Question, "dimensions">): Sql {
   const names = new Set<string>(dimensions.filter(isCubeDimension));
   if (dimensions.some(isDerived))
@@ -116,7 +116,7 @@ function isDerived(name: Dimension): boolean {
   return name === "operator" || name === "dept";
 }
 
-/** The value of a dimension of the row r, with what derivedFrom joins to it. */
+/** The value of a dimension of the row r, given the joins of `derivedFrom`. */
 export function dimensionValue(name: Dimension): Sql {
   switch (name) {
     case "date":

@@ -15,7 +15,7 @@ import {
 } from "../metric/dimension.ts";
 import type { Metric, Reading } from "../metric/metric.ts";
 
-/** The body of an ad report, after its types were checked. */
+/** The body of an ad report, after validation. */
 export type AdReportBody = {
   app_id: number;
   date_list: readonly string[];
@@ -28,7 +28,7 @@ export type AdReportBody = {
   dims_metrics_list?: readonly string[];
 };
 
-/** Rows that have one of the values in each of these dimensions, and users of these versions. Empty: all. */
+/** Keeps rows that have one of the values in each of these dimensions, and users of these versions. Empty keeps all. */
 export type ReportFilter = {
   values: readonly (readonly [CubeDimension, readonly string[]])[];
   versions: readonly number[];
@@ -46,7 +46,7 @@ export type AdReportRequest = {
   filter: ReportFilter;
 };
 
-/** Rates have as many decimals as money, unless told otherwise: 0.05 would be little to say of a share. */
+/** Rates have as many decimals as money, unless the caller asks for more: two are often too few for a share. */
 export function readAdReport(body: AdReportBody, rateDecimals = body.decimal_point): AdReportRequest {
   const dimensions = unique(body.dims_list).map(readDimension);
   const pair = incompatiblePair(dimensions);
@@ -73,7 +73,7 @@ function readDimension(name: string): Dimension {
   const dimension = dimensionNamed(name);
   if (!dimension) {
     throw bad(
-      `dims_list: ${quoted(name)} is no dimension. There are: ${DIMENSIONS.map((one) => one.name).join(", ")}.`,
+      `dims_list: ${quoted(name)} is not a dimension. Dimensions are: ${DIMENSIONS.map((one) => one.name).join(", ")}.`,
     );
   }
   return dimension.name;
@@ -81,13 +81,13 @@ function readDimension(name: string): Dimension {
 
 function readMetric(name: string): Metric {
   const metric = metricNamed(name);
-  if (!metric) throw bad(`metrics_list: ${quoted(name)} is no metric; report/metrics/list shows them all.`);
+  if (!metric) throw bad(`metrics_list: ${quoted(name)} is not a metric; report/metrics/list shows all metrics.`);
   return metric;
 }
 
 function readAssociated(name: string, dimensions: readonly Dimension[]): Associated {
   if (!isAssociated(name)) {
-    throw bad(`dims_metrics_list: ${quoted(name)} is none of ${Object.keys(ASSOCIATED).join(", ")}.`);
+    throw bad(`dims_metrics_list: ${quoted(name)} is not one of ${Object.keys(ASSOCIATED).join(", ")}.`);
   }
   const { dimension } = ASSOCIATED[name];
   if (!dimensions.includes(dimension)) throw bad(`dims_metrics_list: ${name} needs ${dimension} in dims_list.`);

@@ -12,7 +12,7 @@ import type { AdReportRequest } from "./ad-report-request.ts";
 
 type Item = Record<string, string | number>;
 
-/** As the interface names it. */
+/** The answer's data, with the interface's field names. */
 export type AdReport = {
   columns: string[];
   items: Item[];
@@ -46,7 +46,7 @@ export async function runAdReport(
   };
 }
 
-/** The rows in the order of their dimensions, and the sums over all of them. */
+/** The rows, sorted by their dimensions, and the sums over all of them. */
 export async function countRows(
   executor: Executor,
   request: AdReportRequest,
@@ -67,7 +67,7 @@ export async function countRows(
   return { rows: rows.sort(byValues), total };
 }
 
-/** How each metric that was asked for is read from the sums of a row. */
+/** A reader for each requested metric, which computes it from the sums of a row. */
 export function readersOf({ metrics, reading, decimals }: AdReportRequest, payShareBp: number) {
   return metrics.map(({ name, formula, unit }) => ({
     name,
@@ -75,13 +75,13 @@ export function readersOf({ metrics, reading, decimals }: AdReportRequest, paySh
   }));
 }
 
-/** What has to be summed for these metrics, each measure once. */
+/** The measures that these metrics need, each once. */
 export function measuresOf(metrics: readonly Metric[], reading: Reading): Measure[] {
   const inFormula = ({ of, by }: Formula) => [...of.measures, ...(by?.measures ?? [])];
   return [...new Set(metrics.flatMap(({ formula }) => inFormula(formula(reading))))];
 }
 
-/** What cannot be added up: on several days of the second caliber the same user may be there each day. */
+/** Measures that cannot be added up over days: in the second caliber the same user may be counted on each day. */
 function repeatedMeasures(request: AdReportRequest, measures: readonly Measure[]): DistinctMeasure[] {
   const { reading, fromDay, untilDay } = request;
   const isOneDay = addDays(fromDay, 1) === untilDay;

@@ -5,7 +5,7 @@ import { type Dimension, dimensionNamed } from "../metric/dimension.ts";
 import { type AdReportBody, readAdReport } from "./ad-report-request.ts";
 import type { Cell } from "./explain.ts";
 
-/** A cell as it is asked for: the report's own fields, one metric, and the row's dimensions with their values. */
+/** The request for a cell: the report's fields, one metric, and the row's dimensions with their values. */
 export type CellBody = Omit<AdReportBody, "metrics_list" | "dims_list" | "dims_metrics_list"> & {
   metric: string;
   row?: Record<string, string>;
@@ -16,7 +16,7 @@ export type CellBody = Omit<AdReportBody, "metrics_list" | "dims_list" | "dims_m
 export function readCell(given: CellBody): Cell {
   const { metric, row = {}, limit = LIMITS.explainedRows, rate_decimal_point, ...body } = given;
   const unknown = Object.keys(row).find((name) => !dimensionNamed(name));
-  if (unknown !== undefined) throw new ApiError("badParameter", `row: ${JSON.stringify(unknown)} is no dimension.`);
+  if (unknown !== undefined) throw new ApiError("badParameter", `row: ${JSON.stringify(unknown)} is not a dimension.`);
   if (row.date !== undefined && !isDay(row.date))
     throw new ApiError("badParameter", "row: date must look like 2026-11-15.");
   const asked = { ...body, metrics_list: [metric], dims_list: Object.keys(row) };

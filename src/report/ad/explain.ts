@@ -22,27 +22,30 @@ import { countRows, measuresOf, readersOf } from "./ad-report.ts";
 import { derivedFrom, dimensionValue, filterOf, isCost } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 
-/** One cell: a report with one metric, and the values of the row's dimensions. None: the total. `limit`: rows to list. */
+/**
+ * One cell: a report with one metric, and the values of the row's dimensions (none for the total). At most `limit` rows
+ * are listed.
+ */
 export type Cell = { request: AdReportRequest; values: Partial<Record<Dimension, string>>; limit: number };
 
-/** What is behind a number: the sums over the listed rows are the sums that it was made of. */
+/** The facts behind a number: the listed rows add up to the sums that it is computed from. */
 export type Explained = {
   metric: string;
   value: number;
   formula: ShownFormula;
   pay_share: number;
-  /** The sums of the cell, which the formula was applied to. */
+  /** The sums of the cell, to which the formula was applied. */
   sums: Sums;
   users: ({ client_id: string } & Sums)[];
   orders: { trace_id: string; client_id: string; time: string; cents: number }[];
   costs: Record<string, string | number>[];
-  /** How many there are of each; more than are listed only where there are very many. */
+  /** The number of each, which exceeds the listed ones only when there are very many. */
   numbers: { users: number; orders: number; costs: number };
-  /** What they add up to, listed or not. */
+  /** The sums over all of them, listed or not. */
   added: { users: Sums; orders: Record<string, number>; costs: Sums };
 };
 
-/** Of one moment, so that what is listed adds up to what is shown. */
+/** Reads from one snapshot, so that the listed rows add up to the number. */
 export async function explainCell(pool: pg.Pool, cell: Cell, app: App): Promise<Explained> {
   return inTransaction(pool, (tx) => explain(tx, cell, app), "snapshot");
 }
@@ -70,7 +73,7 @@ async function explain(executor: Executor, cell: Cell, app: App): Promise<Explai
   };
 }
 
-/** As the report itself has it. */
+/** The sums of the cell, computed as the report computes them. */
 async function sumsOf(executor: Executor, { request, values }: Cell): Promise<Sums> {
   const { rows, total } = await countRows(executor, request);
   if (request.dimensions.length === 0) return total;
@@ -82,7 +85,7 @@ type Listed<Row> = { list: Row[]; number: number; added: Record<string, number> 
 
 const NOTHING = { list: [], number: 0, added: {} };
 
-/** Each user once: on several days the figures are added, and who was there on each of them is still one user. */
+/** Each user once: figures of several days are added, but a user who was active on all of them still counts as one. */
 async function usersBehind(
   executor: Executor,
   cell: Cell,
@@ -147,7 +150,7 @@ async function ordersBehind(
 
 const DAY_MS_SQL = sql`86400000::bigint`;
 
-/** Which orders a metric is made of: all of them, on the day they stand on, or those within a window. */
+/** The orders that a metric is made of: all of them, on the day they are reported on, or those within a window. */
 function rangeOfOrders(measures: readonly Measure[], caliber: Caliber): { day: Sql; window: Sql } | undefined {
   const isFirst = caliber === "user_activated_time";
   const [, model, days] = measures.map((name) => /^pay_([ds])(\d+)$/.exec(name)).find((match) => match !== null) ?? [];

@@ -4,13 +4,13 @@ import type { AdReport } from "./ad-report.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 
 const ROWS_AT_ONCE = 1_000;
-/** Without it, a spreadsheet takes Chinese letters for something else. */
+/** Without it, spreadsheets garble Chinese characters. */
 const BYTE_ORDER_MARK = "\uFEFF";
 const TOTAL = { en: "Total", zh: "合计" };
 
 type Column = { name: string; label: string; cname: string };
 
-/** A report as a file: a header, the rows, and the total under the first dimension. In pieces, as they are written. */
+/** A report as CSV, in pieces: a header, the rows, and the total under the first dimension. */
 export function* reportCsv(
   { items, total }: Pick<AdReport, "items" | "total">,
   request: AdReportRequest,
@@ -27,7 +27,7 @@ export function* reportCsv(
   }
 }
 
-/** Names and states stand beside what they belong to. */
+/** The columns, with names and states next to the dimension that they belong to. */
 function columnsOf({ dimensions, associated, metrics }: AdReportRequest): Column[] {
   const named = dimensions.flatMap((dimension) => [
     dimensionNamed(dimension)!,

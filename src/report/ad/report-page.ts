@@ -5,10 +5,10 @@ import type { AdReportRequest } from "./ad-report-request.ts";
 
 type OrderBy = { field: string; sort: 0 | 1 };
 
-/** Which of a report's rows to show, and in which order. Without a page: all of them. */
+/** Which of a report's rows to show, and in which order. Without a page, all of them. */
 export type ReportView = { order: readonly OrderBy[]; page: { page: number; pageSize: number } | undefined };
 
-/** Whatever is wrong is told before the report is run. */
+/** Refuses a wrong view before the report is run. */
 export function readReportView(
   body: { order_by_list?: readonly OrderBy[]; page?: number; page_size?: number },
   { dimensions, metrics, associated }: AdReportRequest,
@@ -18,13 +18,13 @@ export function readReportView(
   const unknown = order.find(({ field }) => !fields.has(field));
   if (unknown) {
     const name = JSON.stringify(unknown.field.slice(0, 60));
-    throw new ApiError("badParameter", `order_by_list: ${name} is no column of this report.`);
+    throw new ApiError("badParameter", `order_by_list: ${name} is not a column of this report.`);
   }
   const hasPages = body.page !== undefined || body.page_size !== undefined;
   return { order, page: hasPages ? readPage(body) : undefined };
 }
 
-/** Rows that are equal in all of these stay in the order of their dimensions, so that pages never overlap. */
+/** Sorts rows. Rows that are equal in all fields stay in the order of their dimensions, so that pages never overlap. */
 export function orderedItems(items: AdReport["items"], order: ReportView["order"]): AdReport["items"] {
   if (order.length === 0) return items;
   return [...items].sort((left, right) => {

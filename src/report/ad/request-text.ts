@@ -2,7 +2,7 @@ import type { RequestText } from "../../contract/admin/console-report.ts";
 import { signedRequest } from "../../domain/access/report-sign.ts";
 
 const PATH = "/openapi/api/v1/report/combo_sql/";
-/** Where the key is not at hand, whoever has it puts these in: README shows how they are made. */
+/** Placeholders for the holder of the key to replace. README shows how to compute the values. */
 const PLACEHOLDERS = { sign: "<SIGN>", authorization: "<TOKEN>" };
 
 /** The public call that gives the same report, as text to copy. */
@@ -35,7 +35,7 @@ console.table(report.items);
 `;
 }
 
-/** As one word of a shell. */
+/** The text as a single shell word. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -6,12 +6,14 @@ import { deviceKeys } from "../../domain/attribution/touch-key.ts";
 import { addDays, calendarOf } from "../../domain/calendar.ts";
 import { LIMITS } from "../../limits.ts";
 
-/** What shows only when many users are looked at together. Found when somebody asks, so it is never out of date. */
+/** A sign of fraud that shows only across many users. Computed on request, so it is never out of date. */
 export type Pattern = { flag: PatternFlag; reason: string };
 
 const CLIENTS_PER_DEVICE = 5;
 const USERS_MIN = 30;
-/** Gaps between touch and registration scatter widely; a machine's do not. Standard deviation over mean. */
+/**
+ * Standard deviation over mean of the gaps between touch and registration: people's vary widely, a machine's do not.
+ */
 const SCATTER_MIN = 0.1;
 
 export async function findPatterns(executor: Executor, user: UserAccount): Promise<Pattern[]> {
@@ -20,7 +22,7 @@ export async function findPatterns(executor: Executor, user: UserAccount): Promi
   if (device) {
     patterns.push({
       flag: "many_clients",
-      reason: `Its device is shared by ${device.clients} clients [many_clients].`,
+      reason: `The user's device is shared by ${device.clients} clients [many_clients].`,
     });
   }
   if (user.adPlatform !== "" && user.touchedAtMs !== null) {
@@ -45,7 +47,7 @@ function keysOf(user: UserAccount): string[] {
   return user.device ? deviceKeys(user.device).map((key) => key.value) : [];
 }
 
-/** Devices that more clients share than people do. */
+/** The most shared of the keys, if more than CLIENTS_PER_DEVICE clients have it. */
 async function manyClients(
   executor: Executor,
   of: { appId: number; keys: readonly string[] },
@@ -62,7 +64,7 @@ async function manyClients(
 
 type EvenGaps = { adPlatform: string; aid: string; users: number; meanMs: number; scatter: number };
 
-/** Ads whose users registered after their touch with hardly any difference between one and the next. */
+/** Ads whose users all registered after nearly the same time since their touch. */
 async function evenGaps(
   executor: Executor,
   range: { appId: number; fromDay: string; toDay: string; ad?: { adPlatform: string; aid: string } },
@@ -84,7 +86,7 @@ async function evenGaps(
   );
 }
 
-/** How often each flag stands on a decision that was won, by platform. */
+/** The number of decisions with each flag, by platform. */
 async function countFlags(
   executor: Executor,
   range: { appId: number; fromMs: number; untilMs: number },

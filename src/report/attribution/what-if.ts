@@ -22,7 +22,7 @@ export type WhatIfRow = {
 
 export type WhatIf = { decisions: number; moved: number; moved_revenue_cents: number; rows: WhatIfRow[] };
 
-/** Rules that hold for every platform whatever is set, or that are set for one of them or, with the empty text, the app. */
+/** `everywhere`: rules that override all settings. `set`: rules set for one platform, or for the app (empty text). */
 export type TriedRules =
   | { kind: "everywhere"; rules: Partial<Rules> }
   | { kind: "set"; platform: string; rules: Partial<Rules> };
@@ -125,7 +125,7 @@ function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Place): W
   return row;
 }
 
-/** Payments, and the revenue of shown ads to the nearest cent. */
+/** Payments plus ad revenue, rounded to the cent. */
 function revenueCents(user: UserAccount): number {
   return user.payCents + Math.round(user.adMicros / 10_000);
 }

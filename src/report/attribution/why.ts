@@ -8,7 +8,7 @@ import { calendarOf } from "../../domain/calendar.ts";
 import { durationText } from "../../domain/duration.ts";
 import { findPatterns } from "./fraud.ts";
 
-/** Why a user belongs to a platform, or to none. Undefined: there is no such user. */
+/** Why a user belongs to a platform, or to none. Undefined when there is no such user. */
 export async function explainUser(
   executor: Executor,
   app: Pick<AppRules, "appId" | "timeZone">,
@@ -29,7 +29,7 @@ export async function explainUser(
   };
 }
 
-/** A client that only sent events has never been attributed. */
+/** The explanation for a client that only sent events and was never attributed. */
 function undecided(timeZone: string, user: { registeredAtMs: number }): ExplainedDecision {
   const at = calendarOf(timeZone).textOf(user.registeredAtMs);
   return {
@@ -89,7 +89,7 @@ function explainCandidate(candidate: Candidate, decision: StoredDecision, timeZo
   };
 }
 
-/** "device_id (oaid, imei)"; where the method has one key only, its name is enough. */
+/** Such as "device_id (oaid, imei)"; only the method's name when it has a single key. */
 function wordsOfMatch(method: string, by: readonly string[]): string {
   return by.length === 1 && (by[0] === method || method === "open_id") ? method : `${method} (${by.join(", ")})`;
 }
@@ -100,27 +100,27 @@ function reasonOf(candidate: Candidate, decision: StoredDecision): string {
   const winner = decision.candidates.find(({ outcome }) => outcome === "won");
   switch (candidate.outcome) {
     case "won":
-      return `It is the ${candidate.touch.kind} that counts: ${gap} before, inside the window of ${window}.`;
+      return `This ${candidate.touch.kind} counts: it came ${gap} before, within the window of ${window}.`;
     case "reported_stands":
-      return "The caller reported where the user came from; that stands over every touch.";
+      return "The caller reported where the user came from; a report overrides every touch.";
     case "earlier_method_won":
-      return `${winner && winner.method !== candidate.method ? winner.method : "launch_query"} is surer than ${candidate.method}.`;
+      return `${winner && winner.method !== candidate.method ? winner.method : "launch_query"} is more reliable than ${candidate.method}.`;
     case "click_won":
       return "A click beats an impression.";
     case "later_touch_won":
-      return "Another touch by the same method was later, and the last one counts.";
+      return "Another touch by the same method came later, and the last one counts.";
     case "greater_id_won":
-      return "Another touch of the same instant has the greater id.";
+      return "Another touch at the same instant has the greater id.";
     case "after_registration":
       return "It came after the registration.";
     case "outside_window":
-      return `It was ${gap} before, and the window is ${window}.`;
+      return `It came ${gap} before, outside the window of ${window}.`;
     case "too_fast":
-      return `It was only ${gap} before: sooner than the least time that the rules ask for.`;
+      return `It came only ${gap} before, less than the minimum time in the rules.`;
     case "impressions_off":
-      return "Impressions do not count by the rules of this app.";
+      return "This app's rules do not count impressions.";
     case "flagged":
-      return `It is flagged (${candidate.flags.join(", ")}), and flagged touches may not win by the rules of this app.`;
+      return `It is flagged (${candidate.flags.join(", ")}), and this app's rules do not let flagged touches win.`;
   }
 }
 

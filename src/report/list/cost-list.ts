@@ -2,7 +2,7 @@ import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.
 import { type Calendar, calendarOf } from "../../domain/calendar.ts";
 import { type Page, type PageInfo, pageInfo } from "./list-request.ts";
 
-/** Which stored costs. The empty text: those that name no platform or account; undefined: whatever they name. */
+/** Which stored costs. For platform and account, undefined means any, and the empty text those that name none. */
 export type CostRange = {
   appId: number;
   fromDay: string;
@@ -11,7 +11,7 @@ export type CostRange = {
   advertiserId: string | undefined;
 };
 
-/** What an account's ads have cost on a day. Money is in major units of the app's currency. */
+/** The cost of an account's ads on a day. Money is in major units of the app's currency. */
 export type CostDay = {
   date: string;
   ad_platform: string;
@@ -21,7 +21,7 @@ export type CostDay = {
   impressions: number;
   clicks: number;
   cost: number;
-  /** Where its rows are from: the platform itself, files, or both. */
+  /** Where the rows come from: the platform, files, or both. */
   source: "pull" | "file" | "both";
   changed_at: string;
 };
@@ -35,7 +35,7 @@ type DayRow = Sums & {
   adPlatform: string;
   advertiserId: string;
   name: string;
-  /** Those that are as they were pulled. */
+  /** Rows unchanged since they were pulled. */
   pulledRows: number;
   changedAtMs: number;
 };
@@ -43,7 +43,7 @@ type DayRow = Sums & {
 const sums = sql`count(*) as rows, coalesce(sum(c.impressions), 0)::bigint as impressions,
   coalesce(sum(c.clicks), 0)::bigint as clicks, coalesce(sum(c.cost_e4), 0)::bigint as "costE4"`;
 
-/** By day and account, the newest days first. */
+/** Costs by day and account, newest days first. */
 export async function listCostDays(
   executor: Executor,
   { timeZone, ...range }: CostRange & { timeZone: string },
@@ -92,7 +92,7 @@ function shownSums({ rows, impressions, clicks, costE4 }: Sums): CostTotal {
   return { rows, impressions, clicks, cost: costE4 / 10_000 };
 }
 
-/** What an ad has cost, as it is stored. */
+/** The stored cost of one ad on a day. */
 export type CostRow = {
   date: string;
   ad_platform: string;
@@ -112,7 +112,7 @@ export type CostRow = {
 
 export type CostRows = { page_info: PageInfo; rows: CostRow[] };
 
-/** Row by row, the dearest of a day first. */
+/** Costs row by row, the highest of a day first. */
 export async function listCostRows(executor: Executor, range: CostRange, page: Page): Promise<CostRows> {
   const rows = await query<Omit<CostRow, "cost"> & { costE4: number }>(
     executor,

@@ -31,8 +31,8 @@ class JsonText {
 }
 
 /**
- * Writes everything in one consistent picture, in the memory of one page: one cursor in one snapshot. `write` is waited
- * for, so a slow reader slows the export down and nothing piles up. Returns the number of rows.
+ * Exports one consistent snapshot through one cursor, with only one page in memory at a time. `write` is awaited, so a
+ * slow reader slows the export down and nothing piles up. Returns the number of rows.
  */
 export async function exportRows(
   pool: pg.Pool,
@@ -43,10 +43,10 @@ export async function exportRows(
   return inTransaction(
     pool,
     async (tx) => {
-      // A reader may take its time.
+      // No timeout, because a reader may be slow.
       await tx.query("set local statement_timeout = 0");
       const next = await openCursor(tx, app, what);
-      // Each page is little among much; the cursor itself is planned by now.
+      // For the pages, which are few rows of a large table. The cursor itself is already planned.
       await preferIndexes(tx);
       let count = 0;
       for (let page = await next(); page.length > 0; page = await next()) {
@@ -108,7 +108,7 @@ async function declare(tx: Executor, statement: Sql): Promise<void> {
   await query(tx, sql`declare exported_key no scroll cursor for ${statement}`);
 }
 
-/** Few enough that making their records and text does not hold up other requests: about 10 ms for 250 users. */
+/** A page small enough not to hold up other requests while its text is made: about 10 ms for 250 users. */
 function fetchKeys<Key extends object>(tx: Executor): Promise<Key[]> {
   return query<Key>(tx, sql`fetch 250 from exported_key`);
 }

@@ -38,7 +38,7 @@ const LISTS = {
   { filters: Record<string, Filter>; columns: [prefix: string, Columns][]; sorts: object; scopes: string[] }
 >;
 
-/** What a list can be filtered, sorted and looked at by: the tables from which the lists themselves are made. */
+/** Filters, sorts and columns of a list, from the same tables as the lists themselves. */
 export function fieldsOfList(
   list: ListName,
   known: { platforms: readonly string[]; properties: readonly PropertyMeta[] },
@@ -82,7 +82,7 @@ const CHOICES: Partial<Record<Filter["form"], readonly string[]>> = {
   postback: POSTBACK_EVENT_TYPES,
 };
 
-/** What the records show, and every property that the app was seen with. A preset is called without its `$`. */
+/** The fields of the records, and every property that the app has sent. Preset properties are named without `$`. */
 function conditionFields(columns: readonly Columns[], properties: readonly PropertyMeta[]): ListFields["properties"] {
   const types = new Map<string, string>();
   for (const [field, cell] of columns.flatMap((fields) => Object.entries(fields))) {
@@ -95,7 +95,7 @@ function conditionFields(columns: readonly Columns[], properties: readonly Prope
   return [...types].sort().map(([field, type]) => ({ field, type }));
 }
 
-/** In the words of the metadata. */
+/** The metadata's name for each type of cell. */
 const TYPES: Readonly<Record<string, string>> = {
   text: "string",
   number: "number",

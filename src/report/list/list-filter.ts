@@ -6,7 +6,7 @@ import { ApiError } from "../../errors.ts";
 import { readDates } from "../dates.ts";
 import type { OrderFilterBody, QueryItem, UserFilterBody } from "./list-request.ts";
 
-/** A filter of a list: conditions on the user, called u, and on the order, called o. All must hold. */
+/** The conditions of a list's filter on the user u. All must hold. */
 export function userConditions(filter: UserFilterBody): Sql[] {
   const conditions: Sql[] = [];
   const oneOf = (column: Sql, values: readonly (string | number)[] | undefined, type: Sql = sql`text`) => {
@@ -33,8 +33,8 @@ export function userConditions(filter: UserFilterBody): Sql[] {
 }
 
 /**
- * The same filter on rows c of the cube, where it is about nothing else than the cube knows; undefined where it is. Days
- * are those of the registration.
+ * The same filter on rows c of the cube, or undefined when it uses columns that the cube does not have. Days are those
+ * of the registration.
  */
 export function cubeConditions(filter: UserFilterBody): Sql[] | undefined {
   const { create_date_list = [], ad_platform_list, channel_list, turbo_promoted_object_id_list, ...others } = filter;
@@ -81,7 +81,7 @@ function numberCondition(column: Sql, item: QueryItem | undefined, name: string)
   return sql`${column} between ${values[0]}::numeric and ${values[1]}::numeric`;
 }
 
-/** Both ends belong to the range: a second with its fractions, a date alone as the whole day. */
+/** A range with both ends included: a second with its fractions, a date as the whole day. */
 function timeCondition(
   column: Sql,
   times: readonly string[] | undefined,

@@ -2,7 +2,7 @@ import type { JsonValue } from "../../domain/json.ts";
 import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 
-/** `between`: two ends, both included. `inner`: one of these. */
+/** `between`: two ends, both included. `inner`: one of the values. */
 export type QueryItem = { operator: "between" | "inner"; values: readonly number[] };
 
 export type UserFilterBody = {
@@ -40,7 +40,7 @@ export type PropertyCondition = {
   values?: readonly JsonValue[];
 };
 
-/** The body of a list, after its types were checked. */
+/** The body of a list, after validation. */
 export type ListBody<EventFilter> = {
   app_id: number;
   user_filtering: UserFilterBody;
@@ -62,15 +62,12 @@ export function readPage(body: { page?: number; page_size?: number }): Page {
     throw new ApiError("badParameter", `page_size must be from 1 to ${LIMITS.pageSize}.`);
   }
   if (page * pageSize > LIMITS.listRows) {
-    throw new ApiError(
-      "badParameter",
-      "page: so far back a list cannot be paged; narrow the filters or use the export.",
-    );
+    throw new ApiError("badParameter", "page: a list cannot be paged this far; narrow the filters or use the export.");
   }
   return { page, pageSize };
 }
 
-/** As the interface names it. */
+/** The page, with the interface's field names. */
 export type PageInfo = { page: number; page_size: number; total_number: number; total_page: number };
 
 export function pageInfo({ page, pageSize }: Page, totalNumber: number): PageInfo {

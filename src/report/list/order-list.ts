@@ -34,7 +34,7 @@ export const ORDER_SORTS: Sorts = {
 /** Orders o with their users u. */
 export const ordersOfUsers = sql`orders o join user_account u on u.app_id = o.app_id and u.client_id = o.client_id`;
 
-/** Conditions on the user u and on the order o apart: where there are none on the users, they need not be looked at. */
+/** Conditions on the user u and on the order o are kept apart: without conditions on users, no join is needed. */
 export type OrderQuery = { app: App; users: Sql[]; orders: Sql[]; order: Sql; sortsByUser: boolean; page: Page };
 
 export function readOrderList(body: OrderListBody, app: App): OrderQuery {
@@ -42,7 +42,7 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
   return {
     ...conditionsOf(body, app),
     app,
-    // As received: what arrives later is on the last pages, and those before stay as they are.
+    // In order of arrival: new orders appear on the last pages, and earlier pages stay as they are.
     order: orderOf(sorts, ORDER_SORTS, [sql`o.received_at_ms`, sql`o.trace_id`]),
     sortsByUser: sorts.some(({ field }) => Object.hasOwn(IDENTITY_SORTS, field)),
     page: readPage(body),
@@ -52,7 +52,7 @@ export function readOrderList(body: OrderListBody, app: App): OrderQuery {
 export async function runOrderList(executor: Executor, asked: OrderQuery): Promise<OrderList> {
   const { app, order, page } = asked;
   const hasUsers = asked.users.length > 0 || asked.sortsByUser;
-  // At the same time, where there are connections for it: neither needs the other.
+  // Both queries are independent, and run at the same time when there are connections for it.
   const [{ orders, total }, keys] = await Promise.all([
     sumOrderList(executor, asked),
     query<{ clientId: string; traceId: string }>(
@@ -78,18 +78,18 @@ function conditionsOf(body: OrderFilters, app: App): Pick<OrderQuery, "users" | 
   };
 }
 
-/** Which orders are in the list, as a condition on o and on its user u. */
+/** The condition on the order o and its user u that selects the orders of the list. */
 export function orderListCondition(body: OrderFilters, app: App): Sql {
   const { users, orders } = conditionsOf(body, app);
   return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...users]);
 }
 
-/** Not that the users have paid, although whoever has an order has: the planner would take it for a rare thing. */
+/** Without the condition that the users have paid, although it always holds: the planner would take it as selective. */
 function whereOf({ app, users, orders }: OrderQuery): Sql {
   return allOf([sql`o.app_id = ${app.appId}`, ...orders, ...users]);
 }
 
-/** Orders by their keys, as records, in the order of the keys. */
+/** Records of the orders with these keys, in the order of the keys. */
 export async function orderRecords(
   executor: Executor,
   keys: readonly { clientId: string; traceId: string }[],
@@ -110,13 +110,13 @@ export async function orderRecords(
   });
 }
 
-/** Amounts over the orders; what a user has paid in all counts once, however many of the orders are his. */
+/** Sums over the orders. A user's total payments count once, however many of the orders are the user's. */
 async function sumOrderList(executor: Executor, asked: OrderQuery): Promise<{ orders: number; total: OrderTotal }> {
   const [payers, found] = await Promise.all([
     sumPayers(executor, asked),
     asked.orders.length > 0 ? sumOrders(executor, asked) : sumSentBack(executor, asked),
   ]);
-  // All orders of some users: their number and amounts are those of the users, and need not be added up again.
+  // Without conditions on orders, their number and amounts are known from the users and need not be summed again.
   const sums: OrderSums = { orders: payers.payCount, cents: payers.payCents, ...found };
   return {
     orders: sums.orders,
@@ -132,7 +132,7 @@ async function sumOrderList(executor: Executor, asked: OrderQuery): Promise<{ or
 type OrderSums = { orders: number; cents: number; backCents: number };
 type PayerSums = { payCount: number; payCents: number; payMaxCents: number };
 
-/** Over the users who have such an order. */
+/** Sums over the users who have at least one of the orders. */
 async function sumPayers(executor: Executor, { app, users, orders }: OrderQuery): Promise<PayerSums> {
   const hasSuch = sql`exists (select 1 from orders o where o.app_id = u.app_id and o.client_id = u.client_id and ${allOf(orders)})`;
   const conditions = [

@@ -10,7 +10,7 @@ const NONE = "-";
 
 type EventField = Extract<keyof OrderListRecord, `event$${(typeof EVENT_FIELDS)[number]}`>;
 
-/** A record of the order list, field by field as the interface names them. */
+/** A record of the order list, with the interface's field names. */
 export function orderListRecord(order: ListedOrder, user: UserAccount, app: Pick<App, "timeZone">): OrderListRecord {
   const calendar = calendarOf(app.timeZone);
   return {

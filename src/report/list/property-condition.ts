@@ -4,7 +4,7 @@ import type { JsonValue } from "../../domain/json.ts";
 import { ApiError } from "../../errors.ts";
 import type { PropertyCondition } from "./list-request.ts";
 
-/** A field of a record as a JSON value: figures are columns, everything else is a property of the user or the event. */
+/** A field of a record as a JSON value: figures are columns, all others are properties of the user or the event. */
 type Field = (app: Pick<App, "timeZone">) => Sql;
 
 const column = (expression: Sql) => (): Sql => sql`to_jsonb(${expression})`;
@@ -47,12 +47,12 @@ const EVENT_FIELDS: Readonly<Record<string, Field>> = {
   is_first_pay: column(sql`o.pay_count = 1`),
 };
 
-/** A preset property is called by its name without the `$`; so is a property that an app has named itself. */
+/** The value of a property. Preset properties are named without their `$`, like an app's own properties. */
 function property(properties: Sql, name: string): Sql {
   return sql`coalesce(${properties} -> ${`$${name}`}::text, ${properties} -> ${name}::text)`;
 }
 
-/** `scope`: a list of users has no events to look at. */
+/** Conditions on properties. With the scope `user` there are no events to test. */
 export function propertyConditions(
   conditions: readonly PropertyCondition[],
   app: Pick<App, "timeZone">,
@@ -62,7 +62,7 @@ export function propertyConditions(
     const [, kind, name] = /^(user|event)\$([A-Za-z][A-Za-z0-9_]{0,49})$/.exec(condition.field) ?? [];
     if (kind === undefined || name === undefined || (kind === "event" && scope === "user")) {
       const known = scope === "user" ? "user$…" : "user$… or event$…";
-      throw bad(`${JSON.stringify(condition.field.slice(0, 60))} is no field of this list; fields are ${known}.`);
+      throw bad(`${JSON.stringify(condition.field.slice(0, 60))} is not a field of this list; fields are ${known}.`);
     }
     const fields = kind === "user" ? USER_FIELDS : EVENT_FIELDS;
     const known = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -92,7 +92,7 @@ function conditionOn(field: Sql, { operator, values = [] }: PropertyCondition): 
   }
 }
 
-/** Of numbers, or of texts such as times. A value of another type lies between nothing. */
+/** A range of numbers, or of texts such as times. A value of another type never matches. */
 function between(field: Sql, values: readonly JsonValue[]): Sql {
   const [from, to] = values;
   const isPair =

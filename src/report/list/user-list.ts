@@ -11,13 +11,15 @@ import { SHOWN_PROPERTIES, userListRecord } from "./user-record.ts";
 
 export type UserListBody = ListBody<PostbackFilterBody>;
 
-/** What a list can be sorted by: for each field, the expressions that make its order. */
+/** The sortable fields of a list, each with the expressions that make its order. */
 export type Sorts = Readonly<Record<string, readonly Sql[]>>;
 
-/** The day before the instant is what the index has; later instants are never on earlier days. */
+/** Day first, then instant, as in the index. The order is the same: later instants are never on earlier days. */
 const REGISTRATION = [sql`u.registered_day`, sql`u.registered_at_ms`];
 
-/** What users and orders can both be sorted by. Texts are ordered by their code points: the same on every machine. */
+/**
+ * Sortable fields of both users and orders. Texts sort by code point, so that the order is the same on every machine.
+ */
 export const IDENTITY_SORTS: Sorts = {
   CreateTime: REGISTRATION,
   ClientID: [sql`u.client_id`],
@@ -40,7 +42,7 @@ export const USER_SORTS: Sorts = {
 
 const BY_REGISTRATION = [...REGISTRATION, sql`u.client_id`];
 
-/** A list that can be run: what is in it, how to count that, its order and its page. */
+/** A list that can be run: its condition, its count statement, its order and its page. */
 export type UserQuery = { where: Sql; count: Sql; order: Sql; page: Page };
 
 export function readUserList(body: UserListBody, app: App): UserQuery {
@@ -61,7 +63,7 @@ export async function runUserList(executor: Executor, asked: UserQuery, app: App
   return { page_info: pageInfo(page, counted!.users), list, total: [] };
 }
 
-/** Users by their keys, as records, in the order of the keys. */
+/** Records of the users with these keys, in the order of the keys. */
 export async function userRecords(
   executor: Executor,
   keys: readonly { clientId: string }[],
@@ -80,8 +82,9 @@ export async function userRecords(
 }
 
 /**
- * How many users are in the list. The cube knows it for every day that is up to date, in a tenth of the time: marks
- * commit with what they mark, so within one statement such a day holds everything. The other days are counted.
+ * Counts the users in the list. For days that are up to date the cube knows the number, in a tenth of the time: marks
+ * commit together with the change they mark, so within one statement an unmarked day is complete. Other days are
+ * counted.
  */
 function countOf(body: UserListBody, where: Sql): Sql {
   const hasOther = body.event_filtering.postback_filtering || (body.property_condition ?? []).length > 0;
@@ -94,7 +97,7 @@ function countOf(body: UserListBody, where: Sql): Sql {
     ) + (select count(*) from user_account u where ${where} and u.registered_day in (${dirty})) as users`;
 }
 
-/** Which users are in the list, as a condition on u. */
+/** The condition on the user u that selects the users of the list. */
 export function userListCondition(
   body: Pick<UserListBody, "user_filtering" | "event_filtering" | "property_condition">,
   app: App,
@@ -107,7 +110,7 @@ export function userListCondition(
   ]);
 }
 
-/** Status 0, not sent, is also that of a user who has no postback of that type at all. */
+/** Status 0 (not sent) also matches users who have no postback of the type at all. */
 function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): Sql[] {
   if (!filter) return [];
   const has = (
@@ -118,14 +121,14 @@ function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): 
   return [filter.status === "0" ? sql`(${withStatus} or not ${has(sql`true`)})` : withStatus];
 }
 
-/** The keys asked for, the first one first; then the unique key, so that pages never overlap. */
+/** The requested sort keys in their order, then the unique key, so that pages never overlap. */
 export function orderOf(list: readonly { field: string; sort: 0 | 1 }[], sorts: Sorts, last: readonly Sql[]): Sql {
   const asked = list.flatMap(({ field, sort }) => {
     const expressions = Object.hasOwn(sorts, field) ? sorts[field] : undefined;
     if (!expressions) {
       throw new ApiError(
         "badParameter",
-        `order_by_list: ${JSON.stringify(field.slice(0, 60))} cannot be sorted by; these can: ${Object.keys(sorts).join(", ")}.`,
+        `order_by_list: ${JSON.stringify(field.slice(0, 60))} is not sortable; sortable fields are ${Object.keys(sorts).join(", ")}.`,
       );
     }
     return sort === 1 ? expressions.map((expression) => sql`${expression} desc`) : expressions;

@@ -26,10 +26,10 @@ export const SHOWN_PROPERTIES = [
 
 type ShownProperty = (typeof SHOWN_PROPERTIES)[number];
 
-/** What the records of users and of orders have in common. */
+/** The fields that records of users and of orders have in common. */
 type SharedRecord = Pick<UserListRecord, Extract<keyof UserListRecord, keyof OrderListRecord>>;
 
-/** A record of the user list, field by field as the interface names them. */
+/** A record of the user list, with the interface's field names. */
 export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord {
   return {
     ...sharedFields(user, app),
@@ -41,8 +41,8 @@ export function userListRecord(user: UserAccount, app: Pick<AppRules, "timeZone"
 }
 
 /**
- * Payments in cents; revenue of ads in major units with up to 6 decimals; eCPM in major units per thousand.
- * One literal without a spread: V8 makes it at once, and whatever follows a spread field by field, many times slower.
+ * Payments in cents; ad revenue in major units with up to 6 decimals; eCPM in major units per thousand.
+ * One literal without a spread: V8 creates it at once, but adds fields after a spread one by one, many times slower.
  */
 export function sharedFields(user: UserAccount, app: Pick<AppRules, "timeZone">): SharedRecord {
   const property = (name: ShownProperty): JsonValue => propertyOf(user, name);
@@ -101,7 +101,7 @@ function propertyOf(user: UserAccount, name: ShownProperty): JsonValue {
   return user.properties[name] ?? "";
 }
 
-/** Null for a user whom no return has moved. The fields of the user itself are those of the decision that holds. */
+/** Null for a user whom no return has moved. The user's own fields are those of the current decision. */
 function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): UserListRecord["re_attribute_info"] {
   const { returned } = user;
   if (!returned || user.decisionNumber <= 1) return null;
@@ -114,7 +114,7 @@ function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): Us
     ReAttributeAdvertiserID: user.advertiserId,
     ReAttributeCSite: user.csite,
     ReAttributeChannel: user.channel,
-    // A later visit that changed nothing has taken the place of the return that did.
+    // A later visit that changed nothing has replaced the return that did; `beforeMs` is the time of that return.
     ReAttributeCreateTime: calendar.textOf(returned.number > 0 ? returned.atMs : returned.beforeMs),
     ReAttributeTurboPromotedObjectID: user.turboPromotedObjectId,
     ReAttributeRetargetingCount: user.decisionNumber - 1,
@@ -122,7 +122,7 @@ function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): Us
   };
 }
 
-/** Revenue per thousand shown ads, to 4 decimals. */
+/** Ad revenue per thousand views, to 4 decimals. */
 function averageEcpm(micros: number, count: number): number {
   return count === 0 ? 0 : Math.round((micros * 10) / count) / 1e4;
 }

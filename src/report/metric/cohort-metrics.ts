@@ -2,7 +2,7 @@ import type { Measure, RetentionDays, WindowDays } from "../../domain/cube.ts";
 import { cost, isPrecise, plain, ratio, sum, users } from "./formula.ts";
 import type { Metric, Quantity, Reading } from "./metric.ts";
 
-/** A stretch of time from the touch or the registration on. */
+/** A span of time that begins at the touch or the registration. */
 type Window = {
   name: string;
   days: WindowDays;
@@ -48,7 +48,7 @@ const MODEL = "roi_version 1 counts calendar days, 2 spans of 24 hours and payme
 const FROM_ZH = "（第一口径自触点起，第二口径自注册起）";
 const MODEL_ZH = "roi_version 1 按自然日计算，2 按24小时计算，且付费按应用分成比例计入。";
 
-/** Spans of 24 hours where the model asks for them, or the metric itself. */
+/** The measures within a window: in spans of 24 hours when the model or the metric asks for them, else in days. */
 function within(window: Window, what: readonly ("pay" | "ad")[], reading: Reading): Quantity {
   const model = window.isSpan || isPrecise(reading) ? "s" : "d";
   return { measures: what.map((one): Measure => `${one}_${model}${window.days}`), isShared: isPrecise(reading) };

@@ -1,6 +1,6 @@
 import { CUBE_DIMENSIONS } from "../../domain/cube.ts";
 
-/** What a report can be grouped by. */
+/** The dimensions by which a report can be grouped. */
 export const DIMENSIONS = [
   { name: "date", label: "Date", cname: "日期" },
   { name: "ad_platform", label: "Ad platform", cname: "媒体" },
@@ -23,7 +23,9 @@ export function dimensionNamed(name: string): (typeof DIMENSIONS)[number] | unde
   return byName.get(name);
 }
 
-/** Whether the cube has a column of that name. Date is its day; optimiser and department follow from the account. */
+/**
+ * Whether the cube has a column of this name. Date is its day; optimiser and department are derived from the account.
+ */
 export function isCubeDimension(name: Dimension): name is Dimension & CubeDimension {
   return (CUBE_DIMENSIONS as readonly string[]).includes(name);
 }
@@ -43,12 +45,12 @@ export function incompatiblePair(names: readonly Dimension[]): [Dimension, Dimen
   return undefined;
 }
 
-/** How such a pair is refused, and why it cannot be picked. */
+/** The reason why a pair is refused, which the console also shows. */
 export function incompatibleText([one, other]: readonly [Dimension, Dimension]): string {
   return `${one} and ${other} cannot be queried together.`;
 }
 
-/** Names and states of what a row is grouped by, and the dimension that each needs. */
+/** Names and states of a row's account, plan and ad, with the dimension that each needs. */
 export const ASSOCIATED = {
   advertiser_status: { dimension: "advertiser_id", field: "status", label: "Account status", cname: "账户状态" },
   advertiser_name: { dimension: "advertiser_id", field: "name", label: "Account name", cname: "账户名称" },

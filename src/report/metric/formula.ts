@@ -13,7 +13,7 @@ export const ratio = (of: Quantity, by: Quantity, times?: number) => (): Formula
   ...(times && { times }),
 });
 
-/** In the first caliber by the users who came, in the second by those who were there. */
+/** Divides by the activations in the first caliber, and by the active users in the second. */
 export const perUser =
   (of: Quantity) =>
   ({ caliber }: Reading): Formula => ({ of, by: caliber === "user_activated_time" ? users : sum("active_users") });

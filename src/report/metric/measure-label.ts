@@ -2,7 +2,7 @@ import { COST_MEASURES, type Measure, USER_MEASURES } from "../../domain/cube.ts
 
 export type Label = { label: string; cname: string };
 
-/** What the sums behind a metric are called. */
+/** Labels of the sums that metrics are computed from. */
 const PLAIN: Readonly<Record<string, Label>> = {
   cost_e4: { label: "Ad cost", cname: "消耗" },
   impressions: { label: "Ad impressions", cname: "展示数" },

@@ -1,7 +1,7 @@
 import type { Measure, Sums } from "../../domain/cube.ts";
 import type { Formula, Quantity } from "./metric.ts";
 
-/** Money is added up in millionths of the major unit: payments in cents times their share in ten-thousandths are that. */
+/** Money is summed in millionths of the major unit, which is the unit of cents times a share in ten-thousandths. */
 const MICROS = 1_000_000;
 export const FULL_SHARE_BP = 10_000;
 
@@ -11,9 +11,9 @@ export type Scale = { payShareBp: number; decimals: number };
 type Amount = { terms: readonly (readonly [Measure, number])[]; parts: number };
 
 /**
- * How a metric is read from the sums of a row: exact until it is rounded, once, at the end, half away from zero; a zero
- * denominator gives 0. A report has ten thousands of values, and nearly all are small enough for plain whole numbers,
- * which take a tenth of the time; the others are worked out in big ones.
+ * Returns a function that computes a metric from the sums of a row. It is exact and rounds once, at the end, half away
+ * from zero; a zero denominator gives 0. A report has tens of thousands of values, and nearly all fit into plain
+ * numbers, which take a tenth of the time; the others are computed with BigInt.
  */
 export function metricReader(formula: Formula, scale: Scale): (sums: Sums) => number {
   const of = amountOf(formula.of, scale);
@@ -33,7 +33,7 @@ export function metricReader(formula: Formula, scale: Scale): (sums: Sums) => nu
   };
 }
 
-/** A fraction of numbers of any size and sign. */
+/** The rounded quotient of numbers of any size and sign. */
 export function rounded({ of, by }: { of: bigint; by: bigint }, decimals: number): number {
   if (by === 0n) return 0;
   const [size, whole] = [of < 0n ? -of : of, by < 0n ? -by : by];
@@ -41,7 +41,7 @@ export function rounded({ of, by }: { of: bigint; by: bigint }, decimals: number
   return of < 0n !== by < 0n && value !== 0 ? -value : value;
 }
 
-/** Whole digits with the point set so many places before their end. */
+/** The number with these digits, of which the last `decimals` come after the point. */
 function pointed(digits: string, decimals: number): number {
   const text = digits.padStart(decimals + 1, "0");
   return Number(`${text.slice(0, text.length - decimals)}.${text.slice(text.length - decimals)}`);

@@ -1,18 +1,18 @@
 import type { Caliber, Measure } from "../../domain/cube.ts";
 
-/** How a report was asked for, as far as the meaning of its metrics depends on it. */
+/** The parameters of a report that decide what its metrics mean. */
 export type Reading = { caliber: Caliber; roiVersion: 1 | 2 };
 
-/** Sums that are added; `isShared`: payments count only by the app's own share of them. */
+/** Sums that are added. With `isShared`, payments count only by the app's own share of them. */
 export type Quantity = { measures: readonly Measure[]; isShared?: boolean };
 
-/** `of`, divided by `by` where there is one, times `times`. */
+/** `of`, divided by `by` if present, times `times`. */
 export type Formula = { of: Quantity; by?: Quantity; times?: number };
 
 /** A count is whole, money is in major units, a rate is a fraction. */
 export type MetricUnit = "count" | "money" | "rate";
 
-/** What belongs together where metrics are picked. */
+/** The groups in which the console offers metrics. */
 export const METRIC_GROUPS = [
   { name: "cost", label: "Ad cost", cname: "广告消耗" },
   { name: "users", label: "Users", cname: "用户" },

@@ -9,7 +9,6 @@ const revenue = sum("pay_cents", "ad_micros");
 type Named = Omit<Metric, "group">;
 const inGroup = (group: MetricGroup, metrics: readonly Named[]): Metric[] => metrics.map((one) => ({ ...one, group }));
 
-/** What ads cost. */
 const COST = inGroup("cost", [
   {
     name: "AdCost",
@@ -67,7 +66,7 @@ const COST = inGroup("cost", [
   },
 ]);
 
-/** Who came, and who was there. */
+/** New and active users. */
 const USERS = inGroup("users", [
   {
     name: "AppActivateStandard",
@@ -134,7 +133,6 @@ const USERS = inGroup("users", [
   },
 ]);
 
-/** What users pay. */
 const PAYMENTS = inGroup("payments", [
   {
     name: "AppGamePayAmountStandard",
@@ -192,7 +190,7 @@ const PAYMENTS = inGroup("payments", [
   },
 ]);
 
-/** What ads inside the app earn. */
+/** Revenue of ads shown inside the app. */
 const AD_REVENUE = inGroup("ad_revenue", [
   {
     name: "AppAdRevenue",
@@ -232,7 +230,7 @@ const AD_REVENUE = inGroup("ad_revenue", [
   },
 ]);
 
-/** What comes in altogether. */
+/** Payments and ad revenue together. */
 const REVENUE = inGroup("revenue", [
   {
     name: "AppRevenue",
@@ -272,10 +270,9 @@ const REVENUE = inGroup("revenue", [
   },
 ]);
 
-/** Metrics of everything that happened, whenever it did after the user came. */
+/** Metrics without a window: they count everything since the user came. */
 export const PLAIN_METRICS: readonly Metric[] = [...COST, ...USERS, ...PAYMENTS, ...AD_REVENUE, ...REVENUE];
 
-/** What the platforms were told. */
 export const POSTBACK_METRICS = inGroup("postbacks", [
   {
     name: "AppPostbackCnt",

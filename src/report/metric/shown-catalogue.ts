@@ -5,7 +5,7 @@ import { labelOf, MEASURES } from "./measure-label.ts";
 import { METRIC_GROUPS, type Metric, type Reading } from "./metric.ts";
 import { unitOf } from "./metric-value.ts";
 
-/** Everything that an ad report can be asked for, as the console picks from it. Formulas are those of the reading. */
+/** Everything that an ad report offers, for the console to pick from. Formulas depend on the reading. */
 export function shownCatalogue(reading: Reading): ShownCatalogue {
   return {
     groups: METRIC_GROUPS.map((group) => ({ ...group })),
@@ -19,7 +19,7 @@ export function shownCatalogue(reading: Reading): ShownCatalogue {
       label,
       cname,
       has_filter: isCubeDimension(name),
-      // Asked of the rule itself, pair by pair: what is refused and what is shown as such cannot differ.
+      // Computed with the rule itself, pair by pair, so that the console and the refusals cannot differ.
       incompatible: DIMENSIONS.flatMap((other) => {
         const pair = incompatiblePair([name, other.name]);
         return pair ? [{ name: other.name, reason: incompatibleText(pair) }] : [];

@@ -3,10 +3,10 @@ import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import { type Entry, pageOf, type Source } from "./timeline-source.ts";
 
-/** The registration, and each return that was attributed anew. */
+/** The registration, or the returns that were attributed anew. */
 export function readArrivals(kind: "registration" | "return"): Source {
   return async (executor, user, page) => {
-    // A client that has only sent events has never arrived.
+    // A client that only sent events has neither registered nor returned.
     if (!user.isRegistered) return [];
     const decisions = await loadDecisions(executor, user);
     const entries =

@@ -14,13 +14,13 @@ type StoredEvent = {
   receivedAtMs: number;
 };
 
-/** How many partitions are looked through first; each further look takes in four times as many. */
+/** The number of partitions searched first; each further search covers four times as many. */
 const PARTS_FIRST = 8;
 const PARTS_FACTOR = 4;
 
 /**
- * Events are kept in a partition for nearly each day, and a statement over thousands takes longer to plan than to run.
- * So the newest days are looked through first: for who is often there that is enough, and the others have few events.
+ * Events are stored in nearly one partition per day, and a statement over thousands of them takes longer to plan than
+ * to run. So the newest days are searched first: that is enough for active users, and the others have few events.
  */
 export async function readEvents(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
   if (user.latestEventAtMs === null) return [];

@@ -4,7 +4,7 @@ import { calendarOf } from "../../domain/calendar.ts";
 import type { JsonObject } from "../../domain/json.ts";
 import type { Entry, Page } from "./timeline-source.ts";
 
-/** A user's orders and postbacks are few beside the events: they are found by the client's key and sorted. */
+/** A user's orders. Like postbacks they are few compared with events: they are found by the client's key and sorted. */
 export async function readOrders(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
   const { bound, limit, timeZone } = page;
   const rows = await query<{
@@ -42,7 +42,7 @@ export async function readOrders(executor: Executor, user: UserAccount, page: Pa
   }));
 }
 
-/** At the instant at which it became clear that there is something to tell. */
+/** A user's postbacks, each at the instant at which it was created. */
 export async function readPostbacks(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
   const { bound, limit } = page;
   const calendar = calendarOf(page.timeZone);

@@ -2,18 +2,21 @@ import type { TimelineItem } from "../../contract/admin/admin-user.ts";
 import type { Executor } from "../../db/engine/sql.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 
-/** A thing on the timeline, and what tells it apart from others of its kind and instant. */
+/** An item of the timeline, and the key that distinguishes it from others of its kind and instant. */
 export type Entry = { item: TimelineItem; key: readonly string[] };
 
-/** Only what lies before this, in the order of the instant and then of the key; without a key: before the instant. */
+/** Only entries before this bound, by instant and then key; without a key, entries before the instant. */
 export type Bound = { atMs: number; key: readonly string[] | undefined };
 
-/** What a source is asked for. It answers in the order of instant and key, the greatest first. */
+/** The request to a source, which answers by descending instant and key. */
 export type Page = { bound: Bound; limit: number; timeZone: string; event: string | undefined };
 
 export type Source = (executor: Executor, user: UserAccount, page: Page) => Promise<Entry[]>;
 
-/** Of things that are few and all in memory, those before the bound. Their keys are plain ASCII, whose order is the same everywhere. */
+/**
+ * The entries before the bound, for kinds that are few and held in memory. Keys are ASCII, which sorts the same
+ * everywhere.
+ */
 export function pageOf(entries: readonly Entry[], page: { bound: Bound; limit: number }): Entry[] {
   return entries
     .filter((entry) => isBefore(entry, page.bound))

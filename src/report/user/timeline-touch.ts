@@ -14,8 +14,8 @@ import { pageOf } from "./timeline-source.ts";
 type JudgedTouch = { touch: Touch; outcome: Outcome | ""; flags: readonly Flag[] };
 
 /**
- * Every touch that a decision on the user knew, and those that the same device or open id made since: they count for
- * nothing unless the user returns, but they are what the user did.
+ * Every touch that a decision on the user considered, and later ones of the same device or open id: they do not count
+ * unless the user returns, but they belong to what the user did.
  */
 export async function readTouches(executor: Executor, user: UserAccount, page: Page): Promise<Entry[]> {
   const touches = new Map<string, JudgedTouch>();

@@ -11,12 +11,12 @@ import type { Bound, Entry, Source } from "./timeline-source.ts";
 import { readTouches } from "./timeline-touch.ts";
 
 /**
- * Everything that a user did or that was done about the user, the newest first. Each kind of thing is read from its own
- * table by the client's key, no more of it than a page holds, and the pages are merged:
+ * Everything that a user did or that was done about the user, newest first. Each kind is read from its own table by the
+ * client's key, at most one page of it, and the pages are merged:
  *
  *   postback  order  event  return  registration  touch
  *       └───────┴──────┴───┬───┴─────────┴──────────┘
- *             the newest `limit` of all, and the place where they end
+ *             the newest `limit` entries, and the place where they end
  */
 export async function readTimeline(
   executor: Executor,
@@ -31,7 +31,7 @@ export async function readTimeline(
     const page = { bound: boundOf(kind, before), limit: limit + 1, timeZone: app.timeZone, event };
     found.push(...(await SOURCES[kind](executor, user, page)));
   }
-  // Stable: things of one kind and one instant stay in the order of their source, which its keys go by.
+  // The sort is stable: entries of one kind and instant stay in the order of their source, by key.
   found.sort((left, right) => right.item.at_ms - left.item.at_ms || rankOf(left.item.kind) - rankOf(right.item.kind));
   const shown = found.slice(0, limit);
   const last = shown.at(-1);
@@ -56,7 +56,7 @@ const rankOf = (kind: TimelineKind): number => TIMELINE_KINDS.indexOf(kind);
 /** Where a page ended. */
 type Place = { atMs: number; kind: TimelineKind; key: readonly string[] };
 
-/** Of an instant, kinds that stand above the place were shown already, and those below it are still to come. */
+/** At the instant where the page ended, kinds before the place's kind were shown already, and later kinds were not. */
 function boundOf(kind: TimelineKind, before: Place | undefined): Bound {
   if (!before) return { atMs: Number.MAX_SAFE_INTEGER, key: undefined };
   if (kind === before.kind) return { atMs: before.atMs, key: before.key };
@@ -95,7 +95,7 @@ function kindsOf(text: string | undefined): readonly TimelineKind[] {
   const asked = (text ?? "").split(",").filter((kind) => kind !== "");
   const unknown = asked.find((kind) => !(TIMELINE_KINDS as readonly string[]).includes(kind));
   if (unknown !== undefined) {
-    throw bad(`kinds: ${JSON.stringify(unknown.slice(0, 60))} is none of ${TIMELINE_KINDS.join(", ")}.`);
+    throw bad(`kinds: ${JSON.stringify(unknown.slice(0, 60))} is not one of ${TIMELINE_KINDS.join(", ")}.`);
   }
   return asked.length === 0 ? TIMELINE_KINDS : TIMELINE_KINDS.filter((kind) => asked.includes(kind));
 }
@@ -112,7 +112,7 @@ function placeText({ atMs, kind, key }: Place): string {
   return Buffer.from(JSON.stringify([atMs, kind, ...key])).toString("base64url");
 }
 
-/** How many parts the key of each kind has. */
+/** The number of parts of each kind's key. */
 const KEY_PARTS: Readonly<Record<TimelineKind, number>> = {
   postback: 2,
   order: 1,
@@ -131,7 +131,7 @@ function placeOf(text: string): Place {
     key.length === KEY_PARTS[kind as TimelineKind] &&
     key.every((part) => typeof part === "string" && !part.includes("\0") && part.isWellFormed()) &&
     (kind !== "event" || HEX.test(key[0] as string));
-  if (!isPlace) throw bad("before is not `next` of another page.");
+  if (!isPlace) throw bad("before must be the `next` of another page.");
   return { atMs: atMs as number, kind: kind as TimelineKind, key: key as string[] };
 }
 

@@ -9,10 +9,10 @@ import { calendarOf } from "../../domain/calendar.ts";
 import { deviceOf } from "../../domain/user/device.ts";
 import { LIMITS } from "../../limits.ts";
 
-/** A client, and which of its ids was asked for. */
+/** A client, and the kind of id by which it was found. */
 type Found = { clientId: string; by: string };
 
-/** Whoever has an id: each kind is looked up in an index of its own, so it does not matter how many users there are. */
+/** The users who have an id. Each kind of id has its own index, so the number of users does not matter. */
 export async function searchUsers(
   executor: Executor,
   app: Pick<AppRules, "appId" | "timeZone">,
@@ -50,7 +50,7 @@ export async function searchUsers(
 
 type Wanted = { appId: number; id: string };
 
-/** The very id comes first: it is the least of all that begin with it. */
+/** Clients whose id begins with the text. An exact match comes first, because it sorts before all longer ids. */
 async function byClientId(executor: Executor, { appId, id }: Wanted): Promise<Found[]> {
   const rows = await query<{ clientId: string }>(
     executor,
@@ -83,7 +83,7 @@ async function byKeys(executor: Executor, { appId }: Wanted, keys: readonly Key[
 
 const DEVICE_IDS = ["imei", "oaid", "idfa", "idfv", "android_id", "mac", "caid1_md5", "caid2_md5"];
 
-/** Every key that a user with this id would have, whatever id it is. */
+/** Every key that a user with this id could have, whatever kind of id it is. */
 function keysOf(id: string, platforms: readonly string[]): Key[] {
   return [
     ...openIdKeys(id),

@@ -10,7 +10,7 @@ import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
 import { userListRecord } from "../list/user-record.ts";
 
-/** All that is known of one user, but for what happened over time. Undefined: there is no such user. */
+/** Everything known about one user except the timeline. Undefined when there is no such user. */
 export async function viewUser(
   executor: Executor,
   app: Pick<AppRules, "appId" | "timeZone" | "currency">,
@@ -58,7 +58,7 @@ function sourceFields(user: UserAccount, app: Pick<AppRules, "timeZone">): Omit<
   };
 }
 
-/** As people call the campaign, the account, the plan and the ad; the empty text where nobody has told. */
+/** Display names of the campaign, account, plan and ad; empty where none is known. */
 async function namesOf(executor: Executor, user: UserAccount): Promise<Pick<UserView["source"], Names>> {
   const { adPlatform } = user;
   const nameIn = (names: readonly { adPlatform: string; name: string }[]) =>
@@ -71,7 +71,7 @@ async function namesOf(executor: Executor, user: UserAccount): Promise<Pick<User
   };
 }
 
-/** From the counters of the days, which also know the events of days that were dropped. */
+/** Counts from the daily counters, which include the events of dropped days. */
 async function countActivity(
   executor: Executor,
   { appId, clientId }: UserKey,

@@ -64,7 +64,7 @@ describe.each(["order", "user"] as const)("the %s list of the console", (list) =
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
     ["no filters", { user_filtering: undefined }, /user_filtering/],
     ["a filter of another type", { user_filtering: { version_list: ["1"] } }, /version_list/],
-    ["a field that cannot be sorted by", { order_by_list: [{ field: "Name", sort: 0 }] }, /"Name" cannot be sorted by/],
+    ["a field that cannot be sorted by", { order_by_list: [{ field: "Name", sort: 0 }] }, /"Name" is not sortable/],
     ["a page that is too long", { page_size: 501 }, /page_size/],
     ["a page that is too far back", { page: 20_001, page_size: 500 }, /page/],
     ["an operator that does not exist", { property_condition: [{ field: "user$a", operator: "like" }] }, /operator/],

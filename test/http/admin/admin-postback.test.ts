@@ -247,7 +247,7 @@ describe("postbacks", () => {
   test.each<[Row, RegExp]>([
     [{}, /^Name either client_id, or status/],
     [{ status: 1 }, /^Only postbacks given up/],
-    [{ client_id: "nobody" }, /^There is no such postback/],
+    [{ client_id: "nobody" }, /^There is no matching postback/],
     [{ client_id: "u", reason: "share" }, /^reason goes with status/],
     [{ status: 2, from: "2026-02-30", to: "2026-03-01" }, /^from and to must be days/],
   ])("resend refuses %j with 1004", async (change, msg) => {
@@ -313,11 +313,11 @@ describe("accounts and callbacks", () => {
 
   test.each<[Row, RegExp]>([
     [{ ad_platform: "tiktok" }, /^There are no accounts at "tiktok"/],
-    [{ settings: { colour: "red" } }, /^An account at huawei has no "colour"/],
+    [{ settings: { colour: "red" } }, /^An account at huawei has no field "colour"/],
     [{ settings: { secret_key: "k" } }, /^secret_key is a secret/],
-    [{ secrets: { url: "https://example.com" } }, /^url is no secret/],
+    [{ secrets: { url: "https://example.com" } }, /^url is not a secret/],
     [{ settings: { url: 5 } }, /settings/],
-    [{ costs: "on" }, /^huawei cannot be asked/],
+    [{ costs: "on" }, /^Costs cannot be pulled from huawei/],
     [{ rate: 10_001 }, /^rate must be/],
   ])("an account refuses %j with 1004", async (change, msg) => {
     const { appId: app_id } = await server.createApp();

@@ -56,7 +56,7 @@ describe("files", () => {
     const app = await server.createApp();
     const csv = `date,cost,channel\n${DAY},1,a\n${DAY},x,b\n${DAY},-1,c\n`;
     const answer = await admin.post("cost/import", { app_id: app.appId, csv });
-    expect(answer).toMatchObject(refused(/^Nothing was taken in; line 3: cost.*; line 4: cost/));
+    expect(answer).toMatchObject(refused(/^Nothing was imported; line 3: cost.*; line 4: cost/));
     expect(await costOf(app)).toBe(0);
   });
 

@@ -312,7 +312,7 @@ describe("a report as a public call", () => {
 
   test("is signed by nobody for an analyst, nor by who could not make it", async () => {
     const { developerId } = developer;
-    expect(await ask(analyst, { developer_id: developerId })).toMatchObject(refused(/Only an admin/, 2004));
+    expect(await ask(analyst, { developer_id: developerId })).toMatchObject(refused(/Only admins/, 2004));
     expect(await ask(admin, { developer_id: 2_000_000_000 })).toMatchObject(refused(/developer_id/));
     const disabled = await reports.developer({ state: "disabled", reason: "left" });
     expect(await ask(admin, { developer_id: disabled.developerId })).toMatchObject(refused(/disabled: left/, 2004));

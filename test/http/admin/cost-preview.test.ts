@@ -65,8 +65,8 @@ describe("a file of costs that is only looked at", () => {
     expect(seen.problem_count).toBe(4);
     expect(seen.problems).toEqual([
       { line: 3, problem: "date must look like 2026-11-15" },
-      { line: 4, problem: "it does not have 6 cells, as the header has" },
-      { line: 5, problem: "it is about the same as line 2" },
+      { line: 4, problem: "it does not have 6 cells like the header" },
+      { line: 5, problem: "it has the same key as line 2" },
       { line: 6, problem: expect.stringMatching(/whole number/) },
     ]);
     expect(await stored(app)).toEqual([]);

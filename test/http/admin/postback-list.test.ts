@@ -139,7 +139,7 @@ describe("postbacks that are named one by one", () => {
     [[ONE], { status: 2 }, /^Name either client_id/],
     [[{ ...ONE, event_type: "$event" }], {}, /^event_type must be one of/],
     [[{ ...ONE, client_id: "" }], {}, /client_id/],
-    [[{ ...ONE, subject: "another" }], {}, /^There is no such postback/],
+    [[{ ...ONE, subject: "another" }], {}, /^There is no matching postback/],
     [Array.from({ length: 501 }, () => ONE), {}, /postbacks/],
   ])("are refused: %#", async (postbacks, more, msg) => {
     expect(await resend(postbacks, more)).toMatchObject({ code: 1004, msg: expect.stringMatching(msg), data: {} });

@@ -62,8 +62,8 @@ describe("a view of one's own", () => {
   test("has a name that the owner has not given before", async () => {
     const [one, two] = [await save(ann, { name: "same" }), await save(ann, { name: "other" })];
     const again = { app_id: app.appId, name: "same", parameters: {} };
-    expect(await ann.post("report/views/save", again)).toMatchObject(refused(/of that name already/));
-    expect(await call(ann, "rename", two, { name: "same" })).toMatchObject(refused(/of that name already/));
+    expect(await ann.post("report/views/save", again)).toMatchObject(refused(/name already exists/));
+    expect(await call(ann, "rename", two, { name: "same" })).toMatchObject(refused(/name already exists/));
     expect(await call(ann, "rename", one, { name: "same" })).toMatchObject({ code: 0 });
     expect((await save(bob, { name: "same" })).name).toBe("same");
   });
@@ -82,12 +82,12 @@ describe("a shared view", () => {
   test("is shared by an admin alone, and then seen by all but changed by admins alone", async () => {
     const view = await save(admin);
     const own = await save(ann);
-    expect(await call(ann, "share", own, { is_shared: true })).toMatchObject(refused(/analyst/, 2004));
+    expect(await call(ann, "share", own, { is_shared: true })).toMatchObject(refused(/Analysts/, 2004));
     const shared = dataOf(await call(admin, "share", view, { is_shared: true }), savedViewAnswer);
     expect(shared).toMatchObject({ is_shared: true, may_change: true });
     expect(await seen(bob)).toContainEqual({ ...shared, may_change: false });
-    expect(await call(bob, "rename", view, { name: "x" })).toMatchObject(refused(/Only an admin/, 2004));
-    expect(await call(bob, "remove", view)).toMatchObject(refused(/Only an admin/, 2004));
+    expect(await call(bob, "rename", view, { name: "x" })).toMatchObject(refused(/Only admins/, 2004));
+    expect(await call(bob, "remove", view)).toMatchObject(refused(/Only admins/, 2004));
     dataOf(await call(admin, "share", view, { is_shared: false }), savedViewAnswer);
     expect(await idsOf(bob)).not.toContain(view.view_id);
   });
@@ -124,7 +124,7 @@ test("nobody has more views of an app than there may be", async () => {
     [full.appId, ann.name, LIMITS.reportViews],
   );
   const more = { app_id: full.appId, name: "one more", parameters: {} };
-  expect(await ann.post("report/views/save", more)).toMatchObject(refused(/more than 200 views/));
+  expect(await ann.post("report/views/save", more)).toMatchObject(refused(/at most 200 views/));
   expect(await bob.post("report/views/save", more)).toMatchObject({ code: 0 });
 });
 

@@ -142,7 +142,7 @@ describe("a page of another site", () => {
   ];
 
   test.each(foreign)("cannot sign in, set a password or sign out: %j", async (headers) => {
-    const other = { code: 2002, msg: "The request comes from a page of another site." };
+    const other = { code: 2002, msg: "The request was sent by a page of another site." };
     expect(await signIn("ann", { ...at(1), ...headers })).toMatchObject(other);
     expect(await call("setup", { token: "t", password: PASSWORD }, { ...at(1), ...headers })).toMatchObject(other);
     const cookie = await session();

@@ -18,12 +18,12 @@ import { LIMITS } from "../../../limits.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { OperationContext } from "./operation-context.ts";
 
-/** As JSON; of a file that is sent as itself, `csv` is empty and the bytes are the request's. */
+/** The JSON body. When the CSV file itself is the body, `csv` is empty and the bytes are in `request.csv`. */
 type FileBody = Static<typeof csvBody>;
 
-const WAYS = `As JSON, or the file itself as \`text/csv\` of at most ${LIMITS.fileBytes} bytes with \`app_id\` in the query.`;
+const WAYS = `Send JSON, or the file itself as \`text/csv\` (at most ${LIMITS.fileBytes} bytes) with \`app_id\` in the query.`;
 
-/** A kind of file: how it is taken in, and how it is only looked at. */
+/** A kind of file: how it is imported, and how it is previewed. */
 type FileKind<Preview extends TSchema> = {
   path: string;
   about: string;
@@ -72,8 +72,8 @@ function fileRoutes<Preview extends TSchema>(
 ): void {
   adminRoute(routes, {
     path: `${path}/import`,
-    summary: `Take in ${about} from CSV, whole or not at all`,
-    description: `What is known of the same is replaced. ${WAYS}`,
+    summary: `Import ${about} from CSV, the whole file or nothing`,
+    description: `Replaces stored rows of the same key. ${WAYS}`,
     access: "change",
     query: csvQuery,
     body: csvBody,
@@ -89,8 +89,8 @@ function fileRoutes<Preview extends TSchema>(
 
   adminRoute(routes, {
     path: `${path}/import/preview`,
-    summary: `What a CSV file of ${about} would do, without doing it`,
-    description: `The whole file is read by the same rules; each line that is wrong is named. ${WAYS}`,
+    summary: `Preview the import of a CSV file of ${about}`,
+    description: `Reads the whole file by the same rules, names each wrong line, and stores nothing. ${WAYS}`,
     access: "read",
     query: csvQuery,
     body: csvBody,
@@ -98,7 +98,7 @@ function fileRoutes<Preview extends TSchema>(
     answer: previewAnswer,
     run: async ({ body, request }) => {
       if (running.previews >= LIMITS.previewsAtOnce) {
-        throw new ApiError("overloaded", "Other files are being looked at; try again.", { retryAfterS: 5 });
+        throw new ApiError("overloaded", "Too many previews are running; try again.", { retryAfterS: 5 });
       }
       running.previews += 1;
       try {
@@ -112,7 +112,7 @@ function fileRoutes<Preview extends TSchema>(
 
 const PIECE_BYTES = 64 * 1024;
 
-/** In pieces, each in a turn of the event loop of its own: what is read in one go keeps everybody else waiting. */
+/** The file in pieces, each read in its own turn of the event loop: one long read would keep other requests waiting. */
 function fileOf(request: FastifyRequest, { csv }: FileBody): Readable {
   const bytes = csv === "" ? (request.csv ?? Buffer.alloc(0)) : Buffer.from(csv);
   return Readable.from(piecesOf(bytes));

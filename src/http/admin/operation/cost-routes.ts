@@ -30,7 +30,7 @@ import type { OperationContext } from "./operation-context.ts";
 
 type CostListQuery = Static<typeof costListQuery>;
 
-/** What ads cost: from the platforms themselves, from files, and as it is stored. */
+/** Costs of ads: pulled from the platforms, imported from files, and listed as stored. */
 export function adminCostRoutes(routes: FastifyInstance, context: OperationContext): void {
   pullRoutes(routes, context);
   statusRoute(routes, context);
@@ -46,7 +46,7 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
     path: "cost/pull",
     summary: "Pull costs from the platforms now",
     description:
-      "Answers when all is pulled, or at once with `background`. `error` of an account says what went wrong with it.",
+      "Answers when everything is pulled, or at once with `background`. An account's `error` says what went wrong with it.",
     access: "change",
     body: costPullBody,
     answer: costPullAnswer,
@@ -57,7 +57,8 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
       const asked = { adPlatform: platformOf(body.ad_platform ?? ""), advertiserId: body.advertiser_id ?? "" };
       const known = await loadCostAccounts(pool, { fromDay: firstScheduledDay(clock()), of: { appId } });
       const accounts = accountsOf(known, asked);
-      if (accounts.length === 0) throw new ApiError("badParameter", "The app has no such account with costs on.");
+      if (accounts.length === 0)
+        throw new ApiError("badParameter", "The app has no matching account with cost pulls switched on.");
       const { pull, ended } = desk.start(appId, accounts, plan);
       if (body.background) {
         ended.catch((error: unknown) => log.warn({ app: appId, reason: String(error) }, "A pull of costs failed."));
@@ -67,7 +68,7 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
         return askedPullRecord(await ended, timeZone);
       } catch (error) {
         if (!context.isStopping()) throw error;
-        // A connection that is kept would keep the server.
+        // An open connection would keep the server from stopping.
         reply.header("connection", "close");
         throw new ApiError("overloaded", "The server is stopping.", { retryAfterS: 5 });
       }
@@ -82,8 +83,8 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
 
   adminRoute(routes, {
     path: "cost/pull",
-    summary: "How far the last pull is that somebody has asked for",
-    description: "Of the process that is asked.",
+    summary: "Progress of the last requested pull",
+    description: "Covers only pulls of the process that answers.",
     access: "read",
     query: appIdQuery,
     answer: lastPullAnswer,
@@ -92,14 +93,14 @@ function pullRoutes(routes: FastifyInstance, context: OperationContext): void {
 
   adminRoute(routes, {
     path: "cost/pull/stop",
-    summary: "Stop a pull that somebody has asked for",
-    description: "What is stored by then stays: a day is always whole.",
+    summary: "Stop a requested pull",
+    description: "Days that are already stored stay: a day is always stored whole.",
     access: "change",
     body: pullStopBody,
     answer: lastPullAnswer,
     run: async ({ body }) => {
       const { appId } = await apps.findById(body.app_id);
-      if (!desk.stop(appId)) throw new ApiError("badParameter", "No costs are being pulled.");
+      if (!desk.stop(appId)) throw new ApiError("badParameter", "No costs of this app are being pulled.");
       return lastPull(appId);
     },
   });
@@ -111,7 +112,7 @@ function statusRoute(
 ): void {
   adminRoute(routes, {
     path: "cost/status",
-    summary: "How far the costs of each account are pulled",
+    summary: "How far the costs of each account have been pulled",
     access: "read",
     query: costStatusQuery,
     answer: costStatusAnswer,
@@ -167,7 +168,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
 
   adminRoute(routes, {
     path: "cost",
-    summary: "Costs that are stored, by day and account",
+    summary: "Stored costs, by day and account",
     access: "read",
     query: costListQuery,
     answer: costDaysAnswer,
@@ -179,7 +180,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
 
   adminRoute(routes, {
     path: "cost/rows",
-    summary: "Costs that are stored, row by row",
+    summary: "Stored costs, row by row",
     access: "read",
     query: costListQuery,
     answer: costRowsAnswer,
@@ -192,7 +193,7 @@ function listRoutes(routes: FastifyInstance, context: OperationContext): void {
 
 const UNNAMED = "-";
 
-/** Undefined: whatever it is. */
+/** The value to filter by, or undefined for any value. */
 function namedIn(text: string | undefined, read: (text: string) => string): string | undefined {
   return text === undefined ? undefined : read(text === UNNAMED ? "" : text);
 }

@@ -15,9 +15,9 @@ import type { OperationContext } from "./operation-context.ts";
 export function doctorRoutes(routes: FastifyInstance, context: OperationContext): void {
   adminRoute(routes, {
     path: "doctor",
-    summary: "What is wrong with how an app sends its data",
+    summary: "Mistakes in how an app sends its data",
     description:
-      "From the last calls that this process remembers (all of debug mode, a sample of the rest) and from the tables.",
+      "Found in the last calls that this process remembers (all of debug mode, a sample of the rest) and in the tables.",
     access: "read",
     query: doctorQuery,
     answer: doctorEnvelope,
@@ -44,7 +44,7 @@ async function examine(context: OperationContext, app: ServedApp, wantedSinceMs:
   };
 }
 
-/** Without the database the calls alone have to do. */
+/** Facts from the tables. While the database is away, only the calls are examined. */
 async function knownFacts(context: OperationContext, app: ServedApp, span: { nowMs: number; sinceMs: number }) {
   try {
     const [stored, payments, campaigns] = await Promise.all([

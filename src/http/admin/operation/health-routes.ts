@@ -18,13 +18,13 @@ import { adminRoute } from "../admin-route.ts";
 import { healthOf } from "./health.ts";
 import type { OperationContext } from "./operation-context.ts";
 
-/** For whoever runs the server: how it is, what became of everything received, and what was set aside. */
+/** For operators: the server's health, what became of everything received, and what was set aside. */
 export function healthRoutes(routes: FastifyInstance, context: OperationContext): void {
   adminRoute(routes, {
     path: "health",
-    summary: "How the server is",
+    summary: "Health of the server",
     description:
-      "Journal, tables, disk, database, reports, postbacks and cost pulls. `database` is null while that is away.",
+      "Journal, tables, disk, database, reports, postbacks and cost pulls. `database` is null while the database is away.",
     access: "read",
     answer: healthEnvelope,
     run: async () => healthOf(context),
@@ -33,8 +33,7 @@ export function healthRoutes(routes: FastifyInstance, context: OperationContext)
   adminRoute(routes, {
     path: "ledger",
     summary: "What was received, and what became of it",
-    description:
-      "By minutes, hours or days of the app's local clock. received = stored + duplicate + rejected, in every one of them.",
+    description: "By minute, hour or day of the app's local clock. In each, received = stored + duplicate + rejected.",
     access: "read",
     query: ledgerQuery,
     answer: ledgerEnvelope,
@@ -53,7 +52,7 @@ export function healthRoutes(routes: FastifyInstance, context: OperationContext)
 function setAsideRoutes(routes: FastifyInstance, { pool, apps }: Pick<OperationContext, "pool" | "apps">): void {
   adminRoute(routes, {
     path: "set-aside",
-    summary: "Journal entries that could not be understood, the newest first",
+    summary: "Journal entries that could not be understood, newest first",
     access: "read",
     query: setAsideQuery,
     answer: setAsideEnvelope,
@@ -72,8 +71,8 @@ function setAsideRoutes(routes: FastifyInstance, { pool, apps }: Pick<OperationC
 
   adminRoute(routes, {
     path: "set-aside/replay",
-    summary: "Take in again what was set aside",
-    description: "Answers at once; what still cannot be understood is set aside again, with its reason.",
+    summary: "Replay entries that were set aside",
+    description: "Answers at once. Entries that still cannot be understood are set aside again, with the reason.",
     access: "change",
     body: replayBody,
     answer: replayEnvelope,
@@ -98,7 +97,7 @@ async function shownEntry(row: ListedSetAside): Promise<SetAsideAnswer["entries"
 
 type Readable = { body: string; isWhole: boolean };
 
-/** Only the beginning of the bytes is at hand, and nobody knows whether they are what they should be. */
+/** The readable part of an entry. Only the beginning of its bytes is loaded, and they may be damaged. */
 async function contentOf(payload: Buffer): Promise<{ kind: string; client_id: string } & Readable> {
   try {
     const entry = decodeEntry(payload);

@@ -21,7 +21,7 @@ import type { Vault } from "../../../vault.ts";
 import { VERSION } from "../../../version.ts";
 import type { Live } from "../../live/live.ts";
 
-/** What the server knows of itself, and what it takes to ask the tables for the rest. */
+/** What the process knows about itself, and what it needs to ask the tables for the rest. */
 export type HealthContext = OwnContext & StoredContext;
 
 type OwnContext = {
@@ -33,15 +33,15 @@ type OwnContext = {
   live: Live;
   durable: () => number;
   applyLagMs: () => number;
-  /** Why what is taken in does not reach the tables; undefined where it does. */
+  /** Why journaled entries do not reach the tables, or undefined when they do. */
   applyObstacle: () => string | undefined;
   vitals: Vitals;
 };
 
-/** What a process alone knows of itself. */
+/** Facts that only the process itself knows. */
 export type Vitals = {
   startedAtMs: number;
-  /** Entries of the journal that are not applied yet; undefined: some are of an earlier process. */
+  /** Journal entries not applied yet, or undefined while some of them were written by an earlier process. */
   waitingEntries: () => number | undefined;
 };
 
@@ -55,7 +55,7 @@ type StoredContext = {
 
 type Stored = Pick<HealthAnswer, "database" | "lanes" | "accounts" | "cost_pulls" | "orders_without_rate">;
 
-/** How the whole server is. Without the database it says what it knows by itself. */
+/** The health of the whole server. While the database is away, only what the process itself knows. */
 export async function healthOf(context: HealthContext): Promise<HealthAnswer> {
   const stored = await storedFacts(context).catch((error: unknown) => {
     if (isDatabaseAway(error)) return UNKNOWN;

@@ -6,15 +6,15 @@ import { adminStreamRoute } from "../admin-route.ts";
 import { isStillSignedIn } from "../authentication.ts";
 import type { OperationContext } from "./operation-context.ts";
 
-/** All that SDKs and ad platforms send, for somebody signed in to the console. */
+/** Everything that SDKs and ad platforms send, for people signed in to the console. */
 export function consoleLiveRoutes(routes: FastifyInstance, context: OperationContext): void {
   adminStreamRoute(routes, {
     path: "live/stream",
     summary: "Live stream of an app's calls",
     description:
       "Server-sent events: events, registrations, touches and every other collection call that this process answers, " +
-      `with why it was refused. All of debug mode; of the rest at most ${LIMITS.liveCallsPerS} a second: how many were ` +
-      "left out comes as `event: missed`. Ends with the session.",
+      `with the reason of each refusal. All calls of debug mode, and at most ${LIMITS.liveCallsPerS} others a second; ` +
+      "`event: missed` counts those left out. Ends with the session.",
     access: "read",
     query: liveQuery,
     send: async ({ query, request, reply }) => {

@@ -3,10 +3,10 @@ import type { CostPuller } from "../../../cost/puller.ts";
 import type { Log } from "../../../log.ts";
 import type { HealthContext } from "./health.ts";
 
-/** What running the server takes: health, ledger, doctor, postbacks and costs. */
+/** What the routes for operators work with: health, ledger, doctor, postbacks and costs. */
 export type OperationContext = HealthContext & {
   log: Log;
-  /** Read-only connections, with a timeout. */
+  /** Read-only connections with a statement timeout. */
   reportPool: () => pg.Pool;
   costs: CostPuller;
   isStopping: () => boolean;

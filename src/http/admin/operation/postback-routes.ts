@@ -22,13 +22,13 @@ import type { OperationContext } from "./operation-context.ts";
 
 const RESEND_TEXTS = ["event_type", "trace_id", "status", "reason", "ad_platform", "from", "to"] as const;
 
-/** What was told, what waits, and what is to be told once more. */
+/** Postbacks: the list, the outbox, and sending again. */
 export function postbackRoutes(routes: FastifyInstance, context: OperationContext): void {
   const { pool, vault, apps, clock } = context;
 
   adminRoute(routes, {
     path: "postbacks",
-    summary: "Postbacks of an app, the newest first",
+    summary: "Postbacks of an app, newest first",
     access: "read",
     query: postbackListQuery,
     answer: postbackListAnswer,
@@ -40,7 +40,7 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
 
   adminRoute(routes, {
     path: "postback/recent",
-    summary: "What became of the postbacks of the last day, and why",
+    summary: "Outcomes of the last day's postbacks, with reasons",
     access: "read",
     query: recentPostbacksQuery,
     answer: recentPostbacksAnswer,
@@ -52,8 +52,8 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
 
   adminRoute(routes, {
     path: "postback/status",
-    summary: "What waits to be sent, and what accounts complain of",
-    description: "Of one app, or without `app_id` of all.",
+    summary: "The outbox, and the last error of each account",
+    description: "For one app, or for all apps when `app_id` is absent.",
     access: "read",
     query: postbackStatusQuery,
     answer: postbackStateAnswer,
@@ -65,12 +65,12 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
 
   adminRoute(routes, {
     path: "postback/resend",
-    summary: "Send postbacks again that were given up or skipped",
+    summary: "Send given-up or skipped postbacks again",
     description:
-      "Those of a client, all that ended with a status, or just those named. What was accepted or still waits is refused " +
-      "and counted. `has_more`: call again for the rest.",
+      "Those of a client, all that ended with a status, or only those named. Postbacks that were accepted or still wait " +
+      "are refused and counted. When `has_more` is true, call again for the rest.",
     access: "change",
-    // The client ids of a list would outlive the users in the audit log.
+    // Client ids kept in the audit log would outlive the erasure of their users.
     audit: { hides: ["postbacks"] },
     body: resendBody,
     reading: { bytesMax: LIMITS.reportBodyBytes, numbersAreIds: true },
@@ -96,7 +96,7 @@ function resendWishOf(body: Static<typeof resendBody>): ResendWish {
   return readResend(given, postbacks);
 }
 
-/** By the name that reports use. */
+/** Replaces the platform's name by the one that reports use. */
 function withPlatform(texts: GivenTexts): GivenTexts {
   if (texts.ad_platform === undefined) return texts;
   const platform = platformOfLink(texts.ad_platform);

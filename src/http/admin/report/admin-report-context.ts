@@ -5,16 +5,16 @@ import type { Live } from "../../live/live.ts";
 import type { ReportContext } from "../../report/report-context.ts";
 import type { AuditContext } from "../audit.ts";
 
-/** What reports and users work with, for somebody who is signed in. */
+/** What the console's routes for reports and users work with. */
 export type AdminReportContext = ReportContext & AuditContext & EraseContext;
 
-/** What erasing a user works with: everything that remembers one. */
+/** What erasing a user works with: everything that remembers users. */
 export type EraseContext = Pick<ReportContext, "pool" | "clock"> & {
   known: KnownClients;
   intake: Intake;
   live: Live;
   progress: Progress;
-  /** Whether the tables are filled by this process, so that waiting for them makes sense. */
+  /** Whether this process fills the tables, so that waiting for them makes sense. */
   applies: boolean;
   durable: () => number;
 };

@@ -18,14 +18,14 @@ import type { AdminReportContext } from "./admin-report-context.ts";
 
 const ROWS = "touchpoint-rows";
 
-/** A number of a report opened, and data as a stream. */
+/** The facts behind a number of a report, and data exports. */
 export function adminReportRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const running = { exports: 0 };
 
   adminRoute(routes, {
     path: "report/explain",
     summary: "The users, orders and costs behind a number of the ad report",
-    description: "What is listed adds up to the sums that the number is made of.",
+    description: "The listed rows add up to the sums that the number is computed from.",
     access: "read",
     body: cellBody,
     answer: explainedAnswer,
@@ -38,9 +38,9 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
   adminStreamRoute(routes, {
     path: "export",
     summary: "Events, orders or users as a stream of NDJSON or CSV",
-    description: `One consistent picture. The trailer \`${ROWS}\` holds the number of rows.`,
+    description: `One consistent snapshot. The trailer \`${ROWS}\` holds the number of rows.`,
     access: "read",
-    // Filters name clients, who would outlive their erasure in the audit log.
+    // Filters name clients; kept in the audit log, they would outlive the clients' erasure.
     audit: { isNoted: true, hides: ["user_filtering", "event_filtering", "property_condition"] },
     body: exportBody,
     send: async ({ body, reply }) => {
@@ -55,7 +55,7 @@ export function adminReportRoutes(routes: FastifyInstance, context: AdminReportC
 
 type ExportBody = Static<typeof exportBody>;
 
-/** A reader that takes nothing for so long is given up. */
+/** A reader that takes nothing for this long is cut off. */
 const STALL_MS_MAX = 60_000;
 
 async function sendExport(
@@ -91,7 +91,7 @@ function exportOf(body: ExportBody, app: App): ExportOf {
   const { kind, user_filtering = {}, event_filtering = {}, property_condition = [] } = body;
   if (kind !== "events") {
     const what: ExportOf = { kind, filter: { user_filtering, event_filtering, property_condition } };
-    // Whatever is wrong with the filter is told before the answer begins.
+    // A wrong filter is refused before the answer begins.
     if (what.kind === "orders") orderListCondition(what.filter, app);
     else if (what.kind === "users") userListCondition(what.filter, app);
     return what;

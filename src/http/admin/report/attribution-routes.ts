@@ -10,7 +10,7 @@ import { adminRoute } from "../admin-route.ts";
 import { daysOf } from "../day-range.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
-/** Where users came from, and what speaks against it. */
+/** Why users were attributed as they were, and what looks like fraud. */
 export function attributionRoutes(
   routes: FastifyInstance,
   { pool, apps }: Pick<AdminReportContext, "pool" | "apps">,
@@ -24,14 +24,14 @@ export function attributionRoutes(
     run: async ({ query }) => {
       const app = await apps.findById(Number(query.app_id));
       const explanation = await explainUser(pool, app, readClientId(query.client_id));
-      if (!explanation) throw new ApiError("notRegistered", "There is no user of this client_id.");
+      if (!explanation) throw new ApiError("notRegistered", "There is no user with this client_id.");
       return explanation;
     },
   });
 
   adminRoute(routes, {
     path: "attribution/fraud",
-    summary: "What looks like fraud",
+    summary: "Signs of fraud",
     access: "read",
     query: fraudQuery,
     answer: fraudAnswer,

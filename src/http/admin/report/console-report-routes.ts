@@ -28,7 +28,7 @@ import { noteChange } from "../audit.ts";
 import { baseUrlOf } from "../base-url.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
-/** The ad report for somebody who is signed in: the same numbers as for a developer application, without sign and rate. */
+/** The ad report for the console: the same numbers as the public one, without signature and rate limit. */
 export function consoleReportRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   reportRoute(routes, context);
   batchRoute(routes, context);
@@ -53,7 +53,7 @@ function reportRoute(routes: FastifyInstance, context: AdminReportContext): void
   adminRoute(routes, {
     path: "report/ad",
     summary: "Ad report for the console",
-    description: "As the public ad report, without its sign and its rate; sorted, and in pages.",
+    description: "The public ad report without its signature and rate limit; sorted, and in pages.",
     access: "read",
     body: consoleReportBody,
     answer: consoleReportAnswer,
@@ -82,8 +82,8 @@ async function campaignNames(
 function batchRoute(routes: FastifyInstance, context: AdminReportContext): void {
   adminRoute(routes, {
     path: "report/ad/batch",
-    summary: "Several ad reports of one moment",
-    description: "For a page that shows more than one: all of them see the same data.",
+    summary: "Several ad reports from one snapshot",
+    description: "For pages that show more than one report: all of them see the same data.",
     access: "read",
     body: reportBatchBody,
     answer: reportBatchAnswer,
@@ -102,7 +102,7 @@ function batchRoute(routes: FastifyInstance, context: AdminReportContext): void 
   });
 }
 
-/** Without the tips and labels: the console has them from the catalogue, in both languages. */
+/** The report without tips and labels: the console takes those from the catalogue, in both languages. */
 function numbersOf({ columns, items, total }: AdReport): Pick<AdReport, "columns" | "items" | "total"> {
   return { columns, items, total };
 }
@@ -111,7 +111,7 @@ function csvRoute(routes: FastifyInstance, context: AdminReportContext): void {
   adminStreamRoute(routes, {
     path: "report/ad/csv",
     summary: "Ad report as a CSV file",
-    description: "All rows in the order asked for, with their total at the end. UTF-8, with a byte order mark.",
+    description: "All rows in the requested order, with the total at the end. UTF-8 with a byte order mark.",
     access: "read",
     audit: { isNoted: true },
     body: reportCsvBody,
@@ -131,7 +131,7 @@ function requestTextRoute(routes: FastifyInstance, context: AdminReportContext):
   adminRoute(routes, {
     path: "report/request-text",
     summary: "An ad report as a call of the public interface",
-    description: "To copy: signed with the key of a developer application, or with placeholders where the key goes.",
+    description: "Text to copy, signed with the key of a developer application, or with placeholders for the key.",
     access: "read",
     body: requestTextBody,
     answer: requestTextAnswer,
@@ -154,13 +154,13 @@ async function keyOf(
   appId: number,
 ): Promise<string> {
   if (request.actor.role !== "admin") {
-    throw new ApiError("notGranted", "Only an admin is shown what is made with the key of a developer application.");
+    throw new ApiError("notGranted", "Only admins can see a request signed with the key of a developer application.");
   }
   const developer = await loadDeveloperApp(context.pool, context.vault, developerId);
-  if (!developer) throw new ApiError("badParameter", "developer_id: there is no developer application of this id.");
+  if (!developer) throw new ApiError("badParameter", "developer_id: there is no developer application with this id.");
   requireApproved(developer);
   await requireGranted(context, developer, appId);
-  // The token in the text holds the key, readable by anybody.
+  // Noted, because the token in the text contains the key in readable form.
   request.auditId = await noteChange(context, request);
   return developer.appKey;
 }

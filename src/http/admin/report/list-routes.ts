@@ -10,7 +10,7 @@ import { readUserList, runUserList } from "../../../report/list/user-list.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
-/** The lists of orders and of users for whoever is signed in, and what they can be asked for. */
+/** The lists of orders and users for the console, and the fields they offer. */
 export function listRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { apps } = context;
 
@@ -42,8 +42,8 @@ export function listRoutes(routes: FastifyInstance, context: AdminReportContext)
 
   adminRoute(routes, {
     path: "report/fields",
-    summary: "What a list can be filtered, sorted and looked at by",
-    description: "Made from the tables that the lists themselves are made from, and from the app's own properties.",
+    summary: "Fields by which a list can be filtered and sorted, and its columns",
+    description: "Derived from the same definitions as the lists, and from the app's own properties.",
     access: "read",
     query: listFieldsQuery,
     answer: listFieldsAnswer,

@@ -26,7 +26,7 @@ import { adminRoute } from "../admin-route.ts";
 import { noteChange } from "../audit.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
-/** Views of the ad report: each person has his own; what is shared belongs to the admins. */
+/** Saved views of the ad report: people own their views; only admins change shared ones. */
 export function reportViewRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, apps } = context;
   saveRoute(routes, context);
@@ -35,7 +35,7 @@ export function reportViewRoutes(routes: FastifyInstance, context: AdminReportCo
   adminRoute(routes, {
     path: "report/views",
     summary: "Saved views of the ad report",
-    description: "One's own, and those that are shared.",
+    description: "The caller's own views and the shared ones.",
     access: "read",
     query: appIdQuery,
     answer: savedViewsAnswer,
@@ -88,7 +88,7 @@ function changeRoutes(routes: FastifyInstance, context: AdminReportContext): voi
 
   adminRoute(routes, {
     path: "report/views/share",
-    summary: "Share a view with everybody, or no longer",
+    summary: "Share a view with everybody, or stop sharing it",
     access: "change",
     body: viewShareBody,
     answer: savedViewAnswer,
@@ -125,10 +125,10 @@ async function visibleView(
   return view;
 }
 
-/** What everybody uses is not changed without a note of it. */
+/** A view that the caller may change. Changes of shared views are noted in the audit log. */
 async function changeableView(context: AdminReportContext, request: FastifyRequest, key: ViewKey): Promise<ReportView> {
   const view = await visibleView(context, request.actor, key);
-  if (!mayChange(view, request.actor)) throw new ApiError("notGranted", "Only an admin changes a view that is shared.");
+  if (!mayChange(view, request.actor)) throw new ApiError("notGranted", "Only admins can change a shared view.");
   if (view.isShared) request.auditId = await noteChange(context, request);
   return view;
 }
@@ -148,11 +148,11 @@ function viewOf(stored: Stored, actor: Actor): SavedView {
     case "stored":
       return shownView(stored.view, actor);
     case "name_taken":
-      throw new ApiError("badParameter", "There is a view of that name already.");
+      throw new ApiError("badParameter", "A view with this name already exists.");
     case "too_many":
       throw new ApiError(
         "badParameter",
-        `Nobody has more than ${LIMITS.reportViews} views of an app; remove one first.`,
+        `A person can have at most ${LIMITS.reportViews} views per app; remove one first.`,
       );
     case "gone":
       throw noView();
@@ -160,7 +160,7 @@ function viewOf(stored: Stored, actor: Actor): SavedView {
 }
 
 function noView(): ApiError {
-  return new ApiError("badParameter", "The app has no view of this view_id.");
+  return new ApiError("badParameter", "The app has no view with this view_id.");
 }
 
 function shownView(view: ReportView, actor: Actor): SavedView {

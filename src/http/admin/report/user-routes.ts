@@ -22,14 +22,14 @@ import { viewUser } from "../../../report/user/user-view.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { AdminReportContext, EraseContext } from "./admin-report-context.ts";
 
-/** What is known of single users, and what an operator does with them. */
+/** Single users: view, search, timeline and erasure. */
 export function userRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   viewRoutes(routes, context);
 
   adminRoute(routes, {
     path: "users/erase",
-    summary: "Erase a user: everything that is stored of one client, for ever",
-    description: "`state` is `erased`, or `accepted` where the tables are filled by another process or are far behind.",
+    summary: "Erase a user: everything stored about one client, for ever",
+    description: "`state` is `erased`, or `accepted` when another process fills the tables or they are far behind.",
     access: "change",
     audit: { hides: ["client_id"] },
     body: eraseBody,
@@ -59,7 +59,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
 
   adminRoute(routes, {
     path: "user/timeline",
-    summary: "What happened to one user, the newest first",
+    summary: "What happened to one user, newest first",
     description: "Touches, registration and returns, events, orders and postbacks, page by page.",
     access: "read",
     query: timelineQuery,
@@ -74,7 +74,7 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
 
   adminRoute(routes, {
     path: "user/search",
-    summary: "Users who have an id",
+    summary: "Find users by one of their ids",
     access: "read",
     query: userSearchQuery,
     answer: userSearchAnswer,
@@ -88,19 +88,19 @@ function viewRoutes(routes: FastifyInstance, context: AdminReportContext): void 
 }
 
 function existing<Answer extends object>(answer: Answer | undefined): Answer {
-  if (!answer) throw new ApiError("notRegistered", "There is no user of this client_id.");
+  if (!answer) throw new ApiError("notRegistered", "There is no user with this client_id.");
   return answer;
 }
 
 async function erase(context: EraseContext, appId: number, clientId: string): Promise<Erased> {
   const { applies, progress, intake, known, live, pool, clock } = context;
-  // Whoever registered a moment ago is still on the way into the tables.
+  // A user who registered a moment ago may not have reached the tables yet.
   if (applies) await progress.waitFor(context.durable(), LIMITS.appliedWaitMs);
   const [user] = await loadUsers(pool, [{ appId, clientId }]);
   if (!user && !known.isKnown(appId, clientId)) {
-    throw new ApiError("notRegistered", "There is no user of this client_id.");
+    throw new ApiError("notRegistered", "There is no user with this client_id.");
   }
-  // Neither the operator's address nor their program belongs into the record of the person.
+  // The operator's address and user agent do not belong in the user's record.
   const head: EntryHead = {
     kind: "erase",
     app: appId,
@@ -112,7 +112,7 @@ async function erase(context: EraseContext, appId: number, clientId: string): Pr
   };
   const position = await intake.accept(head, Buffer.from("{}"));
   const isErased = applies && (await progress.waitFor(position, LIMITS.eraseWaitMs));
-  // A look-up before that would still find the client in the tables and remember it.
+  // Not earlier: a look-up would still find the client in the tables and remember it.
   known.forget(appId, clientId);
   live.forget(appId, clientId);
   return { client_id: clientId, state: isErased ? "erased" : "accepted" };

@@ -19,7 +19,7 @@ import type { SessionContext } from "./session-context.ts";
 
 type PeopleContext = Pick<SessionContext, "pool" | "vault" | "clock">;
 
-/** People of the console, and what was changed by whom. */
+/** People of the console, and the audit log. */
 export function consoleUserRoutes(routes: FastifyInstance, context: PeopleContext): void {
   auditRoute(routes, context);
   invitationRoutes(routes, context);
@@ -29,9 +29,9 @@ export function consoleUserRoutes(routes: FastifyInstance, context: PeopleContex
 function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleContext): void {
   adminRoute(routes, {
     path: "console-users/create",
-    summary: "Add somebody to the console",
+    summary: "Add a person to the console",
     description:
-      "The answer holds a one-time token: the person sets the password with it, at `/console/setup#` and the token.",
+      "The answer holds a one-time token. The person opens `/console/setup#` followed by the token to set a password.",
     access: "change",
     audit: "by_act",
     body: consoleUserBody,
@@ -41,7 +41,7 @@ function invitationRoutes(routes: FastifyInstance, { pool, vault, clock }: Peopl
 
   adminRoute(routes, {
     path: "console-users/link",
-    summary: "A new one-time token for somebody who has forgotten the password",
+    summary: "Make a new one-time token for a person who forgot the password",
     access: "change",
     audit: "by_act",
     body: consoleUserNameBody,
@@ -61,7 +61,7 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
 
   adminRoute(routes, {
     path: "console-users/role",
-    summary: "Change somebody's role",
+    summary: "Change a person's role",
     access: "change",
     audit: "by_act",
     body: consoleUserBody,
@@ -74,7 +74,7 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
 
   adminRoute(routes, {
     path: "console-users/remove",
-    summary: "Remove somebody",
+    summary: "Remove a person",
     access: "change",
     audit: "by_act",
     body: consoleUserNameBody,
@@ -89,7 +89,7 @@ function memberRoutes(routes: FastifyInstance, { pool, vault, clock }: PeopleCon
 function auditRoute(routes: FastifyInstance, { pool }: Pick<SessionContext, "pool">): void {
   adminRoute(routes, {
     path: "audit",
-    summary: "What was changed by whom, the newest first",
+    summary: "Audit log: who changed what, newest first",
     access: "read",
     query: auditQuery,
     answer: envelopeSchema(auditPage),

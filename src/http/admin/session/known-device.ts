@@ -5,14 +5,15 @@ import type { Vault } from "../../../vault.ts";
 import { cookieOf, setCookie } from "../cookie.ts";
 
 const COOKIE = "touchpoint_device";
-/** Nobody else needs it. */
+/** The cookie's path: no other route needs it. */
 const SIGN_IN = "/admin/api/v1/session/sign-in";
 const LIFE_S = 180 * 24 * 3600;
 const MARKED = /^([\w-]{22})\.([\w-]{43})$/;
 
 /**
- * A browser in which somebody has signed in before keeps a cookie that says so. It opens nothing: its failures are counted by
- * themselves, so that nobody who fails elsewhere in the same name, or from behind the same address, can keep its owner out.
+ * The id of a browser that has signed in before, kept in a cookie. The cookie grants no access. Its failures are
+ * counted separately, so that failures elsewhere under the same name, or behind the same address, cannot lock its owner
+ * out.
  */
 export function knownDevice(vault: Vault, request: FastifyRequest, name: string): string | undefined {
   const [, id = "", mark = ""] = MARKED.exec(cookieOf(request, COOKIE) ?? "") ?? [];

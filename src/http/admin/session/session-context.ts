@@ -1,5 +1,5 @@
 import type { Metrics } from "../../../intake/metrics.ts";
 import type { AuthenticationContext } from "../authentication.ts";
 
-/** What signing in and out works with, and the console's people. */
+/** What the routes for sessions and for the console's people work with. */
 export type SessionContext = AuthenticationContext & { metrics: Metrics };

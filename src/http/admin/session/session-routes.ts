@@ -32,14 +32,14 @@ import { type Attempt, type Counted, SignInLimits } from "./sign-in-limits.ts";
 const sessionAnswer = envelopeSchema(signedIn);
 const SETUP_LINK_MS = 24 * 3_600_000;
 
-/** In one name from one address, or of one device or session. */
+/** Free failures for one name from one address, or for one device or session. */
 const OWN_FAILURES = 5;
-/** Of everybody behind an address together, who may be a whole office. */
+/** Free failures for everybody behind one address together, who may be a whole office. */
 const ADDRESS_FAILURES = 20;
 
 type Gate = { limits: SignInLimits; desk: PasswordDesk };
 
-/** Signing in and out of the console. These are open to everybody: the password, or the one-time link, is what counts. */
+/** Signing in and out of the console. These routes are open to everybody: the password or the one-time link decides. */
 export function sessionRoutes(routes: FastifyInstance, context: SessionContext): void {
   const gate: Gate = { limits: new SignInLimits(), desk: new PasswordDesk() };
   signInRoute(routes, context, gate);
@@ -49,8 +49,8 @@ export function sessionRoutes(routes: FastifyInstance, context: SessionContext):
 }
 
 /**
- * Failures count by address and name together, so that nobody can be kept out everywhere by failing in their name; and by
- * address, so that nobody can go through many names.
+ * Failures count by address and name together, so that failures under a person's name elsewhere cannot lock that person
+ * out, and by address, so that nobody can try many names.
  */
 function countedBy(context: Pick<SessionContext, "caller">, request: FastifyRequest, name: string): readonly Counted[] {
   const address = countedAddress(callerOf(context, request));
@@ -92,10 +92,10 @@ function signInRoute(routes: FastifyInstance, context: SessionContext, { limits,
   });
 }
 
-/** `wrong`: the name may be somebody's all the same. */
+/** `wrong` carries the name of the person when one has it. */
 type Found = { kind: "right"; user: AdminUser } | { kind: "wrong"; name: string | undefined };
 
-/** Whose name and password these are. It takes as long where nobody has that name. */
+/** The person with this name and password. It takes just as long when nobody has the name. */
 async function userBy(
   { pool, metrics }: Pick<SessionContext, "pool" | "metrics">,
   desk: PasswordDesk,
@@ -125,7 +125,7 @@ function wrongPassword(
   return new ApiError("badSign", message);
 }
 
-/** What fails for another reason than the password was no guess. */
+/** Runs the check of an attempt. A check that fails for another reason than the password does not count as a guess. */
 async function checked<T>(attempt: Attempt, check: () => Promise<T>): Promise<T> {
   try {
     return await check();
@@ -138,8 +138,8 @@ async function checked<T>(attempt: Attempt, check: () => Promise<T>): Promise<T>
 function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
   adminRoute(routes, {
     path: "session/setup",
-    summary: "Set a password by a one-time link",
-    description: "The first start prints such a link for the first admin; `cli admin link` makes another one.",
+    summary: "Set a password with a one-time link",
+    description: "The first start prints a link for the first admin; `cli admin link` makes another one.",
     access: "open",
     body: setupBody,
     admit: (request) => requireSameOrigin(context, request),
@@ -149,7 +149,7 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
       requireGoodPassword(password);
       const given = { token, nowMs: context.clock(), validMs: SETUP_LINK_MS };
       const attempt = limits.begin([linksOf(countedAddress(callerOf(context, request)))], given.nowMs);
-      // Before anything is hashed; a link that never was, was used or is too old is refused by the same look-up.
+      // Before anything is hashed. One look-up refuses links that never existed, were used, or are too old.
       const isLink = await checked(attempt, () => hasSetupLink(context.pool, given));
       if (!isLink) throw badLink(context, request);
       attempt.succeeded();
@@ -163,19 +163,19 @@ function setupRoute(routes: FastifyInstance, context: SessionContext, { limits, 
 
 function badLink(context: Pick<SessionContext, "caller" | "failedSignIns">, request: FastifyRequest): ApiError {
   context.failedSignIns.note({ address: callerOf(context, request), by: "one-time link" });
-  return new ApiError("badSign", "The link was used already, or is too old: `cli admin link` makes another one.");
+  return new ApiError("badSign", "The link was already used or has expired; `cli admin link` makes another one.");
 }
 
 type UsedLink = { given: Parameters<typeof takeSetupLink>[1]; name: string; passwordHash: string };
 
-/** Makes the first admin, or sets the password of whom the link is for. Undefined: somebody else was quicker. */
+/** Makes the first admin, or sets the password of the link's owner. Undefined when the link was used meanwhile. */
 async function useLink(tx: Executor, { given, name, passwordHash }: UsedLink): Promise<AdminUser | undefined> {
   const { nowMs } = given;
   const link = await takeSetupLink(tx, given);
   if (!link) return undefined;
   if (link.userId === null) {
     if (nameOf(name) === "") throw new ApiError("badParameter", "name is missing.");
-    if ((await countAdmins(tx)) > 0) throw new ApiError("notGranted", "There is an admin already: sign in.");
+    if ((await countAdmins(tx)) > 0) throw new ApiError("notGranted", "There is already an admin; sign in instead.");
     return createAdminUser(tx, { name, role: "admin", passwordHash, nowMs });
   }
   await changePassword(tx, { userId: link.userId, passwordHash, nowMs });
@@ -213,20 +213,21 @@ function ownRoutes(routes: FastifyInstance, context: SessionContext): void {
 function passwordRoute(routes: FastifyInstance, context: SessionContext, { limits, desk }: Gate): void {
   adminRoute(routes, {
     path: "session/password",
-    summary: "Change the own password",
+    summary: "Change one's own password",
     access: "own",
     body: passwordBody,
     answer: sessionAnswer,
     run: async ({ body, request, reply }) => {
       const { session, name } = await actorOf(context, request);
       requireGoodPassword(body.new_password);
-      if (session === undefined) throw new ApiError("badSign", "Only somebody who is signed in has a password.");
-      // Whoever has got hold of a session gets no more guesses than at the door.
+      if (session === undefined)
+        throw new ApiError("badSign", "The admin token has no password; sign in to change yours.");
+      // A stolen session allows no more guesses than the sign-in page.
       const attempt = limits.begin([own(`session ${session}`)], context.clock());
       const given = { name, password: body.password, standing: "known" as const };
       const found = await checked(attempt, () => userBy(context, desk, given));
       if (found.kind === "wrong")
-        throw wrongPassword(context, request, { ...found, message: "The present password is wrong." });
+        throw wrongPassword(context, request, { ...found, message: "The current password is wrong." });
       attempt.succeeded();
       const passwordHash = await hashOf(context, desk, body.new_password);
       const change = { userId: found.user.userId, passwordHash, nowMs: context.clock() };

@@ -8,34 +8,34 @@ const FORGET_MS = 3_600_000;
 /** What failures are counted by. */
 export type Counted = {
   key: string;
-  /** So many failures cost nothing. */
+  /** Failures before the first wait. */
   free: number;
-  /** Whether a success wipes out the failures before it. Where others count by the same key, it makes up for itself alone. */
+  /** `forget`: a success clears all failures. `give_back`: only its own attempt, for keys that several people share. */
   onSuccess: "forget" | "give_back";
 };
 
 /** An attempt that counts as failed until it turns out otherwise. */
 export type Attempt = {
   succeeded(): void;
-  /** Nobody has looked at it: as if it had never been made. */
+  /** The attempt was never checked, and counts as if it had not been made. */
   unchecked(): void;
 };
 
 type Failures = { count: number; lastMs: number };
 
 /**
- * After some failures, each further one makes whoever counts by the same key wait twice as long. An attempt counts before it
- * is checked: else all that arrive while the first ones are being checked would be checked, too.
+ * After the free failures, each further one doubles the wait for its key. An attempt counts before it is checked:
+ * otherwise all attempts that arrive while the first ones are being checked would be checked, too.
  */
 export class SignInLimits {
   readonly #failures = new Map<string, Failures>();
 
-  /** Refuses whoever has to wait. */
+  /** Begins an attempt, or refuses it while one of its keys has to wait. */
   begin(counted: readonly Counted[], nowMs: number): Attempt {
     const waitMs = Math.max(0, ...counted.map((one) => this.#waitMsOf(one, nowMs)));
     if (waitMs > 0) {
       const retryAfterS = Math.ceil(waitMs / 1000);
-      throw new ApiError("rateLimited", `Too many failures: try again in ${retryAfterS} s.`, { retryAfterS });
+      throw new ApiError("rateLimited", `Too many failed attempts; try again in ${retryAfterS} s.`, { retryAfterS });
     }
     const undos = counted.map(({ key }) => this.#count(key, nowMs));
     this.#keepNewest();
@@ -59,21 +59,21 @@ export class SignInLimits {
     return Math.max(0, known.lastMs + waitMs - nowMs);
   }
 
-  /** Counts one; what is returned takes it back. */
+  /** Counts one failure and returns a function that takes it back. */
   #count(key: string, nowMs: number): () => void {
     const before = this.#failures.get(key);
     const counted = { count: before && nowMs - before.lastMs < FORGET_MS ? before.count + 1 : 1, lastMs: nowMs };
     this.#put(key, counted);
     return () => {
       const now = this.#failures.get(key);
-      // Nobody else has counted since: then the wait before it holds again, too.
+      // No other attempt was counted since: the earlier wait applies again, too.
       if (now === counted && before) this.#failures.set(key, before);
       else if (now && now.count > 1) this.#failures.set(key, { ...now, count: now.count - 1 });
       else this.#failures.delete(key);
     };
   }
 
-  /** Last in the map is latest: the oldest go first when there are too many. */
+  /** Keeps the map ordered from oldest to newest: the oldest go first when there are too many. */
   #put(key: string, failures: Failures): void {
     this.#failures.delete(key);
     this.#failures.set(key, failures);

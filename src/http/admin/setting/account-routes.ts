@@ -13,7 +13,7 @@ import { dropAccount, listAccountFields, listAccounts, setAccount } from "../../
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-/** Accounts at ad platforms, by which postbacks are sent and costs are pulled. */
+/** Accounts at ad platforms, used to send postbacks and pull costs. */
 export function accountRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, apps, clock, config } = context;
 
@@ -31,7 +31,7 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
 
   adminRoute(routes, {
     path: "accounts/fields",
-    summary: "What an account at a platform can be told",
+    summary: "Fields of an account at a platform",
     access: "read",
     query: accountFieldsQuery,
     answer: accountFieldsAnswer,
@@ -40,9 +40,9 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
 
   adminRoute(routes, {
     path: "accounts/set",
-    summary: "Make or change an account",
+    summary: "Create or change an account",
     description:
-      "What is absent stays as it is. Where the account holds secrets, a new address (`url`, `callback_hosts` …) needs them again, or the empty text, which takes them away: they never go to an address that they were not given for.",
+      "Absent fields stay as they are. When the account holds secrets, a new address (`url`, `callback_hosts` …) needs them again, or empty texts to remove them: a secret is never sent to an address that it was not given for.",
     access: "change",
     body: accountSetBody,
     answer: accountAnswer,
@@ -58,7 +58,7 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
   adminRoute(routes, {
     path: "accounts/remove",
     summary: "Remove an account",
-    description: "What still waits for it is given up; `given_up` says how many.",
+    description: "Postbacks that still wait for it are given up; `given_up` counts them.",
     access: "change",
     body: accountRemoveBody,
     answer: givenUpAnswer,

@@ -19,7 +19,7 @@ import { firstTimes } from "../../../report/checklist.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-/** Apps, what they prove themselves by, and how far a new one has come. */
+/** Apps, their secrets, and the checklist of a new app. */
 export function appRoutes(routes: FastifyInstance, context: SettingContext): void {
   listRoutes(routes, context);
   changeRoutes(routes, context);
@@ -41,7 +41,7 @@ function listRoutes(
 
   adminRoute(routes, {
     path: "apps/checklist",
-    summary: "How far a new app has come: what it has, and since when",
+    summary: "Checklist of a new app: which steps are done, and since when",
     access: "read",
     query: appIdQuery,
     answer: envelopeSchema(checklist),
@@ -60,7 +60,7 @@ function changeRoutes(
 ): void {
   adminRoute(routes, {
     path: "apps/create",
-    summary: "Make an app",
+    summary: "Create an app",
     access: "change",
     audit: "by_act",
     body: appCreateBody,
@@ -75,7 +75,7 @@ function changeRoutes(
   adminRoute(routes, {
     path: "apps/edit",
     summary: "Change an app",
-    description: "What is absent stays as it is. The time zone can change only while the app has no users.",
+    description: "Absent fields stay as they are. The time zone can change only while the app has no users.",
     access: "change",
     audit: "by_act",
     body: appEditBody,
@@ -95,7 +95,7 @@ function secretRoutes(
   adminRoute(routes, {
     path: "apps/keys",
     summary: "The secrets of an app",
-    description: "For admins only. A POST, because who looked is noted in the audit log.",
+    description: "For admins only. A POST, because the audit log notes who looked.",
     access: "change",
     body: appBody,
     answer: envelopeSchema(appKeys),
@@ -107,7 +107,7 @@ function secretRoutes(
 
   adminRoute(routes, {
     path: "apps/rotate",
-    summary: "Replace a secret of an app by a new one",
+    summary: "Replace a secret of an app with a new one",
     description: "The old one stops working at once.",
     access: "change",
     audit: "by_act",

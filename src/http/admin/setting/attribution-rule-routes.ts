@@ -29,13 +29,13 @@ import type { SettingContext } from "./setting-context.ts";
 
 type Texts = Readonly<Record<string, string>>;
 
-/** The rules by which an app's users are attributed, and what others would do. */
+/** The rules by which an app's users are attributed, and what other rules would change. */
 export function attributionRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
   adminRoute(routes, {
     path: "attribution/rules",
-    summary: "Rules of attribution",
+    summary: "Attribution rules",
     access: "read",
     query: appIdQuery,
     answer: envelopeSchema(ruleSettings),
@@ -48,7 +48,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
   adminRoute(routes, {
     path: "attribution/rules",
     summary: "Set the rules of an app, or of one platform",
-    description: "Replaces what was set before for the same app and platform.",
+    description: "Replaces all rules set before for the same app and platform.",
     access: "change",
     body: rulesBody,
     answer: envelopeSchema(ruleSettings),

@@ -12,7 +12,7 @@ import { KNOWN_MACROS } from "../../../domain/postback/callback.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-/** Where an app's own systems are told. */
+/** Callbacks to an app's own systems. */
 export function callbackRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, apps, clock, config } = context;
 
@@ -30,10 +30,10 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
 
   adminRoute(routes, {
     path: "callbacks/set",
-    summary: "Make or change a callback",
+    summary: "Create or change a callback",
     description:
-      "`attribution`: a GET with macros for each user whose source is known. `event`: a signed POST for each event named. " +
-      "A secret that was made is in this answer and nowhere else.",
+      "`attribution`: a GET with macros for each attributed user. `event`: a signed POST for each of the named events. " +
+      "A generated secret is shown in this answer only.",
     access: "change",
     audit: "by_act",
     body: callbackSetBody,
@@ -45,7 +45,7 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "callbacks/remove",
     summary: "Remove a callback",
-    description: "What still waits for it is given up; `given_up` says how many.",
+    description: "Messages that still wait for it are given up; `given_up` counts them.",
     access: "change",
     audit: "by_act",
     body: callbackRemoveBody,

@@ -28,7 +28,7 @@ const NOTHING = { clicks: 0, impressions: 0, users: 0 };
 
 type CampaignListQuery = Static<typeof campaignListQuery>;
 
-/** Promotion campaigns, their monitoring links, and the platforms there are. */
+/** Promotion campaigns, their monitoring links, and the supported platforms. */
 export function campaignRoutes(routes: FastifyInstance, context: SettingContext): void {
   listRoutes(routes, context);
   changeRoutes(routes, context);
@@ -36,7 +36,7 @@ export function campaignRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "campaigns/links",
     summary: "Monitoring links",
-    description: "To be entered at the platform, which replaces the macros and calls them.",
+    description: "To enter at the platform, which replaces the macros and calls the links.",
     access: "read",
     query: linkQuery,
     answer: campaignLinksAnswer,
@@ -51,7 +51,7 @@ export function campaignRoutes(routes: FastifyInstance, context: SettingContext)
 
   adminRoute(routes, {
     path: "platforms",
-    summary: "Ad platforms, and what can be done with each",
+    summary: "Ad platforms, and what each supports",
     access: "read",
     answer: platformListAnswer,
     run: async () => ({ platforms: listPlatforms() }),
@@ -61,7 +61,7 @@ export function campaignRoutes(routes: FastifyInstance, context: SettingContext)
 function listRoutes(routes: FastifyInstance, context: SettingContext): void {
   adminRoute(routes, {
     path: "campaigns",
-    summary: "Campaigns of an app, and what they have brought lately",
+    summary: "Campaigns of an app, with their recent touches and users",
     access: "read",
     query: campaignListQuery,
     answer: campaignListAnswer,
@@ -102,7 +102,7 @@ async function listedCampaigns(
 function changeRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingContext): void {
   adminRoute(routes, {
     path: "campaigns/create",
-    summary: "Make a campaign",
+    summary: "Create a campaign",
     access: "change",
     audit: "by_act",
     body: campaignCreateBody,
@@ -113,7 +113,7 @@ function changeRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
   adminRoute(routes, {
     path: "campaigns/edit",
     summary: "Change a campaign",
-    description: "What is absent stays as it is.",
+    description: "Absent fields stay as they are.",
     access: "change",
     audit: "by_act",
     body: campaignChangeBody,

@@ -48,7 +48,7 @@ function requestRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingC
   adminRoute(routes, {
     path: "developers/edit",
     summary: "Change which apps a developer application may read, and how often",
-    description: "What is absent stays as it is.",
+    description: "Absent fields stay as they are.",
     access: "change",
     audit: "by_act",
     body: developerEditBody,
@@ -75,7 +75,7 @@ function reviewRoutes(routes: FastifyInstance, { pool, vault, clock }: SettingCo
   adminRoute(routes, {
     path: "developers/rotate",
     summary: "Give a developer application a new key",
-    description: "Reports signed with the old one are refused at once.",
+    description: "Reports signed with the old key are refused at once.",
     access: "change",
     audit: "by_act",
     body: developerIdBody,

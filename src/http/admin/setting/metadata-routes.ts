@@ -13,7 +13,7 @@ import { LIMITS } from "../../../limits.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-/** Which events and properties an app has shown, and what was declared of them. */
+/** The events and properties that an app has sent or declared. */
 export function metadataRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, vault, apps, clock } = context;
 

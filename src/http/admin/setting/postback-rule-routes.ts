@@ -19,7 +19,7 @@ import { addRule, changeRule, dropRule, listRules, orderRules, shownRule, triedR
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-/** When a platform is told what. */
+/** Postback rules: which conversions are reported to which platform. */
 export function postbackRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
   const { pool, apps, clock } = context;
 
@@ -38,7 +38,7 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
   adminRoute(routes, {
     path: "postback/rules/create",
     summary: "Add a postback rule",
-    description: "It comes after those that are there.",
+    description: "It comes after the existing rules.",
     access: "change",
     body: ruleCreateBody,
     answer: ruleAnswer,
@@ -51,7 +51,7 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
   adminRoute(routes, {
     path: "postback/rules/edit",
     summary: "Change a postback rule",
-    description: "What is absent stays as it is. `properties` replaces all tests; an empty list takes them away.",
+    description: "Absent fields stay as they are. `properties` replaces all conditions; an empty list removes them.",
     access: "change",
     body: ruleChangeBody,
     answer: ruleAnswer,
@@ -85,7 +85,7 @@ function orderRoute(
   adminRoute(routes, {
     path: "postback/rules/order",
     summary: "Put the postback rules of an app in order",
-    description: "Of rules for the same moment, event type, platform and campaign, the first one that fits counts.",
+    description: "Among rules for the same moment, event type, platform and campaign, the first match counts.",
     access: "change",
     body: ruleOrderBody,
     answer: ruleListAnswer,
@@ -101,10 +101,10 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
 
   adminRoute(routes, {
     path: "postback/dry-run",
-    summary: "A rule tried on the past, without sending anything",
+    summary: "Try a rule on past data, without sending anything",
     description:
-      "The rule of `rule_id`, or one given by the same fields as a new one, or the first with some fields changed. It is " +
-      "judged alone, as if it had always been there; a platform that takes postbacks counts as one with an account.",
+      "Tries the rule `rule_id`, a rule given by the fields of a new one, or `rule_id` with some fields changed. The rule " +
+      "is judged alone, as if it had always existed; every platform that takes postbacks counts as having an account.",
     access: "read",
     body: dryRunBody,
     answer: dryRunAnswer,
@@ -114,7 +114,7 @@ function dryRunRoute(routes: FastifyInstance, context: SettingContext): void {
       const pool = context.reportPool();
       const rule = await triedRule(pool, app.appId, { ruleId: body.rule_id, given: body });
       if (running.dryRuns >= LIMITS.dryRunsAtOnce) {
-        throw new ApiError("overloaded", "Another rule is being tried; try again.", { retryAfterS: 10 });
+        throw new ApiError("overloaded", "Another dry run is in progress; try again later.", { retryAfterS: 10 });
       }
       running.dryRuns += 1;
       try {

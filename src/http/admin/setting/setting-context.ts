@@ -4,12 +4,12 @@ import type { Config } from "../../../config.ts";
 import type { AppDirectory } from "../../../intake/app-directory.ts";
 import type { Vault } from "../../../vault.ts";
 
-/** What the routes of the settings work with. */
+/** What the settings' routes work with. */
 export type SettingContext = {
   config: Pick<Config, "platformPrivateNetworks" | "callbackPrivateNetworks">;
   clock: Clock;
   pool: pg.Pool;
-  /** Read-only connections: tries of a rule on the past use them. */
+  /** Read-only connections, used by dry runs of a rule. */
   reportPool: () => pg.Pool;
   vault: Vault;
   apps: AppDirectory;
