@@ -7,6 +7,7 @@ import {
   createAdminUser,
   createSetupLink,
   findAdminUser,
+  lockAdmins,
   nameOf,
   removeAdminUser,
 } from "../db/admin-user.ts";
@@ -71,6 +72,7 @@ export function changePersonRole(desk: Desk, body: Person): Promise<void> {
     schema: consoleUserBody,
     body,
     run: async (tx) => {
+      await lockAdmins(tx);
       if (!(await changeRole(tx, body))) throw nobody(body);
       await assertAdminLeft(tx);
     },
@@ -84,6 +86,7 @@ export function removePerson(desk: Desk, body: Named): Promise<void> {
     schema: consoleUserNameBody,
     body,
     run: async (tx) => {
+      await lockAdmins(tx);
       if (!(await removeAdminUser(tx, body.name))) throw nobody(body);
       await assertAdminLeft(tx);
     },

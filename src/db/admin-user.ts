@@ -69,6 +69,11 @@ export async function removeAdminUser(tx: Executor, name: string): Promise<boole
   return gone.length > 0;
 }
 
+/** Holds on to all admins until the transaction ends: two who demoted each other at once would leave none. */
+export async function lockAdmins(tx: Executor): Promise<void> {
+  await execute(tx, sql`select 1 from admin_user where role = 'admin' order by user_id for update`);
+}
+
 export async function countAdmins(executor: Executor): Promise<number> {
   const [row] = await query<{ admins: number }>(
     executor,

@@ -55,3 +55,17 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   await expect(refused()).rejects.toThrow(sentence);
   expect(await state()).toEqual(before);
 });
+
+test("two admins who demote each other at the same instant leave one", async () => {
+  await addPerson(stage.desk, { name: "eve", role: "admin" });
+  const first = await stage.pool.connect();
+  await first.query("begin");
+  await first.query("update admin_user set role = 'analyst' where name = 'eve'");
+  const second = changePersonRole(stage.desk, { name: "ann", role: "analyst" });
+  second.catch(() => {});
+  const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  await expect.poll(async () => (await stage.pool.query(waiting)).rowCount).toBe(1);
+  await first.query("commit");
+  first.release();
+  await expect(second).rejects.toThrow(/at least one admin/);
+});
