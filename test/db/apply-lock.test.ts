@@ -111,7 +111,7 @@ describe("the lock", () => {
   test("is waited for, and says so, while its holder gives no sign of life: the database may not have noticed its end", async () => {
     await takenByOther();
     const taking = lock.take(connection);
-    await expect.poll(() => said).toEqual([expect.stringMatching(/database session \d+.*waiting for its end/)]);
+    await expect.poll(() => said).toEqual([expect.stringMatching(/database session \d+.*waiting for it to end/)]);
     // Another statement would be a sign of life.
     await other.end();
     await taking;

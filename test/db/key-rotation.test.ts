@@ -87,7 +87,7 @@ test("a secret that does not open fails the whole: nothing changes, and its colu
 });
 
 test("the present key is no new one", async () => {
-  await expect(rotate(TEST_KEY.secretKey)).rejects.toThrow(/is the present one/);
+  await expect(rotate(TEST_KEY.secretKey)).rejects.toThrow(/is the current one/);
 });
 
 test("nothing is rotated while another process uses the database", async () => {

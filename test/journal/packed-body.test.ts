@@ -35,7 +35,7 @@ test("a packed body that is not what its head says is never unpacked beyond it",
   const bomb = gzipSync(Buffer.alloc(10_000_000));
   expect(() => plainBody(packedEntry(bomb, 1_000))).toThrow();
   expect(() => plainBody(packedEntry(bomb, 20_000_000))).toThrow(/unpack/);
-  expect(() => plainBody(packedEntry(bomb, LIMITS.bodyUnpackedBytes + 1))).toThrow(/too much/);
+  expect(() => plainBody(packedEntry(bomb, LIMITS.bodyUnpackedBytes + 1))).toThrow(/more than the limit/);
   expect(() => plainBody(packedEntry(Buffer.from("no gzip"), 10))).toThrow();
 });
 
