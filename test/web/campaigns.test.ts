@@ -52,7 +52,7 @@ describe("the list of campaigns", () => {
   test("shows what links have brought, comes in pages, and is searched; the address says where one is", async () => {
     const visit = await open();
     const { page } = visit;
-    await page.getByRole("navigation", { name: "Pages of the list" }).getByText("Page 1 of 2 · 24 rows").waitFor();
+    await page.getByRole("navigation", { name: "Pagination" }).getByText("Page 1 of 2 · 24 rows").waitFor();
     await expect
       .poll(() => rows(visit).filter({ hasText: "Summer push 23" }).locator("td.number").allInnerTexts())
       .toEqual([...["3", "0", "0"]]);
@@ -65,7 +65,7 @@ describe("the list of campaigns", () => {
     await page.reload();
     await page.getByText("Page 1 of 1 · 1 rows").waitFor();
     await page.getByLabel("Search").fill("nothing of the kind");
-    await page.getByText("No campaign has “nothing of the kind” in it").waitFor();
+    await page.getByText("No campaign matches “nothing of the kind”").waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe("the list of campaigns", () => {
     const { appId: empty } = await site.server.createApp({ name: "Empty" });
     const visit = await site.visit();
     await visit.open(`/campaigns?app=${empty}`);
-    await visit.page.getByText("There are no campaigns yet").waitFor();
+    await visit.page.getByText("No campaigns yet").waitFor();
   });
 });
 
@@ -85,25 +85,25 @@ describe("a campaign", () => {
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Autumn");
     await dialog.getByLabel("Ad platform").selectOption("tencent");
-    await dialog.getByLabel("Id").fill("short");
+    await dialog.getByLabel("ID").fill("short");
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByText("turbo_promoted_object_id must match pattern").waitFor();
-    await dialog.getByLabel("Id").fill("campaign-0000001");
+    await dialog.getByLabel("ID").fill("campaign-0000001");
     await dialog.getByRole("button", { name: "Create" }).click();
     await dialog.getByText("The app already has a campaign with this turbo_promoted_object_id.").waitFor();
-    await dialog.getByLabel("Id").fill("autumn-000000001");
+    await dialog.getByLabel("ID").fill("autumn-000000001");
     await dialog.getByRole("button", { name: "Create" }).click();
-    await page.getByText("The campaign is made.").waitFor();
+    await page.getByText("Campaign created.").waitFor();
     const row = rows(visit).first();
     await expect.poll(() => row.textContent()).toMatch(/Autumn[\s\S]*autumn-000000001[\s\S]*Tencent/);
     await row.getByRole("button", { name: "Edit" }).click();
-    await dialog.getByLabel("Ad platform").selectOption("Another one …");
-    await dialog.getByLabel("Name of the platform").fill("my space");
+    await dialog.getByLabel("Ad platform").selectOption("Other…");
+    await dialog.getByLabel("Platform name").fill("my space");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("ad_platform is not the name of a platform.").waitFor();
-    await dialog.getByLabel("Name of the platform").fill("myspace");
+    await dialog.getByLabel("Platform name").fill("myspace");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The campaign is changed.").waitFor();
+    await page.getByText("Campaign saved.").waitFor();
     await rows(visit).first().getByText("myspace").waitFor();
     expect(visit.complaints).toEqual([]);
   });
@@ -118,11 +118,11 @@ describe("a campaign", () => {
     };
     await show();
     await page.getByText("What the 25 macros mean").first().waitFor();
-    await page.getByText("The advertiser's account").first().waitFor();
+    await page.getByText("The advertiser account").first().waitFor();
     const dialog = page.getByRole("dialog");
     const url = dialog.getByLabel("Public address of this server");
     await expect.poll(() => url.inputValue()).toBe(site.server.url);
-    await dialog.getByText("it must be public there").waitFor();
+    await dialog.getByText("it must be publicly reachable").waitFor();
     await url.fill("track.example.com");
     await dialog.getByText("base_url must be an address such as https://track.example.com.").waitFor();
     await url.fill("https://track.example.com");

@@ -59,9 +59,9 @@ describe("pulls", () => {
     const { appId } = await site.server.createApp({ name: "Empty" });
     const { page } = await open("pulls");
     await page.goto(`${site.server.url}/console/cost?app=${appId}&tab=pulls`);
-    await page.getByText("No account has costs on").waitFor();
+    await page.getByText("No accounts with cost pulls on").waitFor();
     await page.getByRole("tab", { name: "Costs" }).click();
-    await page.getByText("No costs are stored for these days").waitFor();
+    await page.getByText("No costs for these dates").waitFor();
   });
 
   test("a pull shows how far it is, goes on without its page, and is stopped without harm", async () => {
@@ -69,12 +69,12 @@ describe("pulls", () => {
     const visit = await open("pulls");
     const { page } = visit;
     const dialog = page.getByRole("dialog");
-    await page.getByRole("button", { name: "Pull now …" }).click();
-    await dialog.getByLabel("Days").selectOption("These days");
+    await page.getByRole("button", { name: "Pull now…" }).click();
+    await dialog.getByLabel("Days").selectOption("Custom range");
     await dialog.getByLabel("To").fill("2999-01-01");
     await dialog.getByRole("button", { name: "Pull" }).click();
     await dialog.getByText("to is in the future.").waitFor();
-    await dialog.getByLabel("Days").selectOption("All days that are not settled");
+    await dialog.getByLabel("Days").selectOption("All days that are not final");
     await dialog.getByRole("button", { name: "Pull" }).click();
     await page.getByText(/^Pulling: 0 of \d+ days$/).waitFor();
     await page.goto("about:blank");
@@ -83,10 +83,10 @@ describe("pulls", () => {
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("The pull was stopped.").waitFor();
     engine.fail = () => undefined;
-    await page.getByRole("button", { name: "Pull now …" }).click();
+    await page.getByRole("button", { name: "Pull now…" }).click();
     await dialog.getByRole("button", { name: "Pull" }).click();
     await page.getByText("Pulled", { exact: true }).waitFor();
-    await page.getByRole("img", { name: `${TODAY}: pulled, still corrected, 2 rows, 189.45` }).waitFor();
+    await page.getByRole("img", { name: `${TODAY}: pulled, not final, 2 rows, 189.45` }).waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -132,28 +132,28 @@ describe("accounts", () => {
     await dialog.getByLabel("Access token · access_token").fill("very-secret-token");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("Costs are pulled per advertiser: advertiser_id is missing.").waitFor();
-    await dialog.getByLabel("Advertiser's id at the platform").fill("7788");
-    await dialog.getByText(/settings that rarely need a change$/).click();
-    await dialog.getByLabel("Address of the API · base_url").fill("nowhere");
+    await dialog.getByLabel("Advertiser ID at the platform").fill("7788");
+    await dialog.getByText(/settings that rarely need changing$/).click();
+    await dialog.getByLabel("API address · base_url").fill("nowhere");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("base_url must be an address that begins with http:// or https://.").waitFor();
-    await dialog.getByLabel("Address of the API · base_url").fill("http://127.0.0.1:9/");
+    await dialog.getByLabel("API address · base_url").fill("http://127.0.0.1:9/");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The account is saved.").waitFor();
+    await page.getByText("Account saved.").waitFor();
     const row = page.locator("tbody tr").filter({ hasText: "7788" });
     await expect.poll(() => row.textContent()).toMatch(/Postbacks.*Costs.*base_url, one secret.*no limit/);
     await visit.inspect("cost-accounts", (shown) => shown.getByText("7788").waitFor());
     expect(await page.content()).not.toContain("very-secret-token");
     await row.getByRole("button", { name: "Edit" }).click();
-    await dialog.getByText("Is set; type to replace it.").waitFor();
+    await dialog.getByText("Set. Type to replace it.").waitFor();
     await expect.poll(() => dialog.getByLabel("Access token · access_token").inputValue()).toBe("");
-    await dialog.getByLabel("Calls a second at most").fill("10001");
+    await dialog.getByLabel("Maximum calls per second").fill("10001");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText(/^rate must be a whole number/).waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await row.getByRole("button", { name: "Remove" }).click();
     await dialog.getByRole("button", { name: "Remove" }).click();
-    await page.getByText("The account is removed.").waitFor();
+    await page.getByText("Account removed.").waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -176,14 +176,14 @@ describe("an upload", () => {
     await page.getByText("costs.csv, read as UTF-8").waitFor();
     await expect
       .poll(() => page.locator(".tile").allTextContents())
-      .toEqual(["New1", "Replace something1", "Already known0", "Cost, CNY101.50of which known so far: 100.25"]);
-    await page.getByRole("heading", { name: "Rows that replace something" }).waitFor();
+      .toEqual(["New1", "Replaced1", "Unchanged0", "Cost (CNY)101.50of which already stored: 100.25"]);
+    await page.getByRole("heading", { name: "Replaced rows" }).waitFor();
     expect(await page.locator("del").allTextContents()).toContain("100.25");
     await visit.inspect("cost-upload");
-    await page.getByRole("button", { name: "Take in 2 rows" }).click();
-    await page.getByText("2 rows were taken in.").waitFor();
+    await page.getByRole("button", { name: "Import 2 rows" }).click();
+    await page.getByText("2 rows imported.").waitFor();
     await drop();
-    await page.getByText("Already known2").waitFor();
+    await page.getByText("Unchanged2").waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -191,10 +191,10 @@ describe("an upload", () => {
     const visit = await open("upload");
     const { page } = visit;
     await page.locator("input[type=file]").setInputFiles(csvFile("yesterday,tencent,1,a,,,1", `${TODAY},vivo,1,a,,,x`));
-    await page.getByText("2 lines are wrong").waitFor();
+    await page.getByText("2 invalid lines").waitFor();
     await page.getByText("date must look like 2026-11-15").waitFor();
     await page.getByText("cost must be a number with up to 4 decimals").waitFor();
-    await expect.poll(() => page.getByRole("button", { name: /^Take in/ }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole("button", { name: /^Import/ }).isDisabled()).toBe(true);
     expect(await visit.findings()).toEqual([]);
     expect(visit.complaints).toEqual([]);
   });
@@ -216,8 +216,8 @@ describe("an upload", () => {
     }, text);
     await page.locator(".drop-zone").dispatchEvent("drop", { dataTransfer: transfer });
     await page.getByText("big.csv, read as UTF-8").waitFor();
-    await page.getByRole("button", { name: "Take in 9,000 rows" }).waitFor();
-    await page.getByRole("button", { name: "Another file" }).click();
+    await page.getByRole("button", { name: "Import 9,000 rows" }).waitFor();
+    await page.getByRole("button", { name: "Choose another file" }).click();
     // "渠道" in GB18030.
     const chinese = Buffer.concat([Buffer.from(`date,channel\n${TODAY},`), Buffer.from([0xc7, 0xfe, 0xb5, 0xc0])]);
     await page.locator("input[type=file]").setInputFiles({ name: "gb.csv", mimeType: "text/csv", buffer: chinese });
@@ -229,10 +229,10 @@ describe("an upload", () => {
   test("has a template for each kind, which the server takes", async () => {
     const { page } = await open("upload");
     for (const kind of ["cost", "advertiser", "ad-object"]) {
-      await page.getByLabel("What is in the file").selectOption(kind);
+      await page.getByLabel("File contents").selectOption(kind);
       const [download] = await Promise.all([
         page.waitForEvent("download"),
-        page.getByRole("button", { name: "Download a template" }).click(),
+        page.getByRole("button", { name: "Download template" }).click(),
       ]);
       expect(download.suggestedFilename()).toBe(`${kind}-template.csv`);
       const csv = readFileSync(await download.path(), "utf8");
@@ -253,6 +253,6 @@ test("an analyst looks at everything and finds nothing to change", async () => {
       .toBe(0);
   }
   await page.locator("input[type=file]").setInputFiles(csvFile(`${TODAY},tencent,7788,c-1,7,2,11.5`));
-  await page.getByText("Only an admin can take it in.").waitFor();
-  await expect.poll(() => page.getByRole("button", { name: /^Take in/ }).count()).toBe(0);
+  await page.getByText("Only an admin can import it.").waitFor();
+  await expect.poll(() => page.getByRole("button", { name: /^Import/ }).count()).toBe(0);
 });

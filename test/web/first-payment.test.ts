@@ -25,14 +25,14 @@ test("from the printed link of the first start to the attributed payment on the 
   await visit.open(`/setup#${setupToken(server)}`);
   await visit.inspect("setup", () => page.locator("form").waitFor());
   await page.getByLabel("Password", { exact: true }).fill(PASSWORD);
-  await page.getByLabel("Password once more").fill("something else");
-  await page.getByText("The two passwords differ.").waitFor();
-  await page.getByLabel("Password once more").fill(PASSWORD);
+  await page.getByLabel("Repeat password").fill("something else");
+  await page.getByText("The passwords do not match.").waitFor();
+  await page.getByLabel("Repeat password").fill(PASSWORD);
   await page.getByRole("button", { name: "Set password and sign in" }).click();
 
   // The demo app is there, and its lines lead on.
   await page.getByRole("heading", { name: "Start here" }).waitFor();
-  await page.getByRole("button", { name: "Make a test campaign" }).click();
+  await page.getByRole("button", { name: "Create test campaign" }).click();
   const lines = page.locator("[role=tabpanel] pre");
   await lines.first().waitFor();
   await run("sh", ["-c", (await lines.allTextContents()).join("\n")]);
@@ -42,7 +42,7 @@ test("from the printed link of the first start to the attributed payment on the 
 
   // Six yuan, by Tencent, in the tiles and in the table beside the chart.
   await page.getByRole("link", { name: "Overview" }).click();
-  await page.getByRole("heading", { name: "Spend and revenue by platform" }).waitFor();
+  await page.getByRole("heading", { name: "Ad cost and revenue by platform" }).waitFor();
   await page.getByRole("row", { name: /Tencent.*6\.00/ }).waitFor();
   await page
     .getByRole("img", { name: /revenue/i })

@@ -51,9 +51,9 @@ async function open(options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<
   return visit;
 }
 
-test("shows how the server is, and what needs a look", async () => {
+test("shows how the server is, and what needs attention", async () => {
   const { page, complaints } = await open();
-  await page.getByText("Needs a look").waitFor();
+  await page.getByText("Needs attention").waitFor();
   await page.getByText("Orders in a currency without a rate count with amount 0.").waitFor();
   await page.getByText("An account at an ad platform reports an error.").waitFor();
   await page.getByText("The token has expired.").waitFor();
@@ -76,13 +76,13 @@ test("the ledger adds up and says so, and follows what arrives", async () => {
   await site.server.collect(app, "player-1", [track("later")]);
   await page.getByText("Adds up: 6 received = 3 stored + 1 duplicate + 2 rejected").waitFor();
   await page.getByLabel("Ledger").selectOption("touches");
-  await page.getByText("Nothing was received in this time").waitFor();
+  await page.getByText("Nothing received in this period").waitFor();
   expect(page.url()).toContain("of=touches");
   await page.getByLabel("Range").selectOption("month");
   await page.getByText("Adds up: 0 received").waitFor();
 });
 
-test("what was set aside is shown as text, page by page, and taken in again by an admin", async () => {
+test("what was set aside is shown as text, page by page, and replayed by an admin", async () => {
   await setAside(52);
   const { page, complaints } = await open();
   const table = page.getByRole("region", { name: "Set aside" });
@@ -95,8 +95,8 @@ test("what was set aside is shown as text, page by page, and taken in again by a
   await table.getByText("Entry 2 is not understood.").waitFor();
   await expect.poll(() => table.locator("tbody tr").count()).toBe(2);
   await page.getByRole("button", { name: "Newest" }).click();
-  await page.getByRole("button", { name: "Take in all again" }).click();
-  await page.getByText("52 entries are being taken in again.").waitFor();
+  await page.getByRole("button", { name: "Replay all" }).click();
+  await page.getByText("52 entries are being replayed.").waitFor();
   // They are still not understood, and now for a reason of their own.
   await table
     .getByText(/Entry \d+ is not understood/)
@@ -105,11 +105,11 @@ test("what was set aside is shown as text, page by page, and taken in again by a
   expect(complaints).toEqual([]);
 });
 
-test("an analyst looks, and takes nothing in again", async () => {
+test("an analyst looks, and replays nothing", async () => {
   await setAside(1);
   const { page } = await open({ as: await site.analyst() });
   await page.getByRole("region", { name: "Set aside" }).getByRole("button", { name: "Show" }).first().waitFor();
-  await expect.poll(() => page.getByRole("button", { name: /Take in/ }).count()).toBe(0);
+  await expect.poll(() => page.getByRole("button", { name: /Replay/ }).count()).toBe(0);
 });
 
 test("the page is readable in both themes and languages, and fits a phone", async () => {

@@ -24,8 +24,8 @@ async function column(page: Page, title: string): Promise<string[]> {
 }
 
 const LISTS = [
-  ["orders", "/orders", "TraceID", "Order id"],
-  ["users", "/users", "ClientID", "Client id"],
+  ["orders", "/orders", "TraceID", "Order ID"],
+  ["users", "/users", "ClientID", "Client ID"],
 ] as const;
 
 describe.each(LISTS)("the list of %s", (list, path, key, title) => {
@@ -57,7 +57,7 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
 
   test("is sorted by a click on the head of a column, and the address says so", async () => {
     const { page } = await open(`${path}?size=20`);
-    const [shown, field] = list === "orders" ? ["Amount", "Amount"] : ["Paid in all", "user$pay_amount_sum"];
+    const [shown, field] = list === "orders" ? ["Amount", "Amount"] : ["Total paid", "user$pay_amount_sum"];
     await page.getByRole("button", { name: new RegExp(`^${shown}`) }).click();
     const { list: records } = await stage.asked(list, { order_by_list: [{ field, sort: 1 }], page_size: 20 });
     const amounts = records.map((record) => money(record[field!]));
@@ -77,7 +77,7 @@ describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
     await page.getByLabel("Find a column").fill("ad revenue, first");
     await page.getByRole("button", { name: "Add: Ad revenue, first 24 h" }).click();
     await page.getByRole("button", { name: "Move left: Ad revenue, first 24 h" }).click();
-    await page.getByRole("button", { name: "Show these" }).click();
+    await page.getByRole("button", { name: "Apply" }).click();
     const titles = async () => (await page.locator("table thead th").allInnerTexts()).map((text) => text.trim());
     await expect.poll(titles).toContain("Ad revenue, first 24 h");
     expect(await titles()).not.toContain("Channel");
@@ -85,8 +85,8 @@ describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
     await isShown(page);
     expect((await titles()).at(-2)).toBe("Ad revenue, first 24 h");
     await page.getByRole("button", { name: "Columns" }).click();
-    await page.getByRole("button", { name: "As usual" }).click();
-    await page.getByRole("button", { name: "Show these" }).click();
+    await page.getByRole("button", { name: "Reset to default" }).click();
+    await page.getByRole("button", { name: "Apply" }).click();
     await expect.poll(titles).toContain("Channel");
   });
 
@@ -154,7 +154,7 @@ describe("filters", () => {
     await form.getByRole("group", { name: "Registered" }).getByLabel("from").fill(FROM);
     await form.getByRole("group", { name: "Registered" }).getByLabel("to").fill(TO);
     await form.getByLabel("Nth payment").fill("1");
-    await form.getByRole("button", { name: "Add a condition" }).click();
+    await form.getByRole("button", { name: "Add condition" }).click();
     await form.getByLabel("Property").fill("user$pay_count");
     await form.getByLabel("Condition").last().selectOption("between");
     await form.locator(".condition").getByLabel("from").fill("1");
@@ -174,9 +174,9 @@ describe("filters", () => {
     expect(page_info.total_number).toBeLessThan(all);
     await expect.poll(() => rowsOf(page).count()).toBe(page_info.total_number);
     const words = await page.locator(".chips").textContent();
-    for (const word of ["Tencent Ads, Organic, Kuaishou", "≥ 6.00", `${FROM} – ${TO}`, "lies between 1 – 99"])
+    for (const word of ["Tencent Ads, Organic, Kuaishou", "≥ 6.00", `${FROM} – ${TO}`, "is between 1 – 99"])
       expect(words).toContain(word);
-    await page.getByRole("button", { name: "Remove the filter Platform" }).click();
+    await page.getByRole("button", { name: "Remove filter: Platform" }).click();
     const { page_info: more } = await stage.asked("orders", {
       ...wanted,
       user_filtering: { create_date_list: wanted.user_filtering.create_date_list },
@@ -191,7 +191,7 @@ describe("filters", () => {
     const { page } = await open("/orders?size=20");
     await page.getByRole("button", { name: "Filter" }).click();
     const form = dialog(page);
-    await form.getByRole("button", { name: "Add a condition" }).click();
+    await form.getByRole("button", { name: "Add condition" }).click();
     await form.getByLabel("Property").fill("user$level");
     await form.locator(".condition").getByLabel("Value").pressSequentially("1.05");
     const registered = form.getByRole("group", { name: "Registered" });
@@ -222,9 +222,9 @@ describe("filters", () => {
     await expect.poll(() => rowsOf(page).count()).toBe(page_info.total_number);
     await page.getByText("pay: Skipped").waitFor();
     await page.getByRole("button", { name: "Filter (1)" }).click();
-    await dialog(page).getByLabel("Client id").fill("nobody");
+    await dialog(page).getByLabel("Client ID").fill("nobody");
     await dialog(page).getByRole("button", { name: "Apply" }).click();
-    await page.getByText("Nothing fits these filters").waitFor();
+    await page.getByText("No results match these filters").waitFor();
   });
 
   test("that the server refuses are shown with its words; an address that makes no sense filters nothing", async () => {
@@ -252,7 +252,7 @@ describe("the search", () => {
 
   test("says so when nobody has an id", async () => {
     const { page } = await open("/users?find=no-such-id");
-    await page.getByText("Nobody has this id").waitFor();
+    await page.getByText("No user has this ID").waitFor();
   });
 });
 
@@ -263,7 +263,7 @@ test("a campaign that is renamed is called so in the lists at once", async () =>
   await page.locator("tbody tr").filter({ hasText: "Spring sale" }).getByRole("button", { name: "Edit" }).click();
   await page.getByRole("dialog").getByLabel("Name").fill("Winter sale");
   await page.getByRole("button", { name: "Save" }).click();
-  await page.getByText("The campaign is changed.").waitFor();
+  await page.getByText("Campaign saved.").waitFor();
   await page.getByRole("link", { name: "Orders" }).click();
   await isShown(page);
   await expect.poll(() => column(page, "Campaign")).toContain("Winter sale");
@@ -273,8 +273,8 @@ test("an app without users says what to do next", async () => {
   const app = await stage.site.server.createApp({ name: "Empty" });
   const visit = await stage.site.visit();
   for (const [path, title] of [
-    ["/orders", "There are no orders yet"],
-    ["/users", "There are no users yet"],
+    ["/orders", "No orders yet"],
+    ["/users", "No users yet"],
   ]) {
     await visit.open(`${path}?app=${app.appId}`);
     await visit.page.getByRole("heading", { name: title! }).waitFor();

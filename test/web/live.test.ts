@@ -63,7 +63,7 @@ describe("the live page", () => {
     await site.server.register(app, "player-2");
     const visit = await open();
     const { page } = visit;
-    await page.getByLabel("Client id").fill("player-2");
+    await page.getByLabel("Client ID").fill("player-2");
     await expect.poll(() => page.url()).toContain("client=player-2");
     await collect("player-1", [track("$MPHide")]);
     await collect("player-2", [track("$MPHide")]);
@@ -106,10 +106,10 @@ describe("the doctor", () => {
     const query = { app_id: String(app.appId), company: "tencent", click_id: "c-1", imei: "__IMEI__" };
     await ask(site.server, "GET", `${BASE}/event/click/`, { query });
     await page.getByText("Amounts look like yuan, not cents").waitFor();
-    await page.getByText("Macros that nobody replaces").waitFor();
+    await page.getByText("Unreplaced macros").waitFor();
     await page.getByRole("button", { name: "Declare it" }).click();
-    await page.getByText("The event is declared.").waitFor();
-    await page.getByText("Events nobody has declared").waitFor({ state: "detached" });
+    await page.getByText("Event declared.").waitFor();
+    await page.getByText("Undeclared events").waitFor({ state: "detached" });
     expect(await collect("player-1", [track("boss_killed")])).toMatchObject({ code: 0, extra: {} });
     await page.getByRole("button", { name: "Start over" }).click();
     await page.getByText("Amounts look like yuan, not cents").waitFor({ state: "detached" });
@@ -119,7 +119,7 @@ describe("the doctor", () => {
   test("an analyst sees what is wrong and changes nothing", async () => {
     await collect("player-1", [track("other_boss")], DEBUG);
     const visit = await open("", { as: await site.analyst() });
-    await visit.page.getByText("Events nobody has declared").waitFor();
+    await visit.page.getByText("Undeclared events").waitFor();
     await expect.poll(() => visit.page.getByRole("button", { name: /^Declare/ }).count()).toBe(0);
   });
 });

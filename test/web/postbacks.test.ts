@@ -68,16 +68,16 @@ describe("the outbox", () => {
     const visit = await open("outbox");
     const { page } = visit;
     await page.getByRole("button", { name: /^Skipped/ }).click();
-    await rows(visit).filter({ hasText: "There is no account for the platform" }).first().waitFor();
+    await rows(visit).filter({ hasText: "No account for the platform" }).first().waitFor();
     expect(page.url()).toContain("status=3");
-    await page.getByLabel("Told event").selectOption("Payment");
-    await page.getByLabel("Client id").fill("early-1");
+    await page.getByLabel("Event type").selectOption("Payment");
+    await page.getByLabel("Client ID").fill("early-1");
     await expect.poll(() => rows(visit).count()).toBe(1);
     await page.reload();
     await expect.poll(() => rows(visit).count()).toBe(1);
     await expect.poll(() => rows(visit).first().textContent()).toMatch(/early-1.*Payment.*Order order-early-1/);
-    await page.getByLabel("Client id").fill("nobody");
-    await page.getByText("No postback is like that").waitFor();
+    await page.getByLabel("Client ID").fill("nobody");
+    await page.getByText("No matching postbacks").waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -85,33 +85,33 @@ describe("the outbox", () => {
     const visit = await open("outbox");
     const { page } = visit;
     const dialog = page.getByRole("dialog");
-    await page.getByLabel("Client id").fill("early-1");
+    await page.getByLabel("Client ID").fill("early-1");
     await expect.poll(() => rows(visit).count()).toBe(3);
     await rows(visit).filter({ hasText: "Payment" }).getByRole("button", { name: "Send again" }).click();
-    await dialog.getByText("Payment of early-1 is put back to be sent.").waitFor();
+    await dialog.getByText("Payment of early-1 will be queued again.").waitFor();
     // A line that takes its time: whoever closes the dialog meanwhile lets nothing more be asked for.
     await page.route("**/postback/resend", () => {});
     const stopped = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/postback/resend"));
     // The dialog says so before the browser has sent the request; one that is given up before that never fails.
     const asked = page.waitForRequest("**/postback/resend");
     await dialog.getByRole("button", { name: "Send again" }).click();
-    await Promise.all([asked, dialog.getByText("0 so far …").waitFor()]);
+    await Promise.all([asked, dialog.getByText("0 so far…").waitFor()]);
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await stopped;
     await page.unroute("**/postback/resend");
     await page.getByLabel("Select Payment of early-1").check();
     await page.getByLabel("Select Activation of early-1").check();
     await page.getByRole("button", { name: "Send 2 again" }).click();
-    await dialog.getByText("2 postbacks are put back to be sent.").waitFor();
+    await dialog.getByText("2 postbacks will be queued again.").waitFor();
     await dialog.getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("2 are being sent again.").waitFor();
     await dialog.getByRole("button", { name: "Close" }).click();
     await expect.poll(async () => (await listed({ client_id: "early-1", status: "1" })).length).toBe(2);
-    await page.getByRole("button", { name: "Send many again …" }).click();
+    await page.getByRole("button", { name: "Send many again…" }).click();
     await dialog.getByLabel("Outcome").selectOption("Skipped");
-    await dialog.getByLabel("Reason").selectOption("There is no account for the platform");
+    await dialog.getByLabel("Reason").selectOption("No account for the platform");
     await dialog.getByRole("button", { name: "Next" }).click();
-    await dialog.getByText("for this reason: There is no account for the platform").waitFor();
+    await dialog.getByText("reason: No account for the platform").waitFor();
     await dialog.getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("4 are being sent again.").waitFor();
     expect(visit.complaints).toEqual([]);
@@ -139,35 +139,35 @@ describe("rules", () => {
     const { page } = visit;
     const dialog = page.getByRole("dialog");
     await page.getByRole("button", { name: "New rule" }).click();
-    await dialog.getByLabel("When this happens").selectOption("An event of the app");
-    await dialog.getByLabel("Name of the event").fill("level up");
-    await dialog.getByLabel("Tell the platform").selectOption("Key action");
-    await dialog.getByLabel("Share of them, %").fill("150");
+    await dialog.getByLabel("Trigger").selectOption("App event");
+    await dialog.getByLabel("Event name").fill("level up");
+    await dialog.getByLabel("Report as").selectOption("Key action");
+    await dialog.getByLabel("Share to report (%)").fill("150");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText(/^moment must be one of/).waitFor();
-    await dialog.getByLabel("Name of the event").fill("level_up");
+    await dialog.getByLabel("Event name").fill("level_up");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText("share must be from 0% to 100%, with at most two decimals.").waitFor();
-    await dialog.getByLabel("Share of them, %").fill("50");
-    await dialog.getByLabel("Only users of the campaign").fill(CAMPAIGN);
+    await dialog.getByLabel("Share to report (%)").fill("50");
+    await dialog.getByLabel("Users from campaign").fill(CAMPAIGN);
     await dialog.getByRole("button", { name: "Save" }).click();
-    await page.getByText("The rule is saved.").waitFor();
+    await page.getByText("Rule saved.").waitFor();
     const table = page.getByRole("region", { name: "Rules" }).locator("tbody tr");
     const own = table.filter({ hasText: "Event level_up" });
     await expect
       .poll(() => own.textContent())
-      .toMatch(/told as Key action.*campaign campaign-0000001.*within 30 days.*50% of them.*as it is.*On/);
+      .toMatch(/reported as Key action.*campaign campaign-0000001.*within 30 days.*share 50%.*unchanged.*On/);
     const before = await table.count();
     await page.getByRole("button", { name: "Move up: Event level_up" }).click();
     await expect.poll(() => table.nth(before - 2).textContent()).toContain("Event level_up");
-    await own.getByRole("button", { name: "Switch off" }).click();
+    await own.getByRole("button", { name: "Disable" }).click();
     await own.getByText("Off", { exact: true }).waitFor();
     await own.getByRole("button", { name: "Edit" }).click();
-    await expect.poll(() => dialog.getByLabel("Name of the event").inputValue()).toBe("level_up");
+    await expect.poll(() => dialog.getByLabel("Event name").inputValue()).toBe("level_up");
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await own.getByRole("button", { name: "Remove" }).click();
     await dialog.getByRole("button", { name: "Remove" }).click();
-    await page.getByText("The rule is removed.").waitFor();
+    await page.getByText("Rule removed.").waitFor();
     await expect.poll(() => table.count()).toBe(before - 1);
     expect(visit.complaints).toEqual([]);
   });
@@ -177,13 +177,13 @@ describe("rules", () => {
     const { page } = visit;
     const dialog = page.getByRole("dialog");
     await page.getByRole("button", { name: "New rule" }).click();
-    await dialog.getByLabel("Amount, CNY, from").fill("10");
+    await dialog.getByLabel("Amount (CNY), from").fill("10");
     await dialog.getByRole("button", { name: "Try" }).click();
-    await dialog.getByText("3 postbacks over 76.50 CNY would have been sent, 2 not.").waitFor();
-    await dialog.getByText("The amount is outside the rule's bounds: 2").waitFor();
-    await dialog.getByText("5 users were looked at.").waitFor();
-    await dialog.getByLabel("Amount, CNY, from").fill("20");
-    await dialog.getByText("The rule or the days have changed since").waitFor();
+    await dialog.getByText("3 postbacks worth 76.50 CNY would have been sent, 2 skipped.").waitFor();
+    await dialog.getByText("The amount is outside the rule's range: 2").waitFor();
+    await dialog.getByText("5 users checked.").waitFor();
+    await dialog.getByLabel("Amount (CNY), from").fill("20");
+    await dialog.getByText("The rule or the dates have changed").waitFor();
     await dialog.getByRole("button", { name: "Cancel" }).click();
     const own = page.locator("tbody tr").filter({ hasText: "Every payment" }).first();
     const show = async () => {
@@ -212,7 +212,7 @@ describe("queue and callbacks", () => {
     const visit = await open("queue");
     await visit.inspect("postback-queue", (page) => page.locator("tbody tr").nth(1).waitFor());
     const huawei = visit.page.locator("tbody tr").filter({ hasText: "Huawei" });
-    await expect.poll(() => huawei.textContent()).toMatch(/Down.*7 calls in a row failed; tried again at \d{4}-.*10/);
+    await expect.poll(() => huawei.textContent()).toMatch(/Down.*7 calls in a row failed; next try at \d{4}-.*10/);
   });
 
   test("callbacks are set up with a secret that is shown once, changed and removed", async () => {
@@ -221,28 +221,28 @@ describe("queue and callbacks", () => {
     const dialog = page.getByRole("dialog");
     const card = page.locator(".card").filter({ hasText: "A signed POST" });
     await card.getByRole("button", { name: "Set up" }).click();
-    await dialog.getByLabel("Address").fill("http://127.0.0.1/");
-    await dialog.getByLabel("Events, one a line").fill("level_up\n$PayEvent");
+    await dialog.getByLabel("URL").fill("http://127.0.0.1/");
+    await dialog.getByLabel("Events, one per line").fill("level_up\n$PayEvent");
     await dialog.getByRole("button", { name: "Save" }).click();
     await dialog.getByText(/127\.0\.0\.1 is an address of a private network/).waitFor();
-    await dialog.getByLabel("Address").fill("https://example.com/events");
+    await dialog.getByLabel("URL").fill("https://example.com/events");
     await dialog.getByRole("button", { name: "Save" }).click();
-    await dialog.getByText("It is shown only now.").waitFor();
+    await dialog.getByText("It is shown only once.").waitFor();
     await expect.poll(() => dialog.locator("pre").textContent()).toMatch(/^[\w-]{32}$/);
     await dialog.getByRole("button", { name: "Close" }).click();
     await card.getByText("level_up, $PayEvent").waitFor();
     await visit.inspect("postback-callbacks", (shown) => shown.getByText("https://example.com/events").waitFor());
     await card.getByRole("button", { name: "Remove" }).click();
     await dialog.getByRole("button", { name: "Remove" }).click();
-    await page.getByText("The callback is removed.").waitFor();
-    await card.getByText("Nobody is told.").waitFor();
+    await page.getByText("Callback removed.").waitFor();
+    await card.getByText("Not set up.").waitFor();
   });
 });
 
 test("an analyst looks at everything, tries rules, and finds nothing to change", async () => {
   const visit = await site.visit({ as: await site.analyst() });
   const { page } = visit;
-  const changing = /^(?:Send|New rule|Edit|Switch|Remove|Move|Set up|Change)/;
+  const changing = /^(?:Send|New rule|Edit|Enable|Disable|Remove|Move|Set up)/;
   for (const tab of ["outbox", "rules", "queue", "callbacks"]) {
     await visit.open(`/postbacks?app=${app.appId}&tab=${tab}`);
     await page.locator("table, .card").first().waitFor();

@@ -116,7 +116,7 @@ describe("the overview", () => {
   test("of days in which nothing was says what to do", async () => {
     const visit = await stage.site.visit();
     await visit.open("/overview?from=2020-01-01&to=2020-01-07");
-    await visit.page.getByText("Nothing in these days").waitFor();
+    await visit.page.getByText("No data for these dates").waitFor();
     await visit.open("/overview?from=1990-01-01&to=2026-01-07");
     await visit.page.getByText(/spans more than/).waitFor();
   });
@@ -226,7 +226,7 @@ describe("the ad report", () => {
         const shown = await button.textContent();
         await button.click();
         const dialog = page.getByRole("dialog");
-        await dialog.getByText("It adds up: what is listed below makes exactly this number.").waitFor();
+        await dialog.getByText("It adds up: the rows below make exactly this number.").waitFor();
         await expect.poll(() => dialog.locator(".figure-value").textContent()).toBe(shown);
         await expect.poll(() => dialog.getByText("≠").count()).toBe(0);
         await dialog.getByRole("button", { name: "Close" }).click();
@@ -301,11 +301,11 @@ describe("the ad report", () => {
   test("a view is saved, shared, opened by somebody else, renamed and removed", async () => {
     const { page } = await open({ dims: "ad_platform", metrics: "AdCost,AppROI", caliber: "behavior_occurred_time" });
     await page.getByRole("button", { name: "Views" }).click();
-    await page.getByText("No view is saved yet.").waitFor();
-    await page.getByRole("button", { name: "Save as a view …" }).click();
-    await page.getByLabel("Name of the view").fill("Platforms");
-    await page.getByText("The range is kept as “last 15 days”").waitFor();
-    await page.getByLabel("Share with everybody").check();
+    await page.getByText("No saved views yet.").waitFor();
+    await page.getByRole("button", { name: "Save as view…" }).click();
+    await page.getByLabel("View name").fill("Platforms");
+    await page.getByText("The range is saved as “last 15 days”").waitFor();
+    await page.getByLabel("Share with everyone").check();
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("button", { name: "View: Platforms" }).waitFor();
 
@@ -322,13 +322,13 @@ describe("the ad report", () => {
     await expect.poll(() => analyst.page.getByRole("button", { name: "Save changes to" }).count()).toBe(0);
 
     await page.getByRole("button", { name: "View: Platforms" }).click();
-    await page.getByRole("button", { name: "Manage views …" }).click();
+    await page.getByRole("button", { name: "Manage views…" }).click();
     await page.getByRole("button", { name: "Rename" }).click();
-    await page.getByRole("dialog", { name: "Rename" }).getByLabel("Name of the view").fill("By platform");
+    await page.getByRole("dialog", { name: "Rename" }).getByLabel("View name").fill("By platform");
     await page.getByRole("button", { name: "Save", exact: true }).click();
     await page.getByRole("cell", { name: "By platform", exact: true }).waitFor();
     await page.getByRole("button", { name: "Remove", exact: true }).click();
-    await page.getByRole("dialog").getByText("No view is saved yet.").waitFor();
+    await page.getByRole("dialog").getByText("No saved views yet.").waitFor();
   });
 
   test("as a public call it is signed for an admin, and has placeholders for an analyst", async () => {
@@ -336,7 +336,7 @@ describe("the ad report", () => {
     await page.getByRole("button", { name: "Copy as API call" }).click();
     const call = page.getByRole("dialog").locator("pre");
     await expect.poll(() => call.textContent()).toMatch(/combo_sql.*Authorization: eyJ.*"sign":"[0-9a-f]{32}"/s);
-    await page.getByLabel("Signed by").selectOption({ label: "Nobody: placeholders" });
+    await page.getByLabel("Signed by").selectOption({ label: "Unsigned, with placeholders" });
     await expect.poll(() => call.textContent()).toContain("<SIGN>");
     const analyst = await open({}, await stage.site.analyst());
     await analyst.page.getByRole("button", { name: "Copy as API call" }).click();

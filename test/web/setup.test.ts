@@ -50,14 +50,14 @@ describe("metadata", () => {
     await expect.poll(() => page.getByRole("row").nth(1).textContent()).toContain("event_000");
     await button(visit, "Declare all 120 observed").click();
     await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
-    await page.getByText("120 events are declared.").waitFor();
+    await page.getByText("120 events declared.").waitFor();
     const { events } = await metadata();
     expect(events.filter(({ state }: { state: string }) => state === "declared")).toHaveLength(121);
     await page.getByLabel("Name contains").fill("event_007");
-    await button(visit, "Switch off").click();
-    await page.getByRole("dialog").getByRole("button", { name: "Switch off" }).click();
+    await button(visit, "Disable").click();
+    await page.getByRole("dialog").getByRole("button", { name: "Disable" }).click();
     await rowOf(visit, /event_007/)
-      .getByText("switched off")
+      .getByText("disabled")
       .waitFor();
   });
 
@@ -70,21 +70,21 @@ describe("metadata", () => {
     await button(visit, "Cancel").click();
     await page.getByRole("tab", { name: /Properties/ }).click();
     await rowOf(visit, /level/).getByRole("button", { name: "Declare" }).click();
-    await page.getByLabel("Type of its values").selectOption("number");
+    await page.getByLabel("Value type").selectOption("number");
     await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
     await rowOf(visit, /level.*number.*declared/).waitFor();
     await button(visit, "Change to strict").click();
-    await page.getByText("Nothing observed is undeclared").waitFor();
+    await page.getByText("Everything observed is declared").waitFor();
     await page.getByRole("dialog").getByRole("button", { name: "Change to strict" }).click();
     await page.getByText("Only declared events and properties are stored").waitFor();
     expect(await metadata()).toMatchObject({ metadata: "strict" });
     await button(visit, "Declare a name").click();
-    await page.getByLabel("What it is").selectOption("userProperty");
+    await page.getByLabel("Kind").selectOption("userProperty");
     await page.getByLabel("Name", { exact: true }).fill("vip");
-    await page.getByLabel("Type of its values").selectOption("bool");
+    await page.getByLabel("Value type").selectOption("bool");
     expect(await visit.findings()).toEqual([]);
     await page.getByRole("dialog").getByRole("button", { name: "Declare" }).click();
-    await rowOf(visit, /vip.*users.*true or false/).waitFor();
+    await rowOf(visit, /vip.*users.*boolean/).waitFor();
     expect(visit.complaints).toEqual([]);
   });
 
@@ -92,7 +92,7 @@ describe("metadata", () => {
     const bare = await site.server.createApp({ name: "Bare" });
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(`/metadata?app=${bare.appId}`);
-    await visit.page.getByText("Nothing was sent or declared yet").waitFor();
+    await visit.page.getByText("Nothing sent or declared yet").waitFor();
     await expect.poll(() => visit.page.getByRole("button", { name: /Declare|Change to/ }).count()).toBe(0);
   });
 });
@@ -115,28 +115,28 @@ describe("attribution rules", () => {
     await expect.poll(() => page.locator(".tile", { hasText: "revenue" }).textContent()).toContain("12.50");
     await visit.photograph("rules-what-if");
     await page.getByLabel("Click window").fill("3d");
-    await page.getByText("The rules above have changed since").waitFor();
+    await page.getByText("The rules above have changed").waitFor();
     await page.getByLabel("Click window").fill("24h");
     await button(visit, "Save").click();
-    await page.getByText("The rules are saved.").waitFor();
+    await page.getByText("Rules saved.").waitFor();
     await expect
       .poll(() => page.getByLabel("Click window").inputValue(), { message: "as the server writes it" })
       .toBe("1d");
 
-    await page.getByLabel("Rules of").selectOption("vivo");
+    await page.getByLabel("Rules for").selectOption("vivo");
     await rowOf(visit, /click_window.*1d.*from the app/s).waitFor();
     await expect
-      .poll(() => page.getByText("Users who return can be").count(), { message: "only for the whole app" })
+      .poll(() => page.getByText("Re-attribute returning users").count(), { message: "only for the whole app" })
       .toBe(0);
     await page.getByLabel("Impressions count").selectOption("on");
     await button(visit, "Save").click();
-    await page.getByText("vivo · has rules of its own").waitFor({ state: "attached" });
+    await page.getByText("vivo · own rules").waitFor({ state: "attached" });
     const { data } = await site.api(`attribution/rules?app_id=${app.appId}`);
     expect(data.set).toEqual([
       { ad_platform: "", rules: { click_window: "1d", flood_per_device: "5" } },
       { ad_platform: "vivo", rules: { impressions: "on" } },
     ]);
-    await page.getByLabel("Rules of").selectOption("");
+    await page.getByLabel("Rules for").selectOption("");
     await visit.inspect("rules", () => page.getByRole("table").first().waitFor());
   });
 
@@ -154,7 +154,7 @@ describe("attribution rules", () => {
     await expect.poll(() => page.getByLabel("Click window").inputValue()).toBe("2d");
     await page.getByLabel("Flood from one device").fill("7");
     await button(visit, "Save").click();
-    await page.getByText("The rules are saved.").waitFor();
+    await page.getByText("Rules saved.").waitFor();
     const { data } = await site.api(`attribution/rules?app_id=${app.appId}`);
     expect(data.set[0]).toEqual({ ad_platform: "", rules: { click_window: "2d", flood_per_device: "7" } });
   });
@@ -174,17 +174,17 @@ describe("developer applications", () => {
     const visit = await site.visit();
     const { page } = visit;
     await visit.open("/developers");
-    await page.getByText("Nothing pulls reports yet").waitFor();
-    await button(visit, "Request one").click();
+    await page.getByText("No developer applications yet").waitFor();
+    await button(visit, "New request").click();
     await page.getByLabel("Name").fill("BI dashboard");
     await page.getByLabel("Purpose").fill("Daily figures");
     await page.getByLabel("All apps").uncheck();
-    await expect.poll(() => button(visit, "Send the request").isDisabled()).toBe(true);
+    await expect.poll(() => button(visit, "Send request").isDisabled()).toBe(true);
     await page.getByLabel(/Star Miner/).check();
     expect(await visit.findings()).toEqual([]);
-    await button(visit, "Send the request").click();
+    await button(visit, "Send request").click();
     const row = rowOf(visit, /BI dashboard/);
-    await row.getByText("to be reviewed").waitFor();
+    await row.getByText("pending review").waitFor();
     await visit.inspect("developers", () => page.getByRole("table").waitFor());
     await row.getByRole("button", { name: "Approve" }).click();
     await page.getByText("reports of Star Miner, 1 per 600 s").waitFor();
@@ -196,13 +196,13 @@ describe("developer applications", () => {
     await button(visit, "I have copied it").click();
     await row.getByText("approved").waitFor();
     await expect.poll(() => page.getByText(first!).count()).toBe(0);
-    await row.getByRole("button", { name: "Change" }).click();
+    await row.getByRole("button", { name: "Edit" }).click();
     await page.getByLabel("Calls").fill("60");
-    await page.getByLabel("in so many seconds").fill("60");
+    await page.getByLabel("Period in seconds").fill("60");
     await button(visit, "Save").click();
     await row.getByText("60 per 60 s").waitFor();
     await row.getByRole("button", { name: "New key" }).click();
-    await button(visit, "Make a new key").click();
+    await button(visit, "Create new key").click();
     await expect.poll(() => key.textContent()).not.toBe(first);
     await button(visit, "I have copied it").click();
     await row.getByRole("button", { name: "Disable" }).click();
@@ -218,7 +218,7 @@ describe("people and what they did", () => {
     const visit = await site.visit();
     const { page } = visit;
     await visit.open("/people");
-    await button(visit, "Add somebody").click();
+    await button(visit, "Add person").click();
     await page.getByLabel("Name").fill("Lin");
     await page.getByLabel("Role").selectOption("analyst");
     await page.getByRole("dialog").getByRole("button", { name: "Add" }).click();
@@ -231,20 +231,20 @@ describe("people and what they did", () => {
     await other.page.getByText("Analyst").waitFor();
     const row = rowOf(visit, /^lin/);
     await row.getByRole("button", { name: "Make admin" }).click();
-    await button(visit, "Change the role").click();
+    await button(visit, "Change role").click();
     await row.getByText("Admin", { exact: true }).waitFor();
     await visit.inspect("people", () => page.getByRole("table").waitFor());
     await row.getByRole("button", { name: "New link" }).click();
-    await button(visit, "Make the link").click();
+    await button(visit, "Create link").click();
     await expect.poll(() => page.getByRole("dialog").locator("pre").textContent()).not.toBe(link);
     await button(visit, "Done").click();
     await row.getByRole("button", { name: "Remove" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Remove" }).click();
-    await page.getByText("lin is removed.").waitFor();
+    await page.getByText("lin removed.").waitFor();
     await rowOf(visit, /^admin/)
       .getByRole("button", { name: "Make analyst" })
       .click();
-    await button(visit, "Change the role").click();
+    await button(visit, "Change role").click();
     await page.getByText("There must be at least one admin.").waitFor();
   });
 
@@ -261,9 +261,9 @@ describe("people and what they did", () => {
     await visit.open("/audit");
     await page.getByText("campaigns/create").first().waitFor();
     await expect.poll(() => page.getByText("console-users/remove").count()).toBe(0);
-    await button(visit, "Older ones").click();
+    await button(visit, "Show older").click();
     await page.getByText("console-users/remove").first().waitFor();
-    await page.getByText("This is the beginning of the log.").waitFor();
+    await page.getByText("Beginning of the log.").waitFor();
     await page.getByRole("main").getByLabel("App").selectOption(String(app.appId));
     await page.getByText("apps/edit").first().waitFor();
     await expect.poll(() => page.getByText("console-users/remove").count()).toBe(0);
@@ -274,12 +274,12 @@ describe("people and what they did", () => {
     const visit = await site.visit({ as: await site.analyst() });
     const { page } = visit;
     await visit.open("/password");
-    await page.getByLabel("Present password").fill("a wrong one altogether");
+    await page.getByLabel("Current password").fill("a wrong one altogether");
     await page.getByLabel("New password").fill("another good password");
     await button(visit, "Change password").click();
     await page.getByText("The current password is wrong.").waitFor();
-    await page.getByLabel("Present password").fill(PASSWORD);
+    await page.getByLabel("Current password").fill(PASSWORD);
     await button(visit, "Change password").click();
-    await page.getByText("The password is changed.").waitFor();
+    await page.getByText("Password changed.").waitFor();
   });
 });

@@ -35,12 +35,12 @@ describe("a new app", () => {
     await button(visit, "New app").click();
     await page.getByLabel("Name").fill("Star Miner");
     await page.getByLabel("Time zone").fill("Nowhere");
-    await page.getByText("This is not a time zone.").waitFor();
+    await page.getByText("Unknown time zone.").waitFor();
     await page.getByLabel("Time zone").fill("Asia/Shanghai");
-    await button(visit, "Make the app").click();
+    await button(visit, "Create app").click();
     await page.getByRole("heading", { name: "Start here" }).waitFor();
     await page.getByText("0 of 7 done").waitFor();
-    await button(visit, "Make a test campaign").click();
+    await button(visit, "Create test campaign").click();
     const lines = page.locator("[role=tabpanel] pre");
     await lines.first().waitFor();
     await page.getByText("is not registered yet").waitFor();
@@ -63,7 +63,7 @@ describe("a new app", () => {
       ["javascript", "JavaScript", /wx\.request/],
       ["python", "Python", /urllib\.request/],
       ["go", "Go", /package main/],
-      ["sdk", "An SDK you have", /GEBatchConsumer/],
+      ["sdk", "Existing SDK", /GEBatchConsumer/],
     ] as const) {
       await visit.page.getByRole("tab", { name: title }).click();
       await visit.page.waitForURL(`**lang=${lang}**`);
@@ -79,8 +79,8 @@ describe("a new app", () => {
     const { app_id } = await appNamed("Quiet Farm");
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(`/start?app=${app_id}`);
-    await visit.page.getByText("An admin can make one").waitFor();
-    await expect.poll(() => button(visit, "Make a test campaign").count()).toBe(0);
+    await visit.page.getByText("An admin can create one").waitFor();
+    await expect.poll(() => button(visit, "Create test campaign").count()).toBe(0);
   });
 
   test("is readable on a phone", async () => {
@@ -107,19 +107,19 @@ describe("apps and tokens", () => {
     await visit.open("/apps");
     await visit.inspect("apps", () => page.getByRole("table").waitFor());
     const row = page.getByRole("row", { name: /Quiet Farm/ });
-    await row.getByRole("button", { name: "Change" }).click();
+    await row.getByRole("button", { name: "Edit" }).click();
     await page.getByLabel("Name").fill("Quiet Meadow");
     await page.getByLabel("Currency", { exact: true }).fill("usd");
-    await button(visit, "Add a rate").click();
+    await button(visit, "Add rate").click();
     await page.getByText("Three capital letters and a number").waitFor();
     await page.getByLabel("Foreign currency").fill("eur");
     await page.getByLabel("Value in USD").fill("1.08");
-    await page.getByLabel("Own share of a payment").fill("62.5");
-    await page.getByLabel("Refuse events of clients").uncheck();
+    await page.getByLabel("Own share of payments").fill("62.5");
+    await page.getByLabel("Reject events from unregistered clients").uncheck();
     await visit.photograph("apps-edit");
     expect(await visit.findings()).toEqual([]);
     await button(visit, "Save").click();
-    await page.getByText("Quiet Meadow is saved.").waitFor();
+    await page.getByText("Quiet Meadow saved.").waitFor();
     expect(await appNamed("Quiet Meadow")).toMatchObject({
       currency: "USD",
       rates: { EUR: "1.08" },
@@ -151,8 +151,8 @@ describe("apps and tokens", () => {
       await button(visit, "Done").waitFor();
     }
     await button(visit, "Replace").first().click();
-    await button(visit, "Replace it now").click();
-    await page.getByRole("heading", { name: "The new one" }).waitFor();
+    await button(visit, "Replace now").click();
+    await page.getByRole("heading", { name: "New value" }).waitFor();
     const after = await appNamed("Busy Farm");
     expect(after.access_token).not.toBe(before.access_token);
     await page.getByRole("dialog").getByText(after.access_token).waitFor();
@@ -183,12 +183,12 @@ describe("apps and tokens", () => {
     await visit.open("/apps");
     const row = page.getByRole("row", { name: /Busy Farm/ });
     await row.getByRole("button", { name: "Disable" }).click();
-    await button(visit, "Disable the app").click();
+    await button(visit, "Disable app").click();
     await row.getByText("Disabled").waitFor();
     await row.getByRole("button", { name: "Enable" }).click();
-    await button(visit, "Enable the app").click();
+    await button(visit, "Enable app").click();
     await row.getByText("Enabled").waitFor();
-    await row.getByRole("button", { name: "Change" }).click();
+    await row.getByRole("button", { name: "Edit" }).click();
     await page.getByLabel("Time zone").fill("Asia/Tokyo");
     await button(visit, "Save").click();
     await page.getByText("The time zone cannot change any more").waitFor();

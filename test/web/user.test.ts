@@ -101,7 +101,7 @@ describe("the page of a user", () => {
     const visit = await open("star");
     const { page } = visit;
     await visit.inspect("user-timeline", hasTimeline);
-    await page.getByRole("tab", { name: "Where from" }).click();
+    await page.getByRole("tab", { name: "Attribution" }).click();
     await visit.inspect("user-source", hasCandidates);
     await page.getByRole("tab", { name: "Profile and device" }).click();
     await visit.inspect("user-profile", () => page.getByText("unionid-star").waitFor());
@@ -139,7 +139,7 @@ describe("the page of a user", () => {
     await visit.page.getByRole("link", { name: ODD, exact: true }).click();
     await visit.page.getByRole("heading", { name: ODD }).waitFor();
     await visit.page.getByRole("tab", { name: "Profile and device" }).click();
-    await visit.page.getByText("No device info was received.").waitFor();
+    await visit.page.getByText("No device information received.").waitFor();
     await visit.page.reload();
     await visit.page.getByRole("heading", { name: ODD }).waitFor();
     expect(visit.complaints).toEqual([]);
@@ -161,7 +161,7 @@ describe("the timeline", () => {
       await more.click();
       await expect.poll(() => entries(page).count()).toBeGreaterThanOrEqual(Math.min(shown, EVENTS + 12));
     }
-    await page.getByText("That is where it begins.").waitFor();
+    await page.getByText("Beginning of the timeline.").waitFor();
     // Events, ad, profile; two payments and their events; the registration, five touches, and some postbacks.
     await expect.poll(() => entries(page).count()).toBeGreaterThanOrEqual(EVENTS + 2 + 4 + 6);
     await entries(page).last().getByText("Click · OPPO").waitFor();
@@ -177,20 +177,20 @@ describe("the timeline", () => {
     await entries(page).getByText("Paid 128.00 CNY").waitFor();
     expect(new URL(page.url()).searchParams.get("kinds")).toBe("order,touch");
     await page.getByRole("button", { name: "Everything" }).click();
-    await page.getByLabel("Only events named").fill("profile_set");
-    await page.getByLabel("Only events named").press("Enter");
+    await page.getByLabel("Event name").fill("profile_set");
+    await page.getByLabel("Event name").press("Enter");
     await expect.poll(() => entries(page).count()).toBe(1);
     await page.getByText("guild: red · level: 12").click();
     await page.locator("dd").getByText("red").waitFor();
-    await page.getByLabel("Only events named").fill("never_sent");
-    await page.getByLabel("Only events named").press("Enter");
-    await page.getByText("Nothing of this kind has happened").waitFor();
+    await page.getByLabel("Event name").fill("never_sent");
+    await page.getByLabel("Event name").press("Enter");
+    await page.getByText("No matching activity").waitFor();
   });
 
   test("shows a return and what it was attributed to", async () => {
     const { page } = await open("returned");
-    await entries(page).getByText("Came back").waitFor();
-    await entries(page).getByText("From vivo, found by device id").waitFor();
+    await entries(page).getByText("Returned", { exact: true }).waitFor();
+    await entries(page).getByText("Attributed to vivo, matched by device ID").waitFor();
   });
 });
 
@@ -198,7 +198,7 @@ describe("where a user came from", () => {
   test("is explained with every candidate, in its window, with the reason in plain words of both languages", async () => {
     const visit = await open("star", { tab: "source" });
     const { page } = visit;
-    await page.getByRole("heading", { name: "This user belongs to vivo, found by device id." }).waitFor();
+    await page.getByRole("heading", { name: "Attributed to vivo, matched by device ID." }).waitFor();
     await hasCandidates(page);
     const rows = await page.locator("table tbody tr").allInnerTexts();
     expect(rows).toHaveLength(5);
@@ -207,7 +207,7 @@ describe("where a user came from", () => {
     expect(ofOutcome("A later touch won")).toContain("the last one counts");
     expect(ofOutcome("A click won")).toContain("beats an impression");
     expect(ofOutcome("Too old")).toContain("It was 9 d");
-    expect(ofOutcome("Too quick")).toMatch(/only \d+ s before/);
+    expect(ofOutcome("Too soon")).toMatch(/only \d+ s before/);
     const lanes = await page
       .locator(".window-lane .touch")
       .evaluateAll((dots: unknown[]) =>
@@ -223,7 +223,7 @@ describe("where a user came from", () => {
 
   test("has every decision of a user who came back", async () => {
     const { page } = await open("returned", { tab: "source" });
-    await page.getByRole("heading", { name: "This user belongs to vivo" }).waitFor();
+    await page.getByRole("heading", { name: "Attributed to vivo" }).waitFor();
     await page.getByLabel("Decision").selectOption("1");
     await page.getByRole("heading", { name: "This user is organic" }).waitFor();
     await page.getByText("The caller reported an organic user.").waitFor();
@@ -251,12 +251,12 @@ describe("erasing a user", () => {
     await page.getByRole("button", { name: "Erase" }).click();
     const dialog = page.getByRole("dialog", { name: "Erase this user" });
     expect(await visit.findings()).toEqual([]);
-    const button = dialog.getByRole("button", { name: "Erase for ever" });
-    await dialog.getByLabel("Type the client id").fill("gon");
+    const button = dialog.getByRole("button", { name: "Erase permanently" });
+    await dialog.getByLabel("Type the client ID").fill("gon");
     await expect.poll(() => button.isDisabled()).toBe(true);
-    await dialog.getByLabel("Type the client id").fill("gone");
+    await dialog.getByLabel("Type the client ID").fill("gone");
     await button.click();
-    await page.getByText("gone is erased.").waitFor();
+    await page.getByText("gone erased.").waitFor();
     await page.getByRole("heading", { name: "Users", exact: true }).waitFor();
     await page.getByRole("link", { name: "star", exact: true }).waitFor();
     await expect.poll(() => page.getByRole("link", { name: "gone" }).count()).toBe(0);

@@ -1,5 +1,5 @@
 /**
- * The console. Signed out: the way in. Signed in: a side bar, and one page of the table in pages.tsx.
+ * The console: the sign-in page, or, once signed in, a side bar and one of the pages in pages.tsx.
  * A page has a folder in pages/ with its own texts.ts (both languages) and style sheet, asks the server by react-query
  * through api.ts, keeps what it shows in the address by url-state.ts, and is made of the pieces in ui/.
  */
@@ -63,7 +63,7 @@ function SignedIn() {
   );
 }
 
-/** The first page of the navigation: a new app has its checklist there. */
+/** Redirects to the first page of the navigation, where a new app has its checklist. */
 function Home() {
   const first = PAGES.find(({ group }) => group !== null);
   return first ? <Redirect to={first.path} replace /> : null;
@@ -71,15 +71,15 @@ function Home() {
 
 const texts = {
   en: {
-    noApp: "There is no app yet",
-    noAppHelp: "An app is a game or program whose events are collected. Make one under “Apps and tokens”.",
-    lost: "There is no such page",
-    lostHelp: "The address may be mistyped; the navigation has every page.",
+    noApp: "No apps yet",
+    noAppHelp: "An app is a game or program whose events are collected. Create one under “Apps and tokens”.",
+    lost: "Page not found",
+    lostHelp: "The address may be mistyped. Choose a page from the navigation.",
   },
   zh: {
     noApp: "还没有应用",
     noAppHelp: "应用是需要采集事件的游戏或小程序。请在“应用与密钥”中创建。",
-    lost: "没有这个页面",
+    lost: "页面不存在",
     lostHelp: "地址可能有误，请从导航中选择页面。",
   },
 };
@@ -98,7 +98,7 @@ function PageOf({ page: { needsApp, component: Content } }: { page: Page }) {
       </Empty>
     );
   }
-  // Nothing of one app is ever left on the page of another.
+  // The key resets the page, so that no state of one app is left on the page of another.
   return <Content key={app.app_id} />;
 }
 

@@ -4,7 +4,7 @@ import type { Caliber, Reading } from "./catalogue.ts";
 
 const texts = {
   en: {
-    caliber: "Counted by",
+    caliber: "Date basis",
     calibers: {
       user_activated_time: "Touch day (first caliber)",
       behavior_occurred_time: "Event day (second caliber)",
@@ -20,7 +20,7 @@ const texts = {
   },
 };
 
-/** Whatever somebody types into the address, a reading is one of those that there are. */
+/** A valid reading, whatever the address says: unknown values become the defaults. */
 export function readingOf({ caliber, roi }: { caliber: string; roi: string }): Reading {
   const known: Caliber = caliber === "user_activated_time" ? caliber : "behavior_occurred_time";
   return { caliber: known, roi: roi === "2" ? "2" : "1" };

@@ -1,6 +1,6 @@
 export const texts = {
   en: {
-    loading: "Loading …",
+    loading: "Loading…",
     tryAgain: "Try again",
     cancel: "Cancel",
     close: "Close",
@@ -12,8 +12,8 @@ export const texts = {
     yesterday: "Yesterday",
     today: "Today",
     range: "Range",
-    customRange: "Own range",
-    pages: "Pages of the list",
+    customRange: "Custom range",
+    pages: "Pagination",
     previous: "Previous",
     next: "Next",
     pageOf: (page: string, pages: string, rows: string) => `Page ${page} of ${pages} · ${rows} rows`,

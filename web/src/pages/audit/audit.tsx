@@ -81,7 +81,7 @@ function Value({ text }: { text: string }) {
   if (text.length <= SHOWN_LENGTH) return text;
   return (
     <details>
-      <summary>{text.slice(0, SHOWN_LENGTH)} …</summary>
+      <summary>{text.slice(0, SHOWN_LENGTH)}…</summary>
       {text.slice(SHOWN_LENGTH)}
     </details>
   );

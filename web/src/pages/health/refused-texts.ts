@@ -10,7 +10,7 @@ const reasonsEn: Reasons = {
   large_bodies: "More large bodies at the same time than an even share",
   memory: "More waiting for the disk than an even share (JOURNAL_PENDING_BYTES_MAX)",
   backlog: "More waiting for the database than an even share (JOURNAL_BACKLOG_BYTES_MAX)",
-  disk: "The disk is getting short, and the app writes more than an even share (DISK_FREE_BYTES_MIN)",
+  disk: "Disk space is running low, and the app writes more than an even share (DISK_FREE_BYTES_MIN)",
 };
 
 const reasonsZh: Reasons = {
@@ -28,10 +28,10 @@ export const texts = {
   en: {
     title: "Refused calls",
     about:
-      "Calls that were answered with 429 since the start, because an app or an address had more than its budget or its share. SDKs keep what they could not send and send it again.",
+      "Calls answered with 429 since the start because an app or an address exceeded its budget or its share. SDKs keep unsent data and send it again.",
     app: "App",
     noApp: "none",
-    reason: "Why",
+    reason: "Reason",
     calls: "Calls",
     last: "Last",
     reasons: reasonsEn,

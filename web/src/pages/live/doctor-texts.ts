@@ -3,24 +3,24 @@ import type { Texts } from "../../texts.ts";
 
 type Kind = DoctorAnswer["findings"][number]["kind"];
 
-/** For each mistake what it is, and the sentence that helps. */
+/** Each mistake: its title, and the advice that helps. */
 export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> = {
   en: {
     refused_calls: {
       title: "Calls are refused",
-      help: "Nothing of these calls was stored. The sentence below says what is wrong; mend the call and send it again.",
+      help: "Nothing in these calls was stored. The message below says what is wrong; fix the call and send it again.",
     },
     rejected_events: {
       title: "Events are not stored",
-      help: "The call was answered with code 0, but extra.errors names events that were left out. Read it in your client.",
+      help: "The call was answered with code 0, but extra.errors names events that were not stored. Read it in your client.",
     },
     bad_properties: {
-      title: "Properties are left out",
+      title: "Properties are dropped",
       help: "The event is stored without them. Names are letters, digits and _, texts have at most 2,048 bytes, and a declared type must match.",
     },
     undeclared_event: {
-      title: "Events nobody has declared",
-      help: "In strict mode they are lost until they are declared. In open mode they are stored; declaring them catches typing errors.",
+      title: "Undeclared events",
+      help: "In strict mode they are lost until they are declared. In open mode they are stored; declaring them catches typos.",
     },
     encrypted_events: {
       title: "Encrypted events",
@@ -31,12 +31,12 @@ export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> =
       help: "`time` is in milliseconds since 1970: 13 digits. Seconds have 10, microseconds 16.",
     },
     clock_systematic: {
-      title: "All clocks are off by the same time",
+      title: "All clocks are off by the same amount",
       help: "Local time is sent as if it were UTC, or the clock of your server is wrong. Send milliseconds since 1970 in UTC, and use NTP.",
     },
     clock_skew: {
-      title: "Phones with a wrong clock",
-      help: "Events more than an hour ahead or ten days behind are not stored. If it is many phones, send the server's time instead.",
+      title: "Phones with wrong clocks",
+      help: "Events more than an hour ahead or ten days behind are not stored. If many phones are affected, send the server's time instead.",
     },
     unregistered_client: {
       title: "Clients that never register",
@@ -51,44 +51,44 @@ export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> =
       help: "Many clients send Turbo-Debug-Mode: 1, one call for each event. Switch it off in the released version.",
     },
     placeholder_client_id: {
-      title: "A client id that stands for none",
-      help: "The variable was empty when it was sent. Everybody who sends it becomes one and the same user.",
+      title: "Placeholder client ID",
+      help: "The variable was empty when it was sent. Everyone who sends it becomes one and the same user.",
     },
     shared_client_id: {
-      title: "Several people under one client id",
-      help: "One client_id comes with different open ids or devices: it is a constant, or the id of something else than a person.",
+      title: "Several people share one client ID",
+      help: "One client_id comes with different open IDs or devices: it is a constant, or the ID of something other than a person.",
     },
     openid_is_app_id: {
-      title: "The open id is the app's own id",
+      title: "The open ID is the app's own ID",
       help: "wx_openid must be the player's openid (28 characters, from code2Session), not the mini-program's appid.",
     },
     shared_openid: {
-      title: "Many clients share one open id",
-      help: "The openid of a developer or a constant is sent for everybody. Clicks matched by openid would all go to it.",
+      title: "Many clients share one open ID",
+      help: "A developer's openid or a constant is sent for everyone. Clicks matched by openid would all go to it.",
     },
     shared_address: {
       title: "All users share one address",
-      help: "Your server calls for them: send client_ip and client_ua of the player. Or a proxy stands in between: name it in TRUSTED_PROXIES.",
+      help: "If your server calls on their behalf, send the player's client_ip and client_ua. If a proxy stands in between, name it in TRUSTED_PROXIES.",
     },
     missing_user_agent: {
-      title: "The user agent is that of a program",
-      help: "Clicks cannot be matched by address and phone. From a server, send client_ua as the player's device has it.",
+      title: "The user agent belongs to a program",
+      help: "Clicks cannot be matched by IP and device model. From a server, send the client_ua of the player's device.",
     },
     nothing_to_attribute_by: {
       title: "Registrations carry nothing to attribute by",
-      help: "Send ad_data (the launch query), wx_openid, or device_info with oaid, imei or idfa; else every user is organic.",
+      help: "Send ad_data (the launch query), wx_openid, or device_info with oaid, imei or idfa; otherwise every user is organic.",
     },
     unreplaced_macro: {
-      title: "Macros that nobody replaces",
-      help: "The ad platform sends the macro itself. Copy the link of the campaign again into the platform's field for monitoring links.",
+      title: "Unreplaced macros",
+      help: "The ad platform sends the macro itself. Copy the campaign's link again into the platform's monitoring link field.",
     },
     touch_without_key: {
-      title: "Clicks that nobody can be found by",
-      help: "They carry no click id, device id, open id or address. Check the parameters of the monitoring link at this platform.",
+      title: "Clicks with nothing to match by",
+      help: "They carry no click ID, device ID, open ID or IP address. Check the parameters of the monitoring link at this platform.",
     },
     unknown_campaign: {
-      title: "Links of a campaign that does not exist",
-      help: "track_id names no campaign of this app: its users belong to none. Make the campaign, or correct the link.",
+      title: "Links of an unknown campaign",
+      help: "track_id names no campaign of this app, so its users belong to none. Create the campaign or correct the link.",
     },
     amount_unit: {
       title: "Amounts look like yuan, not cents",
@@ -96,23 +96,23 @@ export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> =
     },
     ecpm_unit: {
       title: "$ecpm looks like cents",
-      help: "$ecpm is in yuan for a thousand views. More than 1,000 is nowhere paid: divide by 100.",
+      help: "$ecpm is in yuan per thousand views. Nobody pays more than 1,000: divide by 100.",
     },
     payment_without_order_id: {
-      title: "Payments without an order id",
-      help: "Without $order_id a payment that is sent twice with another time counts twice. Send your order's id.",
+      title: "Payments without an order ID",
+      help: "Without $order_id, a payment sent twice with different times counts twice. Send your order ID.",
     },
     repeated_order: {
-      title: "One order id for different payments",
-      help: "Only the first report counts. Either client and server both report payments, or order ids repeat.",
+      title: "One order ID for different payments",
+      help: "Only the first report counts. Either client and server both report payments, or order IDs repeat.",
     },
     currency_without_rate: {
       title: "A currency without a rate",
-      help: "These orders count with amount 0. Set the rate of the currency in the settings of the app.",
+      help: "These orders count with amount 0. Set the currency's rate in the app's settings.",
     },
     many_duplicates: {
-      title: "Many events arrive again and again",
-      help: "They count once, but somebody does not read the answers. Remove events once they were answered with code 0.",
+      title: "Many repeated events",
+      help: "Repeats count once, but a client is not reading the answers. Remove events from its queue once they are answered with code 0.",
     },
   },
   zh: {
@@ -178,11 +178,11 @@ export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> =
     },
     shared_address: {
       title: "所有用户的 IP 相同",
-      help: "请求来自你的服务器：请传玩家的 client_ip 和 client_ua。若中间有代理，请在 TRUSTED_PROXIES 中配置。",
+      help: "请求来自您的服务器：请传玩家的 client_ip 和 client_ua。若中间有代理，请在 TRUSTED_PROXIES 中配置。",
     },
     missing_user_agent: {
       title: "User agent 是程序而不是设备",
-      help: "无法按 IP 和机型匹配点击。服务器端上报时，请传玩家设备的 client_ua。",
+      help: "无法按 IP 与机型匹配点击。服务器端上报时，请传玩家设备的 client_ua。",
     },
     nothing_to_attribute_by: {
       title: "注册没有携带可归因的信息",
@@ -190,15 +190,15 @@ export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> =
     },
     unreplaced_macro: {
       title: "宏没有被替换",
-      help: "广告平台原样发送了宏。请把推广计划的监测链接重新复制到平台的监测链接栏。",
+      help: "媒体原样发送了宏。请把推广计划的监测链接重新复制到媒体后台的监测链接栏。",
     },
     touch_without_key: {
       title: "点击没有可匹配的信息",
-      help: "没有点击 ID、设备 ID、openid 或 IP。请检查该平台监测链接的参数。",
+      help: "没有点击 ID、设备 ID、openid 或 IP。请检查该媒体监测链接的参数。",
     },
     unknown_campaign: {
       title: "链接属于不存在的推广计划",
-      help: "track_id 不是本应用的推广计划，用户不会归到任何计划。请创建计划或修正链接。",
+      help: "track_id 不是本应用的推广计划，用户不会归到任何推广计划。请创建推广计划或修正链接。",
     },
     amount_unit: {
       title: "金额看起来是元而不是分",
@@ -217,8 +217,8 @@ export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> =
       help: "只有第一次上报有效。可能是客户端与服务器都上报了付费，或订单号重复。",
     },
     currency_without_rate: {
-      title: "货币没有汇率",
-      help: "这些订单按金额 0 计算。请在应用设置中填写该货币的汇率。",
+      title: "币种没有汇率",
+      help: "这些订单按金额 0 计算。请在应用设置中填写该币种的汇率。",
     },
     many_duplicates: {
       title: "大量事件重复上报",

@@ -1,14 +1,14 @@
 export const texts = {
   en: {
     title: "Orders",
-    about: "Every payment, the user who made it, and what became of its postback.",
+    about: "Every payment, the user who made it, and its postback.",
     orders: "Orders",
-    amount: (currency: string) => `Amount, ${currency}`,
-    back: (currency: string) => `Sent back, ${currency}`,
-    ofUsers: (currency: string) => `Paid in all, ${currency}`,
-    greatest: (amount: string) => `by these users; at most ${amount} at once`,
-    none: "There are no orders yet",
-    noneHelp: "An order appears here when a user’s $PayEvent, or a payment of your server, has been received.",
+    amount: (currency: string) => `Amount (${currency})`,
+    back: (currency: string) => `Postback amount (${currency})`,
+    ofUsers: (currency: string) => `Total paid (${currency})`,
+    greatest: (amount: string) => `by these users; largest payment ${amount}`,
+    none: "No orders yet",
+    noneHelp: "An order appears here once a user’s $PayEvent or a payment from your server has been received.",
   },
   zh: {
     title: "订单",

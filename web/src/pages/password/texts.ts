@@ -1,12 +1,12 @@
 export const texts = {
   en: {
     title: "Password",
-    about: "A new password ends all other sessions of yours.",
-    present: "Present password",
+    about: "Changing the password ends all your other sessions.",
+    present: "Current password",
     fresh: "New password",
     hint: "At least 10 characters.",
     change: "Change password",
-    changed: "The password is changed.",
+    changed: "Password changed.",
   },
   zh: {
     title: "修改密码",

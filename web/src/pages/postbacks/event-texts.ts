@@ -20,15 +20,15 @@ type EventTexts = {
 const texts: { en: EventTexts; zh: EventTexts } = {
   en: {
     moments: {
-      activate: "First opening",
+      activate: "First launch",
       register: "Registration",
       pay: "Every payment",
       first_pay: "First payment",
-      first_day_pay: "First payment of the first day",
-      ad_view: "Ad seen",
-      return: "Return of a lost user",
+      first_day_pay: "First payment on the first day",
+      ad_view: "Ad view",
+      return: "Lapsed user returns",
     },
-    retention: (days) => (days === "1" ? "Active again on the next day" : `Active again ${days} days after`),
+    retention: (days) => (days === "1" ? "Active on the next day" : `Active ${days} days after registration`),
     ownEvent: (name) => `Event ${name}`,
     eventTypes: {
       activate: "Activation",
@@ -58,29 +58,29 @@ const texts: { en: EventTexts; zh: EventTexts } = {
       game_action: "Game action",
       action_valid: "Valid action",
     },
-    own: { $attribution: "Own callback: attribution", $event: "Own callback: event" },
+    own: { $attribution: "Attribution callback", $event: "Event callback" },
     skips: {
-      organic: "The user came by no ad",
-      takes_none: "The platform takes no postbacks",
-      no_account: "There is no account for the platform",
-      no_rule: "No rule is about it",
-      amount: "The amount is outside the rule's bounds",
-      count: "Not the payment, or ad, that the rule counts",
-      days_since_touch: "Too early or too late after the touch",
-      property: "A property is not as the rule asks",
-      late: "It was reported more than three days late",
-      window: "It happened after the rule's window",
+      organic: "The user is organic",
+      takes_none: "The platform does not accept postbacks",
+      no_account: "No account for the platform",
+      no_rule: "No matching rule",
+      amount: "The amount is outside the rule's range",
+      count: "Not the nth payment or ad view that the rule asks for",
+      days_since_touch: "The days since the touch are outside the rule's range",
+      property: "A property does not match the rule",
+      late: "Reported more than three days late",
+      window: "Outside the rule's window",
       share: "Left out by the rule's share",
     },
     refusals: {
       accepted: "already accepted",
       waiting: "already waiting",
-      organic: "of users who came by no ad",
-      takes_none: "to a platform that takes none",
+      organic: "of organic users",
+      takes_none: "to a platform that accepts none",
       no_account: "to a platform without an account",
-      user_gone: "of users who are gone",
+      user_gone: "of erased users",
     },
-    statuses: ["Waiting", "Accepted", "Given up", "Skipped"],
+    statuses: ["Waiting", "Accepted", "Failed", "Skipped"],
   },
   zh: {
     moments: {
@@ -122,33 +122,33 @@ const texts: { en: EventTexts; zh: EventTexts } = {
       game_action: "游戏行为",
       action_valid: "有效行为",
     },
-    own: { $attribution: "自有回调：归因", $event: "自有回调：事件" },
+    own: { $attribution: "归因回调", $event: "事件回调" },
     skips: {
       organic: "自然量用户",
-      takes_none: "该平台不接收回传",
-      no_account: "该平台未配置账户",
-      no_rule: "没有对应的规则",
+      takes_none: "该媒体不接收回传",
+      no_account: "该媒体未配置账户",
+      no_rule: "没有匹配的规则",
       amount: "金额不在规则范围内",
       count: "不是规则要求的第几次付费或广告",
       days_since_touch: "距触点天数不在规则范围内",
       property: "属性不满足规则",
       late: "上报延迟超过三天",
       window: "超出规则的窗口期",
-      share: "按规则比例未回传",
+      share: "扣量（不在回传比例内）",
     },
     refusals: {
-      accepted: "已被平台接收",
+      accepted: "媒体已接收",
       waiting: "已在等待发送",
       organic: "自然量用户",
-      takes_none: "平台不接收回传",
-      no_account: "平台未配置账户",
-      user_gone: "用户已不存在",
+      takes_none: "媒体不接收回传",
+      no_account: "媒体未配置账户",
+      user_gone: "用户已删除",
     },
-    statuses: ["等待中", "已接收", "已放弃", "已跳过"],
+    statuses: ["等待中", "成功", "失败", "已跳过"],
   },
 };
 
-/** How moments, event types and reasons are called. What has no name of ours is shown as it is. */
+/** Names of moments, event types and reasons for people. A value without a name is shown as it is. */
 export function useEventWords() {
   const text = useTexts(texts);
   const named = (table: Readonly<Record<string, string>>, name: string) => table[name];
@@ -166,5 +166,5 @@ export function useEventWords() {
   };
 }
 
-/** Of each status. */
+/** The badge colour of each status. */
 export const TONES = ["accent", "good", "bad", "plain"] as const;

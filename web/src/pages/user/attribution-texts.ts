@@ -3,14 +3,14 @@ import type { Explanation } from "../../../../src/contract/admin/why.ts";
 type Candidate = Explanation["candidates"][number];
 type Method = Explanation["method"];
 
-/** What a sentence about a candidate speaks of; durations are words already. */
+/** The facts that a sentence about a candidate mentions; durations are already formatted. */
 export type Told = { isClick: boolean; gap: string; window: string; winner: string; method: string; flags: string };
 
 type AttributionTexts = {
   methods: Record<Method, string>;
-  /** In a word or two. */
+  /** The outcome in a word or two. */
   outcomes: Record<Candidate["outcome"], string>;
-  /** Why, in a sentence. */
+  /** The reason for the outcome, as a sentence. */
   reasons: Record<Candidate["outcome"], (told: Told) => string>;
   flags: Record<Candidate["flags"][number], string>;
   keys: Readonly<Record<string, string>>;
@@ -20,61 +20,61 @@ type AttributionTexts = {
 
 const en: AttributionTexts = {
   methods: {
-    click_key: "click id",
-    device_id: "device id",
-    open_id: "open id",
+    click_key: "click ID",
+    device_id: "device ID",
+    open_id: "open ID",
     launch_query: "launch query",
-    ip_ua: "address and device",
-    reported: "report of the caller",
+    ip_ua: "IP and device model",
+    reported: "the caller's report",
     "": "nothing",
   },
   outcomes: {
     won: "Won",
-    reported_stands: "The report stands",
-    earlier_method_won: "A surer match won",
+    reported_stands: "Reported source stands",
+    earlier_method_won: "A stronger match won",
     click_won: "A click won",
     later_touch_won: "A later touch won",
-    greater_id_won: "Same instant",
+    greater_id_won: "Tie",
     after_registration: "Too late",
     outside_window: "Too old",
-    too_fast: "Too quick",
+    too_fast: "Too soon",
     impressions_off: "Impressions are off",
     flagged: "Flagged",
   },
   reasons: {
     won: ({ isClick, gap, window }) =>
       `This ${isClick ? "click" : "impression"} counts: ${gap} before, inside the window of ${window}.`,
-    reported_stands: () => "The caller reported where the user came from; that stands over every touch.",
-    earlier_method_won: ({ winner, method }) => `Found by ${method}; ${winner} is surer.`,
+    reported_stands: () => "The caller reported where the user came from, which overrides every touch.",
+    earlier_method_won: ({ winner, method }) => `Matched by ${method}; ${winner} is a stronger match.`,
     click_won: () => "A click by the same method beats an impression.",
     later_touch_won: () => "Another touch by the same method was later, and the last one counts.",
-    greater_id_won: () => "Another touch of the same instant has the greater id; one of the two had to be taken.",
+    greater_id_won: () => "Another touch at the same instant has the greater ID, which breaks the tie.",
     after_registration: () => "It came after the registration, so it cannot have brought the user.",
     outside_window: ({ gap, window }) => `It was ${gap} before, and the window is ${window}.`,
-    too_fast: ({ gap }) => `It was only ${gap} before: sooner than the least time that the rules ask for.`,
-    impressions_off: () => "By the rules of this app impressions do not count.",
-    flagged: ({ flags }) => `It is flagged (${flags}), and by the rules of this app such a touch may not win.`,
+    too_fast: ({ gap }) => `It was only ${gap} before, less than the minimum time that the rules require.`,
+    impressions_off: () => "This app's rules do not count impressions.",
+    flagged: ({ flags }) => `It is flagged (${flags}), and this app's rules do not let flagged touches win.`,
   },
   flags: {
-    flood_address: "many touches from one address",
-    flood_device: "many touches of one device",
-    future: "from the future",
+    flood_address: "too many touches from one address",
+    flood_device: "too many touches from one device",
+    future: "timestamp in the future",
     datacentre: "from a data centre",
-    short_gap: "registered too soon after it",
-    even_gaps: "users of this ad register too evenly",
-    many_clients: "many users on one device",
+    short_gap: "registration too soon after the touch",
+    even_gaps: "registrations from this ad too evenly spaced",
+    many_clients: "too many users on one device",
   },
   keys: {
-    click_key: "click id",
+    click_key: "click ID",
     oaid: "OAID",
     imei: "IMEI",
     idfa: "IDFA",
     idfv: "IDFV",
-    android_id: "Android id",
+    android_id: "Android ID",
     mac: "MAC",
     caid: "CAID",
-    wx_openid: "open id",
-    ip_ua: "address and device",
+    wx_openid: "open ID",
+    ip_ua: "IP and device model",
   },
   kinds: { click: "Click", impression: "Impression" },
   units: { d: " d", h: " h", m: " min", s: " s", ms: " ms" },
@@ -96,7 +96,7 @@ const zh: AttributionTexts = {
     earlier_method_won: "有更可靠的匹配",
     click_won: "点击优先",
     later_touch_won: "有更晚的触点",
-    greater_id_won: "同一时刻",
+    greater_id_won: "时间相同",
     after_registration: "晚于注册",
     outside_window: "超出窗口期",
     too_fast: "间隔过短",
@@ -120,7 +120,7 @@ const zh: AttributionTexts = {
   flags: {
     flood_address: "同一地址触点过多",
     flood_device: "同一设备触点过多",
-    future: "时间在未来",
+    future: "时间晚于当前",
     datacentre: "来自数据中心",
     short_gap: "触点后过快注册",
     even_gaps: "该广告的用户注册间隔过于均匀",

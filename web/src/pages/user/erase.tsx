@@ -12,11 +12,11 @@ const texts = {
   en: {
     title: "Erase this user",
     about:
-      "Everything that is stored of this user goes, for ever: registration, device, events, orders, postbacks, and the touches that are only theirs. Reports are counted again without the user.",
-    type: "Type the client id to confirm",
-    erase: "Erase for ever",
-    erased: (id: string) => `${id} is erased.`,
-    accepted: (id: string) => `${id} will be erased as soon as the journal has been applied that far.`,
+      "This permanently deletes everything stored about this user: registration, device, events, orders, postbacks, and touches that belong to this user alone. Reports are recalculated without the user.",
+    type: "Type the client ID to confirm",
+    erase: "Erase permanently",
+    erased: (id: string) => `${id} erased.`,
+    accepted: (id: string) => `${id} will be erased once the pending data has been processed.`,
   },
   zh: {
     title: "删除此用户",
@@ -25,13 +25,13 @@ const texts = {
     type: "输入用户 ID 以确认",
     erase: "永久删除",
     erased: (id: string) => `${id} 已删除。`,
-    accepted: (id: string) => `${id} 将在日志处理到位后删除。`,
+    accepted: (id: string) => `${id} 将在待处理数据写入后删除。`,
   },
 };
 
 type EraseDialogProps = { appId: number; clientId: string; onClose: () => void };
 
-/** There is no way back, so the id has to be typed. */
+/** Erasing cannot be undone, so the ID has to be typed. */
 export function EraseDialog({ appId, clientId, onClose }: EraseDialogProps) {
   const text = useTexts(texts);
   const [typed, setTyped] = useState("");
