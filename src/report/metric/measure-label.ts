@@ -5,7 +5,7 @@ export type Label = { label: string; cname: string };
 /** Labels of the sums that metrics are computed from. */
 const PLAIN: Readonly<Record<string, Label>> = {
   cost_e4: { label: "Ad cost", cname: "消耗" },
-  impressions: { label: "Ad impressions", cname: "展示数" },
+  impressions: { label: "Ad impressions", cname: "曝光数" },
   clicks: { label: "Ad clicks", cname: "点击数" },
   users: { label: "Activations", cname: "激活数" },
   real_users: { label: "Real registrations", cname: "真实注册数" },
@@ -36,7 +36,10 @@ export function labelOf(measure: Measure): Label {
     if (model === "s") {
       return { label: `${label}, ${Number(days) * 24} hours`, cname: `${Number(days) * 24}小时内${cname}` };
     }
-    return { label: `${label}, ${days === "1" ? "first day" : `${days} days`}`, cname: `${days}日内${cname}` };
+    return {
+      label: `${label}, ${days === "1" ? "first day" : `${days} days`}`,
+      cname: `${days === "1" ? "首日" : `${days}日内`}${cname}`,
+    };
   }
   const [, kept] = /^kept_(\d+)$/.exec(measure) ?? [];
   if (kept !== undefined) return { label: `Active on day ${kept}`, cname: `第${kept}日活跃人数` };

@@ -16,16 +16,16 @@ const COST = inGroup("cost", [
     label: "Ad cost",
     cname: "消耗",
     tip: "What the ads cost, on the day of the cost.",
-    ctip: "广告花费，计入花费发生的当日。",
+    ctip: "广告消耗，计入消耗发生的当日。",
     formula: plain(cost),
   },
   {
     name: "AdShow",
     unit: "count",
     label: "Ad impressions",
-    cname: "展示数",
+    cname: "曝光数",
     tip: "Impressions of the ads.",
-    ctip: "广告的展示次数。",
+    ctip: "广告的曝光次数。",
     formula: plain(shows),
   },
   {
@@ -41,9 +41,9 @@ const COST = inGroup("cost", [
     name: "AdCpm",
     unit: "money",
     label: "Cost per 1,000 impressions",
-    cname: "千次展示成本",
+    cname: "千次曝光成本",
     tip: "Ad cost divided by impressions, times 1,000.",
-    ctip: "消耗 ÷ 展示数 × 1000。",
+    ctip: "消耗 ÷ 曝光数 × 1000。",
     formula: ratio(cost, shows, 1000),
   },
   {
@@ -61,7 +61,7 @@ const COST = inGroup("cost", [
     label: "Click rate",
     cname: "点击率",
     tip: "Clicks divided by impressions.",
-    ctip: "点击数 ÷ 展示数。",
+    ctip: "点击数 ÷ 曝光数。",
     formula: ratio(clicks, shows),
   },
 ]);
@@ -280,7 +280,7 @@ export const POSTBACK_METRICS = inGroup("postbacks", [
     label: "Postbacks",
     cname: "回传数",
     tip: "Postbacks that the platform accepted; in the second caliber on the day of acceptance.",
-    ctip: "平台已接受的回传数；第二口径计入接受当日。",
+    ctip: "媒体已接收的回传数；第二口径计入接收当日。",
     formula: plain(sum("postbacks")),
   },
   {
@@ -289,7 +289,7 @@ export const POSTBACK_METRICS = inGroup("postbacks", [
     label: "Postback amount",
     cname: "回传金额",
     tip: "Amounts sent with accepted postbacks.",
-    ctip: "已接受的回传所带的金额之和。",
+    ctip: "已接收的回传所带的金额之和。",
     formula: plain(sum("postback_cents")),
   },
 ]);
