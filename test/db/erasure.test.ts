@@ -276,12 +276,13 @@ describe("after an erasure", () => {
     length.writeUInt32LE(text.length);
     const payload = Buffer.concat([length, text, Buffer.from('{"name":"n","channel":"c","version":1}')]);
     await stage.pool.query(
-      "insert into set_aside (journal_id, from_position, until_position, reason, payload, state) values ($1, 0, 1, 'r', $2, 'waiting')",
+      `insert into set_aside (journal_id, from_position, until_position, reason, payload, state)
+        values ($1, 0, 12 + octet_length($2::bytea), 'r', $2, 'waiting')`,
       [stage.journal.id, payload],
     );
     await requestReplay(stage.pool);
     while (await stage.applier.replayOne());
-    expect(await stage.count("user_account")).toBe(0);
+    expect([await stage.count("user_account"), await stage.setAside()]).toEqual([0, []]);
   });
 });
 

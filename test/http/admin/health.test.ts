@@ -166,7 +166,7 @@ describe("what was set aside", () => {
   async function setAside(app: App, payload: Buffer, reason: string): Promise<number> {
     const [row] = await tables.query(
       `insert into set_aside (journal_id, from_position, until_position, app_id, received_at_ms, reason, payload, state)
-        values ($1, 1, 2, $2, $3, $4, $5, 'waiting') returning set_aside_id::int as id`,
+        values ($1, 1, 13 + octet_length($5::bytea), $2, $3, $4, $5, 'waiting') returning set_aside_id::int as id`,
       [journalId, app.appId, Date.now(), reason, payload],
     );
     return row!.id;
