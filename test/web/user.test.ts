@@ -190,7 +190,7 @@ describe("the timeline", () => {
   test("shows a return and what it was attributed to", async () => {
     const { page } = await open("returned");
     await entries(page).getByText("Returned", { exact: true }).waitFor();
-    await entries(page).getByText("Attributed to vivo, matched by device ID").waitFor();
+    await entries(page).getByText("From vivo, by device ID").waitFor();
   });
 });
 

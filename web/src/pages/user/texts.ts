@@ -74,7 +74,7 @@ const en = {
     registration: "Registered",
     return: "Returned",
     organicNow: "Organic: no touch counted",
-    attributed: (platform: string, method: string) => `Attributed to ${platform}, matched by ${method}`,
+    attributed: (platform: string, method: string) => `From ${platform}, by ${method}`,
     version: (version: string) => `version ${version}`,
     paid: (amount: string) => `Paid ${amount}`,
     nth: (count: string) => `payment #${count}`,
