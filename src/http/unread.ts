@@ -24,7 +24,8 @@ function throwAway(request: IncomingMessage): void {
   if (unread.has(request)) return;
   unread.add(request);
   request.pause();
-  request.on("data", () => request.pause());
+  // The last pieces may still wait here when the whole body has come: they are read without a pause.
+  request.on("data", () => void (request.complete || request.pause()));
   request.once("close", () => unread.delete(request));
   beat ??= setInterval(readSome, BEAT_MS).unref();
 }
@@ -33,8 +34,8 @@ function readSome(): void {
   for (const request of [...unread].slice(0, PIECES_PER_BEAT)) {
     // Deleted and added again, so that it moves to the end of the queue.
     unread.delete(request);
-    if (request.complete || request.destroyed) continue;
-    unread.add(request);
+    if (request.destroyed) continue;
+    if (!request.complete) unread.add(request);
     request.resume();
   }
   if (unread.size > 0) return;

@@ -1,17 +1,21 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mustCloseUnread } from "../../src/http/unread.ts";
 import { LIMITS, MIB } from "../../src/limits.ts";
 
-/** Refuses every body before it has come. */
+/** Refuses every body before it has come, or, at `/begun`, when its first piece has. */
 let server: Server;
 
 beforeAll(async () => {
   server = createServer((request, response) => {
-    const mustClose = mustCloseUnread(request);
-    response.writeHead(429, mustClose ? { connection: "close" } : {}).end("refused");
+    const refuse = () => {
+      const mustClose = mustCloseUnread(request);
+      response.writeHead(429, mustClose ? { connection: "close" } : {}).end("refused");
+    };
+    if (request.url === "/begun") request.once("data", refuse);
+    else refuse();
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
 });
@@ -22,14 +26,14 @@ afterAll(() => {
 });
 
 /** Sends requests one after the other over one connection, each with a body of so many bytes, and counts the answers. */
-async function answersTo(bytes: number, requests: number): Promise<number> {
+async function answersTo(path: string, bytes: number, requests: number): Promise<number> {
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   let text = "";
   socket.setEncoding("latin1").on("data", (piece) => {
     text += piece;
   });
   for (let request = 0; request < requests; request += 1) {
-    socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`);
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-length: ${bytes}\r\n\r\n`);
     const isSent = new Promise<void>((resolve) => socket.write(Buffer.alloc(bytes, "x"), () => resolve()));
     await isSent;
   }
@@ -38,13 +42,15 @@ async function answersTo(bytes: number, requests: number): Promise<number> {
   return text.split("HTTP/1.1 429 ").length - 1;
 }
 
-test("a refused body is read to its end, and the connection goes on", async () => {
-  expect(await answersTo(3 * MIB, 3)).toBe(3);
-});
+describe.each(["/", "/begun"])("refused bodies at %s", (path) => {
+  test("are read to their end, and the connection goes on", async () => {
+    expect(await answersTo(path, 3 * MIB, 3)).toBe(3);
+  });
 
-test("many bodies that are refused at the same time are all read", async () => {
-  const answers = await Promise.all(Array.from({ length: 40 }, () => answersTo(MIB, 2)));
-  expect(answers).toEqual(answers.map(() => 2));
+  test("are all read where there are many at the same time", async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, () => answersTo(path, MIB, 2)));
+    expect(answers).toEqual(answers.map(() => 2));
+  });
 });
 
 test("a body that is too long to be read, or does not say how long it is, ends the connection", () => {
