@@ -19,4 +19,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0014-apply-holder.sql": "177e883eb2cee311f32834a24cc3272e2baf81e90567b41baa8a7a029e728c7d",
   "0015-installation.sql": "66749f266b812985791ad75789762f62496887cd264176fa72401f77e9b5b061",
   "0016-profile-size.sql": "f1163730bcef67f7b790ba09d24f30ee43617d3fa36f557b34306947b4e4a4dc",
+  "0017-campaign-id.sql": "0a3f99c271513f4f4f086cbf61a4c8a49eaf84826e78b0a7a820029eb6f4e4aa",
 };

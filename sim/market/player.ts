@@ -148,7 +148,7 @@ export class Player {
     if (known !== undefined) return known;
     const campaign = {
       appId: this.#options.app.appId,
-      turboPromotedObjectId: campaignId,
+      campaignId,
       adPlatform: platform,
       channel,
     };

@@ -35,7 +35,7 @@ export function addCampaign(desk: Desk, given: CreateBody): Promise<Campaign> {
         ...BLANK,
         ...changeOf(body),
         appId: body.app_id,
-        turboPromotedObjectId: turbo_promoted_object_id,
+        campaignId: turbo_promoted_object_id,
         createdAtMs: desk.clock(),
       };
       if (!(await createCampaign(tx, campaign)))
@@ -53,7 +53,7 @@ export function editCampaign(desk: Desk, body: ChangeBody): Promise<Campaign> {
     body,
     run: async (tx) => {
       await assertApps(tx, [body.app_id]);
-      const key = { appId: body.app_id, turboPromotedObjectId: body.turbo_promoted_object_id };
+      const key = { appId: body.app_id, campaignId: body.turbo_promoted_object_id };
       await changeCampaign(tx, key, changeOf(body));
       const changed = await loadCampaign(tx, key);
       if (!changed) throw noCampaign(key);
@@ -62,11 +62,9 @@ export function editCampaign(desk: Desk, body: ChangeBody): Promise<Campaign> {
   });
 }
 
-export function noCampaign({
-  appId,
-  turboPromotedObjectId: id,
-}: Pick<Campaign, "appId" | "turboPromotedObjectId">): ApiError {
-  return new ApiError("badParameter", `turbo_promoted_object_id: app ${appId} has no campaign ${JSON.stringify(id)}.`);
+export function noCampaign({ appId, campaignId }: Pick<Campaign, "appId" | "campaignId">): ApiError {
+  const named = JSON.stringify(campaignId);
+  return new ApiError("badParameter", `turbo_promoted_object_id: app ${appId} has no campaign ${named}.`);
 }
 
 function changeOf(body: Fields): CampaignChange {

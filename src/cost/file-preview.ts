@@ -179,7 +179,7 @@ function shownCost(cost: Cost): Record<(typeof COST_COLUMNS)[number], string | n
     csite: cost.csite,
     channel: cost.channel,
     os_platform: cost.osPlatform,
-    turbo_promoted_object_id: cost.turboPromotedObjectId,
+    turbo_promoted_object_id: cost.campaignId,
     impressions: cost.impressions,
     clicks: cost.clicks,
     cost: cost.costE4 / 10_000,

@@ -80,7 +80,7 @@ function costsOf(
     converted.push({ ...cost, costE4: conversion.e4 });
   }
   const { appId, adPlatform, advertiserId } = key;
-  const unknown = { csite: "", channel: "", osPlatform: "", turboPromotedObjectId: "" };
+  const unknown = { csite: "", channel: "", osPlatform: "", campaignId: "" };
   const costs = merged(converted, ({ gid, aid }) => JSON.stringify([gid, aid])).map(
     ({ day, gid, aid, impressions, clicks, costE4 }) => ({
       appId,

@@ -6,7 +6,7 @@ export type AdCampaign = {
   adPlatform: string;
   level: "plan" | "ad";
   objectId: string;
-  turboPromotedObjectId: string;
+  campaignId: string;
 };
 
 /** Inserts new pairs; known ones stay as they are. */
@@ -17,7 +17,7 @@ export async function noteAdCampaigns(tx: Executor, seen: readonly AdCampaign[])
     sql`insert into ad_campaign (app_id, ad_platform, level, object_id, turbo_promoted_object_id)
       select * from unnest(${seen.map((one) => one.appId)}::int[], ${seen.map((one) => one.adPlatform)}::text[],
         ${seen.map((one) => one.level)}::text[], ${seen.map((one) => one.objectId)}::text[],
-        ${seen.map((one) => one.turboPromotedObjectId)}::text[])
+        ${seen.map((one) => one.campaignId)}::text[])
       order by 1, 2, 3, 4, 5 on conflict do nothing`,
   );
 }

@@ -28,7 +28,7 @@ export type StoredDecision = DecisionKey & {
   adPlatform: string;
   touchId: string | null;
   touchedAtMs: number | null;
-  turboPromotedObjectId: string;
+  campaignId: string;
   flags: Flag[];
   subject: DecidedSubject;
   candidates: Candidate[];
@@ -81,7 +81,7 @@ function toCopyRow(d: StoredDecision): string {
     copyText(d.adPlatform),
     copyNullable(d.touchId),
     copyNullable(d.touchedAtMs),
-    copyText(d.turboPromotedObjectId),
+    copyText(d.campaignId),
     `{${d.flags.join(",")}}`,
     copyJson(JSON.stringify(d.subject)),
     copyJson(JSON.stringify(d.candidates)),
@@ -90,7 +90,7 @@ function toCopyRow(d: StoredDecision): string {
 
 const columns = sql`app_id as "appId", client_id as "clientId", number, at_ms as "atMs", decided_at_ms as "decidedAtMs",
   method, ad_platform as "adPlatform", replace(touch_id::text, '-', '') as "touchId", touched_at_ms as "touchedAtMs",
-  turbo_promoted_object_id as "turboPromotedObjectId", flags, subject, candidates`;
+  turbo_promoted_object_id as "campaignId", flags, subject, candidates`;
 
 /** All decisions about one user, in order. */
 export async function loadDecisions(

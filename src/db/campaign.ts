@@ -5,7 +5,7 @@ import { type Executor, execute, query, type Sql, sql } from "./engine/sql.ts";
 export type Campaign = {
   appId: number;
   /** 16 characters. */
-  turboPromotedObjectId: string;
+  campaignId: string;
   name: string;
   adPlatform: string;
   channel: string;
@@ -19,7 +19,7 @@ export type CampaignChange = Partial<
   Pick<Campaign, "name" | "adPlatform" | "channel" | "osPlatform" | "operator" | "dept">
 >;
 
-const columns = sql`app_id as "appId", turbo_promoted_object_id as "turboPromotedObjectId", name, ad_platform as "adPlatform",
+const columns = sql`app_id as "appId", turbo_promoted_object_id as "campaignId", name, ad_platform as "adPlatform",
   channel, os_platform as "osPlatform", operator, dept, created_at_ms as "createdAtMs"`;
 
 export const CAMPAIGN_ID_LENGTH = 16;
@@ -35,7 +35,7 @@ export async function createCampaign(executor: Executor, campaign: Campaign): Pr
   const made = await execute(
     executor,
     sql`insert into campaign (app_id, turbo_promoted_object_id, name, ad_platform, channel, os_platform, operator, dept, created_at_ms)
-      values (${campaign.appId}, ${campaign.turboPromotedObjectId}, ${campaign.name}, ${campaign.adPlatform}, ${campaign.channel},
+      values (${campaign.appId}, ${campaign.campaignId}, ${campaign.name}, ${campaign.adPlatform}, ${campaign.channel},
         ${campaign.osPlatform}, ${campaign.operator}, ${campaign.dept}, ${campaign.createdAtMs})
       on conflict (app_id, turbo_promoted_object_id) do nothing`,
   );
@@ -71,18 +71,18 @@ export async function pageCampaigns(
 
 export async function loadCampaign(
   executor: Executor,
-  key: Pick<Campaign, "appId" | "turboPromotedObjectId">,
+  key: Pick<Campaign, "appId" | "campaignId">,
 ): Promise<Campaign | undefined> {
   const [campaign] = await query<Campaign>(
     executor,
-    sql`select ${columns} from campaign where app_id = ${key.appId} and turbo_promoted_object_id = ${key.turboPromotedObjectId}`,
+    sql`select ${columns} from campaign where app_id = ${key.appId} and turbo_promoted_object_id = ${key.campaignId}`,
   );
   return campaign;
 }
 
 export async function changeCampaign(
   executor: Executor,
-  key: Pick<Campaign, "appId" | "turboPromotedObjectId">,
+  key: Pick<Campaign, "appId" | "campaignId">,
   change: CampaignChange,
 ): Promise<boolean> {
   const assignments: Sql[] = [];
@@ -97,7 +97,7 @@ export async function changeCampaign(
   const all = assignments.reduce((left, right) => sql`${left}, ${right}`);
   const changed = await execute(
     executor,
-    sql`update campaign set ${all} where app_id = ${key.appId} and turbo_promoted_object_id = ${key.turboPromotedObjectId}`,
+    sql`update campaign set ${all} where app_id = ${key.appId} and turbo_promoted_object_id = ${key.campaignId}`,
   );
   return changed > 0;
 }
@@ -105,13 +105,13 @@ export async function changeCampaign(
 /** The platforms of some campaigns, without those that are not the app's or have no platform. */
 export async function loadCampaignPlatforms(
   executor: Executor,
-  keys: readonly Pick<Campaign, "appId" | "turboPromotedObjectId">[],
-): Promise<Pick<Campaign, "appId" | "turboPromotedObjectId" | "adPlatform">[]> {
+  keys: readonly Pick<Campaign, "appId" | "campaignId">[],
+): Promise<Pick<Campaign, "appId" | "campaignId" | "adPlatform">[]> {
   if (keys.length === 0) return [];
   return query(
     executor,
-    sql`select c.app_id as "appId", c.turbo_promoted_object_id as "turboPromotedObjectId", c.ad_platform as "adPlatform"
-      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.turboPromotedObjectId)}::text[])
+    sql`select c.app_id as "appId", c.turbo_promoted_object_id as "campaignId", c.ad_platform as "adPlatform"
+      from unnest(${keys.map((key) => key.appId)}::int[], ${keys.map((key) => key.campaignId)}::text[])
         as wanted (app_id, turbo_promoted_object_id)
       join campaign c using (app_id, turbo_promoted_object_id) where c.ad_platform <> ''`,
   );

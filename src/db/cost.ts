@@ -11,7 +11,7 @@ export type Cost = {
   csite: string;
   channel: string;
   osPlatform: string;
-  turboPromotedObjectId: string;
+  campaignId: string;
   impressions: number;
   clicks: number;
   /** In ten-thousandths of the major unit. */
@@ -28,7 +28,7 @@ export async function storeCosts(executor: Executor, costs: readonly Cost[], cha
         turbo_promoted_object_id, impressions, clicks, cost_e4, changed_at_ms)
       select *, ${changedAtMs}::bigint from unnest(${list("appId")}::int[], ${list("day")}::date[], ${list("adPlatform")}::text[],
         ${list("advertiserId")}::text[], ${list("gid")}::text[], ${list("aid")}::text[], ${list("csite")}::text[],
-        ${list("channel")}::text[], ${list("osPlatform")}::text[], ${list("turboPromotedObjectId")}::text[],
+        ${list("channel")}::text[], ${list("osPlatform")}::text[], ${list("campaignId")}::text[],
         ${list("impressions")}::bigint[], ${list("clicks")}::bigint[], ${list("costE4")}::bigint[])
       on conflict (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
       do update set impressions = excluded.impressions, clicks = excluded.clicks, cost_e4 = excluded.cost_e4,
@@ -43,11 +43,11 @@ export async function findCosts(executor: Executor, costs: readonly Cost[]): Pro
   return query<Cost>(
     executor,
     sql`select c.app_id as "appId", c.day, c.ad_platform as "adPlatform", c.advertiser_id as "advertiserId", c.gid, c.aid, c.csite,
-        c.channel, c.os_platform as "osPlatform", c.turbo_promoted_object_id as "turboPromotedObjectId", c.impressions, c.clicks,
+        c.channel, c.os_platform as "osPlatform", c.turbo_promoted_object_id as "campaignId", c.impressions, c.clicks,
         c.cost_e4 as "costE4"
       from unnest(${list("appId")}::int[], ${list("day")}::date[], ${list("adPlatform")}::text[], ${list("advertiserId")}::text[],
           ${list("gid")}::text[], ${list("aid")}::text[], ${list("csite")}::text[], ${list("channel")}::text[],
-          ${list("osPlatform")}::text[], ${list("turboPromotedObjectId")}::text[])
+          ${list("osPlatform")}::text[], ${list("campaignId")}::text[])
         as wanted (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)
       join cost c using (app_id, day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id)`,
   );

@@ -2,7 +2,7 @@ import { DEFAULT_RULES, DEFAULT_WINDOW_DAYS, type PostbackRule } from "../domain
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 const columns = sql`rule_id as "ruleId", app_id as "appId", ad_platform as "adPlatform",
-  turbo_promoted_object_id as "turboPromotedObjectId", moment, event_type as "eventType", conditions, share_bp as "shareBp",
+  turbo_promoted_object_id as "campaignId", moment, event_type as "eventType", conditions, share_bp as "shareBp",
   value, window_days as "windowDays", enabled`;
 
 export type NewPostbackRule = Omit<PostbackRule, "ruleId">;
@@ -26,7 +26,7 @@ export async function createPostbackRule(
     executor,
     sql`insert into postback_rule (app_id, ad_platform, turbo_promoted_object_id, moment, event_type, conditions, share_bp, value,
         window_days, enabled, changed_at_ms, position)
-      select ${rule.appId}::int, ${rule.adPlatform}::text, ${rule.turboPromotedObjectId}::text, ${rule.moment}::text,
+      select ${rule.appId}::int, ${rule.adPlatform}::text, ${rule.campaignId}::text, ${rule.moment}::text,
         ${rule.eventType}::text, ${JSON.stringify(rule.conditions)}::jsonb, ${rule.shareBp}::int, ${JSON.stringify(rule.value)}::jsonb,
         ${rule.windowDays}::int, ${rule.enabled}::boolean, ${changedAtMs}::bigint, coalesce(max(position), 0) + 1
       from postback_rule where app_id = ${rule.appId}
@@ -39,7 +39,7 @@ export async function createPostbackRule(
 export async function storePostbackRule(executor: Executor, rule: PostbackRule, changedAtMs: number): Promise<boolean> {
   const changed = await execute(
     executor,
-    sql`update postback_rule set ad_platform = ${rule.adPlatform}, turbo_promoted_object_id = ${rule.turboPromotedObjectId},
+    sql`update postback_rule set ad_platform = ${rule.adPlatform}, turbo_promoted_object_id = ${rule.campaignId},
         moment = ${rule.moment}, event_type = ${rule.eventType}, conditions = ${JSON.stringify(rule.conditions)},
         share_bp = ${rule.shareBp}, value = ${JSON.stringify(rule.value)}, window_days = ${rule.windowDays},
         enabled = ${rule.enabled}, changed_at_ms = ${changedAtMs}
@@ -87,7 +87,7 @@ export async function createDefaultRules(executor: Executor, appId: number, chan
     const rule: NewPostbackRule = {
       appId,
       adPlatform: "",
-      turboPromotedObjectId: "",
+      campaignId: "",
       conditions: {},
       shareBp: 10_000,
       value: { kind: "as_is" },

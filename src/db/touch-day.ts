@@ -3,7 +3,7 @@ import { type Executor, execute, query, sql } from "./engine/sql.ts";
 /** The number of touches that a campaign's links have brought on a local day. */
 export type TouchDay = {
   appId: number;
-  turboPromotedObjectId: string;
+  campaignId: string;
   day: string;
   clicks: number;
   impressions: number;
@@ -16,7 +16,7 @@ export async function addTouchDays(tx: Executor, rows: readonly TouchDay[]): Pro
   await execute(
     tx,
     sql`insert into touch_day as known (app_id, turbo_promoted_object_id, day, clicks, impressions)
-      select * from unnest(${list("appId")}::int[], ${list("turboPromotedObjectId")}::text[], ${list("day")}::date[],
+      select * from unnest(${list("appId")}::int[], ${list("campaignId")}::text[], ${list("day")}::date[],
         ${list("clicks")}::bigint[], ${list("impressions")}::bigint[]) order by 1, 2, 3
       on conflict (app_id, turbo_promoted_object_id, day) do update set clicks = known.clicks + excluded.clicks,
         impressions = known.impressions + excluded.impressions`,

@@ -26,7 +26,7 @@ export type UserAccount = UserKey & {
   /** The local day of the touch, else of the registration. */
   placeDay: string;
   adPlatform: string;
-  turboPromotedObjectId: string;
+  campaignId: string;
   advertiserId: string;
   gid: string;
   aid: string;
@@ -69,7 +69,7 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
   ["touched_at_ms", "touchedAtMs", "plain"],
   ["place_day", "placeDay", "plain"],
   ["ad_platform", "adPlatform", "plain"],
-  ["turbo_promoted_object_id", "turboPromotedObjectId", "plain"],
+  ["turbo_promoted_object_id", "campaignId", "plain"],
   ["advertiser_id", "advertiserId", "plain"],
   ["gid", "gid", "plain"],
   ["aid", "aid", "plain"],

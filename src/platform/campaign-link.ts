@@ -4,7 +4,7 @@ import { linkMacros, linkOf } from "./link.ts";
 import { PLATFORMS_WITH_LINKS, platformOfLink } from "./registry.ts";
 
 /** The fields of a campaign that its links need. */
-type LinkedCampaign = { appId: number; turboPromotedObjectId: string; adPlatform: string; channel: string };
+type LinkedCampaign = { appId: number; campaignId: string; adPlatform: string; channel: string };
 
 export type CampaignLink = {
   ad_platform: string;
@@ -26,7 +26,7 @@ export function campaignLinks(
       const url = linkOf(platform, kind, {
         baseUrl: options.baseUrl,
         appId: campaign.appId,
-        campaignId: campaign.turboPromotedObjectId,
+        campaignId: campaign.campaignId,
         channel: campaign.channel,
         macros: options.macros,
       });
@@ -43,7 +43,7 @@ export function shownCampaign(
   campaign: LinkedCampaign & { name: string; osPlatform: string; operator: string; dept: string },
 ) {
   return {
-    turbo_promoted_object_id: campaign.turboPromotedObjectId,
+    turbo_promoted_object_id: campaign.campaignId,
     name: campaign.name,
     ad_platform: campaign.adPlatform,
     channel: campaign.channel,

@@ -95,9 +95,9 @@ export async function readRule(
 ): Promise<RuleParts> {
   const rule = readPostbackRule(given, known);
   const adPlatform = readPostbackPlatform(rule.adPlatform);
-  const { turboPromotedObjectId } = rule;
-  if (turboPromotedObjectId !== "" && !(await loadCampaign(executor, { appId, turboPromotedObjectId }))) {
-    throw bad(`App ${appId} has no campaign ${JSON.stringify(turboPromotedObjectId)}.`);
+  const { campaignId } = rule;
+  if (campaignId !== "" && !(await loadCampaign(executor, { appId, campaignId }))) {
+    throw bad(`App ${appId} has no campaign ${JSON.stringify(campaignId)}.`);
   }
   return { ...rule, adPlatform };
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 test("a campaign is made and changed, and noted with its id even where that was made", async () => {
-  const { turboPromotedObjectId: made } = await addCampaign(stage.desk, { app_id, name: "Spring" });
+  const { campaignId: made } = await addCampaign(stage.desk, { app_id, name: "Spring" });
   await addCampaign(stage.desk, { app_id, turbo_promoted_object_id: ID });
   const edited = await editCampaign(stage.desk, { app_id, turbo_promoted_object_id: ID, ad_platform: "vivo" });
   expect(edited).toMatchObject({ name: "", adPlatform: "vivo" });

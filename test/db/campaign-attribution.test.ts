@@ -23,9 +23,9 @@ describe("a registration that names a campaign and nothing else", () => {
   const ID = "autumn2026launch";
   const nowhere = { name: "", channel: "", osPlatform: "", operator: "", dept: "", createdAtMs: NOW_MS };
   const campaign = (adPlatform: string, appId = stage.app.appId) =>
-    createCampaign(stage.pool, { ...nowhere, appId, turboPromotedObjectId: ID, adPlatform });
-  const ofCampaign = { method: "launch_query", adPlatform: "bilibili", turboPromotedObjectId: ID, touchedAtMs: null };
-  const organic = { method: "", adPlatform: "", turboPromotedObjectId: ID };
+    createCampaign(stage.pool, { ...nowhere, appId, campaignId: ID, adPlatform });
+  const ofCampaign = { method: "launch_query", adPlatform: "bilibili", campaignId: ID, touchedAtMs: null };
+  const organic = { method: "", adPlatform: "", campaignId: ID };
   const byQuery = { ad_data: { turbo_promoted_object_id: ID, scene: "1001" } };
 
   test.each<[string, object]>([
@@ -50,7 +50,7 @@ describe("a registration that names a campaign and nothing else", () => {
     await stage.register("unknown", { promoted_object_id: "nobody0000000000" });
     await stage.applyAll();
     expect([await userOf("other"), await userOf("nowhere"), await userOf("unknown")]).toMatchObject([
-      ...[organic, organic, { ...organic, turboPromotedObjectId: "nobody0000000000" }],
+      ...[organic, organic, { ...organic, campaignId: "nobody0000000000" }],
     ]);
   });
 

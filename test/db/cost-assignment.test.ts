@@ -41,14 +41,14 @@ describe("a cost belongs to", () => {
   beforeEach(async () => {
     const campaign = { appId, name: "", adPlatform: "", operator: "", dept: "", createdAtMs: 0 };
     const fields = { channel: "store", osPlatform: "ios", operator: "ann", dept: "games" };
-    await createCampaign(database.pool, { ...campaign, ...fields, turboPromotedObjectId: ONE });
-    await createCampaign(database.pool, { ...campaign, channel: "", osPlatform: "", turboPromotedObjectId: TWO });
-    const seen = (level: "plan" | "ad", objectId: string, turboPromotedObjectId: string) => ({
+    await createCampaign(database.pool, { ...campaign, ...fields, campaignId: ONE });
+    await createCampaign(database.pool, { ...campaign, channel: "", osPlatform: "", campaignId: TWO });
+    const seen = (level: "plan" | "ad", objectId: string, campaignId: string) => ({
       appId,
       adPlatform: "tencent",
       level,
       objectId,
-      turboPromotedObjectId,
+      campaignId,
     });
     await noteAdCampaigns(database.pool, [
       ...[seen("ad", "a1", ONE), seen("ad", "both", ONE), seen("ad", "both", TWO)],

@@ -28,7 +28,7 @@ async function twoOfOneOrder(): Promise<PostbackOutcome[]> {
       {
         appId,
         adPlatform: "",
-        turboPromotedObjectId: "",
+        campaignId: "",
         moment,
         eventType,
         conditions: {},

@@ -34,7 +34,7 @@ async function begin(): Promise<void> {
 
 const PLAIN: Omit<NewPostbackRule, "appId" | "moment" | "eventType"> = {
   adPlatform: "",
-  turboPromotedObjectId: "",
+  campaignId: "",
   conditions: {},
   shareBp: 10_000,
   windowDays: 30,

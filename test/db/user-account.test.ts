@@ -158,7 +158,7 @@ const ORGANIC = {
   adPlatform: "",
   touchId: null,
   touchedAtMs: null,
-  turboPromotedObjectId: "",
+  campaignId: "",
   flags: [],
   candidates: [],
   subject: { launch: null, reported: null, keys: [] },

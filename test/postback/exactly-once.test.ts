@@ -27,7 +27,7 @@ beforeAll(async () => {
     {
       appId,
       adPlatform: "",
-      turboPromotedObjectId: "",
+      campaignId: "",
       moment: "first_pay",
       eventType: "first_pay",
       conditions: {},

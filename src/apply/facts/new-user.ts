@@ -22,7 +22,7 @@ export function newUser(key: UserKey, registeredAtMs: number, { calendar }: { ca
     isHistory: false,
     touchedAtMs: null,
     adPlatform: "",
-    turboPromotedObjectId: "",
+    campaignId: "",
     advertiserId: "",
     gid: "",
     aid: "",

@@ -7,7 +7,7 @@ import type { FreshTouch } from "../touch/fresh-touches.ts";
 export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly UserAccount[]): AdCampaign[] {
   const seen = new Map<string, AdCampaign>();
   const note = (source: Omit<AdCampaign, "level" | "objectId">, ids: { gid: string; aid: string }) => {
-    if (source.adPlatform === "" || !isAdKey(source.turboPromotedObjectId)) return;
+    if (source.adPlatform === "" || !isAdKey(source.campaignId)) return;
     for (const [level, objectId] of [["plan", ids.gid] as const, ["ad", ids.aid] as const]) {
       if (!isAdKey(objectId)) continue;
       const one = { ...source, level, objectId };
@@ -15,11 +15,11 @@ export function adCampaignsOf(touches: readonly FreshTouch[], users: readonly Us
     }
   };
   for (const { appId, touch } of touches) {
-    note({ appId, adPlatform: touch.platform, turboPromotedObjectId: touch.campaignId }, touch);
+    note({ appId, adPlatform: touch.platform, campaignId: touch.campaignId }, touch);
   }
   for (const user of users) {
-    const { appId, adPlatform, turboPromotedObjectId } = user;
-    note({ appId, adPlatform, turboPromotedObjectId }, user);
+    const { appId, adPlatform, campaignId } = user;
+    note({ appId, adPlatform, campaignId }, user);
   }
   return [...seen.values()];
 }

@@ -66,12 +66,10 @@ type CampaignPlatforms = ReadonlyMap<string, string>;
 /** Campaigns, like rules, apply as they are set now. */
 async function loadPlatforms(tx: pg.PoolClient, users: readonly UserAccount[]): Promise<CampaignPlatforms> {
   const named = users.flatMap(({ appId, launch, returned }) =>
-    [launch.campaignId, returned?.launch.campaignId].flatMap((id) =>
-      id ? [{ appId, turboPromotedObjectId: id }] : [],
-    ),
+    [launch.campaignId, returned?.launch.campaignId].flatMap((id) => (id ? [{ appId, campaignId: id }] : [])),
   );
   const campaigns = await loadCampaignPlatforms(tx, named);
-  return new Map(campaigns.map((one) => [`${one.appId}\t${one.turboPromotedObjectId}`, one.adPlatform]));
+  return new Map(campaigns.map((one) => [`${one.appId}\t${one.campaignId}`, one.adPlatform]));
 }
 
 /**
@@ -183,7 +181,7 @@ function asStored(one: Case, number: number, { verdict, candidates }: Decision, 
     adPlatform: source.adPlatform,
     touchId: touch?.touchId ?? null,
     touchedAtMs: source.touchedAtMs,
-    turboPromotedObjectId: source.turboPromotedObjectId,
+    campaignId: source.campaignId,
     flags: [...(winner?.flags ?? [])],
     subject: {
       launch: subject.launch ?? null,

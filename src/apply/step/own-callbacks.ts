@@ -49,7 +49,7 @@ function attributionOf(user: UserAccount): JsonObject {
   return {
     ad_platform: user.adPlatform,
     method: user.method,
-    turbo_promoted_object_id: user.turboPromotedObjectId,
+    turbo_promoted_object_id: user.campaignId,
     advertiser_id: user.advertiserId,
     gid: user.gid,
     aid: user.aid,

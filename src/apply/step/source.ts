@@ -95,8 +95,8 @@ function launchSource(launch: Launch): LaunchSource | undefined {
 
 /** The source that a user has at the moment. */
 export function heldSource(user: UserAccount): Source {
-  const { adPlatform, turboPromotedObjectId, touchedAtMs, adData, method, advertiserId, gid, aid, cid, csite } = user;
-  return { adPlatform, turboPromotedObjectId, touchedAtMs, adData, method, advertiserId, gid, aid, cid, csite };
+  const { adPlatform, campaignId, touchedAtMs, adData, method, advertiserId, gid, aid, cid, csite } = user;
+  return { adPlatform, campaignId, touchedAtMs, adData, method, advertiserId, gid, aid, cid, csite };
 }
 
 /** The user's source columns for a verdict. */
@@ -104,7 +104,7 @@ export function sourceOf(user: UserAccount, arrival: Arrival, verdict: Verdict):
   const source = fullSource(user, arrival, verdict);
   return {
     ...source,
-    turboPromotedObjectId: dimensionText(source.turboPromotedObjectId),
+    campaignId: dimensionText(source.campaignId),
     advertiserId: dimensionText(source.advertiserId),
     gid: dimensionText(source.gid),
     aid: dimensionText(source.aid),
@@ -120,18 +120,18 @@ function fullSource(user: UserAccount, arrival: Arrival, verdict: Verdict): Sour
   const clickId = arrival.launch.clickId ?? "";
   const adData = { ...(own?.adData ?? arrival.launch.adData), ...(clickId !== "" && { click_id: clickId }) };
   if (verdict.kind === "organic") {
-    return { adPlatform: "", method: "", turboPromotedObjectId: campaignId, touchedAtMs: null, adData, ...NO_AD_IDS };
+    return { adPlatform: "", method: "", campaignId, touchedAtMs: null, adData, ...NO_AD_IDS };
   }
   const { method, platform, touch } = verdict;
   const ownIds = own?.platform.name === platform ? own.ids : NO_AD_IDS;
   if (!touch) {
     const touchedAtMs = platform === apple.name ? appleTouchedAtMs(fieldsOf(adData)) : null;
-    return { adPlatform: platform, method, turboPromotedObjectId: campaignId, touchedAtMs, adData, ...ownIds };
+    return { adPlatform: platform, method, campaignId, touchedAtMs, adData, ...ownIds };
   }
   return {
     adPlatform: platform,
     method,
-    turboPromotedObjectId: touch.campaignId || campaignId,
+    campaignId: touch.campaignId || campaignId,
     touchedAtMs: touch.touchedAtMs,
     adData: { ...(ownIds === NO_AD_IDS ? {} : adData), ...touchAdData(touch) },
     advertiserId: touch.advertiserId || ownIds.advertiserId,
@@ -161,7 +161,7 @@ function reportedSource(body: JsonObject): Source {
   return {
     adPlatform: platform?.name ?? "",
     method: "reported",
-    turboPromotedObjectId: cleanValue(body.turbo_promoted_object_id),
+    campaignId: cleanValue(body.turbo_promoted_object_id),
     touchedAtMs: platform ? (clickTime ?? activeTime) : null,
     adData,
     ...(platform ? platform.readIds(fieldsOf(adData)) : NO_AD_IDS),

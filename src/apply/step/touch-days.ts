@@ -7,11 +7,11 @@ import { isAdKey } from "./ad-campaigns.ts";
 export function touchDaysOf(fresh: FreshTouches, settings: AppSettings): TouchDay[] {
   const days = new Map<string, TouchDay>();
   for (const { appId, touch } of fresh.list) {
-    const { campaignId: turboPromotedObjectId, kind, touchedAtMs } = touch;
-    if (!isAdKey(turboPromotedObjectId)) continue;
+    const { campaignId, kind, touchedAtMs } = touch;
+    if (!isAdKey(campaignId)) continue;
     const day = settings.of(appId).calendar.dayOf(touchedAtMs);
-    const key = `${appId}\t${day}\t${turboPromotedObjectId}`;
-    const known = days.get(key) ?? { appId, turboPromotedObjectId, day, clicks: 0, impressions: 0 };
+    const key = `${appId}\t${day}\t${campaignId}`;
+    const known = days.get(key) ?? { appId, campaignId, day, clicks: 0, impressions: 0 };
     if (kind === "click") known.clicks += 1;
     else known.impressions += 1;
     days.set(key, known);

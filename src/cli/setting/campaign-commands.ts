@@ -112,7 +112,7 @@ function fieldsOf({ name, platform: ad_platform, channel, os: os_platform, opera
 
 async function findCampaign(session: DatabaseSession, appId: number, id: string): Promise<Campaign> {
   await findApp(session, appId);
-  const key = { appId, turboPromotedObjectId: id };
+  const key = { appId, campaignId: id };
   const campaign = await loadCampaign(session.pool, key);
   if (!campaign) throw noCampaign(key);
   return campaign;

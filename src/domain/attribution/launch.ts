@@ -19,7 +19,7 @@ export type Launch = {
 /** A user's source, as a decision found it. */
 export type Source = AdIds & {
   adPlatform: string;
-  turboPromotedObjectId: string;
+  campaignId: string;
   touchedAtMs: number | null;
   adData: JsonObject;
   method: string;

@@ -49,8 +49,8 @@ export const POSTBACK_RULE_FIELDS: readonly PostbackRuleField[] = [
   {
     name: "turbo_promoted_object_id",
     hint: "only for users of this campaign; empty: of any",
-    read: (rule, text) => (rule.turboPromotedObjectId = text),
-    text: (rule) => rule.turboPromotedObjectId,
+    read: (rule, text) => (rule.campaignId = text),
+    text: (rule) => rule.campaignId,
   },
   {
     name: "moment",
@@ -113,7 +113,7 @@ export type GivenRule = Readonly<Record<string, unknown>> & { properties?: reado
 
 const BLANK: RuleParts = {
   adPlatform: "",
-  turboPromotedObjectId: "",
+  campaignId: "",
   moment: "",
   eventType: "pay",
   conditions: {},

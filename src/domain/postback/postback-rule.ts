@@ -67,7 +67,7 @@ export type PostbackRule = {
   ruleId: number;
   appId: number;
   adPlatform: string;
-  turboPromotedObjectId: string;
+  campaignId: string;
   moment: string;
   eventType: PostbackEventType;
   conditions: RuleConditions;
@@ -100,7 +100,7 @@ export type Occurrence = {
 export type JudgedUser = {
   clientId: string;
   adPlatform: string;
-  turboPromotedObjectId: string;
+  campaignId: string;
   advertiserId: string;
   touchedAtMs: number | null;
   registeredAtMs: number;
@@ -218,8 +218,8 @@ function typesWithout({ moment }: Occurrence): PostbackEventType[] {
 /** How specific a rule is; 0 when it does not apply to the user. */
 function specificity(rule: PostbackRule, user: JudgedUser): number {
   if (rule.adPlatform !== "" && rule.adPlatform !== user.adPlatform) return 0;
-  if (rule.turboPromotedObjectId !== "" && rule.turboPromotedObjectId !== user.turboPromotedObjectId) return 0;
-  return 1 + (rule.adPlatform === "" ? 0 : 1) + (rule.turboPromotedObjectId === "" ? 0 : 2);
+  if (rule.campaignId !== "" && rule.campaignId !== user.campaignId) return 0;
+  return 1 + (rule.adPlatform === "" ? 0 : 1) + (rule.campaignId === "" ? 0 : 2);
 }
 
 /** Whether only a user's first one is sent. */

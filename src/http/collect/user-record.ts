@@ -56,7 +56,7 @@ function recordOf(user: UserAccount, app: App): UserRecord {
     aid: user.aid,
     cid: user.cid,
     csite: user.csite,
-    turbo_promoted_object_id: user.turboPromotedObjectId,
+    turbo_promoted_object_id: user.campaignId,
     ...(platform && {
       [platform.record.name]: Object.fromEntries(platform.record.fields.map((name) => [name, field(name)])),
     }),

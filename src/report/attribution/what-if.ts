@@ -44,7 +44,7 @@ export async function whatIf(
   const rows = new Map<string, WhatIfRow>();
   const result: WhatIf = { decisions: 0, moved: 0, moved_revenue_cents: 0, rows: [] };
   for await (const { decision, user } of registrations(executor, app, range)) {
-    const now = placeOf(decision.adPlatform, decision.turboPromotedObjectId);
+    const now = placeOf(decision.adPlatform, decision.campaignId);
     const then = placeUnder(rules, decision, user);
     const cents = revenueCents(user);
     result.decisions += 1;
@@ -98,7 +98,7 @@ type Place = { adPlatform: string; campaign: string };
 function placeUnder(rules: RuleBook, decision: StoredDecision, user: UserAccount): Place {
   const { launch, campaign, reported } = decision.subject;
   const subject = { atMs: decision.atMs, launch: launch ?? undefined, campaign, reported: reported ?? undefined };
-  if (subject.reported !== undefined) return placeOf(decision.adPlatform, decision.turboPromotedObjectId);
+  if (subject.reported !== undefined) return placeOf(decision.adPlatform, decision.campaignId);
   const { verdict } = decide(subject, decision.candidates, rules);
   const own = user.launch.campaignId ?? "";
   if (verdict.kind === "organic") return placeOf("", own);

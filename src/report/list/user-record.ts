@@ -52,7 +52,7 @@ export function sharedFields(user: UserAccount, app: Pick<AppRules, "timeZone">)
     AdPlatform: user.adPlatform || ORGANIC,
     Channel: user.channel,
     Version: user.version,
-    TurboPromotedObjectID: user.turboPromotedObjectId,
+    TurboPromotedObjectID: user.campaignId,
     Name: user.name,
     WXOpenID: user.wxOpenid,
     AdvertiserID: user.advertiserId,
@@ -116,7 +116,7 @@ function reAttributeInfo(user: UserAccount, app: Pick<AppRules, "timeZone">): Us
     ReAttributeChannel: user.channel,
     // A later visit that changed nothing has replaced the return that did; `beforeMs` is the time of that return.
     ReAttributeCreateTime: calendar.textOf(returned.number > 0 ? returned.atMs : returned.beforeMs),
-    ReAttributeTurboPromotedObjectID: user.turboPromotedObjectId,
+    ReAttributeTurboPromotedObjectID: user.campaignId,
     ReAttributeRetargetingCount: user.decisionNumber - 1,
     ReAttributeAdClickTime: user.touchedAtMs === null ? "" : calendar.textOf(user.touchedAtMs),
   };

@@ -27,7 +27,7 @@ function registrationOf(user: UserAccount, decision: StoredDecision | undefined,
       ad_platform: decision?.adPlatform ?? "",
       method: decision?.method ?? "",
       number: decision?.number ?? 0,
-      campaign: decision?.turboPromotedObjectId ?? "",
+      campaign: decision?.campaignId ?? "",
       channel: user.channel,
       version: user.version,
       is_history: user.isHistory,
@@ -45,7 +45,7 @@ function returnOf(decision: StoredDecision, timeZone: string): Entry {
       ad_platform: decision.adPlatform,
       method: decision.method,
       number: decision.number,
-      campaign: decision.turboPromotedObjectId,
+      campaign: decision.campaignId,
     },
   };
 }

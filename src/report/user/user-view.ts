@@ -48,7 +48,7 @@ function sourceFields(user: UserAccount, app: Pick<AppRules, "timeZone">): Omit<
     method: user.method as UserView["source"]["method"],
     touched_at: timeText(user.touchedAtMs, app),
     decision_number: user.decisionNumber,
-    turbo_promoted_object_id: user.turboPromotedObjectId,
+    turbo_promoted_object_id: user.campaignId,
     advertiser_id: user.advertiserId,
     gid: user.gid,
     aid: user.aid,

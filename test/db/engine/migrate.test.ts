@@ -163,3 +163,23 @@ test("profiles that grew over 256 KiB are cut once, and the audit log says so", 
     { at_ms: options.clock(), actor: "migration", action: "profile.cut", app_id: app.appId, details: { users: 2 } },
   ]);
 });
+
+test("the source that a second return replaced keeps its campaign when the campaign's name in it changes", async () => {
+  database = await migratedDatabase();
+  const { pool } = database;
+  const app = await makeApp(pool);
+  const calendar = calendarOf("Asia/Shanghai");
+  const users = ["a", "b", "c"].map((clientId) => newUser({ appId: app.appId, clientId }, 0, { calendar }));
+  await inTransaction(pool, (tx) => insertUsers(tx, users));
+  const second = { number: 3, earlier: { number: 2, source: { gid: "7", turboPromotedObjectId: "spring" } } };
+  await pool.query("update user_account set returned = $1 where client_id = 'a'", [second]);
+  await pool.query("update user_account set returned = $1 where client_id = 'b'", [{ number: 2 }]);
+  await pool.query("delete from migration where name = '0017-campaign-id.sql'");
+  await migrate(pool, options);
+  const { rows } = await pool.query("select returned from user_account order by client_id");
+  expect(rows.map(({ returned }) => returned)).toEqual([
+    { number: 3, earlier: { number: 2, source: { gid: "7", campaignId: "spring" } } },
+    { number: 2 },
+    null,
+  ]);
+});

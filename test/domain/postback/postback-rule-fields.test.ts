@@ -11,7 +11,7 @@ const PAY = { moment: "pay", event_type: "pay" };
 const read = (given: object, known?: RuleParts) => readPostbackRule({ ...(known ? {} : PAY), ...given }, known);
 const PLAIN = {
   adPlatform: "",
-  turboPromotedObjectId: "",
+  campaignId: "",
   moment: "pay",
   eventType: "pay",
   conditions: {},
@@ -45,7 +45,7 @@ test("every text is given back as it was read", () => {
   expect(postbackRuleTexts(rule)).toEqual(texts);
   expect(rule).toEqual({
     adPlatform: "tencent",
-    turboPromotedObjectId: "autumn2026launch",
+    campaignId: "autumn2026launch",
     moment: "first_pay",
     eventType: "first_pay",
     conditions: {

@@ -23,7 +23,7 @@ const RULE: PostbackRule = {
   ruleId: 1,
   appId: 1,
   adPlatform: "",
-  turboPromotedObjectId: "",
+  campaignId: "",
   moment: "pay",
   eventType: "pay",
   conditions: {},
@@ -35,7 +35,7 @@ const RULE: PostbackRule = {
 const USER: JudgedUser = {
   clientId: "u",
   adPlatform: "tencent",
-  turboPromotedObjectId: "camp",
+  campaignId: "camp",
   advertiserId: "7",
   touchedAtMs: T,
   registeredAtMs: T + 60_000,
@@ -94,14 +94,14 @@ describe("moments", () => {
 
 describe("the rule that counts", () => {
   const platform = { adPlatform: "tencent" };
-  const campaign = { turboPromotedObjectId: "camp" };
+  const campaign = { campaignId: "camp" };
   test.each<[string, Partial<PostbackRule>[], number]>([
     ["the campaign's on its platform before the campaign's", [campaign, { ...platform, ...campaign }], 2],
     ["the campaign's before the platform's", [platform, campaign], 2],
     ["the platform's before everybody's", [{}, platform], 2],
     ["of equals the one that comes first", [{}, {}], 1],
     ["of equals the one that comes first, also where it was made later", [{ ruleId: 9 }, { ruleId: 1 }], 9],
-    ["not one of another platform or campaign", [{ adPlatform: "baidu" }, { turboPromotedObjectId: "x" }, {}], 3],
+    ["not one of another platform or campaign", [{ adPlatform: "baidu" }, { campaignId: "x" }, {}], 3],
     ["not one that is switched off", [{ ...platform, enabled: false }, {}], 2],
     ["not one about another moment", [{ ...platform, moment: "first_pay" }, {}], 2],
     ["of equals the first that passes", [{ conditions: { amountCents: { min: 601 } } }, { shareBp: 0 }, {}], 3],

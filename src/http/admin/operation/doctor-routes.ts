@@ -52,7 +52,7 @@ async function knownFacts(context: OperationContext, app: ServedApp, span: { now
       loadRecentPayments(context.reportPool(), app, span),
       loadCampaigns(context.pool, app.appId),
     ]);
-    return { stored, payments, campaigns: new Set(campaigns.map((campaign) => campaign.turboPromotedObjectId)) };
+    return { stored, payments, campaigns: new Set(campaigns.map((campaign) => campaign.campaignId)) };
   } catch (error) {
     if (!isDatabaseAway(error)) throw error;
     return { stored: undefined, payments: [], campaigns: undefined };

@@ -84,7 +84,7 @@ async function listedCampaigns(
   const today = calendar.dayOf(clock());
   const figures = await loadCampaignFigures(pool, {
     appId,
-    campaignIds: campaigns.map((campaign) => campaign.turboPromotedObjectId),
+    campaignIds: campaigns.map((campaign) => campaign.campaignId),
     fromDay: addDays(today, 1 - RECENT_DAYS),
     untilDay: addDays(today, 1),
   });
@@ -92,7 +92,7 @@ async function listedCampaigns(
     campaigns: campaigns.map((campaign) => ({
       ...shownCampaign(campaign),
       created_at: calendar.textOf(campaign.createdAtMs),
-      recent: figures.get(campaign.turboPromotedObjectId) ?? NOTHING,
+      recent: figures.get(campaign.campaignId) ?? NOTHING,
     })),
     recent_days: RECENT_DAYS,
     page_info: pageInfo(page, total),
@@ -128,7 +128,7 @@ async function findCampaign(
   id: string,
 ): Promise<Campaign> {
   const app = await context.apps.findById(appId);
-  const key = { appId: app.appId, turboPromotedObjectId: id };
+  const key = { appId: app.appId, campaignId: id };
   const campaign = await loadCampaign(context.pool, key);
   if (!campaign) throw noCampaign(key);
   return campaign;
