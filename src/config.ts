@@ -153,7 +153,7 @@ export const SETTINGS = {
   POSTBACK_RETRY_S: {
     fallback: "60,300,900,1800,7200,21600,43200",
     read: (text: string) => text.split(",").map((part) => milliseconds(1, 30 * 86_400)(part.trim())),
-    hint: "comma-separated waits after failed attempts; after the last one a postback is given up",
+    hint: "comma-separated waits after failed attempts; after the last one a postback has failed",
   },
   POSTBACK_DEADLINE_S: {
     fallback: "10",

@@ -29,7 +29,7 @@ export type NewPostback = PostbackKey & {
 
 /**
  * Stores new postbacks and returns those that were stored. A skipped one can still be sent when the same moment happens
- * again. Those that were sent, given up or are waiting stay as they are; so does, when a journal is replayed, one whose
+ * again. Those that were accepted, have failed or are waiting stay as they are; so does, when a journal is replayed, one whose
  * client is renamed later on.
  */
 export async function storePostbacks(tx: Executor, rows: readonly NewPostback[]): Promise<PostbackKey[]> {
@@ -221,7 +221,7 @@ export async function unrenamePostbacks(tx: Executor): Promise<void> {
 export type ResentPostback = PostbackKey & { adPlatform: string; valueCents: number | null };
 
 /**
- * Sets postbacks that were given up or skipped back to waiting, and returns them. One that waits or was accepted
+ * Sets postbacks that failed or were skipped back to waiting, and returns them. One that waits or was accepted
  * meanwhile stays as it is.
  */
 export async function reopenPostbacks(

@@ -23,7 +23,7 @@ export type LaneDeps = {
   clock: Clock;
   /** The clock for durations. */
   elapsed: Clock;
-  /** The wait after each failed attempt; after the last one the postback is given up. */
+  /** The wait after each failed attempt; after the last one the postback has failed. */
   backOffMs: readonly number[];
   /** Longer than any attempt takes: a process that has not recorded an outcome after it is dead. */
   leaseMs: number;
@@ -44,7 +44,7 @@ const REASON_LENGTH_MAX = 500;
  * Sends everything due in one lane, many at a time. Lanes are independent: when one platform is slow or down, only its
  * own postbacks wait.
  *
- *   outbox ─claim─▶ in flight ─▶ outcome ─record─▶ gone (accepted, given up, skipped) or due again later
+ *   outbox ─claim─▶ in flight ─▶ outcome ─record─▶ gone (accepted, failed, skipped) or due again later
  */
 export class Lane {
   readonly #deps: LaneDeps;

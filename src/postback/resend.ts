@@ -32,7 +32,7 @@ export type Resent = {
 };
 
 /**
- * Puts given-up or skipped postbacks back into the outbox, with the current state of their users and accounts, all or
+ * Puts failed or skipped postbacks back into the outbox, with the current state of their users and accounts, all or
  * none. An accepted postback is never sent again.
  */
 export async function resendPostbacks(

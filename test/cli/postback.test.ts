@@ -363,7 +363,7 @@ describe("postback list, status and resend", () => {
 
   test("wrong ways to name them are refused", async () => {
     expectFailure(await run(app, "postback", "resend"), /^Name either client_id, or status/);
-    expectFailure(await run(app, "postback", "resend", "--status", "1"), /^Only postbacks given up/);
+    expectFailure(await run(app, "postback", "resend", "--status", "1"), /^Only failed/);
     expectFailure(await run(app, "postback", "resend", "--client", "nobody"), /^There is no matching postback/);
     expectFailure(await run(NOBODY, "postback", "resend", "--status", "2"), /no app/);
   });

@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import { systemClock } from "../../clock.ts";
+import { POSTBACK_STATUS_NAMES } from "../../domain/postback/postback.ts";
 import { readList, readResend } from "../../domain/postback/postback-request.ts";
 import { type ShownPostback, showPostbacks, showState } from "../../postback/outbox-view.ts";
 import { type Resent, resendPostbacks } from "../../postback/resend.ts";
@@ -26,7 +27,7 @@ function listCommand(postback: Command): void {
     .command("list")
     .description("List the postbacks of an app, newest first, with status and reason")
     .requiredOption("--app <app>", "app id", parseInteger)
-    .addOption(new Option("--status <status>", "0 waiting, 1 accepted, 2 given up, 3 skipped").choices([..."0123"]))
+    .addOption(new Option("--status <status>", "0 waiting, 1 accepted, 2 failed, 3 skipped").choices([..."0123"]))
     .option("--platform <name>", "only postbacks to this platform", parsePlatform)
     .option("--event-type <type>", "only this event type; $attribution and $event are the app's own callbacks")
     .option("--client <client>", "only postbacks of this client")
@@ -44,7 +45,7 @@ function listCommand(postback: Command): void {
 }
 
 function rowOf(row: ShownPostback): Record<string, unknown> {
-  const { client_id, event_type, subject, trace_id, ad_platform, status_text, reason, attempts } = row;
+  const { client_id, event_type, subject, trace_id, ad_platform, status, reason, attempts } = row;
   const { value_cents, back_cents, at } = row;
   const about = subject === trace_id ? "" : subject;
   return {
@@ -54,7 +55,7 @@ function rowOf(row: ShownPostback): Record<string, unknown> {
     subject: about,
     order: trace_id,
     ad_platform,
-    status: status_text,
+    status: POSTBACK_STATUS_NAMES[status],
     reason,
     attempts,
     value_cents,
@@ -83,13 +84,13 @@ function resendCommand(postback: Command): void {
   postback
     .command("resend")
     .description(
-      "Send given-up or skipped postbacks again: those of a client, or all with a status. Accepted ones are never sent again",
+      "Send failed or skipped postbacks again: those of a client, or all with a status. Accepted ones are never sent again",
     )
     .requiredOption("--app <app>", "app id", parseInteger)
     .option("--client <client>", "postbacks of this client")
     .option("--event-type <type>", "with --client: only this event type")
     .option("--order <id>", "with --client: only of this order")
-    .option("--status <status>", "2: all given up, 3: all skipped")
+    .option("--status <status>", "2: all that failed, 3: all that were skipped")
     .option("--reason <text>", "with --status: only with this reason; part of a sentence is enough")
     .option("--platform <name>", "with --status: only to this platform", parsePlatform)
     .option("--from <day>", "with --status: happened on this local day or later", parseDay)

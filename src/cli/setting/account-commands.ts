@@ -48,13 +48,18 @@ export function accountCommands(program: Command): void {
 
   setCommand(account);
 
-  withKey(account.command("remove").description("Remove an account; its waiting postbacks are given up")).action(
-    (options: KeyOptions) =>
-      withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const removed = await dropAccount({ pool: session.pool, nowMs: systemClock() }, appId, keyOf(options));
-        print(removed, options, () => `The account was removed; ${removed.given_up} postbacks were given up.`);
-      }),
+  withKey(
+    account.command("remove").description("Remove an account; its waiting postbacks are marked as failed"),
+  ).action((options: KeyOptions) =>
+    withDatabase(async (session) => {
+      const { appId } = await findApp(session, options.app);
+      const removed = await dropAccount({ pool: session.pool, nowMs: systemClock() }, appId, keyOf(options));
+      print(
+        removed,
+        options,
+        () => `The account was removed; ${removed.given_up} waiting postbacks were marked as failed.`,
+      );
+    }),
   );
 }
 

@@ -51,14 +51,18 @@ export function callbackCommands(program: Command): void {
 
   callback
     .command("remove")
-    .description("Remove a callback; its waiting calls are given up")
+    .description("Remove a callback; its waiting calls are marked as failed")
     .requiredOption("--app <app>", "app id", parseInteger)
     .addOption(kind())
     .option("--json", "print JSON")
     .action((options: KindOption) =>
       withDatabase(async (session) => {
         const removed = await dropCallback(deskOf(session), { app_id: options.app, kind: options.kind });
-        print(removed, options, () => `The callback was removed; ${removed.given_up} calls were given up.`);
+        print(
+          removed,
+          options,
+          () => `The callback was removed; ${removed.given_up} waiting calls were marked as failed.`,
+        );
       }),
     );
 }

@@ -54,7 +54,7 @@ export const userView = Type.Object({
   counts: Type.Object({
     track_events: Type.Integer(),
     active_days: Type.Integer(),
-    postbacks: Type.Array(Type.Integer(), { description: "Number by status: waiting, accepted, given up, skipped" }),
+    postbacks: Type.Array(Type.Integer(), { description: "Number by status: waiting, accepted, failed, skipped" }),
   }),
 });
 export type UserView = Static<typeof userView>;
@@ -87,7 +87,7 @@ export const timelineItem = Type.Union([
     ad_platform: Type.String(),
     moment: Type.String(),
     trace_id: text("The order it concerns; empty: none"),
-    status: Type.Integer({ description: "0 waiting, 1 accepted, 2 given up, 3 skipped" }),
+    status: Type.Integer({ description: "0 waiting, 1 accepted, 2 failed, 3 skipped" }),
     reason: Type.String(),
     attempts: Type.Integer(),
     resent: Type.Integer(),

@@ -86,7 +86,7 @@ const accountFields = Type.Object({ fields: Type.Array(accountField) });
 export type AccountFields = Static<typeof accountFields>;
 
 const givenUp = Type.Object({
-  given_up: Type.Integer({ description: "Number of waiting postbacks that were given up" }),
+  given_up: Type.Integer({ description: "Number of waiting postbacks that were marked as failed" }),
 });
 export type GivenUp = Static<typeof givenUp>;
 

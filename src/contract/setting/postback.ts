@@ -66,7 +66,7 @@ export const dryRunBody = Type.Object({
 
 export const postbackListQuery = Type.Object({
   app_id: appIdText,
-  status: text("Only this status: 0 waiting, 1 accepted, 2 given up, 3 skipped"),
+  status: text("Only this status: 0 waiting, 1 accepted, 2 failed, 3 skipped"),
   ad_platform: text("Only postbacks to this platform"),
   event_type: text("Only postbacks of this event type; `$attribution` and `$event` are the app's own callbacks"),
   client_id: text("Only postbacks of this client"),
@@ -85,7 +85,7 @@ export const resendBody = Type.Object({
   trace_id: Type.Optional(
     Type.Unsafe<string | number>({ type: ["string", "number"], description: "With client_id: only about this order" }),
   ),
-  status: Type.Optional(Type.Integer({ description: "All postbacks with this status: 2 given up, 3 skipped" })),
+  status: Type.Optional(Type.Integer({ description: "All postbacks with this status: 2 failed, 3 skipped" })),
   reason: text("With status: only with this reason; part of a sentence is enough"),
   ad_platform: text("With status: only to this platform"),
   from: text("With status: happened on this local day or later"),
@@ -146,8 +146,8 @@ const dryRun = Type.Object({
 export type DryRun = Static<typeof dryRun>;
 
 const status = {
-  status: Type.Integer({ description: "0 waiting, 1 accepted, 2 given up, 3 skipped" }),
-  status_text: Type.String(),
+  status: Type.Integer({ description: "0 waiting, 1 accepted, 2 failed, 3 skipped" }),
+  status_text: Type.String({ description: "waiting, accepted, given up (failed) or skipped" }),
 };
 
 const postback = Type.Object({

@@ -2,7 +2,7 @@ import { ApiError } from "../../errors.ts";
 import { LIMITS } from "../../limits.ts";
 import { isDay } from "../calendar.ts";
 import { storable } from "../json.ts";
-import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS, POSTBACK_STATUS_TEXTS, type PostbackStatus } from "./postback.ts";
+import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS, POSTBACK_STATUS_NAMES, type PostbackStatus } from "./postback.ts";
 
 /** The parameters of a request about postbacks, as texts by name. */
 export type GivenTexts = Readonly<Record<string, string | undefined>>;
@@ -66,7 +66,7 @@ const OF_ENDED = ["reason", "ad_platform", "from", "to"];
 export function readResend(given: GivenTexts, postbacks?: readonly GivenPostback[]): ResendWish {
   const { client_id: clientId, status, reason } = given;
   if ([clientId, status, postbacks].filter((way) => way !== undefined).length !== 1) {
-    throw bad("Name either client_id, or status: 2 for those given up, 3 for those skipped; or the postbacks.");
+    throw bad("Name either client_id, or status: 2 for failed ones, 3 for skipped ones; or the postbacks.");
   }
   if (postbacks) return readSelected(given, postbacks);
   const stray = (clientId === undefined ? OF_CLIENT : OF_ENDED).find((name) => given[name] !== undefined);
@@ -77,7 +77,7 @@ export function readResend(given: GivenTexts, postbacks?: readonly GivenPostback
   }
   const ended = readStatus(status!);
   if (ended !== POSTBACK_STATUS.givenUp && ended !== POSTBACK_STATUS.skipped) {
-    throw bad("Only postbacks given up (status 2) or skipped (status 3) are sent again.");
+    throw bad("Only failed (status 2) or skipped (status 3) postbacks are sent again.");
   }
   const hasDays = given.from !== undefined || given.to !== undefined;
   const days = hasDays ? readDays({ from: given.from, to: given.to }) : undefined;
@@ -100,7 +100,7 @@ export function readDays({ from = "", to = "" }: { from?: string | undefined; to
 function readStatus(text: string): PostbackStatus {
   const status = Object.values(POSTBACK_STATUS).find((known) => String(known) === text);
   if (status !== undefined) return status;
-  throw bad(`status must be ${POSTBACK_STATUS_TEXTS.map((name, number) => `${number} (${name})`).join(", ")}.`);
+  throw bad(`status must be ${POSTBACK_STATUS_NAMES.map((name, number) => `${number} (${name})`).join(", ")}.`);
 }
 
 function readToldType(text: string): string {

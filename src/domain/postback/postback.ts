@@ -8,7 +8,7 @@ export const POSTBACK_EVENT_TYPES = [
 ] as const;
 export type PostbackEventType = (typeof POSTBACK_EVENT_TYPES)[number];
 
-/** 0 waiting, 1 accepted by the platform, 2 given up, 3 skipped. */
+/** 0 waiting, 1 accepted by the platform, 2 failed, 3 skipped. */
 export const POSTBACK_STATUS = { waiting: 0, accepted: 1, givenUp: 2, skipped: 3 } as const;
 export type PostbackStatus = (typeof POSTBACK_STATUS)[keyof typeof POSTBACK_STATUS];
 
@@ -28,4 +28,8 @@ export function shownStatusOf(statuses: ReadonlySet<PostbackStatus>): PostbackSt
   return SHOWN_FIRST.find((status) => statuses.has(status)) ?? SHOWN_WITHOUT_POSTBACK;
 }
 
+/** The statuses as people read them. */
+export const POSTBACK_STATUS_NAMES: readonly string[] = ["waiting", "accepted", "failed", "skipped"];
+
+/** `status_text` of the interface, which programs compare: a failed postback stays "given up" there. */
 export const POSTBACK_STATUS_TEXTS: readonly string[] = ["waiting", "accepted", "given up", "skipped"];

@@ -246,7 +246,7 @@ describe("postbacks", () => {
 
   test.each<[Row, RegExp]>([
     [{}, /^Name either client_id, or status/],
-    [{ status: 1 }, /^Only postbacks given up/],
+    [{ status: 1 }, /^Only failed/],
     [{ client_id: "nobody" }, /^There is no matching postback/],
     [{ client_id: "u", reason: "share" }, /^reason goes with status/],
     [{ status: 2, from: "2026-02-30", to: "2026-03-01" }, /^from and to must be days/],

@@ -65,7 +65,7 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
 
   adminRoute(routes, {
     path: "postback/resend",
-    summary: "Send given-up or skipped postbacks again",
+    summary: "Send failed or skipped postbacks again",
     description:
       "Those of a client, all that ended with a status, or only those named. Postbacks that were accepted or still wait " +
       "are refused and counted. When `has_more` is true, call again for the rest.",

@@ -58,7 +58,7 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
   adminRoute(routes, {
     path: "accounts/remove",
     summary: "Remove an account",
-    description: "Postbacks that still wait for it are given up; `given_up` counts them.",
+    description: "Postbacks still waiting for it are marked as failed; `given_up` counts them.",
     access: "change",
     body: accountRemoveBody,
     answer: givenUpAnswer,

@@ -45,7 +45,7 @@ export function callbackRoutes(routes: FastifyInstance, context: SettingContext)
   adminRoute(routes, {
     path: "callbacks/remove",
     summary: "Remove a callback",
-    description: "Messages that still wait for it are given up; `given_up` counts them.",
+    description: "Calls still waiting for it are marked as failed; `given_up` counts them.",
     access: "change",
     audit: "by_act",
     body: callbackRemoveBody,

@@ -27,9 +27,9 @@ export const texts = {
       "An account reports conversions to the platform, which optimises its bidding by them, and pulls what the ads cost.",
     removeTitle: "Remove the account?",
     removeAbout: (account: string) =>
-      `Nothing more is sent to ${account} or pulled from it, and waiting postbacks are dropped. Costs already pulled are kept.`,
+      `Nothing more is sent to ${account} or pulled from it, and waiting postbacks are marked as failed. Costs already pulled are kept.`,
     removed: (givenUp: number) =>
-      givenUp === 0 ? "Account removed." : `Account removed; ${givenUp} waiting postbacks dropped.`,
+      givenUp === 0 ? "Account removed." : `Account removed; ${givenUp} waiting postbacks marked as failed.`,
     saved: "Account saved.",
     form: {
       create: "New account",
@@ -77,8 +77,9 @@ export const texts = {
     noneHelp: "账户用于向媒体回传转化（媒体据此优化出价），以及拉取广告消耗。",
     removeTitle: "删除账户？",
     removeAbout: (account: string) =>
-      `将不再向 ${account} 发送回传或拉取消耗，等待中的回传会被丢弃。已拉取的消耗保留。`,
-    removed: (givenUp: number) => (givenUp === 0 ? "账户已删除。" : `账户已删除，丢弃了 ${givenUp} 条等待中的回传。`),
+      `将不再向 ${account} 发送回传或拉取消耗，等待中的回传会标记为失败。已拉取的消耗保留。`,
+    removed: (givenUp: number) =>
+      givenUp === 0 ? "账户已删除。" : `账户已删除，${givenUp} 条等待中的回传已标记为失败。`,
     saved: "账户已保存。",
     form: {
       create: "新建账户",

@@ -48,9 +48,9 @@ export const texts = {
     },
     saved: "Callback saved.",
     removeTitle: "Remove the callback?",
-    removeAbout: "Nothing more is sent there, and waiting calls are dropped.",
+    removeAbout: "Nothing more is sent there, and waiting calls are marked as failed.",
     removed: (givenUp: number) =>
-      givenUp === 0 ? "Callback removed." : `Callback removed; ${givenUp} waiting calls dropped.`,
+      givenUp === 0 ? "Callback removed." : `Callback removed; ${givenUp} waiting calls marked as failed.`,
     secretTitle: "Callback secret",
     secretAbout: "It is shown only once. Use it to verify the signatures of incoming calls.",
   },
@@ -102,8 +102,9 @@ export const texts = {
     },
     saved: "回调已保存。",
     removeTitle: "删除回调？",
-    removeAbout: "将不再通知该 URL，等待中的调用会被丢弃。",
-    removed: (givenUp: number) => (givenUp === 0 ? "回调已删除。" : `回调已删除，丢弃了 ${givenUp} 条等待中的调用。`),
+    removeAbout: "将不再通知该 URL，等待中的调用会标记为失败。",
+    removed: (givenUp: number) =>
+      givenUp === 0 ? "回调已删除。" : `回调已删除，${givenUp} 条等待中的调用已标记为失败。`,
     secretTitle: "回调的密钥",
     secretAbout: "仅此一次显示，请用它校验收到的签名。",
   },
