@@ -6,7 +6,7 @@ import { defineConfig, type Plugin } from "vite";
 
 const OUTPUT = fileURLToPath(new URL("../dist/web/", import.meta.url));
 
-/** Compressed once here rather than for every visitor: the server sends these files as they are. */
+/** Compresses files at build time, so that the server can send them as they are. */
 function compressed(): Plugin {
   return {
     name: "compressed",
@@ -29,7 +29,7 @@ export default defineConfig({
   build: {
     outDir: OUTPUT,
     emptyOutDir: true,
-    // A script or picture inside the page would be refused by its Content-Security-Policy.
+    // The page's Content-Security-Policy refuses inlined scripts and pictures.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 700,
@@ -39,6 +39,6 @@ export default defineConfig({
       onLog: (level, log, pass) => (log.code === "MODULE_LEVEL_DIRECTIVE" ? undefined : pass(level, log)),
     },
   },
-  // `npm run web` beside `npm start`: the pages from here, everything else from the server.
+  // For `npm run web` beside `npm start`: Vite serves the pages, the server everything else.
   server: { proxy: { "/admin": "http://127.0.0.1:8080" } },
 });

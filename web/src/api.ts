@@ -3,14 +3,14 @@ import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
 const BASE = "/admin/api/v1/";
 const CSRF_HEADER = "touchpoint-csrf";
 
-/** `Authorization` or session does not verify: whoever asked has to sign in. */
+/** The code for a missing or ended session: the user has to sign in. */
 const NOT_SIGNED_IN = 2002;
 const UNREACHABLE = -1;
 
 export type Session = { name: string; role: "admin" | "analyst"; csrf: string };
 export const SESSION_KEY = ["session"] as const;
 
-/** What the server refused, in its own words. */
+/** A refusal by the server, with the server's own message. */
 export class ApiFailure extends Error {
   readonly code: number;
 
@@ -44,7 +44,7 @@ export async function post<T>(path: string, body: object, signal?: AbortSignal):
   return dataOf<T>(await postForStream(path, body, signal));
 }
 
-/** For answers that are read bit by bit. A refusal is still an envelope. */
+/** Returns the body unread, for answers that are read piece by piece. Refusals still arrive as an envelope. */
 export async function postForStream(path: string, body: object, signal?: AbortSignal): Promise<Response> {
   const headers = { "content-type": "application/json", ...csrfHeader() };
   return send(addressOf(path), {
@@ -55,7 +55,7 @@ export async function postForStream(path: string, body: object, signal?: AbortSi
   });
 }
 
-/** A file goes as itself: as JSON it would have to be read in one go. */
+/** Sends a file as plain CSV: inside JSON the server would have to read it in one go. */
 export async function postFile<T>(path: string, query: Query, csv: string): Promise<T> {
   const headers = { "content-type": "text/csv; charset=utf-8", ...csrfHeader() };
   return dataOf<T>(await send(addressOf(path, query), { method: "POST", headers, body: csv }));
@@ -83,8 +83,8 @@ export async function dataOf<T>(response: Response): Promise<T> {
 }
 
 /**
- * A session that has ended shows the way in again, wherever that is noticed. It is asked for rather than taken for ended: a
- * wrong present password is refused with the same code.
+ * Shows the sign-in page wherever an ended session is noticed. It fetches the session again instead of assuming that it has
+ * ended, because a wrong current password is refused with the same code.
  */
 function onError(error: unknown): void {
   if (error instanceof ApiFailure && error.isNotSignedIn && queries.getQueryData(SESSION_KEY)) {
@@ -98,7 +98,7 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 10_000,
-      // A refusal stays one; only a server that was away is asked again.
+      // Refusals are final; only an unreachable server is asked again.
       retry: (count, error) => count < 2 && error instanceof ApiFailure && error.isUnreachable,
       refetchOnWindowFocus: false,
     },

@@ -1,7 +1,7 @@
 /**
- * The console: the sign-in page, or, once signed in, a side bar and one of the pages in pages.tsx.
- * A page has a folder in pages/ with its own texts.ts (both languages) and style sheet, asks the server by react-query
- * through api.ts, keeps what it shows in the address by url-state.ts, and is made of the pieces in ui/.
+ * The console: the sign-in page, or, once signed in, a side bar and one of the pages in pages.tsx. A page has a folder in
+ * pages/ with its own texts.ts (both languages) and style sheet. It asks the server with react-query through api.ts, keeps
+ * its state in the address through url-state.ts, and is built from the pieces in ui/.
  */
 import { QueryClientProvider } from "@tanstack/react-query";
 import { Suspense } from "react";

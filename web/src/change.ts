@@ -4,14 +4,14 @@ import { say } from "./ui/toast.tsx";
 
 export type Change<Answer> = {
   ask: () => Promise<Answer>;
-  /** What shows it; fetched again before anything is said. */
+  /** Queries that show the changed thing; they are fetched again before the toast appears. */
   stale: readonly QueryKey[];
   said: (answer: Answer) => string;
-  /** Usually the dialog closes. */
+  /** Usually closes the dialog. */
   onDone: (answer: Answer) => void;
 };
 
-/** Something that the server is asked to change; once it has, the page shows it and says so. */
+/** A change to ask the server for. Once it is made, the page shows the new state and a toast. */
 export function useChange<Answer>({ ask, stale, said, onDone }: Change<Answer>) {
   return useMutation({
     mutationFn: ask,

@@ -14,7 +14,7 @@ export function useApps() {
   return useQuery({ queryKey: APPS_KEY, queryFn: () => get<AppsAnswer>("apps") });
 }
 
-/** The app that the pages are about: the one in the address, or the last one, or the first. */
+/** The app that the pages are about: the one in the address, or the last one chosen, or the first. */
 export function useChosenApp(): { app: ShownApp | undefined; choose: (appId: number) => void } {
   const [search, setSearch] = useSearchParams();
   const { data } = useApps();
@@ -35,7 +35,7 @@ export function useApp(): ShownApp {
   return app;
 }
 
-/** Its id, where there is no such app any more. */
+/** The name of an app, or its id if the app no longer exists. */
 export function useAppName(): (appId: number) => string {
   const { data } = useApps();
   return (appId) => data?.apps.find(({ app_id }) => app_id === appId)?.name ?? String(appId);

@@ -5,12 +5,12 @@ export const LOCALES = { en: "en-GB", zh: "zh-CN" } as const;
 
 export type Format = {
   number(value: number): string;
-  /** Integer cents, in the currency of the reports. */
+  /** An amount in integer cents, in the currency of the reports. */
   cents(value: number): string;
   /** 0.125 is 12.5 %. */
   percent(value: number): string;
   bytes(value: number): string;
-  /** A moment, in the time zone given (an app's), or in that of the person. */
+  /** A moment in the given time zone (an app's), or in the browser's own. */
   instant(atMs: number, timeZone?: string): string;
   time(atMs: number, timeZone?: string): string;
   ago(atMs: number, nowMs: number): string;

@@ -5,17 +5,17 @@ export const GROUPS = ["integrate", "results", "promote", "setup", "operate"] as
 export type Group = (typeof GROUPS)[number];
 
 export type Page = {
-  /** Below `/console`, as a pattern of wouter. */
+  /** The path below `/console`, as a wouter pattern. */
   path: string;
   title: Texts<string>;
-  /** Where the navigation shows it; null: it is reached from another page. */
+  /** The group of the navigation that lists the page, or null if it is reached from another page. */
   group: Group | null;
-  /** Whether it is about one app: it is not shown before there is one. */
+  /** Whether the page is about one app, and is hidden until there is one. */
   needsApp: boolean;
   component: LazyExoticComponent<ComponentType>;
 };
 
-/** Every page, in the order of the navigation. Each is a chunk of its own, fetched when it is opened. */
+/** Every page, in the order of the navigation. Each is its own chunk, fetched when the page is opened. */
 export const PAGES: readonly Page[] = [
   {
     path: "/start",

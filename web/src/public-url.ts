@@ -1,6 +1,6 @@
 import { stored } from "./stored.ts";
 
-/** Where the outside world reaches this server, as this browser remembers it; at first, where the console was opened. */
+/** The address at which the outside world reaches this server, remembered by the browser. Defaults to the console's own. */
 export const publicUrl = stored<string>("public-url", {
   isValue: (text): text is string => text !== "",
   fallback: location.origin,

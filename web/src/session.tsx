@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ApiFailure, get, post, queries, SESSION_KEY, type Session } from "./api.ts";
 
-/** Who is signed in; null when nobody is. */
+/** The signed-in person, or null. */
 export function useSessionQuery() {
   return useQuery({
     queryKey: SESSION_KEY,
@@ -16,22 +16,22 @@ export function useSessionQuery() {
 
 const NOBODY: Session = { name: "", role: "analyst", csrf: "" };
 
-/** Inside of the pages somebody is signed in; when that ends, they are drawn once more before the way in is shown. */
+/** The session inside the pages. After sign-out the pages render once more before the sign-in page replaces them. */
 export function useSession(): Session {
   return queries.getQueryData<Session | null>(SESSION_KEY) ?? NOBODY;
 }
 
-/** An analyst looks at everything and changes nothing. */
+/** Analysts may see everything and change nothing. */
 export function useMayChange(): boolean {
   return useSession().role === "admin";
 }
 
-/** A session that has ended already is noticed as everywhere: the way in is shown. */
+/** If the session has already ended, the sign-in page appears as for any other call. */
 export function useSignOut() {
   return useMutation({ mutationFn: () => post("session/sign-out", {}), onSuccess: () => startOver(null) });
 }
 
-/** Nothing that one person was shown is there for the next. */
+/** Clears all fetched data, so that the next person sees nothing of the last one's. */
 export function startOver(session: Session | null): void {
   queries.setQueryData(SESSION_KEY, session);
   queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== SESSION_KEY[0] });

@@ -47,7 +47,7 @@ export function Shell({ children }: { children: ReactNode }) {
   const [location] = useLocation();
   const [isOpen, setOpen] = useState(false);
   useTitle(location);
-  // Whoever goes to another page has used the menu.
+  // Going to another page closes the menu.
   useEffect(() => setOpen(false), [location]);
   return (
     <div className="shell">
@@ -126,7 +126,7 @@ function Navigation({ location }: { location: string }) {
   );
 }
 
-/** A page below another one (`/users/…`) belongs to it. */
+/** A subpage such as `/users/…` belongs to its parent page. */
 function isWithin(location: string, path: string): boolean {
   return location === path || location.startsWith(`${path}/`);
 }

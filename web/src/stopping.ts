@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 
-/** Work that whoever has asked for it can stop, and that ends when they leave. */
+/** Work that the user can stop, and that stops when they leave the page. */
 export function useStopping() {
   const controller = useRef<AbortController>(undefined);
   const stop = () => controller.current?.abort();

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** A choice of the person that this browser remembers. */
+/** A preference that this browser remembers. */
 export type Stored<T extends string> = {
   read(): T;
   write(value: T): void;
@@ -12,7 +12,7 @@ export function stored<T extends string>(name: string, options: { isValue: (text
   const listeners = new Set<() => void>();
   const saved = readSaved(key);
   let value = saved !== null && options.isValue(saved) ? saved : options.fallback;
-  // What is chosen in one tab holds in the others too.
+  // A choice made in one tab applies to the others too.
   addEventListener("storage", ({ key: changed, newValue }) => {
     if (changed !== key || newValue === null || !options.isValue(newValue)) return;
     value = newValue;
@@ -25,7 +25,7 @@ export function stored<T extends string>(name: string, options: { isValue: (text
       try {
         localStorage.setItem(key, next);
       } catch {
-        // A browser that keeps nothing still shows what was chosen until it is closed.
+        // A browser without storage still applies the choice until it is closed.
       }
       for (const listener of listeners) listener();
     },

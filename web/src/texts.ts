@@ -8,7 +8,7 @@ export const language = stored<Language>("language", {
   fallback: navigator.language.toLowerCase().startsWith("zh") ? "zh" : "en",
 });
 
-/** Keeps the page's `lang` in step: by it browsers choose how Chinese is drawn, and how the page is read aloud. */
+/** Keeps the page's `lang` up to date: browsers use it to choose Chinese glyphs and to read the page aloud. */
 export function followLanguage(): void {
   const apply = () => {
     document.documentElement.lang = language.read() === "zh" ? "zh-CN" : "en";
@@ -17,7 +17,7 @@ export function followLanguage(): void {
   language.subscribe(apply);
 }
 
-/** What a page says, beside the page: strings, or functions that make one. Both languages have the same names. */
+/** The texts of a page: strings, or functions that return one. Both languages have the same keys. */
 export type Texts<T> = { en: T; zh: NoInfer<T> };
 
 export function useTexts<T>(texts: Texts<T>): T {

@@ -26,7 +26,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Keeps the page's `data-theme` in step; the style sheets look at nothing else. */
+/** Keeps the page's `data-theme` up to date, which is all that the style sheets look at. */
 export function followTheme(): void {
   const apply = () => {
     document.documentElement.dataset.theme = shownTheme();

@@ -2,8 +2,8 @@ import { useCallback, useMemo } from "react";
 import { useSearchParams } from "wouter";
 
 /**
- * Ranges, filters and choices live in the address, so that a link shows the same to somebody else. Everything is text
- * there; what equals its default is left out.
+ * Ranges, filters and choices live in the address, so that a link shows the same page to others. All values are texts; a
+ * value that equals its default is left out.
  */
 export function useUrlState<T extends Record<string, string>>(defaults: T): [T, (changes: Partial<T>) => void] {
   const [noticed, setSearch] = useSearchParams();
@@ -32,13 +32,15 @@ export function useUrlState<T extends Record<string, string>>(defaults: T): [T, 
   return [state, change];
 }
 
-/** A tab that is kept in the address; the first one, where it names none that there is. */
+/** The chosen tab, kept in the address; the first tab if the address names no known one. */
 export function useUrlTab<Name extends string>(names: readonly Name[]): [Name, (name: string) => void] {
   const [{ tab }, change] = useUrlState<{ tab: string }>({ tab: names[0]! });
   return [names.find((name) => name === tab) ?? names[0]!, (name) => change({ tab: name })];
 }
 
-/** From the address itself: the router decodes it once before it hands it over, and a percent sign in a value would be lost. */
+/**
+ * Reads the address itself: the router decodes it once before handing it over, which would lose a percent sign in a value.
+ */
 function addressSearch(): URLSearchParams {
   return new URLSearchParams(window.location.search);
 }

@@ -9,10 +9,10 @@ export type CatalogueMetric = ShownCatalogue["metrics"][number];
 export type CatalogueDimension = ShownCatalogue["dimensions"][number];
 export type MetricUnit = CatalogueMetric["unit"];
 
-/** How a report is to be read; the formulas of its metrics depend on it. */
+/** How a report is read; the formulas of its metrics depend on it. */
 export type Reading = { caliber: Caliber; roi: "1" | "2" };
 
-/** Names, definitions and formulas. They change with the program only. */
+/** Names, definitions and formulas. They change only with a new release. */
 export function useCatalogue({ caliber, roi }: Reading) {
   return useQuery({
     queryKey: ["report/catalogue", caliber, roi],
@@ -28,7 +28,7 @@ export function useLabel(): (named: Labelled) => string {
   return useCallback(({ label, cname }) => (language === "zh" ? cname : label), [language]);
 }
 
-/** What names the values of these dimensions: the name of an account, plan or ad stands beside its id. */
+/** The dimension that holds the name for an id: accounts, plans and ads show their name beside their id. */
 export const NAME_OF: Readonly<Record<string, string>> = {
   advertiser_id: "advertiser_name",
   gid: "gName",

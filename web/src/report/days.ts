@@ -8,8 +8,8 @@ export function useToday(): string {
 }
 
 /**
- * The days in the address. Where there are none, the last ones, which are then written there: a link is to show the same
- * days tomorrow.
+ * The days in the address. If there are none, the last `span` days, which are then written to the address so that a link
+ * shows the same days tomorrow.
  */
 export function useDays(state: Days, change: (days: Days) => void, span: number): Days {
   const today = useToday();
@@ -29,7 +29,7 @@ export function daysBetween({ from, to }: Days): number {
   return (Date.parse(to) - Date.parse(from)) / 86_400_000;
 }
 
-/** Each of them, both ends included. */
+/** Every day of the range, both ends included. */
 export function eachDay(days: Days): string[] {
   return Array.from({ length: daysBetween(days) + 1 }, (_, at) => addDays(days.from, at));
 }

@@ -3,7 +3,7 @@ import { useTexts } from "../texts.ts";
 import { texts } from "./filter-texts.ts";
 import { usePlatformName } from "./platform-name.ts";
 
-/** A value of a dimension as people call it. The empty one is a value too: nothing is known. */
+/** The display name of a dimension's value. The empty value has a name too: unknown. */
 export function useDimensionValue(): (name: string, value: string) => string {
   const text = useTexts(texts);
   const platformName = usePlatformName();

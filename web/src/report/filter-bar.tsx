@@ -20,13 +20,13 @@ import "./report.css";
 
 type Question = { days: Days; caliber: Caliber };
 type FilterBarProps = Question & {
-  /** Shown at once; the others only while they filter something, or when asked for. */
+  /** Filters that are always shown; the others appear while they are active, or on request. */
   first: readonly FilterName[];
   state: FilterState;
   onChange: (changes: Partial<FilterState>) => void;
 };
 
-/** A button for each filter, which opens the values that there are. */
+/** A button for each filter, which opens a list of its values. */
 export function FilterBar({ first, state, onChange, days, caliber }: FilterBarProps) {
   const text = useTexts(texts);
   const [hasMore, setMore] = useState(false);
@@ -171,7 +171,7 @@ function Values({ name, chosen, onChange, ...question }: FilterProps) {
   );
 }
 
-/** No report is grouped by versions, so nobody knows which there are. */
+/** A field to type versions into: no report is grouped by version, so there is no list to offer. */
 function Typed({ chosen, onChange }: { chosen: string[]; onChange: (values: string[]) => void }) {
   const text = useTexts(texts);
   const [typed, setTyped] = useState("");

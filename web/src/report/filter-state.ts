@@ -1,7 +1,7 @@
 import type { ConsoleReportBody } from "../../../src/contract/admin/console-report.ts";
 import { listOf, listText } from "./value-list.ts";
 
-/** What a report can be narrowed to, by the names of the interface. Each is a list in the address. */
+/** The filters of a report, by their names in the interface. Each is a list in the address. */
 export const FILTER_NAMES = [
   ...(["ad_platform", "channel", "os_platform", "turbo_promoted_object_id", "advertiser_id"] as const),
   ...(["gid", "aid", "csite", "version"] as const),
@@ -13,7 +13,7 @@ export const NO_FILTER = Object.fromEntries(FILTER_NAMES.map((name) => [name, ""
 
 export type Filtering = NonNullable<ConsoleReportBody["filtering"]>;
 
-/** Only what filters something. */
+/** Only the filters that have values. */
 export function filteringOf(state: FilterState): Filtering {
   const lists = FILTER_NAMES.map((name) => [name, listOf(state[name])] as const).filter(([, list]) => list.length > 0);
   return Object.fromEntries(
@@ -21,7 +21,7 @@ export function filteringOf(state: FilterState): Filtering {
   );
 }
 
-/** The same as it stands in an address. */
+/** The filters as parameters of an address. */
 export function filterParameters(filtering: Filtering): Partial<FilterState> {
   const lists = FILTER_NAMES.map((name) => [name, filtering[`${name}_list`] ?? []] as const);
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { useCallback } from "react";
 import { useLanguage } from "../texts.ts";
 
-/** What people call the ad platforms; the interface's own names are shown where there is no other. */
+/** Display names of the ad platforms; others are shown by their names in the interface. */
 const NAMES: Readonly<Record<string, { en: string; zh: string }>> = {
   natural: { en: "Organic", zh: "自然量" },
   tencent: { en: "Tencent Ads", zh: "腾讯广告" },

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { useTexts } from "../texts.ts";
 import { texts } from "../ui/texts.ts";
 
-/** What is shown while newer is on its way: paler, and with a bar at the top of the page as soon as it takes long. */
+/** Shows older content paler until newer arrives, with a bar at the top of the page if that takes long. */
 export function Refreshing({ query, children }: { query: UseQueryResult; children: ReactNode }) {
   const text = useTexts(texts);
   return (

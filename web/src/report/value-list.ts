@@ -1,6 +1,6 @@
 /**
- * Several values as one text of the address, such as `ios,android`. Channels and ids come from outside and may hold
- * anything; the tilde stands for the value that is missing.
+ * Several values as one text for the address, such as `ios,android`. Channels and ids come from outside and may hold any
+ * character. A tilde stands for the empty value.
  */
 export function listText(values: readonly string[]): string {
   return values.map((value) => (value === "" ? "~" : encodeURIComponent(value).replaceAll("~", "%7E"))).join(",");
@@ -11,7 +11,7 @@ export function listOf(text: string): string[] {
   return text.split(",").map((part) => (part === "~" ? "" : decoded(part)));
 }
 
-/** Somebody may have typed the address. */
+/** Decodes a value; the address may have been typed by hand. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

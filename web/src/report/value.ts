@@ -5,17 +5,17 @@ import { useLanguage } from "../texts.ts";
 import type { MetricUnit } from "./catalogue.ts";
 
 export type ValueTexts = {
-  /** A number of a report, exactly as the server rounded it. */
+  /** A number of the report, exactly as the server rounded it. */
   value(unit: MetricUnit, value: number): string;
-  /** The same in little room, for an axis. */
+  /** A short form of the number for an axis. */
   short(unit: MetricUnit, value: number): string;
-  /** Whole cents and smaller parts of the currency. */
+  /** A count, or an amount in whole cents or smaller units. */
   parts(unit: "count" | "cents" | "micros" | "e4", value: number): string;
 };
 
 const PARTS = { count: 1, cents: 100, e4: 10_000, micros: 1_000_000 };
 
-/** Numbers of the ad report in the app's currency. */
+/** Formats numbers of the ad report in the app's currency. */
 export function useValueTexts(decimals: 2 | 4 = 2): ValueTexts {
   const language = useLanguage();
   const { currency } = useApp();

@@ -4,15 +4,15 @@ import { useShownTheme } from "../theme.ts";
 import { Failure } from "./failure.tsx";
 
 type ChartProps = {
-  /** Says what the chart shows to those who do not see it. */
+  /** The description for screen readers. */
   label: string;
   option: EChartsCoreOption;
   height?: number;
-  /** A bar, a point or a cell that was clicked. */
+  /** Called with the bar, point or cell that was clicked. */
   onPick?: (picked: { seriesName?: string; name: string; value: unknown; dataIndex: number }) => void;
 };
 
-/** A chart in the colours of the theme. Tooltips are drawn, not written as HTML: the page allows no inline style. */
+/** A chart in the colours of the theme. Tooltips are drawn on the canvas, because the page allows no inline styles. */
 export function Chart({ label, option, height, onPick }: ChartProps) {
   const element = useRef<HTMLDivElement>(null);
   const [chart, setChart] = useState<EChartsType>();
@@ -54,7 +54,7 @@ export function Chart({ label, option, height, onPick }: ChartProps) {
 
 const prefersStill = matchMedia("(prefers-reduced-motion: reduce)");
 
-/** The theme is an argument only so that a new one asks for its colours again. */
+/** `_theme` is a parameter only so that a change of theme reads the colours again. */
 function themed(option: EChartsCoreOption, _theme: "light" | "dark"): EChartsCoreOption {
   const styles = getComputedStyle(document.documentElement);
   const colour = (name: string) => styles.getPropertyValue(`--${name}`).trim();

@@ -1,4 +1,4 @@
-/** A text of any length that takes no more room than it should; the whole of it is shown where the pointer rests. */
+/** Cuts a long text short; hovering shows all of it. */
 export function Clip({ text, hint = text }: { text: string; hint?: string }) {
   return (
     <span className="clip" title={hint}>

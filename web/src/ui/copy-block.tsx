@@ -31,8 +31,9 @@ export function CopyBlock({ value, wrap = false }: { value: string; wrap?: boole
 }
 
 /**
- * Browsers offer the clipboard only on a secure origin; a server in the own network often has none. There a text is copied
- * from where it is selected, and that must be beside the button: behind an open dialog nothing can be selected.
+ * Browsers offer the clipboard API only on a secure origin, which a server in a local network often lacks. There the text is
+ * copied from a selection. The selected element must be beside the button, because nothing behind an open dialog can be
+ * selected.
  */
 async function copyText(value: string, button: HTMLElement): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(value);

@@ -7,13 +7,13 @@ export type Column<Row> = {
   title: ReactNode;
   kind?: "text" | "number";
   cell: (row: Row) => ReactNode;
-  /** Below the rows. */
+  /** The column's total, shown below the rows. */
   total?: ReactNode;
   sortable?: boolean;
 };
 
 type DataTableProps<Row> = {
-  /** Says what the table shows to those who do not see it. */
+  /** The description for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
@@ -82,7 +82,7 @@ function HeadCell<Row>({ column: { name, title, kind, sortable }, sort, onSort }
       </th>
     );
   }
-  // A number is looked at from the top, a name from A.
+  // Numbers sort from the highest first, names from A.
   const first = kind === "number" ? "desc" : "asc";
   const next = direction === undefined ? first : direction === "asc" ? "desc" : "asc";
   return (

@@ -3,7 +3,7 @@ import { useTexts } from "../texts.ts";
 import { SelectField, TextField } from "./field.tsx";
 import { texts } from "./texts.ts";
 
-/** Local days of the app, both included, as the interface has them. */
+/** Local days of the app, both ends included. */
 export type Days = { from: string; to: string };
 
 const SPANS = [7, 14, 30, 60, 90] as const;
@@ -49,7 +49,7 @@ export function DateRange({ days, today, onChange }: DateRangeProps) {
   );
 }
 
-/** Somebody may move one end beyond the other. */
+/** Swaps the ends if one was moved beyond the other. */
 function inOrder(from: string, to: string): Days {
   const [first = from, last = to] = [from, to].sort();
   return { from: first, to: last };

@@ -6,7 +6,7 @@ import { texts } from "./texts.ts";
 
 type DialogProps = { title: string; onClose: () => void; children: ReactNode; width?: "normal" | "wide" };
 
-/** The browser's own dialog: it keeps the focus inside and closes with Escape. It is there as long as it is rendered. */
+/** The browser's own dialog, which keeps the focus inside and closes on Escape. It is open as long as it is rendered. */
 export function Dialog({ title, onClose, children, width = "normal" }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
@@ -26,7 +26,7 @@ export function Dialog({ title, onClose, children, width = "normal" }: DialogPro
 }
 
 type TellDialogProps = DialogProps & {
-  /** The word for having seen it, where that is all there is to do. */
+  /** The label of the only button. */
   done?: string;
 };
 
@@ -47,11 +47,11 @@ export function TellDialog({ done, children, ...dialog }: TellDialogProps) {
 
 export type FormDialogProps = DialogProps & {
   submit: { label: string; look?: ButtonLook; disabled?: boolean };
-  /** A mutation, or what can be done at once. */
+  /** A mutation, or a function that is done at once. */
   doing: { mutate: () => void; isPending?: boolean; error?: unknown };
 };
 
-/** A dialog that does something: shows what the server says against it, and stays open until it is done. */
+/** A dialog that does something. It shows a refusal and stays open until the work is done. */
 export function FormDialog({ submit, doing, children, ...dialog }: FormDialogProps) {
   const text = useTexts(texts);
   return (

@@ -4,15 +4,15 @@ import "./dropdown.css";
 
 type DropdownProps = {
   title: ReactNode;
-  /** Says more than the title to those who do not see what it stands beside. */
+  /** A fuller name than the title, for screen readers. */
   label?: string;
-  /** At which edge of the button the panel begins. */
+  /** The edge of the button at which the panel begins. */
   align?: "left" | "right";
   isActive?: boolean;
   children: (close: () => void) => ReactNode;
 };
 
-/** A button that opens a panel below it. Escape closes it, and so does whatever happens elsewhere. */
+/** A button that opens a panel below it. Escape or any action elsewhere closes the panel. */
 export function Dropdown({ title, label, align = "left", isActive = false, children }: DropdownProps) {
   const [isOpen, setOpen] = useState(false);
   const element = useRef<HTMLDivElement>(null);

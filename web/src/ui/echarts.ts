@@ -1,4 +1,4 @@
-/** Only what our charts need of ECharts; this file is fetched when the first chart is shown. */
+/** The parts of ECharts that our charts use; this file is fetched when the first chart is shown. */
 import { BarChart, HeatmapChart, LineChart } from "echarts/charts";
 import {
   DataZoomComponent,

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** There is nothing: `title` says what is not there, the rest what to do next. */
+/** A placeholder for missing content: `title` says what is missing, the rest what to do next. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="empty">

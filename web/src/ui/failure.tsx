@@ -3,7 +3,7 @@ import { useTexts } from "../texts.ts";
 import { Button } from "./button.tsx";
 import { texts } from "./texts.ts";
 
-/** What went wrong, in the server's words, and the way to try again where there is one. */
+/** What went wrong, in the server's words, with a button to try again where that makes sense. */
 export function Failure({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const text = useTexts(texts);
   const isAway = error instanceof ApiFailure && error.isUnreachable;

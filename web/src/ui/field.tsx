@@ -2,12 +2,12 @@ import { type ComponentProps, type ReactNode, useId } from "react";
 
 type Labelled = { label: string; hint?: ReactNode; problem?: string | undefined };
 
-/** What every control of a field has in common. */
+/** Attributes that every control of a field shares. */
 type Attributes = { id: string; className: string; "aria-describedby": string | undefined; "aria-invalid": boolean };
 
 type FrameProps = Labelled & { children: (attributes: Attributes) => ReactNode };
 
-/** The label above a control, and below it what helps or what is wrong. */
+/** A label above a control, and a hint or a problem below it. */
 export function Frame({ label, hint, problem, children }: FrameProps) {
   const id = useId();
   const describedBy = hint || problem ? `${id}-about` : undefined;
@@ -45,7 +45,7 @@ export function TextField({ label, hint, problem, onChange, suggestions = [], ..
 
 type SuggestedProps = { choices: readonly Choice[]; children: (list: string | undefined) => ReactNode };
 
-/** Values that an input offers while somebody types; any other can be typed too. */
+/** An input with suggestions; any other value can be typed too. */
 export function Suggested({ choices, children }: SuggestedProps) {
   const id = useId();
   const isEmpty = choices.length === 0;
@@ -67,7 +67,7 @@ export function Suggested({ choices, children }: SuggestedProps) {
 
 type PasswordFieldProps = Omit<Changing<"input">, "type" | "autoComplete"> & { kind: "current" | "new" };
 
-/** The browser offers to fill in the present password, and to keep a new one. */
+/** The browser offers to fill in the current password or to save a new one. */
 export function PasswordField({ kind, ...rest }: PasswordFieldProps) {
   return <TextField {...rest} type="password" autoComplete={`${kind}-password`} required />;
 }

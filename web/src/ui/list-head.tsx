@@ -3,7 +3,7 @@ import { Button } from "./button.tsx";
 
 type ListHeadProps = { about: string; add: string; onAdd: () => void };
 
-/** What a list of settings is about, and for those who may, the way to a new one. */
+/** The description of a list of settings, and the button that adds one, for those who may. */
 export function ListHead({ about, add, onAdd }: ListHeadProps) {
   const mayChange = useMayChange();
   return (

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** The title of a page, what it is for, and what can be done on it. */
+/** The title of a page, its purpose and its actions. */
 export function PageHead({ title, about, children }: { title: string; about?: ReactNode; children?: ReactNode }) {
   return (
     <header className="row apart">

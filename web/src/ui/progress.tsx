@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { useTexts } from "../texts.ts";
 import { texts } from "./texts.ts";
 
-/** Shown while something is under way; `share` between 0 and 1 where it is known how far it is. */
+/** A progress bar; `share` is between 0 and 1, or missing if the progress is unknown. */
 export function Progress({ label, share }: { label?: ReactNode; share?: number }) {
   const text = useTexts(texts);
   const shown = label ?? text.loading;

@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 import { Failure } from "./failure.tsx";
 import { Progress } from "./progress.tsx";
 
-/** What was asked for, or how far it is, or why it is not there. What is shown stays while newer is fetched. */
+/** The data of a query, or its progress, or why it failed. Data stays visible while newer is fetched. */
 export function QueryView<T>({ query, children }: { query: UseQueryResult<T>; children: (data: T) => ReactNode }) {
   if (query.data !== undefined) {
     return (

@@ -2,12 +2,12 @@ import { useEffect, useRef, useState } from "react";
 import { TextField } from "./field.tsx";
 
 const QUIET_MS = 300;
-/** No id is longer. */
+/** The longest id. */
 const LENGTH_MAX = 128;
 
 type SearchFieldProps = { label: string; value: string; onSearch: (text: string) => void; placeholder?: string };
 
-/** Searches when whoever types pauses, and at once with Enter. */
+/** Searches when typing pauses, and at once on Enter. */
 export function SearchField({ label, value, onSearch, placeholder }: SearchFieldProps) {
   const [typed, setTyped] = useState(value);
   const search = useRef(onSearch);

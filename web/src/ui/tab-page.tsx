@@ -7,7 +7,7 @@ type TabPageProps<Name extends string> = {
   title: string;
   about: string;
   tabs: Readonly<Record<Name, string>>;
-  /** In the order of the tabs; what a tab shows is there only as long as it is chosen. */
+  /** The content of each tab, in order; only the chosen one is mounted. */
   contents: Readonly<Record<Name, ComponentType>>;
 };
 

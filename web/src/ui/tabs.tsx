@@ -4,7 +4,7 @@ export type Tab = { name: string; title: string };
 
 type TabsProps = { tabs: readonly Tab[]; chosen: string; onChoose: (name: string) => void; children: ReactNode };
 
-/** Arrow keys move between the tabs, as everywhere. */
+/** Arrow keys move between the tabs, as usual. */
 export function Tabs({ tabs, chosen, onChoose, children }: TabsProps) {
   const id = useId();
   const onKeyDown = (event: KeyboardEvent<HTMLDivElement>) => {

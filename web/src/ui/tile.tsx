@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** One figure, large, and what it is to be compared with. */
+/** One large figure and what to compare it with. */
 export function Tile({ name, value, children }: { name: string; value: ReactNode; children?: ReactNode }) {
   return (
     <div className="tile">

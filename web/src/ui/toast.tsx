@@ -14,7 +14,7 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-/** A short word that something was done. What went wrong stays where it went wrong instead. */
+/** Confirms in a short toast that something was done. Failures are shown where they happened instead. */
 export function say(sentence: string): void {
   lastId += 1;
   const id = lastId;

@@ -48,7 +48,7 @@ export function AdReportPage() {
     () => reportState(url, days),
     [JSON.stringify({ ...url, from: days.from, to: days.to }), filterKey(url)],
   );
-  // Whatever changes the rows begins at their first page again.
+  // Every change to the rows goes back to their first page.
   const change = (changes: Partial<UrlState>) => changeUrl({ page: "1", ...changes });
   const catalogue = useCatalogue(state.reading);
   return (
@@ -136,7 +136,7 @@ function Rows({ state, catalogue, onChange }: RowsProps) {
   });
   return (
     <QueryView query={query}>
-      {/* While newer rows are on their way, the older ones are shown with the columns that they have. */}
+      {/* Until newer rows arrive, the older ones are shown with their own columns. */}
       {({ state: shown, report }) => (
         <Refreshing query={query}>
           <ReportTable

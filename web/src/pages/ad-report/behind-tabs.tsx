@@ -14,7 +14,7 @@ import { texts } from "./texts.ts";
 
 type BehindProps = { explained: ExplainedCell; catalogue: ShownCatalogue };
 
-/** What is listed behind a number. Only the kinds that it is made of. */
+/** The users, orders and costs behind a number, with tabs only for the kinds that it is made of. */
 export function BehindTabs({ explained, catalogue }: BehindProps) {
   const text = useTexts(texts);
   const { number } = useFormat();
@@ -41,7 +41,7 @@ function UserLink({ clientId }: { clientId: string }) {
   return <Link href={userAddress(app_id, clientId)}>{clientId}</Link>;
 }
 
-/** A column for each sum that these rows have. */
+/** One column for each sum that these rows have. */
 function useMeasureColumns<Row extends Record<string, unknown>>(
   { measures }: ShownCatalogue,
   names: readonly string[],
@@ -101,7 +101,7 @@ function Costs({ explained, catalogue }: BehindProps) {
   const label = useLabel();
   const valueText = useDimensionValue();
   const measures = useMeasureColumns<Cost>(catalogue, ["cost_e4", "impressions", "clicks"]);
-  // Of a cost, most dimensions are usually not known.
+  // Most dimensions of a cost are usually unknown, so only those that some cost has are columns.
   const named = catalogue.dimensions.filter(({ name }) => explained.costs.some((cost) => (cost[name] ?? "") !== ""));
   return (
     <DataTable

@@ -13,14 +13,14 @@ import { BehindTabs } from "./behind-tabs.tsx";
 import { publicBody, type ReportState } from "./state.ts";
 import { texts } from "./texts.ts";
 
-/** A number of the report: its metric, and the values of its row. An empty row: the total. */
+/** A number of the report: its metric and the dimension values of its row. The total has an empty row. */
 export type Cell = { metric: CatalogueMetric; row: Record<string, string> };
 
 const ROWS_MAX = 200;
 
 type CellDialogProps = { cell: Cell; state: ReportState; catalogue: ShownCatalogue; onClose: () => void };
 
-/** The users, orders and costs behind a number, and that they add up to it. */
+/** Lists the users, orders and costs behind a number, and shows that they add up to it. */
 export function CellDialog({ cell, state, catalogue, onClose }: CellDialogProps) {
   const label = useLabel();
   const isChinese = useLanguage() === "zh";
@@ -71,7 +71,7 @@ function RowText({
 
 type FigureProps = { explained: ExplainedCell; metric: CatalogueMetric; state: ReportState; catalogue: ShownCatalogue };
 
-/** The number, and how it is made of sums. */
+/** The number, and how it is computed from sums. */
 function Figure({ explained, metric, state, catalogue }: FigureProps) {
   const text = useTexts(texts);
   const shown = useValueTexts(state.decimals);

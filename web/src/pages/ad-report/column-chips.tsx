@@ -8,13 +8,13 @@ type ColumnChipsProps = {
   title: string;
   chips: readonly Chip[];
   onChange: (names: string[]) => void;
-  /** How many have to stay. */
+  /** The number of chips that cannot be removed. */
   least: number;
   empty?: string;
   children: ReactNode;
 };
 
-/** The columns in their order. They are moved by dragging or by the arrow keys. */
+/** The columns in their order, which can be changed by dragging or with the arrow keys. */
 export function ColumnChips({ title, chips, onChange, least, empty, children }: ColumnChipsProps) {
   const text = useTexts(texts);
   const id = useId();
@@ -60,7 +60,7 @@ export function ColumnChips({ title, chips, onChange, least, empty, children }: 
   );
 }
 
-/** A chip that has moved stands at a new place in the document; the focus goes there with it. */
+/** Moves the focus along with a moved chip, which is a new element in the document. */
 function useFocusAfterMove(list: RefObject<HTMLUListElement | null>, names: readonly string[]) {
   const moved = useRef<string>(undefined);
   useEffect(() => {
@@ -76,7 +76,7 @@ function useFocusAfterMove(list: RefObject<HTMLUListElement | null>, names: read
 type ChipItemProps = {
   chip: Chip;
   hintId: string;
-  /** Something else is being dragged, and could be put here. */
+  /** Another chip is being dragged and could be dropped here. */
   isTarget: boolean;
   onDrag: (name: string | undefined) => void;
   onDrop: () => void;

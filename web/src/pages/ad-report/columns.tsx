@@ -15,7 +15,7 @@ type ColumnsProps = {
   onChange: (changes: Partial<UrlState>) => void;
 };
 
-/** Which columns the report has, and in which order. */
+/** The columns of the report and their order. */
 export function Columns({ state, catalogue, onChange }: ColumnsProps) {
   const text = useTexts(texts);
   const label = useLabel();
@@ -27,7 +27,7 @@ export function Columns({ state, catalogue, onChange }: ColumnsProps) {
       const found = known.find((one) => one.name === name);
       return { name, label: found ? label(found) : name };
     });
-  /** What belongs to a dimension goes with it. */
+  /** Removing a dimension also removes the columns that belong to it. */
   const keptNames = (chosen: readonly string[]) =>
     names.filter((name) => chosen.includes(catalogue.associated.find((one) => one.name === name)?.dimension ?? ""));
   return (

@@ -1,7 +1,7 @@
 import { dataOf, postForStream } from "../../api.ts";
 import { saveFile } from "../../save-file.ts";
 
-/** Asks for a file and hands it to the browser. A refusal is thrown in the server's words. */
+/** Fetches a file and hands it to the browser. Throws a refusal with the server's message. */
 export async function downloadCsv(path: string, body: object, fileName: string): Promise<void> {
   const response = await postForStream(path, body);
   if (!response.headers.get("content-type")?.startsWith("text/csv")) {

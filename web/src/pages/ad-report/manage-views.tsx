@@ -14,7 +14,7 @@ import { say } from "../../ui/toast.tsx";
 import { texts } from "./texts.ts";
 import { refreshViews } from "./view-query.ts";
 
-/** Renaming, sharing and removing. */
+/** Renames, shares and removes saved views. */
 export function ManageViews({ views, onClose }: { views: readonly SavedView[]; onClose: () => void }) {
   const text = useTexts(texts);
   const { app_id } = useApp();

@@ -13,7 +13,7 @@ type PickProps<Chosen> = {
   onClose: () => void;
 };
 
-/** All metrics by group, with what they mean. */
+/** All metrics by group, with their definitions. */
 export function PickMetrics({ catalogue, chosen, onPick, onClose }: PickProps<string[]>) {
   const text = useTexts(texts);
   const label = useLabel();
@@ -76,7 +76,7 @@ function Definition({ title, about }: { title: string; about: string }) {
 
 export type PickedDimensions = { dims: string[]; names: string[] };
 
-/** Dimensions; what cannot stand beside those that are picked says why. */
+/** All dimensions; one that cannot be combined with the picked ones says why. */
 export function PickDimensions({ catalogue, chosen, onPick, onClose }: PickProps<PickedDimensions>) {
   const text = useTexts(texts);
   const label = useLabel();
@@ -142,7 +142,7 @@ export function PickDimensions({ catalogue, chosen, onPick, onClose }: PickProps
   );
 }
 
-/** Of the picked ones, those beside which a dimension cannot stand: as the server refuses it. */
+/** The picked dimensions that cannot be combined with this one, by the server's own rule. */
 function excludingOf(
   { incompatible }: CatalogueDimension,
   picked: readonly string[],

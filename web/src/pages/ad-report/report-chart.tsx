@@ -27,7 +27,10 @@ type ReportChartProps = {
   onChange: (changes: Partial<UrlState>) => void;
 };
 
-/** Some of the metrics over the days, or over the greatest of another dimension. A report of its own: its numbers are right. */
+/**
+ * Some of the metrics over days, or over the largest values of another dimension. It asks for its own report, because ratios
+ * cannot be added up from the rows of the table.
+ */
 export function ReportChart({ url, state, catalogue, onChange }: ReportChartProps) {
   const text = useTexts(texts);
   const label = useLabel();
@@ -61,7 +64,7 @@ export function ReportChart({ url, state, catalogue, onChange }: ReportChartProp
   );
 }
 
-/** Those of the address that are columns of the report; none: the first one. */
+/** The metrics in the address that are columns of the report, or the first column if there are none. */
 function shownMetrics(
   { chart_metrics }: UrlState,
   { metrics }: ReportState,

@@ -19,7 +19,7 @@ type ReportTableProps = {
   onSort: (sort: Sort) => void;
 };
 
-/** Dimensions, then metrics; each number opens what is behind it. */
+/** Dimensions, then metrics. Clicking a number shows what is behind it. */
 export function ReportTable({ report, state, catalogue, onSort }: ReportTableProps) {
   const text = useTexts(texts);
   const [opened, setOpened] = useState<Cell>();
@@ -75,7 +75,7 @@ function useDimensionColumns(
   ]);
 }
 
-/** A name in front of the id that it belongs to. */
+/** A name in front of its id. */
 function Named({ value, name }: { value: string; name: string | number | undefined }) {
   if (!name) return <span className="unbroken">{value}</span>;
   return (

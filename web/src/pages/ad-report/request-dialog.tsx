@@ -16,7 +16,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { publicBody, type ReportState } from "./state.ts";
 import { texts } from "./texts.ts";
 
-/** This report as a call of the public interface. Only an admin is shown one that is signed. */
+/** This report as a call to the public interface. Only admins can see a signed one. */
 export function RequestDialog({ state, onClose }: { state: ReportState; onClose: () => void }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
@@ -24,7 +24,7 @@ export function RequestDialog({ state, onClose }: { state: ReportState; onClose:
   const developers = useDevelopers(app_id);
   const [chosen, setChosen] = useState<string>();
   const [tab, setTab] = useState<"curl" | "node" | "body">("curl");
-  // Somebody who has an application most likely wants the call signed.
+  // If there is an application, the call is most likely wanted signed.
   const developer = chosen ?? (maySign ? String(developers.data?.[0]?.id ?? "") : "");
   const body = { ...publicBody(app_id, state), base_url: useStored(publicUrl) };
   const query = useQuery({
@@ -69,7 +69,7 @@ export function RequestDialog({ state, onClose }: { state: ReportState; onClose:
   );
 }
 
-/** Those that could make the call themselves. */
+/** Applications that may make this call themselves. */
 function useDevelopers(appId: number) {
   return useQuery({
     queryKey: ["developers"],

@@ -9,7 +9,7 @@ import { listOf } from "../../report/value-list.ts";
 import type { Sort } from "../../ui/data-table.tsx";
 import type { Days } from "../../ui/date-range.tsx";
 
-/** What stands in the address, all of it: whoever has the link sees the same report. */
+/** The whole state of the page as it stands in the address: everyone with the link sees the same report. */
 export const DEFAULTS = {
   from: "",
   to: "",
@@ -31,14 +31,14 @@ export const DEFAULTS = {
 };
 export type UrlState = Record<keyof typeof DEFAULTS, string>;
 
-/** The same, read. */
+/** The parsed state of the page. */
 export type ReportState = {
   days: Days;
   reading: Reading;
   decimals: 2 | 4;
   dims: string[];
   metrics: string[];
-  /** States and remarks of accounts, plans and ads that are shown beside them. */
+  /** States and remarks of accounts, plans and ads, shown beside them. */
   names: string[];
   filtering: Filtering;
   sort: Sort | undefined;
@@ -72,7 +72,7 @@ function sortOf(text: string): Sort | undefined {
   return column === "" ? undefined : { column, direction: direction === "asc" ? "asc" : "desc" };
 }
 
-/** The report, as the public interface would be asked for it. */
+/** The report as a request to the public interface. */
 export function publicBody(appId: number, state: ReportState): Omit<ConsoleReportBody, "rate_decimal_point"> {
   const { days, reading, decimals, dims, metrics, names, filtering } = state;
   const called = dims.flatMap((name) => NAME_OF[name] ?? []);
@@ -89,7 +89,7 @@ export function publicBody(appId: number, state: ReportState): Omit<ConsoleRepor
   };
 }
 
-/** The same with what only the console asks for. Sorting by a column that is no longer there sorts by nothing. */
+/** The request with the console's extra fields. A sort by a column that is no longer shown is dropped. */
 export function consoleBody(appId: number, state: ReportState): ConsoleReportBody {
   const { sort, dims, metrics, names } = state;
   const isSorted = sort && [...dims, ...metrics, ...names].includes(sort.column);
@@ -100,7 +100,7 @@ export function consoleBody(appId: number, state: ReportState): ConsoleReportBod
   };
 }
 
-/** What a saved view keeps. Days that reach until today go on doing so. */
+/** What a saved view keeps. A range of days that ends today stays relative to today. */
 export function viewParameters(url: UrlState, today: string): Record<string, string> {
   const { from, to, page: _page, view: _view, ...kept } = url;
   const days: Record<string, string> = to === today ? { span: String(daysBetween({ from, to }) + 1) } : { from, to };
@@ -108,7 +108,7 @@ export function viewParameters(url: UrlState, today: string): Record<string, str
   return { ...Object.fromEntries(changed), ...days };
 }
 
-/** The address of a saved view. What it says nothing of is as it is by default. */
+/** The address of a saved view. Everything that the view does not mention gets its default. */
 export function viewState(parameters: Record<string, string>, viewId: number, today: string): UrlState {
   const span = Math.floor(Number(parameters.span)) || 0;
   const days = span > 0 ? { from: addDays(today, 1 - span), to: today } : {};
@@ -116,7 +116,7 @@ export function viewState(parameters: Record<string, string>, viewId: number, to
   return { ...DEFAULTS, ...Object.fromEntries(known), ...days, view: String(viewId) };
 }
 
-/** All that narrows a report down. */
+/** A key of all filters that narrow the report. */
 export function filterKey(url: UrlState): string {
   return FILTER_NAMES.map((name) => url[name]).join("\n");
 }

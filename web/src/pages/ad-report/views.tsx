@@ -23,7 +23,7 @@ import { refreshViews, VIEWS } from "./view-query.ts";
 
 type ViewsProps = { url: UrlState; onOpen: (state: UrlState) => void };
 
-/** Saved views: open one, keep this one, or put them in order. */
+/** Saved views: opens one, saves the current one, or manages them. */
 export function Views({ url, onOpen }: ViewsProps) {
   const text = useTexts(texts);
   const today = useToday();

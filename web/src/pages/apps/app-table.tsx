@@ -9,7 +9,7 @@ import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { texts } from "./texts.ts";
 
-/** What somebody is about to do with an app. */
+/** The dialog that is open, and for which app. */
 export type Doing = { what: "edit" | "secrets" | "switch"; appId: number };
 
 type AppTableProps = { apps: readonly ShownApp[]; onDo: (doing: Doing) => void };

@@ -57,7 +57,7 @@ export function EditAppDialog({ app, onClose }: { app: ShownApp; onClose: () => 
   );
 }
 
-/** Those that are no longer there are taken away by the empty text. */
+/** Only the rates that changed; a removed rate is sent as an empty text. */
 function changedRates(app: ShownApp, rates: readonly Rate[]): Record<string, string> {
   const removed = Object.keys(app.rates).map((code): [string, string] => [code, ""]);
   return Object.fromEntries([...removed, ...rates.map(({ code, value }): [string, string] => [code, value])]);

@@ -3,7 +3,7 @@ import { Button } from "../../ui/button.tsx";
 import { TextField } from "../../ui/field.tsx";
 import { texts } from "./texts.ts";
 
-/** A row of the form; `id` is only its place on the page. */
+/** A row of the form; `id` is only its React key. */
 export type Rate = { id: number; code: string; value: string };
 
 let lastId = 0;

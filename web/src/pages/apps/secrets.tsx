@@ -14,7 +14,7 @@ import { texts } from "./texts.ts";
 type Secret = AppRotateBody["which"];
 const SECRETS: readonly Secret[] = ["access_token", "app_key", "aes_key"];
 
-/** The keys are asked for only when somebody wants to see them: the server notes that they were shown. */
+/** Fetches the keys only on request, because the server logs that they were shown. */
 export function SecretsDialog({ app, onClose }: { app: ShownApp; onClose: () => void }) {
   const text = useTexts(texts);
   const [rotating, setRotating] = useState<Secret>();
@@ -23,7 +23,7 @@ export function SecretsDialog({ app, onClose }: { app: ShownApp; onClose: () => 
   if (rotating) {
     const back = () => {
       setRotating(undefined);
-      // What was shown may be the one that was replaced.
+      // The key on display may be the one that was just replaced.
       if (showing.data) showing.mutate();
     };
     return <RotateDialog app={app} which={rotating} onClose={back} />;

@@ -44,7 +44,7 @@ export function AttributionRulesPage() {
               <ScopeField settings={settings} platform={platform} onChange={(value) => change({ platform: value })} />
               <p className="soft grow">{platform === "" ? text.scopeAbout.app : text.scopeAbout.platform}</p>
             </div>
-            {/* What was typed for one platform is nothing to another. */}
+            {/* The key drops what was typed for another platform. */}
             <RuleForm key={platform} settings={settings} platform={platform} />
           </>
         )}
@@ -59,7 +59,7 @@ function ScopeField({ settings, platform, onChange }: ScopeProps) {
   const text = useTexts(texts);
   const own = settings.set.filter(({ ad_platform, rules }) => ad_platform !== "" && Object.keys(rules).length > 0);
   const names = own.map(({ ad_platform }) => ad_platform);
-  // Somebody may follow a link to a platform that nobody has named so far.
+  // A link may name a platform that has no rules yet.
   const others = [...new Set([...settings.ad_platforms, ...(platform === "" ? [] : [platform])])];
   const choices = [
     { value: "", label: text.wholeApp },
@@ -74,7 +74,7 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
   const { app_id } = useApp();
   const mayChange = useMayChange();
   const saved = setRules(settings, platform);
-  // Only what was typed is kept: somebody else may have changed another rule, and that is shown and stays.
+  // Holds only what was typed here, so that a rule changed by another person is shown and kept.
   const [typed, setTyped] = useState<RuleDraft>({});
   const draft = { ...saved, ...typed };
   const saving = useMutation({
@@ -84,7 +84,7 @@ function RuleForm({ settings, platform }: { settings: ShownRuleSettings; platfor
     },
     onSuccess: (after) => {
       queries.setQueryData([RULES, app_id], after);
-      // From now on as the server writes it: 24h is 1d.
+      // The server's spelling is shown from now on: 24h becomes 1d.
       setTyped({});
       say(text.saved);
     },

@@ -1,16 +1,16 @@
 import type { ShownRuleField, ShownRuleSettings } from "../../../../src/contract/setting/attribution-rule.ts";
 
-/** What somebody has typed, by rule; the empty text: not set here. */
+/** The typed value of each rule; an empty text means not set here. */
 export type RuleDraft = Readonly<Record<string, string>>;
 
 export type Fallback = { from: "default" | "app"; value: string };
 
-/** What is set for the app (the empty text) or for one of its platforms. */
+/** The rules set for the app (when `platform` is empty) or for one of its platforms. */
 export function setRules(settings: ShownRuleSettings, platform: string): RuleDraft {
   return settings.set.find(({ ad_platform }) => ad_platform === platform)?.rules ?? {};
 }
 
-/** What holds where nothing is set: the app's own value, else the default. */
+/** The value that applies when a rule is not set: the app's own, else the default. */
 export function fallbackOf(settings: ShownRuleSettings, platform: string, name: string): Fallback {
   const ofApp = platform === "" ? undefined : setRules(settings, "")[name];
   return ofApp === undefined
@@ -18,13 +18,13 @@ export function fallbackOf(settings: ShownRuleSettings, platform: string, name: 
     : { from: "app", value: ofApp };
 }
 
-/** Rules as they are sent: without those that are not set. */
+/** The rules to send, without those that are not set. */
 export function rulesOf(draft: RuleDraft): Record<string, string> {
   const given = Object.entries(draft).map(([name, text]): [string, string] => [name, text.trim()]);
   return Object.fromEntries(given.filter(([, text]) => text !== ""));
 }
 
-/** The same with none of them set. */
+/** The draft with every rule unset. */
 export function withoutRules(draft: RuleDraft): RuleDraft {
   return Object.fromEntries(Object.keys(draft).map((name) => [name, ""]));
 }
@@ -35,7 +35,7 @@ export function isSame(left: RuleDraft, right: RuleDraft): boolean {
   return [...names].every((name) => one[name] === other[name]);
 }
 
-/** Whether the text can be what the rule takes; the server has the last word. */
+/** Whether the text looks like a value of this rule; the server has the last word. */
 export function isGood({ takes }: ShownRuleField, text: string): boolean {
   if (text.trim() === "") return true;
   switch (takes) {

@@ -16,7 +16,7 @@ type RuleTableProps = {
   onChange: (changes: RuleDraft) => void;
 };
 
-/** What each rule means, what holds without it, and what is set. */
+/** The meaning, the fallback and the value of each rule. */
 export function RuleTable({ settings, platform, fields, draft, saved, onChange }: RuleTableProps) {
   const text = useTexts(texts);
   const columns: Column<ShownRuleField>[] = [

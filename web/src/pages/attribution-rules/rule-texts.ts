@@ -1,6 +1,6 @@
 type RuleText = { label: string; about: string };
 
-/** Each rule in words, by its name in the interface. A rule that is missing here is shown with the server's own hint. */
+/** The text of each rule, by its name in the interface. A rule that is missing here is shown with the server's hint. */
 export const ruleTexts: { en: Readonly<Record<string, RuleText>>; zh: Readonly<Record<string, RuleText>> } = {
   en: {
     click_window: {

@@ -19,7 +19,7 @@ const DAYS = 14;
 
 type WhatIfProps = { settings: ShownRuleSettings; platform: string; draft: RuleDraft; isReady: boolean };
 
-/** What the rules would have done to the registrations of some days, before they are saved. */
+/** Tries unsaved rules on the registrations of past days, and shows which decisions would differ. */
 export function WhatIf({ settings, platform, draft, isReady }: WhatIfProps) {
   const text = useTexts(texts);
   const { app_id } = useApp();
@@ -59,7 +59,7 @@ export function WhatIf({ settings, platform, draft, isReady }: WhatIfProps) {
   );
 }
 
-/** Only some rules can be tried on decisions that were made already. */
+/** The rules that can be tried on past decisions, apart from those that cannot. */
 function triedOf({ fields }: ShownRuleSettings, draft: RuleDraft): { tried: Record<string, string>; left: string[] } {
   const triable = new Set(fields.filter((field) => field.triable).map(({ name }) => name));
   const all = Object.entries(rulesOf(draft));

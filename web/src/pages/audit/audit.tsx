@@ -76,7 +76,7 @@ function EntryTable({ entries }: { entries: readonly AuditEntry[] }) {
 
 const SHOWN_LENGTH = 160;
 
-/** A long text opens when somebody wants it. */
+/** Folds a long text until it is clicked. */
 function Value({ text }: { text: string }) {
   if (text.length <= SHOWN_LENGTH) return text;
   return (
@@ -87,7 +87,7 @@ function Value({ text }: { text: string }) {
   );
 }
 
-/** The app has a column of its own. */
+/** The details of an entry, without the app, which has its own column. */
 function Details({ details }: { details: AuditEntry["details"] }) {
   const shown = Object.entries(details).filter(([name]) => name !== "app_id");
   return (

@@ -18,7 +18,7 @@ const EMPTY: ShownCampaign = {
   dept: "",
 };
 
-/** Without a campaign: a new one. */
+/** Creates a campaign unless one is given. */
 export function CampaignForm({ campaign, onClose }: { campaign?: ShownCampaign; onClose: () => void }) {
   const text = useTexts(texts).form;
   const app = useApp();
@@ -80,7 +80,7 @@ export function CampaignForm({ campaign, onClose }: { campaign?: ShownCampaign; 
   );
 }
 
-/** An id that nobody has typed is made by the server. */
+/** An empty id is left out, so that the server makes one. */
 function bodyOf(app_id: number, { turbo_promoted_object_id, ...fields }: ShownCampaign): object {
   return { app_id, ...fields, ...(turbo_promoted_object_id !== "" && { turbo_promoted_object_id }) };
 }

@@ -98,7 +98,7 @@ function CampaignTable({ data, search, onDo }: TableProps) {
   );
 }
 
-/** What has brought nothing yet does not ask for attention. */
+/** Counts of zero are shown pale. */
 function Count({ value }: { value: number }) {
   const { number } = useFormat();
   return <span className={value === 0 ? "soft" : undefined}>{number(value)}</span>;

@@ -16,7 +16,7 @@ import { Progress } from "../../ui/progress.tsx";
 import { type LinkTexts, texts } from "./link-texts.ts";
 import { sorted, usePlatforms } from "./platform-choice.tsx";
 
-/** The links of a campaign, to be entered at the ad platform. */
+/** The links of a campaign, to be entered in the ad platform's console. */
 export function LinksDialog({ campaign, onClose }: { campaign: ShownCampaign; onClose: () => void }) {
   const text = useTexts(texts);
   const app = useApp();
@@ -57,7 +57,7 @@ export function LinksDialog({ campaign, onClose }: { campaign: ShownCampaign; on
   );
 }
 
-/** Nobody outside can call an address that leads back to the caller. */
+/** Whether an ad platform can call the address: it needs HTTPS, and loopback leads back to the caller. */
 function isReachable(url: string): boolean {
   return /^https:\/\//.test(url) && !/^https:\/\/(?:localhost|127\.|\[::1\])/.test(url);
 }

@@ -7,7 +7,7 @@ import { useTexts } from "../../texts.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { texts } from "./texts.ts";
 
-/** They only change with the program. */
+/** The supported platforms. They change only with a new release, so they are fetched once. */
 export function usePlatforms() {
   return useQuery({
     queryKey: ["platforms"],
@@ -16,7 +16,7 @@ export function usePlatforms() {
   });
 }
 
-/** Those with macros of their own are those that people use most. */
+/** Platforms with their own macros first: they are the most used. */
 export function sorted(platforms: readonly AdPlatform[]): AdPlatform[] {
   return [...platforms].sort((left, right) => Number(right.has_own_macros) - Number(left.has_own_macros));
 }
@@ -25,7 +25,7 @@ const OTHER = "…";
 
 type PlatformChoiceProps = { value: string; onChange: (name: string) => void };
 
-/** A known platform, none, or one by a name of its own. */
+/** A supported platform, none, or any other name. */
 export function PlatformChoice({ value, onChange }: PlatformChoiceProps) {
   const text = useTexts(texts).form;
   const platformName = usePlatformName();

@@ -2,7 +2,7 @@ import type { Account } from "../../../../src/contract/setting/account.ts";
 
 type Values = Readonly<Record<string, string>>;
 
-/** What is typed; what is not stays as it is. */
+/** The typed fields of an account; fields that were not typed keep their values. */
 export type Draft = {
   platform: string;
   advertiser: string;

@@ -1,4 +1,4 @@
-/** Labels of account fields, by their names in the interface, and Chinese hints. The server has the English ones. */
+/** Labels of account fields, by their names in the interface, with Chinese hints. The English hints come from the server. */
 type FieldText = { en: string; zh: string; zhHint: string };
 
 export const FIELD_TEXTS: Readonly<Record<string, FieldText>> = {

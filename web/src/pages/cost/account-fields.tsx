@@ -10,7 +10,7 @@ import { texts } from "./account-texts.ts";
 
 type PlatformFieldsProps = FieldsProps & { known: readonly string[] };
 
-/** What the platform asks for, as its connectors describe it. What holds without being set is put aside. */
+/** The fields that the platform's connectors ask for. Optional ones with a default are folded away. */
 export function PlatformFields({ draft, known, onChange }: PlatformFieldsProps) {
   const text = useTexts(texts).form;
   const described = useQuery({
@@ -78,7 +78,7 @@ function SettingField({ field, ...rest }: FieldProps) {
   return <TextField {...useWords(field)} placeholder={field.fallback} spellCheck={false} {...rest} />;
 }
 
-/** A key of several lines does not fit into one. */
+/** A private key has several lines and does not fit into a single-line input. */
 function SecretField({ field, isSet, ...rest }: FieldProps & { isSet: boolean }) {
   const text = useTexts(texts).form;
   const { label, hint } = useWords(field);

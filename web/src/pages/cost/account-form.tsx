@@ -12,7 +12,7 @@ import { PlatformFields } from "./account-fields.tsx";
 import { ACCOUNT_VIEWS } from "./account-query.ts";
 import { texts } from "./account-texts.ts";
 
-/** Without an account: a new one. */
+/** Creates an account unless one is given. */
 export function AccountForm({ account, onClose }: { account?: Account; onClose: () => void }) {
   const text = useTexts(texts);
   const app = useApp();
@@ -43,7 +43,7 @@ export function AccountForm({ account, onClose }: { account?: Account; onClose: 
   );
 }
 
-/** Secrets that nobody has typed are not sent, so that they stay. */
+/** Leaves out secrets that were not typed, so that the stored ones stay. */
 function bodyOf({ platform, advertiser, postbacks, costs, rate, settings, secrets }: Draft): object {
   const typed = Object.entries(secrets).filter(([, value]) => value !== "");
   return {

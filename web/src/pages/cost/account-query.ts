@@ -1,5 +1,5 @@
 export const ACCOUNTS = "accounts";
 export const PULLS = "cost-pulls";
 
-/** Whatever shows accounts. */
+/** Queries that show accounts. */
 export const ACCOUNT_VIEWS = [[ACCOUNTS], [PULLS], ["postback/status"]] as const;

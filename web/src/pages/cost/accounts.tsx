@@ -109,7 +109,7 @@ function Uses({ account: { postbacks, costs } }: OfAccount) {
   );
 }
 
-/** Secrets are counted, and no more. */
+/** Lists the settings, but only counts the secrets. */
 function Settings({ account: { settings, secrets } }: OfAccount) {
   const text = useTexts(texts);
   const names = [...Object.keys(settings), ...(secrets.length > 0 ? [text.secrets(secrets.length)] : [])];

@@ -13,10 +13,10 @@ import { Pager } from "../../ui/pager.tsx";
 import { QueryView } from "../../ui/query-view.tsx";
 import { texts } from "./texts.ts";
 
-/** Asks for rows that name no platform, or no account. */
+/** The filter value for rows without a platform or an account. */
 const UNNAMED = "-";
 
-/** What the sum of a day and account is made of. */
+/** The rows behind the cost of one day and account. */
 export function CostRowsDialog({ day, onClose }: { day: CostDay; onClose: () => void }) {
   const text = useTexts(texts);
   const app = useApp();

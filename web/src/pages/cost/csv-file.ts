@@ -1,8 +1,8 @@
-/** The kinds of files, by the paths of the interface. */
+/** The kinds of files, named by their paths in the interface. */
 export const FILE_KINDS = ["cost", "advertiser", "ad-object"] as const;
 export type FileKind = (typeof FILE_KINDS)[number];
 
-/** A header and rows that show what is meant. The first column of each is needed. */
+/** A header and example rows for each kind. The first column is required. */
 const TEMPLATES: Readonly<Record<FileKind, readonly string[]>> = {
   cost: [
     "date,ad_platform,advertiser_id,gid,aid,csite,channel,os_platform,turbo_promoted_object_id,impressions,clicks,cost",
@@ -20,14 +20,14 @@ const TEMPLATES: Readonly<Record<FileKind, readonly string[]>> = {
   ],
 };
 
-/** With a byte order mark: spreadsheets take the file for what it is. */
+/** Begins with a byte order mark, so that spreadsheets read the file as UTF-8. */
 export function templateOf(kind: FileKind): Blob {
   return new Blob([`\uFEFF${TEMPLATES[kind].join("\r\n")}\r\n`], { type: "text/csv;charset=utf-8" });
 }
 
 export type ReadFile = { name: string; text: string; encoding: "UTF-8" | "GB18030" };
 
-/** Spreadsheets of Chinese systems write GB18030 unless told otherwise; whatever is not UTF-8 is read as that. */
+/** Reads as GB18030 what is not valid UTF-8: spreadsheets on Chinese systems write GB18030 by default. */
 export async function readFile(file: File): Promise<ReadFile> {
   const bytes = await file.arrayBuffer();
   try {

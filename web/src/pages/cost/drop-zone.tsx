@@ -7,7 +7,7 @@ import { texts } from "./upload-texts.ts";
 
 type DropZoneProps = { onFile: (file: File) => void; isBusy: boolean };
 
-/** A place to drop a file on, and a button for those who cannot. */
+/** An area to drop a file on, with a button for keyboards and phones. */
 export function DropZone({ onFile, isBusy }: DropZoneProps) {
   const text = useTexts(texts);
   const [isOver, setOver] = useState(false);
@@ -36,7 +36,7 @@ export function DropZone({ onFile, isBusy }: DropZoneProps) {
         disabled={isBusy}
         onChange={(event) => {
           const file = event.target.files?.[0];
-          // So that the same file can be chosen again once it is corrected.
+          // Without this reset, the same file could not be chosen again after it is corrected.
           event.target.value = "";
           if (file) onFile(file);
         }}

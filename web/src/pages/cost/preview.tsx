@@ -10,7 +10,7 @@ import { texts } from "./upload-texts.ts";
 
 type Preview = FilePreview | CostPreview;
 
-/** What a file would do: how much, what is wrong with it, and its first rows. */
+/** The effect of a file before it is imported: totals, problems and the first rows. */
 export function PreviewView({ preview }: { preview: Preview }) {
   const text = useTexts(texts);
   return (
@@ -115,7 +115,7 @@ function Sums({ preview: { sums, sum_count } }: { preview: CostPreview }) {
 
 type RowsProps = { title: string; columns: readonly string[]; rows: readonly PreviewedRow[] };
 
-/** Columns that are empty in all of them are left out. */
+/** A table without the columns that are empty in every row. */
 function Rows({ title, columns, rows }: RowsProps) {
   const text = useTexts(texts);
   const shown = columns.filter((name) => rows.some(({ values }) => values[name] !== "" && values[name] !== undefined));
@@ -148,7 +148,7 @@ function Rows({ title, columns, rows }: RowsProps) {
   );
 }
 
-/** Where something else is known, that is struck out before it. */
+/** A stored value that the file would change is struck out before the new one. */
 function Value({ row: { values, before }, name }: { row: PreviewedRow; name: string }) {
   const { number } = useFormat();
   const told = (value: string | number | undefined) => (typeof value === "number" ? number(value) : (value ?? ""));

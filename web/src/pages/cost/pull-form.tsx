@@ -15,7 +15,7 @@ import { texts } from "./pull-texts.ts";
 
 type PullFormProps = { accounts: readonly CostAccount[]; onClose: () => void };
 
-/** Which accounts and days; how far it is, the page behind tells. */
+/** Chooses accounts and days; the page behind shows the progress. */
 export function PullForm({ accounts, onClose }: PullFormProps) {
   const text = useTexts(texts).form;
   const app = useApp();

@@ -9,7 +9,7 @@ import { texts } from "./pull-texts.ts";
 
 type Cell = { date: string; pulled: PulledDay | undefined };
 
-/** A row for each account, a square for each day: what is missing is seen at once. */
+/** A row per account and a square per day, so that gaps stand out. */
 export function PullGrid({ accounts, days }: { accounts: readonly CostAccount[]; days: Days }) {
   const text = useTexts(texts);
   const each = eachDay(days);

@@ -20,14 +20,14 @@ import { COSTS_KEY } from "./stored-costs.tsx";
 export const LAST_PULL = "cost/pull";
 const REFRESH_MS = 1_000;
 
-/** The last pull that somebody has asked for, whoever it was: how far it is, or what came of it. */
+/** The progress or the result of the last requested pull, no matter who requested it. */
 export function LastPullView() {
   const { data } = useAppQuery<LastPull>(LAST_PULL, {
     refetchInterval: ({ state }) => (state.data?.pull?.state === "running" ? REFRESH_MS : false),
   });
   const state = data?.pull?.state;
   useEffect(() => {
-    // What it has stored shows on the other tabs.
+    // The pulled costs show on the other tabs.
     if (state === undefined || state === "running") return;
     for (const queryKey of [...ACCOUNT_VIEWS, [COSTS_KEY]]) void queries.invalidateQueries({ queryKey });
   }, [state]);

@@ -20,7 +20,7 @@ import { texts } from "./pull-texts.ts";
 const SPAN = 30;
 const REFRESH_MS = 30_000;
 
-/** How far each account is pulled, day by day. */
+/** The state of each account's pulls, day by day. */
 export function Pulls() {
   const text = useTexts(texts);
   const app = useApp();

@@ -27,7 +27,7 @@ export const COSTS_KEY = "costs";
 const SPAN = 30;
 const DEFAULTS = { from: "", to: "", ad_platform: "", advertiser_id: "", page: "1" };
 
-/** What is stored, by day and account. */
+/** Stored costs by day and account. */
 export function StoredCosts() {
   const app = useApp();
   const today = useToday();
@@ -114,7 +114,7 @@ function CostTable({ data, onOpen }: { data: CostDays; onOpen: (day: CostDay) =>
   );
 }
 
-/** Platform, and account by name and id. */
+/** The platform, and the account's name and id. */
 export function AccountName({ day }: { day: Pick<CostDay, "ad_platform" | "advertiser_id" | "advertiser_name"> }) {
   const text = useTexts(texts);
   const platformName = usePlatformName();

@@ -17,7 +17,7 @@ import { PreviewView } from "./preview.tsx";
 import { COSTS_KEY } from "./stored-costs.tsx";
 import { texts } from "./upload-texts.ts";
 
-/** A file, what it would do, and then its being taken in. */
+/** Takes a file, previews its effect, then imports it. */
 export function Upload() {
   const text = useTexts(texts);
   const [kind, setKind] = useState<FileKind>("cost");

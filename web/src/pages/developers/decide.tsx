@@ -17,7 +17,7 @@ export type Decision = DeveloperDecisionBody["state"];
 
 type DecideProps = { developer: ShownDeveloper; decision: Decision; onClose: () => void };
 
-/** An approval ends with the key, which is shown this once. */
+/** Approves or rejects an application. Approval shows the key, this once only. */
 export function DecideDialog({ developer, decision, onClose }: DecideProps) {
   const text = useTexts(texts);
   const words = useWords(developer)[decision];

@@ -9,7 +9,7 @@ import { DEVELOPERS_KEY } from "./grant.ts";
 import { texts } from "./texts.ts";
 import "./developers.css";
 
-/** A new request, or, of an application that is there, what it may read and how often. */
+/** Requests a new application, or changes the scope and rate of an existing one. */
 export function DeveloperForm({ developer, onClose }: { developer?: ShownDeveloper; onClose: () => void }) {
   const text = useTexts(texts);
   const [name, setName] = useState("");

@@ -60,7 +60,7 @@ export function DevelopersPage() {
   );
 }
 
-/** What waits for somebody first, then the newest. */
+/** Applications that wait for a decision first, then the newest. */
 function inOrder(developers: readonly ShownDeveloper[]): ShownDeveloper[] {
   const rank = ({ state }: ShownDeveloper) => (state === "requested" ? 0 : 1);
   return [...developers].sort((left, right) => rank(left) - rank(right) || right.id - left.id);

@@ -8,7 +8,7 @@ export const DEVELOPERS_KEY = ["developers"] as const;
 
 type Granted = Pick<ShownDeveloper, "apps" | "rate_calls" | "rate_window_s">;
 
-/** What an application may read and how often, in words. */
+/** The scope and rate of an application, in words. */
 export function useGrant() {
   const text = useTexts(texts);
   const { number } = useFormat();

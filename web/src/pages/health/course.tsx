@@ -5,7 +5,7 @@ import { texts } from "./texts.ts";
 
 export type Moment = { atMs: number; lagMs: number; backlogBytes: number };
 
-/** How far the tables are behind, and how much waits, from one look to the next. */
+/** The lag of the tables and the waiting backlog, one point per fetch. */
 export function Course({ moments }: { moments: readonly Moment[] }) {
   const text = useTexts(texts);
   const option = useMemo(

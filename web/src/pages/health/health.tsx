@@ -72,7 +72,7 @@ function Head({ health }: { health: HealthAnswer }) {
   );
 }
 
-/** How it was since the page was opened; nobody else keeps it. */
+/** The history since the page was opened; it is kept nowhere else. */
 function useMoments(health: HealthAnswer | undefined): readonly Moment[] {
   const [moments, setMoments] = useState<readonly Moment[]>([]);
   useEffect(() => {

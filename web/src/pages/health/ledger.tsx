@@ -21,7 +21,7 @@ const RANGES = {
 } as const;
 type Range = keyof typeof RANGES;
 
-/** What became of everything received: a chart that must add up, and says whether it does. */
+/** Shows what became of everything received, in a chart that must add up and says whether it does. */
 export function Ledger({ app }: { app: ShownApp | undefined }) {
   const text = useTexts(texts);
   const [{ of, range }, change] = useUrlState({ of: "events", range: "hour" });

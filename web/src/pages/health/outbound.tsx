@@ -6,7 +6,7 @@ import { Badge } from "../../ui/badge.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { texts } from "./texts.ts";
 
-/** What goes to ad platforms and comes from them, and what is wrong with it. Tables without rows are left out. */
+/** Postbacks to ad platforms, costs from them, and problems with either. Tables without rows are left out. */
 export function Outbound({ health }: { health: HealthAnswer }) {
   const { accounts, cost_pulls: costs, orders_without_rate: orders } = health;
   const broken = accounts.filter(({ last_error }) => last_error !== "");

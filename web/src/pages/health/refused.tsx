@@ -7,7 +7,7 @@ import { texts } from "./refused-texts.ts";
 
 type Refused = HealthAnswer["refused"][number];
 
-/** Apps that send more than their budget or their share. Left out where none has. */
+/** Apps that send more than their budget or their share. Hidden when there are none. */
 export function RefusedCalls({ refused }: { refused: readonly Refused[] }) {
   const text = useTexts(texts);
   const { number, instant } = useFormat();

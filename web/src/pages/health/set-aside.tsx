@@ -21,7 +21,7 @@ type Entry = SetAsideAnswer["entries"][number];
 
 const REFRESH_MS = 5_000;
 
-/** Journal entries that could not be understood, and the way to try again. */
+/** Journal entries that could not be applied, with a button to try them again. */
 export function SetAside({ total }: { total: number }) {
   const text = useTexts(texts);
   const { number } = useFormat();
@@ -29,7 +29,7 @@ export function SetAside({ total }: { total: number }) {
   const [before, setBefore] = useState<number>();
   const [shown, setShown] = useState<Entry>();
   const query = useQuery({
-    // The total is part of the key: what is new shows at once.
+    // The total is part of the key, so that a new entry shows at once.
     queryKey: ["set-aside", before ?? 0, total],
     queryFn: ({ signal }) => get<SetAsideAnswer>("set-aside", { before }, signal),
     placeholderData: (previous) => previous,

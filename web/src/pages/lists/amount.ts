@@ -1,11 +1,11 @@
-/** An amount that is "at least" so much has an end beyond every payment. */
+/** The upper end of an "at least" filter: more than any payment. */
 export const CENTS_MAX = 999_999_999_999;
 
 export function isOpenEnd(cents: number): boolean {
   return cents >= CENTS_MAX;
 }
 
-/** People think in major units, the interface in cents. */
+/** Parses an amount typed in major units. */
 export function centsOf(typed: string): number {
   return Math.round(Number(typed) * 100);
 }

@@ -20,7 +20,7 @@ type Words = {
 
 const NUMBERS: readonly ListColumn["cell"][] = ["number", "cents", "money"];
 
-/** A column of the interface as a column of a table. */
+/** The table column for a column of the interface. */
 export function tableColumn(column: ListColumn, words: Words): Column<ListRecord> {
   const isNumber = NUMBERS.includes(column.cell);
   return {
@@ -38,7 +38,7 @@ function fieldOf(record: ListRecord, name: string): unknown {
   return inner === undefined ? value : (value as ListRecord | null)?.[inner];
 }
 
-/** The interface writes "nothing" in several ways. */
+/** The several ways in which the interface writes "no value". */
 const NOTHING: readonly unknown[] = ["", "-", "empty", null, undefined];
 
 function cellOf({ name, cell }: ListColumn, value: unknown, words: Words): ReactNode {
@@ -65,7 +65,7 @@ function cellOf({ name, cell }: ListColumn, value: unknown, words: Words): React
   }
 }
 
-/** Ads earn fractions of a cent; what is less than one keeps its digits. */
+/** Amounts below one cent keep their digits: ads earn fractions of a cent. */
 function moneyText(value: number, format: Format): string {
   return value !== 0 && Math.abs(value) < 0.01 ? String(value) : format.number(value);
 }

@@ -11,7 +11,7 @@ import { conditionText, valueText } from "./value-text.ts";
 
 type ChipsProps = { fields: ListFields; filters: Filters; onChange: (filters: Filters) => void };
 
-/** The filters that are set, in words; each can be taken away. */
+/** The active filters in words; each can be removed. */
 export function Chips({ fields, filters, onChange }: ChipsProps) {
   const text = useTexts(texts);
   const format = useFormat();

@@ -11,7 +11,7 @@ type ColumnName =
   | `device_info.${keyof typeof DEVICE_COLUMNS}`
   | `re_attribute_info.${keyof typeof RETURN_COLUMNS}`;
 
-/** Names of the interface's fields for people. The type makes a field that is new there an error until it is named here. */
+/** Labels of the interface's fields. The type makes a new field an error until it is named here. */
 const en: Record<ColumnName, string> = {
   CreateTime: "Registered",
   ClientID: "Client ID",

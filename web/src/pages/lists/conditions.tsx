@@ -14,7 +14,7 @@ type ConditionsProps = {
   onChange: (conditions: readonly Condition[]) => void;
 };
 
-/** Conditions on properties, of the user and of the order. A row without a property is not a condition yet. */
+/** Conditions on properties of the user and of the order. A row without a property is not yet a condition. */
 export function Conditions({ fields, conditions, onChange }: ConditionsProps) {
   const text = useTexts(texts);
   const suggestions = fields.properties.map(({ field }) => ({ value: field, label: field }));
@@ -105,7 +105,7 @@ function Values({ condition: { operator, values = [] }, type, onChange }: Values
 
 type ValueFieldProps = { label: string; value: unknown; type: string; onChange: (value: unknown) => void };
 
-/** What is typed stays as it is while it means the value: on the way to 1.05, 1.0 is the number 1. */
+/** The typed text is kept while it means the same value: 1.0, typed on the way to 1.05, must not turn into 1. */
 function ValueField({ label, value, type, onChange }: ValueFieldProps) {
   const [typed, setTyped] = useState("");
   const shown = typedValue(typed, type) === value ? typed : typedText(value, type);

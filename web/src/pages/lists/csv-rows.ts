@@ -12,7 +12,7 @@ export class CsvRows {
     }
   }
 
-  /** Without the header. */
+  /** The number of rows, without the header. */
   get count(): number {
     return Math.max(0, this.#lines - 1);
   }

@@ -11,20 +11,20 @@ import { CsvRows } from "./csv-rows.ts";
 import { type Filters, filterBody } from "./list-state.ts";
 import { texts } from "./texts.ts";
 
-/** How often the page says how far the export is. */
+/** The interval at which the dialog updates its progress. */
 const TELL_MS = 100;
 
 type ExportDialogProps = { list: ListName; appId: number; filters: Filters; rows: number; onClose: () => void };
 
 type State = { kind: "running" } | { kind: "done" } | { kind: "failed"; error: unknown };
 
-/** Runs as long as it is open: whoever closes it stops the export. */
+/** Exports as long as it is open: closing it stops the export. */
 export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDialogProps) {
   const text = useTexts(texts);
   const { number } = useFormat();
   const [count, setCount] = useState(0);
   const [state, setState] = useState<State>({ kind: "running" });
-  // What was asked for when it was opened: the page behind may be drawn anew, and has other filters each time.
+  // Frozen when the dialog opens: the page behind may render again with new filter objects.
   const [body] = useState(() => ({ app_id: appId, kind: list, format: "csv", ...filterBody(filters) }));
   useEffect(() => {
     const stopping = new AbortController();
@@ -69,7 +69,7 @@ export function ExportDialog({ list, appId, filters, rows, onClose }: ExportDial
   );
 }
 
-/** Reads the stream to its end; a stream that breaks off throws. */
+/** Reads the stream to its end. Throws if the stream breaks off. */
 async function receive(body: object, signal: AbortSignal, tell: (rows: number) => void): Promise<Blob> {
   const response = await postForStream("export", body, signal);
   if (!response.headers.get("content-type")?.startsWith("text/csv")) await dataOf(response);

@@ -16,11 +16,11 @@ type FilterDialogProps = {
   onClose: () => void;
 };
 
-/** Every filter of the interface. Nothing is asked for until all of them are as they should be. */
+/** All filters of the list. They are applied together. */
 export function FilterDialog({ list, fields, filters, onApply, onClose }: FilterDialogProps) {
   const text = useTexts(texts);
   const [draft, setDraft] = useState(filters);
-  /** Fields with texts of their own begin anew when everything is reset. */
+  /** Part of the fields' keys, so that a reset also clears what was typed into them. */
   const [round, setRound] = useState(0);
   const setIn = (part: "user" | "event") => (name: string, value: FilterValue | undefined) =>
     setDraft((before) => ({ ...before, [part]: changed(before[part], name, value) }));
@@ -97,7 +97,7 @@ function Controls({ fields, values, onChange }: ControlsProps) {
   ));
 }
 
-/** A filter that is not set is not there. */
+/** The values with one filter changed; an unset filter is removed. */
 export function changed(
   values: Readonly<Record<string, FilterValue>>,
   name: string,

@@ -10,11 +10,11 @@ import { namesOfFilter, useValueNames } from "./value-names.ts";
 export type FilterFieldProps = {
   field: FilterField;
   value: FilterValue | undefined;
-  /** Undefined: the filter is not set. */
+  /** Called with undefined when the filter is unset. */
   onChange: (value: FilterValue | undefined) => void;
 };
 
-/** A filter is filled in as its form says; which filters there are, the server says. */
+/** The control for a filter's form. The server says which filters there are. */
 export function FilterControl(props: FilterFieldProps) {
   const { field, value, onChange } = props;
   const text = useTexts(texts);
@@ -56,7 +56,7 @@ export function FilterControl(props: FilterFieldProps) {
   }
 }
 
-/** By the name of the interface where people have none of their own for it. */
+/** The label of a field, or its name in the interface if it has none. */
 export function labelOf(names: Readonly<Record<string, string>>, name: string): string {
   return names[name] ?? name;
 }
@@ -67,7 +67,7 @@ function statusChoices(statuses: readonly string[]) {
 
 type Labelled = FilterFieldProps & { label: string };
 
-/** Two ends, both included. Given one, the other is the same; given none, the filter is not set. */
+/** Two ends, both included. If only one is given, the other is the same; if none is, the filter is unset. */
 function Range({ value, onChange, label, type }: Labelled & { type: "date" | "datetime-local" }) {
   const text = useTexts(texts);
   const given = (value ?? []) as readonly string[];
@@ -111,7 +111,7 @@ function inputTime(text: string): string {
   return text.replace(" ", "T");
 }
 
-/** People think in major units. */
+/** Amounts are typed in major units. */
 function Cents({ value, onChange, label }: Labelled) {
   const text = useTexts(texts);
   const { operator, values } = (value as CentsValue | undefined) ?? { operator: "between", values: [] };

@@ -35,14 +35,14 @@ type ListPageProps<List extends ListName> = {
   about: string;
   usualSort: Sort;
   keyOf: (record: Answers[List]["list"][number]) => string;
-  /** Above the table: sums of all that the filters let through. */
+  /** Totals over all rows that match the filters, shown above the table. */
   totals: (answer: Answers[List]) => ReactNode;
-  /** Instead of a list that would be empty without any filter. */
+  /** Shown instead of the table when the list is empty without any filter. */
   empty: ReactNode;
   children?: ReactNode;
 };
 
-/** A list of the interface with all that it can be asked for. */
+/** A list with filters, sorting, columns, paging and export. */
 export function ListPage<List extends ListName>(props: ListPageProps<List>) {
   const { app_id } = useApp();
   const fields = useQuery({

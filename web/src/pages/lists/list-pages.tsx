@@ -14,7 +14,7 @@ type ListPagesProps = {
   onPageSize: (pageSize: number) => void;
 };
 
-/** A list of thousands of pages is not read by turning them: any page can be gone to. */
+/** Paging with a field to jump to any page: lists can have thousands of pages. */
 export function ListPages({ page, pageSize, rows, onPage, onPageSize }: ListPagesProps) {
   const text = useTexts(texts);
   const [wanted, setWanted] = useState("");

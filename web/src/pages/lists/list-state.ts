@@ -6,12 +6,12 @@ export type FilterField = ListFields["user_filters"][number];
 export type ListColumn = ListFields["columns"][number];
 export type Condition = NonNullable<OrdersBody["property_condition"]>[number];
 
-/** What a filter was filled in with, as the interface takes it. */
+/** The value of an amount filter, as the interface takes it. */
 export type CentsValue = { operator: "between" | "inner"; values: readonly number[] };
 export type PostbackValue = { event_type: string; status: string };
 export type FilterValue = string | readonly string[] | readonly number[] | CentsValue | PostbackValue;
 
-/** Everything that narrows a list down. */
+/** All filters of a list. */
 export type Filters = {
   user: Readonly<Record<string, FilterValue>>;
   event: Readonly<Record<string, FilterValue>>;
@@ -24,12 +24,12 @@ export function countOf({ user, event, conditions }: Filters): number {
   return Object.keys(user).length + Object.keys(event).length + conditions.length;
 }
 
-/** In the address all filters are one text; without any it is empty. */
+/** The filters as one text for the address, or an empty text when there are none. */
 export function textOf(filters: Filters): string {
   return countOf(filters) === 0 ? "" : JSON.stringify(filters);
 }
 
-/** Whatever somebody has made of the address: what is no filter is none, and the server says what is wrong with the rest. */
+/** Parses the address leniently: what is not a filter is dropped, and the server says what is wrong with the rest. */
 export function filtersOf(text: string): Filters {
   try {
     const { user = {}, event = {}, conditions = [] } = JSON.parse(text) as Partial<Filters>;
@@ -57,7 +57,7 @@ const SHAPES: Readonly<Record<FilterField["form"], (value: unknown) => boolean>>
   postback: (value) => isPlain(value) && typeof value.event_type === "string" && typeof value.status === "string",
 };
 
-/** Of filters that came with the address, those that this list has and can show. */
+/** The filters from the address that this list has and can show. */
 export function fittingFilters(filters: Filters, fields: ListFields): Filters {
   const fitting = (values: Filters["user"], known: readonly FilterField[]) =>
     Object.fromEntries(
@@ -73,12 +73,12 @@ export function fittingFilters(filters: Filters, fields: ListFields): Filters {
   };
 }
 
-/** As the lists and the export take them. */
+/** The filters in the shape that the lists and the export take. */
 export function filterBody({ user, event, conditions }: Filters) {
   return { user_filtering: user, event_filtering: event, property_condition: conditions };
 }
 
-/** The address of a list that is narrowed down already. */
+/** The address of a list with these filters applied. */
 export function listAddress(list: ListName, appId: number, filters: Partial<Filters>): string {
   const query = new URLSearchParams({ app: String(appId), filters: textOf({ ...NO_FILTERS, ...filters }) });
   return `/${list}?${query}`;
@@ -88,7 +88,7 @@ export const PAGE_SIZES = [20, 50, 100, 200, 500] as const;
 
 export type ListState = { filters: Filters; sort: Sort; page: number; pageSize: number };
 
-/** What the list shows, kept in the address. Whoever changes anything but the page is back on the first one. */
+/** The state of a list, kept in the address. Every change except of the page goes back to the first page. */
 export function useListState(usual: Sort): [ListState, (changes: Partial<ListState>) => void] {
   const [state, change] = useUrlState({ filters: "", sort: sortText(usual), page: "1", size: "50" });
   const update = ({ filters, sort, page, pageSize }: Partial<ListState>) =>

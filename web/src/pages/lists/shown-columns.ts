@@ -2,7 +2,7 @@ import type { ListName } from "../../../../src/contract/admin/admin-list.ts";
 import { type Stored, stored, useStored } from "../../stored.ts";
 import type { ListColumn } from "./list-state.ts";
 
-/** What a list shows until somebody chooses otherwise. */
+/** The columns of each list until the user chooses others. */
 export const USUAL_COLUMNS: Readonly<Record<ListName, readonly string[]>> = {
   orders: [
     ...["PayEventTime", "ClientID", "Amount", "PayCount", "AdPlatform", "TurboPromotedObjectID", "Channel", "Status"],
@@ -21,7 +21,7 @@ const CHOSEN: Readonly<Record<ListName, Stored<string>>> = {
   users: stored("users.columns", { isValue: isText, fallback: USUAL_COLUMNS.users.join() }),
 };
 
-/** The columns that somebody has chosen, as far as the list still has them. */
+/** The chosen columns that the list still has. */
 export function useShownColumns(
   list: ListName,
   columns: readonly ListColumn[],

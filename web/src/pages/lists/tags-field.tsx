@@ -10,11 +10,11 @@ type TagsFieldProps = {
   onChange: (values: readonly string[]) => void;
   choices?: readonly string[];
   shown?: ((value: string) => string) | undefined;
-  /** Where only numbers can be meant, which. */
+  /** The numbers allowed, in a field that takes only numbers. */
   numbers?: RegExp;
 };
 
-/** Several values: typed one after the other, or pasted from a list. */
+/** Takes several values, typed one by one or pasted as a list. */
 export function TagsField({ label, values, onChange, choices = [], shown = asTyped, numbers }: TagsFieldProps) {
   const text = useTexts(texts);
   const [typed, setTyped] = useState("");
@@ -41,7 +41,7 @@ export function TagsField({ label, values, onChange, choices = [], shown = asTyp
                   list={list}
                   inputMode={numbers ? "decimal" : "text"}
                   onChange={({ target }) => (SEPARATOR.test(target.value) ? add(target.value) : setTyped(target.value))}
-                  // A field of one line would lose the line breaks of what is pasted.
+                  // A single-line input would drop the line breaks of a pasted list.
                   onPaste={(event) => {
                     const pasted = event.clipboardData.getData("text");
                     if (!SEPARATOR.test(pasted)) return;

@@ -4,10 +4,10 @@ import { get } from "../../api.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { usePlatformName } from "../../report/platform-name.ts";
 
-/** The newest ones: whoever has more campaigns sees the ids of the oldest. */
+/** Only the newest campaigns have names here; older ones are shown by id. */
 const CAMPAIGNS_MAX = 500;
 
-/** What people call the values of the interface; the values themselves where they have no name for them. */
+/** Display names of the interface's values; a value without a name is shown as it is. */
 export type ValueNames = {
   platform: (name: string) => string;
   campaign: (id: string) => string;
@@ -18,7 +18,7 @@ export function useValueNames(): ValueNames {
   const { app_id } = useApp();
   const platform = usePlatformName();
   const { data } = useQuery({
-    // Below the campaigns, so that whoever changes one sees its new name.
+    // The key begins with "campaigns", so that renaming a campaign refreshes this query too.
     queryKey: ["campaigns", app_id, "names"],
     queryFn: () => get<CampaignList>("campaigns", { app_id, page_size: CAMPAIGNS_MAX }),
     staleTime: 300_000,
@@ -27,7 +27,7 @@ export function useValueNames(): ValueNames {
   return { platform, campaign: (id) => names.get(id) || id, campaignIds: [...names.keys()] };
 }
 
-/** How the values of a filter are called. */
+/** The display names of a filter's values. */
 export function namesOfFilter(filter: string, names: ValueNames): ((value: string) => string) | undefined {
   if (filter === "ad_platform_list") return names.platform;
   return filter === "turbo_promoted_object_id_list" ? names.campaign : undefined;

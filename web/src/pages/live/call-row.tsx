@@ -8,7 +8,7 @@ import { CopyBlock } from "../../ui/copy-block.tsx";
 import { rejectedOf, summaryOf } from "./summary.ts";
 import { texts } from "./texts.ts";
 
-/** One call in a line; opened, everything that is known of it. */
+/** One call as a line that unfolds into all its details. */
 export const CallRow = memo(function CallRow({ call }: { call: LiveCall }) {
   const { time_zone: timeZone } = useApp();
   const { time } = useFormat();

@@ -19,7 +19,7 @@ type Finding = DoctorAnswer["findings"][number];
 const REFRESH_MS = 5_000;
 const TONES: Readonly<Record<Finding["severity"], Tone>> = { error: "bad", warning: "warn", hint: "accent" };
 
-/** What is wrong with how the app sends its data, looked at again and again. */
+/** Problems with the data that the app sends, checked again at intervals. */
 export function DoctorPanel({ appId }: { appId: number }) {
   const text = useTexts(texts);
   const { time_zone: timeZone } = useApp();
@@ -91,12 +91,12 @@ function FindingCard({ finding }: { finding: Finding }) {
   );
 }
 
-/** What is empty says nothing. */
+/** The example without its empty fields. */
 function told(example: Finding["example"]) {
   return Object.entries(example).filter(([, value]) => value !== "");
 }
 
-/** Only an admin may; an analyst reads what would have to be done. */
+/** Declares the names in a finding. Only admins may; analysts read what would have to be done. */
 function DeclareButton({ names }: { names: string[] }) {
   const text = useTexts(texts);
   const { app_id } = useApp();

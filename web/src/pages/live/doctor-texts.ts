@@ -3,7 +3,7 @@ import type { Texts } from "../../texts.ts";
 
 type Kind = DoctorAnswer["findings"][number]["kind"];
 
-/** Each mistake: its title, and the advice that helps. */
+/** The title of each problem and the advice on it. */
 export const doctorTexts: Texts<Record<Kind, { title: string; help: string }>> = {
   en: {
     refused_calls: {

@@ -4,26 +4,26 @@ import { addressOf, queries, SESSION_KEY } from "../../api.ts";
 
 export type LiveFilter = { appId: number; client: string; event: string; scope: string };
 
-/** connecting: also again, after the line was lost. ended: the server has closed it for good. */
+/** connecting: for the first time, or again after the connection was lost. ended: the server closed it for good. */
 export type LineState = "connecting" | "open" | "ended";
 
 export type LiveStream = {
   state: LineState;
-  /** The newest first. */
+  /** The calls shown, newest first. */
   calls: readonly LiveCall[];
-  /** Left out by the server, because more came than a person could follow. */
+  /** Calls that the server left out, because more came than a person could follow. */
   missed: number;
-  /** Arrived while the stream was paused. */
+  /** Calls that arrived while the stream was paused. */
   held: number;
   clear: () => void;
   reconnect: () => void;
 };
 
 const CALLS_MAX = 300;
-/** A page that is drawn for each call could not be read. */
+/** The page is drawn at this interval rather than for each call, so that it can be read. */
 const SHOW_MS = 200;
 
-/** What the server shows of an app's calls, as it arrives. While it is paused, what arrives is held back. */
+/** The app's calls as the server streams them. While paused, new calls are held back. */
 export function useLiveStream(filter: LiveFilter, isPaused: boolean): LiveStream {
   const { appId, client, event, scope } = filter;
   const [state, setState] = useState<LineState>("connecting");
@@ -48,7 +48,7 @@ export function useLiveStream(filter: LiveFilter, isPaused: boolean): LiveStream
     source.addEventListener("error", () => {
       const isOver = source.readyState === EventSource.CLOSED;
       setState(isOver ? "ended" : "connecting");
-      // Perhaps the session has ended: then the way in is shown.
+      // If the session has ended, fetching it shows the sign-in page.
       if (isOver) void queries.invalidateQueries({ queryKey: SESSION_KEY });
     });
     return () => source.close();
@@ -56,7 +56,7 @@ export function useLiveStream(filter: LiveFilter, isPaused: boolean): LiveStream
 
   useEffect(() => {
     const timer = setInterval(() => {
-      // Of what is held back only as much as could be shown.
+      // Holds back no more calls than could be shown.
       waiting.current = waiting.current.slice(-CALLS_MAX);
       setHeld(isPaused ? waiting.current.length : 0);
       if (isPaused || waiting.current.length === 0) return;

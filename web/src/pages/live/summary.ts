@@ -6,11 +6,11 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a call is about, in a few words: its events, or the fields that tell it from others. */
+/** A call in a few words: its events, or the fields that identify it. */
 export type Summary = { words: string[]; more: number };
 
 const WORDS_MAX = 4;
-/** By which somebody who looks for a call knows it. */
+/** Fields that identify a call, most telling first. */
 const TELLING = [
   ...["event_type", "company", "track_id", "click_id", "channel", "name", "wx_openid", "new_client_id", "os_name"],
   "user_list",
@@ -46,7 +46,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value).slice(0, 40) : "";
 }
 
-/** Events that were not stored; those with a bad property are. */
+/** The number of events that were not stored. An event with only a bad property is stored. */
 export function rejectedOf({ errors }: LiveCall): number {
   return new Set(errors.filter(({ reason }) => reason !== "bad_property").map(({ index }) => index)).size;
 }

@@ -12,7 +12,7 @@ export type Scope = PropertyDeclareBody["properties"][number]["scope"];
 export type PropertyType = PropertyDeclareBody["properties"][number]["type"];
 export const PROPERTY_TYPES: readonly PropertyType[] = ["string", "number", "bool", "datetime", "list", "object"];
 
-/** So many names at most are declared by one call. */
+/** The most names that one call may declare. */
 const NAMES_AT_ONCE = 500;
 
 export type Declaration =
@@ -21,7 +21,7 @@ export type Declaration =
 
 export const METADATA = "metadata";
 
-/** Declares, shows what the server has made of it, and says so. */
+/** Declares names, shows the new state and says so in a toast. */
 export function useDeclaring(declaration: Declaration, { said, onDone }: { said: string; onDone?: () => void }) {
   const { app_id } = useApp();
   return useMutation({

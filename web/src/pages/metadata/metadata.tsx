@@ -52,7 +52,7 @@ function Names({ metadata }: { metadata: ShownMetadata }) {
   const wanted = search.trim().toLowerCase();
   const found = [...all]
     .filter((one) => (state === "" || one.state === state) && one.name.toLowerCase().includes(wanted))
-    // What somebody still has to decide comes first; the names are in order already.
+    // Names that still need a decision come first; within a state they are in order already.
     .sort((left, right) => STATES.indexOf(left.state) - STATES.indexOf(right.state));
   const at = Math.min(Math.max(1, Number(page) || 1), Math.max(1, Math.ceil(found.length / PAGE_SIZE)));
   const shown = found.slice((at - 1) * PAGE_SIZE, at * PAGE_SIZE);

@@ -11,7 +11,9 @@ import { ChangeDialog } from "../../ui/change-dialog.tsx";
 import { METADATA } from "./declaring.ts";
 import { texts } from "./texts.ts";
 
-/** Whether undeclared names are taken in, and the way to the other mode, which says what that does to this app. */
+/**
+ * Whether undeclared names are accepted, and a switch to the other mode that first says what it would change for this app.
+ */
 export function ModeCard({ metadata }: { metadata: ShownMetadata }) {
   const text = useTexts(texts);
   const mayChange = useMayChange();

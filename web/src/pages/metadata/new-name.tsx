@@ -9,7 +9,7 @@ import { TypeField } from "./type-field.tsx";
 const KINDS = ["event", "eventProperty", "userProperty"] as const;
 type Kind = (typeof KINDS)[number];
 
-/** For a name that no client has sent yet. */
+/** Declares a name that no client has sent yet. */
 export function NewNameDialog({ onClose }: { onClose: () => void }) {
   const text = useTexts(texts);
   const [kind, setKind] = useState<Kind>("event");

@@ -6,7 +6,7 @@ import { texts } from "./texts.ts";
 
 type State = ShownEventMeta["state"];
 
-/** What nobody has decided on yet catches the eye. */
+/** Names without a decision stand out. */
 const TONES: Readonly<Record<State, Tone>> = { observed: "warn", declared: "good", disabled: "plain" };
 
 export function StateBadge({ state }: { state: State }) {

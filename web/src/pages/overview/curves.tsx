@@ -9,12 +9,12 @@ import { numberOf, type OverviewAnswers, WINDOW_DAYS, windowOf } from "./questio
 import { texts } from "./texts.ts";
 
 const PLATFORMS_MAX = 5;
-/** Nobody pays for them, so they have no ROI. */
+/** The value for organic users, who cost nothing and so have no ROI. */
 const ORGANIC = "natural";
 
 type Line = { name: string; points: (readonly [number, number])[] };
 
-/** What came back after so many days, of all and of the platforms that cost most. */
+/** ROI or LTV by day since registration, for all users and for the platforms with the highest cost. */
 export function Curves({ answers }: { answers: OverviewAnswers }) {
   const text = useTexts(texts);
   if (!answers.report("day 1")) return <p className="notice">{text.noCohort}</p>;
@@ -110,14 +110,14 @@ function CurveTable({ title, lines, unit }: { title: string; lines: readonly Lin
   );
 }
 
-/** Those that cost most, the greatest first. */
+/** The platforms with the highest cost, in descending order. */
 function platformsOf(answers: OverviewAnswers): string[] {
   const items = [...(answers.report("platforms")?.items ?? [])];
   items.sort((left, right) => numberOf(right, "AdCost") - numberOf(left, "AdCost"));
   return items.slice(0, PLATFORMS_MAX).map((item) => String(item.ad_platform));
 }
 
-/** Days that no cohort has had yet are left out. */
+/** Leaves out days that no cohort has reached yet. */
 function pointsOf(answers: OverviewAnswers, what: "ROI" | "LTV", platform: string | undefined): Line["points"] {
   return WINDOW_DAYS.flatMap((day) => {
     const report = answers.report(`day ${day}`);

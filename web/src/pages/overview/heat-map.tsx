@@ -7,7 +7,7 @@ import { texts } from "./texts.ts";
 
 const COHORTS_MAX = 60;
 
-/** A table, so that each number can be read: the colour only helps to see the pattern. */
+/** A table rather than a chart, so that each number can be read; the colours only show the pattern. */
 export function HeatMap({ answers, asked }: { answers: OverviewAnswers; asked: Asked }) {
   const text = useTexts(texts);
   const { value } = useValueTexts();
@@ -66,7 +66,7 @@ export function HeatMap({ answers, asked }: { answers: OverviewAnswers; asked: A
 
 type HeatCellProps = { share: number | undefined; greatest: number; isOpen?: boolean };
 
-/** `isOpen`: the day is today, and more may come. */
+/** `isOpen`: the day is today, so the number may still grow. */
 function HeatCell({ share, greatest, isOpen = false }: HeatCellProps) {
   const text = useTexts(texts);
   const { value } = useValueTexts();

@@ -71,7 +71,7 @@ function Figures({ asked }: { asked: Asked }) {
     <QueryView query={catalogue}>
       {({ metrics }) => (
         <QueryView query={query}>
-          {/* While newer answers are on their way, the older ones are shown with what they were asked for. */}
+          {/* Until newer answers arrive, the older ones are shown with the question that they answer. */}
           {({ asked: shown, ...answers }) =>
             answers.report("range")?.items.length === 0 ? (
               <Empty title={text.none}>

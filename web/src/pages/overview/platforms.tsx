@@ -28,7 +28,7 @@ export function Platforms({ answers, asked }: { answers: OverviewAnswers; asked:
     return {
       legend: {},
       tooltip: { valueFormatter: (value: number) => shown.value("money", value) },
-      // Lying down, so that the names have room on a phone too.
+      // Horizontal bars leave room for the names on a phone too.
       xAxis: { type: "value", axisLabel: { formatter: (value: number) => shown.short("money", value) } },
       yAxis: {
         type: "category",

@@ -16,7 +16,7 @@ export const windowOf = (day: number, what: "ROI" | "LTV") => `App${day === 1 ? 
 export type Report = ReportBatch["reports"][number];
 type Question = ReportBatchBody["reports"][number];
 
-/** The answers by the names of their questions. */
+/** Answers by the name of their question. */
 export type OverviewAnswers = { report: (name: string) => Report | undefined };
 
 export type Asked = {
@@ -26,7 +26,7 @@ export type Asked = {
   filtering: Filtering;
 };
 
-/** Everything that the page shows, asked for at once: the answers are of one moment. */
+/** All questions of the page, asked in one call so that the answers are from one moment. */
 export function questionsOf(asked: Asked): Map<string, Question> {
   const { days, today } = asked;
   const last = lastWholeDay(asked);
@@ -49,17 +49,17 @@ export function questionsOf(asked: Asked): Map<string, Question> {
   return new Map(questions);
 }
 
-/** Today is not over: it is compared with nothing. */
+/** The last day to compare with others: today is not over yet. */
 export function lastWholeDay({ days, today }: Pick<Asked, "days" | "today">): string {
   return days.to < today ? days.to : addDays(today, -1);
 }
 
-/** Who came on this day or before has had the whole of the day so many days later. */
+/** The last registration day whose users have lived through all of day `day` (registration is day 0). */
 function wholeUntil(day: number, today: string): string {
   return addDays(today, -day - 1);
 }
 
-/** Money to the cent; of a rate that would say too little. */
+/** Money is rounded to the cent, rates more finely. */
 function question(asked: Asked, days: Days, dims: readonly string[], metrics: readonly string[]): Question {
   const { reading, filtering } = asked;
   return {
@@ -74,7 +74,7 @@ function question(asked: Asked, days: Days, dims: readonly string[], metrics: re
   };
 }
 
-/** A number of a row or a total; what is not there is 0. */
+/** A number of a row or a total, or 0 if it is missing. */
 export function numberOf(row: Record<string, string | number> | undefined, name: string): number {
   const value = row?.[name];
   return typeof value === "number" ? value : 0;

@@ -9,7 +9,7 @@ import { texts } from "./texts.ts";
 
 type TilesProps = { answers: OverviewAnswers; asked: Asked; metrics: readonly CatalogueMetric[] };
 
-/** The range in large figures; beside them the last whole day and the last week, each against the one before it. */
+/** The totals of the range, beside the last whole day and the last week, each compared with the one before. */
 export function Tiles({ answers, asked, metrics }: TilesProps) {
   const label = useLabel();
   const { value } = useValueTexts();
@@ -50,7 +50,7 @@ function Comparisons({ answers, asked, metric }: ComparisonsProps) {
   );
 }
 
-/** More is good, but for what is spent: that is neither. */
+/** Growth is good news, except for cost, where it is neither good nor bad. */
 const NEITHER = new Set(["AdCost"]);
 
 function Compared({ metric, now, before }: { metric: CatalogueMetric; now: number; before: number }) {
@@ -76,7 +76,7 @@ function signed(change: number): string {
 const WIDTH = 100;
 const HEIGHT = 24;
 
-/** The days of the range, to see where it goes; the figures say how much. */
+/** The trend over the days of the range; the figures give the amounts. */
 function Sparkline({ values }: { values: readonly number[] }) {
   if (values.length < 2) return null;
   const least = Math.min(...values, 0);

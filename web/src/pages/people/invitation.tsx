@@ -51,7 +51,7 @@ export function NewLinkDialog({ name, onClose, onInvited }: InvitingProps & { na
   );
 }
 
-/** The token stands behind the #, which browsers keep to themselves: no log of any server holds it. */
+/** The token is in the fragment of the address, which browsers never send: no server log holds it. */
 export function LinkDialog({ user, onClose }: { user: InvitedUser; onClose: () => void }) {
   const text = useTexts(texts);
   return (

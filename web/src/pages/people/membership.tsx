@@ -41,7 +41,7 @@ export function RemoveDialog({ user: { name }, onClose }: MemberProps) {
   );
 }
 
-/** Whoever changes or removes themselves is somebody else from then on: the session is asked for again. */
+/** People who change or remove themselves have other rights from then on, so the session is fetched again. */
 function useMembership(
   path: "role" | "remove",
   body: { name: string; role?: string },

@@ -13,7 +13,7 @@ type CallbackFormProps = {
   kind: Kind;
   known: Callback | undefined;
   onClose: () => void;
-  /** With the secret, where the server has made one. */
+  /** Called with the secret if the server made one. */
   onMade: (secret: string | undefined) => void;
 };
 

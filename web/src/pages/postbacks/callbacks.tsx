@@ -19,7 +19,7 @@ const KINDS: readonly Kind[] = ["attribution", "event"];
 
 type Doing = { what: "set" | "remove"; kind: Kind; known: Callback | undefined } | { what: "secret"; secret: string };
 
-/** Where the app's own systems are told. */
+/** The addresses of the app's own systems that are notified. */
 export function Callbacks() {
   const text = useTexts(texts);
   const [doing, setDoing] = useState<Doing>();

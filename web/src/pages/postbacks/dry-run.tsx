@@ -18,7 +18,7 @@ import { useEventWords } from "./event-texts.ts";
 import type { RuleFields } from "./rule-draft.ts";
 import { texts } from "./rule-texts.ts";
 
-/** A stored rule, one that is being changed, or a new one. */
+/** A stored rule, a stored rule with unsaved changes, or a new one. */
 export type TriedRule = { rule_id?: number } & Partial<RuleFields>;
 
 export function DryRunDialog({ rule, onClose }: { rule: PostbackRule; onClose: () => void }) {
@@ -31,7 +31,7 @@ export function DryRunDialog({ rule, onClose }: { rule: PostbackRule; onClose: (
   );
 }
 
-/** Asks what the rule would have told. Whoever leaves or stops it ends the work at the server, too. */
+/** Shows what the rule would have sent. Stopping it or leaving the page also ends the work on the server. */
 export function DryRunPanel({ given }: { given: TriedRule }) {
   const text = useTexts(texts).dryRun;
   const app = useApp();

@@ -148,7 +148,7 @@ const texts: { en: EventTexts; zh: EventTexts } = {
   },
 };
 
-/** Names of moments, event types and reasons for people. A value without a name is shown as it is. */
+/** Display names of moments, event types and reasons. A value without a name is shown as it is. */
 export function useEventWords() {
   const text = useTexts(texts);
   const named = (table: Readonly<Record<string, string>>, name: string) => table[name];

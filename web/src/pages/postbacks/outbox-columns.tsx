@@ -16,12 +16,12 @@ import { texts } from "./texts.ts";
 const ACCEPTED = 1;
 const GIVEN_UP = 2;
 
-/** What names a postback within its app. */
+/** The identity of a postback within its app. */
 export function keyOf({ client_id, event_type, subject }: Postback): string {
   return JSON.stringify([client_id, event_type, subject]);
 }
 
-/** What a platform has accepted is never sent again, what waits is sent anyway, and own systems are told once. */
+/** Accepted postbacks are never sent again, waiting ones are sent anyway, and callbacks to own systems are sent once. */
 function isResendable({ status, event_type }: Postback): boolean {
   return status >= GIVEN_UP && !event_type.startsWith("$");
 }
@@ -128,7 +128,7 @@ function Outcome({ row: { status, reason, changed_at } }: { row: Postback }) {
   );
 }
 
-/** What was told where it was accepted, else what is to be told; nothing where it is not about money. */
+/** The amount reported if the postback was accepted, else the amount to report; empty when no money is involved. */
 function Amount({ row: { status, value_cents, back_cents } }: { row: Postback }) {
   const { cents } = useFormat();
   return value_cents === null ? "" : cents(status === ACCEPTED ? back_cents : value_cents);

@@ -6,7 +6,7 @@ import { usePlatforms } from "../campaigns/platform-choice.tsx";
 import { useEventWords } from "./event-texts.ts";
 import { texts } from "./texts.ts";
 
-/** By the names of the interface; the empty text means any. */
+/** The filters by their names in the interface; an empty text means any value. */
 export const NO_FILTERS = { status: "", ad_platform: "", event_type: "", client_id: "" };
 export type Filters = typeof NO_FILTERS;
 
@@ -41,7 +41,7 @@ export function OutboxFilters({ filters, onChange }: FiltersProps) {
   );
 }
 
-/** Those that can be told of conversions, or any. */
+/** Chooses a platform that takes postbacks, or any. */
 export function PostbackPlatformField({ value, onChange }: { value: string; onChange: (name: string) => void }) {
   const text = useTexts(texts).filters;
   const platformName = usePlatformName();

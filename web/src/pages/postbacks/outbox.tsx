@@ -20,10 +20,10 @@ import { texts } from "./texts.ts";
 
 const PAGE_ROWS = 50;
 
-/** One call sends so many at most that are named one by one. */
+/** The most selected postbacks that one call sends again. */
 const SELECTED_MAX = 500;
 
-/** What was told, the newest first. */
+/** The postbacks, newest first. */
 export function Outbox() {
   const text = useTexts(texts);
   const app = useApp();

@@ -12,7 +12,7 @@ import { texts } from "./queue-texts.ts";
 
 const REFRESH_MS = 5_000;
 
-/** A way that postbacks take: an account at a platform, or a callback. */
+/** Where postbacks go: an account at a platform, or a callback. */
 type Way = {
   key: string;
   platform: string;
@@ -23,7 +23,7 @@ type Way = {
   errorAt: string;
 };
 
-/** What waits for whom, and who is down. */
+/** The waiting postbacks of each destination, and the destinations that are down. */
 export function Queue() {
   const text = useTexts(texts);
   const state = useAppQuery<PostbackState>("postback/status", { refetchInterval: REFRESH_MS });
@@ -35,7 +35,7 @@ export function Queue() {
   );
 }
 
-/** Accounts, whether something waits for them or not, and whatever else something waits for. */
+/** All accounts, and every other destination with waiting postbacks. */
 function waysOf({ accounts, lanes }: PostbackState): Way[] {
   const laneTo = new Map(lanes.map((lane) => [lane.to, lane]));
   const ways = accounts.map(({ ad_platform, advertiser_id, postbacks, last_error, last_error_at }): Way => {

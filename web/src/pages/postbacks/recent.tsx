@@ -17,7 +17,7 @@ const REFRESH_MS = 15_000;
 type Reason = RecentPostbacks["reasons"][number];
 type RecentProps = { onShow: (status: string) => void; onResend: (wish: ResendWish) => void };
 
-/** What became of the last day's postbacks. */
+/** The outcomes of the last day's postbacks. */
 export function Recent({ onShow, onResend }: RecentProps) {
   const recent = useAppQuery<RecentPostbacks>("postback/recent", { refetchInterval: REFRESH_MS });
   return (

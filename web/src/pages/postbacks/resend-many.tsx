@@ -10,13 +10,13 @@ import { PostbackPlatformField } from "./outbox-filters.tsx";
 import type { ResendWish } from "./resend.tsx";
 import { texts } from "./resend-texts.ts";
 
-/** Only what ended in one of these ways can be sent again. */
+/** The statuses that can be sent again. */
 const ENDED = [2, 3] as const;
 const OTHER = "…";
 
 type ResendManyProps = { onAsk: (wish: ResendWish) => void; onClose: () => void };
 
-/** Which of them: the next dialog asks whether that is meant. */
+/** Chooses which postbacks to send again; the next dialog asks for confirmation. */
 export function ResendManyDialog({ onAsk, onClose }: ResendManyProps) {
   const text = useTexts(texts);
   const words = useEventWords();

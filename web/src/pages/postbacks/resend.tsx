@@ -12,14 +12,14 @@ import { Progress } from "../../ui/progress.tsx";
 import { useEventWords } from "./event-texts.ts";
 import { texts } from "./resend-texts.ts";
 
-/** Just these, or all that ended in some way. */
+/** Selected postbacks, or all with a given status. */
 export type ResendWish =
   | { kind: "selected"; rows: readonly Postback[] }
   | { kind: "ended"; status: number; ad_platform?: string; reason?: string; from?: string; to?: string };
 
 type ResendProps = { wish: ResendWish; onDone: () => void; onClose: () => void };
 
-/** Asks before it sends, and says what came of it. Whoever closes it lets nothing more be sent. */
+/** Asks for confirmation, sends, and shows the result. Closing it stops further sends. */
 export function ResendDialog({ wish, onDone, onClose }: ResendProps) {
   const text = useTexts(texts);
   const app = useApp();
@@ -53,7 +53,7 @@ function bodyOf(app_id: number, wish: ResendWish): object {
   return { app_id, postbacks };
 }
 
-/** One call takes so many at most: the rest is taken by the next ones. */
+/** Repeats the call until nothing is left: each call takes a limited number. */
 async function resendAll(body: object, signal: AbortSignal, onTaken: (taken: number) => void): Promise<Resent> {
   const sum: Resent = { taken: 0, refused: {}, has_more: false };
   for (;;) {

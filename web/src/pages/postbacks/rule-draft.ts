@@ -2,7 +2,7 @@ import type { PostbackRule } from "../../../../src/contract/setting/postback.ts"
 
 /** A rule as it is typed: amounts in major units, bounds as two fields, properties as lines. */
 export type RuleDraft = {
-  /** A preset moment, or one of the two that need a further word. */
+  /** A preset moment, or one of the two kinds that need a further field: `retention` and `event`. */
   momentKind: string;
   retentionDays: string;
   eventName: string;
@@ -28,10 +28,10 @@ export type RuleDraft = {
 export const RETENTION = "retention";
 export const OWN_EVENT = "event";
 
-/** Of these an amount and a count are known. */
+/** Moments that have an amount and a count. */
 export const COUNTED = ["pay", "first_pay", "first_day_pay", "ad_view"];
 
-/** What the server takes, by its own names. */
+/** A rule in the server's field names. */
 export type RuleFields = Omit<PostbackRule, "rule_id">;
 
 export const NEW_RULE: RuleDraft = {
@@ -89,7 +89,7 @@ export function draftOf(rule: PostbackRule): RuleDraft {
   };
 }
 
-/** What is typed wrong goes as it is: the server says what it wants. */
+/** Sends invalid input as typed: the server says what it expects. */
 export function fieldsOf(draft: RuleDraft): RuleFields {
   const isCounted = COUNTED.includes(draft.momentKind);
   return {
@@ -138,7 +138,7 @@ function boundsText(from: string, to: string): string {
   return low === high ? low : `${low}..${high}`;
 }
 
-/** 6.5 is 650. */
+/** Cents of an amount in major units: 6.5 becomes 650. */
 function centsText(major: string): string {
   const [, whole, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,2}))?$/.exec(major.trim()) ?? [];
   return whole === undefined ? major.trim() : String(Number(`${whole}${fraction.padEnd(2, "0")}`));

@@ -58,7 +58,7 @@ export function WhatFields({ draft, onChange }: FieldsProps) {
   );
 }
 
-/** Ids are offered by the names of their campaigns. */
+/** Offers campaigns by name, and takes any id. */
 function CampaignField({ value, onChange }: { value: string; onChange: (id: string) => void }) {
   const text = useTexts(texts).form;
   const { campaign, campaignIds } = useValueNames();

@@ -11,7 +11,7 @@ import { ConditionFields, ValueFields, WhatFields } from "./rule-fields.tsx";
 import { RULES } from "./rule-query.ts";
 import { texts } from "./rule-texts.ts";
 
-/** Without a rule: a new one. */
+/** Creates a rule unless one is given. */
 export function RuleForm({ rule, onClose }: { rule?: PostbackRule; onClose: () => void }) {
   const text = useTexts(texts);
   const app = useApp();

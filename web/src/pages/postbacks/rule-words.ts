@@ -19,7 +19,7 @@ export function useRuleWords() {
   }
 
   return {
-    /** Each as a line of its own. */
+    /** One line per condition. */
     conditions({ amount, count, days_since_touch, properties, share, window }: PostbackRule): string[] {
       return [
         text.withinDays(window.replace("d", "")),

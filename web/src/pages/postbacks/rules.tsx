@@ -18,7 +18,7 @@ import { RuleForm } from "./rule-form.tsx";
 import { RULES } from "./rule-query.ts";
 import { texts } from "./rule-texts.ts";
 
-/** When platforms are told what. */
+/** The rules that decide what is reported to platforms, and when. */
 export function Rules() {
   const text = useTexts(texts);
   const [doing, setDoing] = useState<Doing>();

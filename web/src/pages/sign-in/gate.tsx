@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 import { Brand } from "../../ui/brand.tsx";
 import "./sign-in.css";
 
-/** The page before one is in: one form in the middle. */
+/** The layout of the sign-in pages: one form in the middle. */
 export function Gate({ title, onSubmit, children }: { title: string; onSubmit: () => void; children: ReactNode }) {
   return (
     <main className="gate">

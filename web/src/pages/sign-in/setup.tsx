@@ -10,7 +10,7 @@ import { PasswordField, TextField } from "../../ui/field.tsx";
 import { Gate } from "./gate.tsx";
 import { texts } from "./texts.ts";
 
-/** Behind a one-time link. The token is in the part of the address that browsers send nowhere. */
+/** The page behind a one-time link. Its token is in the fragment of the address, which browsers never send. */
 export function Setup() {
   const text = useTexts(texts);
   const [, goTo] = useLocation();

@@ -5,10 +5,10 @@ import { useFormat } from "../../format.ts";
 import { useTexts } from "../../texts.ts";
 import { texts } from "./texts.ts";
 
-/** In the order in which they come when all goes well. */
+/** The steps in the order in which they usually happen. */
 const ORDER: readonly Step[] = ["request", "touch", "registration", "event", "order", "cost", "postback"];
 
-/** Where each can be seen, or made. */
+/** The page where each step can be seen or done. */
 const PLACES: Partial<Record<Step, string>> = {
   touch: "/campaigns",
   registration: "/users",

@@ -10,7 +10,7 @@ import { texts } from "./texts.ts";
 const LOOK_MS = 2_000;
 const NOT_REGISTERED = 2000;
 
-/** Where the test player came from and whether they paid, as soon as it is known. */
+/** The source of the test player and whether they paid, as soon as the server knows. */
 export function PlayerResult({ player }: { player: string }) {
   const text = useTexts(texts);
   const { app_id } = useApp();

@@ -4,7 +4,7 @@ import { CopyBlock } from "../../ui/copy-block.tsx";
 import { sdkChanges } from "./sdks.ts";
 import { texts } from "./texts.ts";
 
-/** Clients that exist already, and what points them at this server. */
+/** Existing client SDKs, and how to point each at this server. */
 export function SdkList() {
   const text = useTexts(texts);
   const app = useApp();

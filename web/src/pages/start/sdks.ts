@@ -1,14 +1,14 @@
-/** How a public client SDK is pointed at another server. */
+/** How to point a public client SDK at another server. */
 export type SdkChange = {
   name: string;
   /**
-   * address: the whole address is given at its initialisation. constant: a line of its source. string: a text inside its
-   * one file. library: it is built in, and nothing from outside changes it.
+   * address: the full address is an argument of the SDK's initialisation. constant: a line of its source. string: a text
+   * inside its single file. library: the address is compiled in and cannot be changed from outside.
    */
   kind: "address" | "constant" | "string" | "library";
-  /** What is there now. */
+  /** The line as published. */
   before: string;
-  /** What takes its place. */
+  /** The line that replaces it. */
   after: string;
 };
 

@@ -1,15 +1,15 @@
-/** What the lines to copy are made of: everything in them is the app's own, so that they run as they are. */
+/** The values that the snippets are filled with: all are the app's own, so that the snippets run unchanged. */
 export type SnippetValues = {
-  /** Of this server, without a slash at the end. */
+  /** The address of this server, without a trailing slash. */
   baseUrl: string;
   appId: number;
   accessToken: string;
   currency: string;
-  /** An app that takes declared events only gets one that every app knows. */
+  /** In an app that accepts only declared events, the snippet sends one that every app knows. */
   metadata: "open" | "strict";
   campaignId: string;
   adPlatform: string;
-  /** Names the test player, the click that brings the player and the order: the same lines again change nothing. */
+  /** Names the test player, their click and their order, so that running the same snippet again changes nothing. */
   player: string;
 };
 
@@ -19,10 +19,10 @@ export type SnippetStep = (typeof STEPS)[number];
 export const SNIPPET_LANGUAGES = ["curl", "javascript", "python", "go"] as const;
 export type SnippetLanguage = (typeof SNIPPET_LANGUAGES)[number];
 
-/** Written into the lines as comments, in the language of the reader. */
+/** The comments in the snippets, in the reader's language. */
 export type SnippetComments = Readonly<Record<SnippetStep | "begin" | "end", string>>;
 
-/** A piece that is copied at once; the pieces of a language one after the other are a program. */
+/** A piece of code to copy; all blocks of a language in order are a complete program. */
 export type Block = { step: SnippetStep | "begin" | "end"; code: string };
 
 export function snippetOf(language: SnippetLanguage, values: SnippetValues, comments: SnippetComments): Block[] {
@@ -38,7 +38,7 @@ export function programOf(blocks: readonly Block[]): string {
   return `${blocks.map(({ code }) => code).join("\n\n")}\n`;
 }
 
-/** How a click and the registration after it know one another, at each platform that hands its own key to the game. */
+/** The parameters that link a click to its registration, for each platform that passes its own key to the game. */
 const CLICK_KEYS: Readonly<Record<string, { link: string; launch: string }>> = {
   tencent: { link: "click_id", launch: "gdt_vid" },
   kuaishou: { link: "callback", launch: "callback" },
@@ -65,7 +65,7 @@ function placesOf(values: SnippetValues): Readonly<Record<string, string>> {
   };
 }
 
-/** As it is written in all four languages, to follow another field. */
+/** The fields as JSON without its braces, to follow another field; all four languages accept it. */
 function insidesOf(fields: object): string {
   return JSON.stringify(fields, null, 1)
     .replace(/\s*\n\s*/g, " ")
@@ -102,7 +102,7 @@ curl '{{BASE}}/event/collect/?access_token={{TOKEN}}' \\
   },
 ];
 
-/** Neither top-level await nor fetch is known to mini-games, and wx is known to nobody else. */
+/** Mini-games have neither top-level await nor fetch, and only mini-games have wx. */
 const JAVASCRIPT: readonly Block[] = [
   {
     step: "begin",

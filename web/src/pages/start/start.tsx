@@ -12,7 +12,7 @@ import "./start.css";
 
 const LOOK_MS = 2_000;
 
-/** From nothing to the first attributed payment, without reading anything else. */
+/** Leads from nothing to the first attributed payment, without further reading. */
 export function StartPage() {
   const text = useTexts(texts);
   const app = useApp();

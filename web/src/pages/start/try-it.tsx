@@ -17,15 +17,15 @@ import { SdkList } from "./sdk-list.tsx";
 import { programOf, SNIPPET_LANGUAGES, type SnippetLanguage, type SnippetValues, snippetOf } from "./snippets.ts";
 import { texts } from "./texts.ts";
 
-/** The platform of clicks on campaigns that name none: its key is the one that most mini-games get. */
+/** The platform for campaigns that name none: its key is the one that most mini-games receive. */
 const USUAL_PLATFORM = "tencent";
 const SDK = "sdk";
-/** The newest ones: whoever starts has made theirs just now. */
+/** The newest campaigns; beginners have just created theirs. */
 const CAMPAIGNS_OFFERED = 100;
 
 const campaignsKey = (appId: number) => ["campaigns", appId] as const;
 
-/** What stands in the address is written into programs: nothing else may. */
+/** Only this form is accepted from the address, because it is written into programs. */
 const PLAYER = /^test-[a-z0-9]{1,12}$/;
 
 function newPlayer(): string {
@@ -38,7 +38,7 @@ export function TryIt() {
   const [fallback] = useState(newPlayer);
   const [{ campaign: wanted, lang, player: named }, change] = useUrlState({ campaign: "", lang: "curl", player: "" });
   const player = PLAYER.test(named) ? named : fallback;
-  // In the address, so that the player is the same after a reload.
+  // Kept in the address, so that a reload shows the same player.
   useEffect(() => {
     if (named !== player) change({ player });
   }, [named, player, change]);

@@ -12,10 +12,10 @@ import { durationText } from "./duration.ts";
 import { sourceTexts } from "./source-texts.ts";
 import { scaleOf, WindowLane } from "./window-lane.tsx";
 
-/** A flood can bring hundreds; the first ones say it all. */
+/** A click flood can bring hundreds of candidates; the first ones tell the story. */
 const SHOWN_FIRST = 20;
 
-/** What could not count at all is told apart from what another one has beaten. */
+/** Candidates that could not count at all look different from those that another one beat. */
 const TONES: Partial<Record<ExplainedCandidate["outcome"], Tone>> = {
   won: "good",
   outside_window: "warn",
@@ -24,7 +24,7 @@ const TONES: Partial<Record<ExplainedCandidate["outcome"], Tone>> = {
   after_registration: "warn",
 };
 
-/** Every touch that was considered, where it lies in its window, and why it won or lost. */
+/** Every touch considered, its place in its window, and why it won or lost. */
 export function Candidates({ decision }: { decision: ExplainedDecision }) {
   const text = useTexts(sourceTexts);
   const { number } = useFormat();
@@ -45,7 +45,7 @@ export function Candidates({ decision }: { decision: ExplainedDecision }) {
   );
 }
 
-/** The others stay in the order in which they were weighed: the surer match before the less sure one. */
+/** The winner, then the others in the order in which they were weighed: surer matches first. */
 function winnerFirst(candidates: readonly ExplainedCandidate[]): ExplainedCandidate[] {
   const [won, lost] = [true, false].map((wanted) => candidates.filter(({ outcome }) => (outcome === "won") === wanted));
   return [...won!, ...lost!];
@@ -113,7 +113,7 @@ function CandidateTable({ decision, rows }: { decision: ExplainedDecision; rows:
   );
 }
 
-/** Where the scale begins and ends. */
+/** The two ends of the time scale. */
 function LaneTitle({ gap, isEmpty }: { gap: string; isEmpty: boolean }) {
   const text = useTexts(sourceTexts);
   return (
@@ -157,7 +157,7 @@ function gapText(gapMs: number, { text, inWords }: GapWords): string {
   return gapMs < 0 ? text.after(inWords(-gapMs)) : text.before(inWords(gapMs));
 }
 
-/** `device_id (oaid, imei)` in the words of people. */
+/** The matching keys, such as `device_id (oaid, imei)`, as readable text. */
 function sharedText({ matches }: ExplainedCandidate, words: (typeof attributionTexts)["en"]): string {
   const names: Readonly<Record<string, string>> = { ...words.methods, ...words.keys };
   return matches.replace(/[a-z_]+/g, (name) => names[name] ?? name);

@@ -1,6 +1,6 @@
 type Units = { d: string; h: string; m: string; s: string; ms: string };
 
-/** The two greatest units of a duration: "2 d 3 h". */
+/** The two largest units of a duration: "2 d 3 h". */
 export function durationText(ms: number, units: Units): string {
   const parts = [
     [Math.floor(ms / 86_400_000), units.d],

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-/** Names and values below each other; what has no value is left out. */
+/** A list of names and values; facts without a value are left out. */
 export function Facts({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) {
   const known = facts.filter(([, value]) => value !== "" && value !== null && value !== undefined);
   return (
@@ -15,7 +15,7 @@ export function Facts({ facts }: { facts: readonly (readonly [name: string, valu
   );
 }
 
-/** A value of a property, as it was sent. */
+/** The value of a property, as it was sent. */
 export function jsonText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }

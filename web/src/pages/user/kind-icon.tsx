@@ -1,6 +1,6 @@
 import type { TimelineKind } from "../../../../src/contract/admin/admin-user.ts";
 
-/** Lines on a grid of 16. */
+/** SVG paths on a 16 × 16 grid. */
 const PATHS: Readonly<Record<TimelineKind, string>> = {
   event: "M9 1.5 3.5 9H8l-1 5.5L12.5 7H8z",
   order: "M4.5 2.5h7v11l-1.75-1.2L8 13.5l-1.75-1.2L4.5 13.5zM6.5 5.5h3M6.5 8h3",

@@ -3,7 +3,7 @@ import { useTexts } from "../../texts.ts";
 import { Facts, jsonText } from "./facts.tsx";
 import { texts } from "./texts.ts";
 
-/** Who the user is, on which device, and what the app has noted. */
+/** The user's identity, device and properties set by the app. */
 export function Profile({ user }: { user: UserView }) {
   const text = useTexts(texts);
   const { record } = user;

@@ -15,7 +15,7 @@ import { Facts, jsonText } from "./facts.tsx";
 import { sourceTexts } from "./source-texts.ts";
 import { texts } from "./texts.ts";
 
-/** Where the user came from, and why the server thinks so. */
+/** The user's source, and why the server decided so. */
 export function Source({ clientId, user }: { clientId: string; user: UserView }) {
   const { app_id } = useApp();
   const [{ decision }, change] = useUrlState({ decision: "" });

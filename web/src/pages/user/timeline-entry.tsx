@@ -59,7 +59,7 @@ function Line({ title, badge, details = [], children }: LineProps) {
   );
 }
 
-/** So many properties are shown at once; all of them when asked for. */
+/** Properties shown until the entry is unfolded. */
 const PROPERTIES_SHOWN = 4;
 
 function EventContent({ item }: { item: Of<"event"> }) {
@@ -72,7 +72,7 @@ function EventContent({ item }: { item: Of<"event"> }) {
   );
 }
 
-/** The first few beside what they are of; what the app has sent itself before what every client sends. */
+/** The first few properties beside the event's name, those sent by the app itself before the standard ones. */
 function Properties({ properties, children }: { properties: Of<"event">["properties"]; children?: ReactNode }) {
   const text = useTexts(texts);
   const all = Object.entries(properties);

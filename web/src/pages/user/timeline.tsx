@@ -22,7 +22,7 @@ import { TimelineEntry } from "./timeline-entry.tsx";
 const KINDS: readonly TimelineKind[] = ["event", "order", "postback", "touch", "registration", "return"];
 const PAGE_SIZE = 50;
 
-/** Everything that happened, the newest first, a page at a time. */
+/** Everything that happened to the user, newest first, page by page. */
 export function Timeline({ clientId, user }: { clientId: string; user: UserView }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
@@ -125,7 +125,7 @@ function EventName({ name, onChange }: { name: string; onChange: (name: string) 
   );
 }
 
-/** A thing is told apart by what its kind has for a key. */
+/** The identity of an item: each kind has its own key. */
 function keyOf(item: TimelineItem): string {
   switch (item.kind) {
     case "event":

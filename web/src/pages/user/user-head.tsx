@@ -8,7 +8,7 @@ import { CopyButton } from "../../ui/copy-block.tsx";
 import { Tile } from "../../ui/tile.tsx";
 import { texts } from "./texts.ts";
 
-/** Who it is, since when, from where, and what the user is worth. */
+/** The user's name, registration, source and value. */
 export function UserHead({ user, children }: { user: UserView; children: ReactNode }) {
   const text = useTexts(texts);
   const { record, source } = user;

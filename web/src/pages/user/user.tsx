@@ -32,7 +32,7 @@ export function UserPage() {
       </Empty>
     );
   }
-  // Another user is another page: nothing of this one stays.
+  // The key resets the page, so that no state of one user is left on the page of another.
   return <OneUser key={client} clientId={client} />;
 }
 

@@ -1,9 +1,9 @@
 import type { ExplainedCandidate, ExplainedDecision } from "../../../../src/contract/admin/why.ts";
 
-/** One scale for all candidates of a decision, so that their places can be compared. */
+/** One time scale for all candidates of a decision, so that they can be compared. */
 export type Scale = { fromMs: number; untilMs: number; decidedAtMs: number };
 
-/** A little room at both ends: a touch at the very edge is still a whole dot. */
+/** Room at both ends, so that a touch at the very edge is still a whole dot. */
 const MARGIN = 3;
 
 export function scaleOf({ at_ms, candidates }: ExplainedDecision): Scale {
@@ -18,7 +18,7 @@ function placeOf(atMs: number, { fromMs, untilMs }: Scale): number {
 
 type WindowLaneProps = { candidate: ExplainedCandidate; scale: Scale; label: string };
 
-/** The window as a bar that ends with the registration, the touch as a dot: inside of the bar it could count. */
+/** The window as a bar that ends at the registration, and the touch as a dot: inside the bar it could count. */
 export function WindowLane({ candidate, scale, label }: WindowLaneProps) {
   const end = placeOf(scale.decidedAtMs, scale);
   const begin = placeOf(Math.max(scale.fromMs, scale.decidedAtMs - candidate.window_ms), scale);

@@ -17,7 +17,7 @@ import { useUrlState } from "../../url-state.ts";
 import { userAddress } from "../lists/user-address.ts";
 import { texts } from "./texts.ts";
 
-/** Finds somebody by any id that belongs to one person. */
+/** Finds a user by any id that identifies one person. */
 export function Search() {
   const text = useTexts(texts);
   const [{ find }, change] = useUrlState({ find: "" });
