@@ -198,6 +198,12 @@ const BANS: readonly Ban[] = [
     offence: `const call = { ${"..."}{ appId, name } };`,
   },
   {
+    rule: "a number that bounds several files stands in limits.ts",
+    where: (path) => inSrc(path) && path !== "src/limits.ts",
+    pattern: /^export const \w+_(?:MAX|MIN) = \d/,
+    offence: "export const ROWS_MAX = 500;",
+  },
+  {
     rule: "no test is left out, singled out or only planned",
     where: (path) => path.startsWith("test/"),
     pattern: /\b(?:test|it|describe|suite)(?:\.\w+)*\.(?:skip|only|todo|skipIf|runIf|fails)\b|\bx(?:it|describe)\(/,
@@ -233,6 +239,15 @@ test("nothing is left for later in a comment", () => {
   const pattern = /\bTO[D]O\b|\bFIX[M]E\b|\bXX[X]\b|\bHA[C]K\b/;
   expect(`// ${"TO"}${"DO"}: more`).toMatch(pattern);
   expect(all.flatMap(({ path, text }) => offencesIn(path, text, pattern))).toEqual([]);
+});
+
+test("a limit of several files stands in limits.ts, one of a single file beside its use", () => {
+  const limits = src.find(({ path }) => path === "src/limits.ts")!.code;
+  const shared = /^const SHARED = \{\n([\s\S]*?)\n\}/m.exec(limits)![1]!;
+  const names = [...shared.matchAll(/^ {2}(\w+): /gm)].map(([, name]) => name!);
+  expect(names.length).toBeGreaterThan(10);
+  const usersOf = (name: string) => all.filter(({ code }) => new RegExp(`\\bLIMITS\\.${name}\\b`).test(code));
+  expect(names.filter((name) => usersOf(name).length < 2)).toEqual([]);
 });
 
 test("a migration never asks the database for the time", () => {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from "../domain/json.ts";
-import { LIMITS } from "../limits.ts";
+
+const DETAIL_LENGTH_MAX = 4_096;
 
 /** Names of fields whose values never reach the audit log. */
 const SECRET = /secret|password|token|key|sign/i;
@@ -14,7 +15,7 @@ export function auditDetails(body: object, hidden: readonly string[] = []): Json
 
 function shortened(value: JsonValue): JsonValue {
   const text = JSON.stringify(value);
-  return text.length > LIMITS.auditDetailBytes ? `${text.slice(0, LIMITS.auditDetailBytes)} …` : value;
+  return text.length > DETAIL_LENGTH_MAX ? `${text.slice(0, DETAIL_LENGTH_MAX)} …` : value;
 }
 
 /** The app that a body names, if the audit log's column can hold its id. */

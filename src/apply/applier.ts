@@ -20,6 +20,11 @@ import { ObservedNames } from "./facts/observed-names.ts";
 import { Partitions } from "./partitions.ts";
 import { applyBatch, applySetAside, type BatchOutcome, setAsideEntry } from "./transaction.ts";
 
+/** Attempts to apply a batch that conflicts with another transaction, before it is halved. */
+const TRIES_MAX = 3;
+/** Decoded batches that may wait: enough to keep apply busy while there is something to read. */
+const BATCHES_AHEAD_MAX = 1;
+
 export type Applied = {
   position: number;
   receivedAtMs: number;
@@ -106,7 +111,7 @@ export class Applier {
   #readAhead(): void {
     if (this.#reading) return;
     const reading = (async () => {
-      while (this.#ahead.length < LIMITS.batchesReadAhead) {
+      while (this.#ahead.length < BATCHES_AHEAD_MAX) {
         const stretch = await this.#read();
         if (!stretch) break;
         this.#ahead.push(stretch);
@@ -225,7 +230,7 @@ export class Applier {
         return this.#applyEach(cutAt(batch, outcome.positions));
       case "faulty":
         // Another process has stored the same key meanwhile; on the next try it is there to be read.
-        if (isConflict(outcome.error) && tries < LIMITS.applyTries) return this.#applyOrHalve(batch, tries + 1);
+        if (isConflict(outcome.error) && tries < TRIES_MAX) return this.#applyOrHalve(batch, tries + 1);
         if (batch.entries.length > 1) return this.#applyEach(halves(batch));
         await this.#setAside(batch, messageOf(outcome.error));
         return DONE;

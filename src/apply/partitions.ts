@@ -5,9 +5,9 @@ import { dropTouchWeeksBefore, loadTouchWeeks, openTouchWeek, type TouchWeekStat
 import { RuleBook } from "../domain/attribution/attribution-rules.ts";
 import { weekOf } from "../domain/calendar.ts";
 import { EventParts, type WantedDay } from "../domain/event/event-part.ts";
+import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Batch, daysOf, weeksOf } from "./batch.ts";
-import { LOOK_BACK_MS_MIN } from "./touch/touches.ts";
 
 /** The partitions of events (by day) and touches (by week): opened before a batch needs them, dropped when old. */
 export class Partitions {
@@ -70,7 +70,7 @@ export class Partitions {
     const windows = [...apps].map(
       (appId) => new RuleBook(settings.filter((one) => one.appId === appId)).longestWindowMs,
     );
-    const dropped = await dropTouchWeeksBefore(this.#pool, weekOf(nowMs - Math.max(LOOK_BACK_MS_MIN, ...windows)));
+    const dropped = await dropTouchWeeksBefore(this.#pool, weekOf(nowMs - Math.max(LIMITS.touchKeptMsMin, ...windows)));
     for (const week of dropped) this.#weeks.set(week, "dropped");
     if (dropped.length > 0) this.#log.info({ weeks: dropped }, "Touches older than every window were dropped.");
   }

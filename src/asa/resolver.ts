@@ -2,7 +2,8 @@ import type pg from "pg";
 import type { Clock } from "../clock.ts";
 import { type AsaToken, claimAsaTokens, postponeAsaToken } from "../db/asa-token.ts";
 import { isObject, type JsonObject } from "../domain/json.ts";
-import { LIMITS } from "../limits.ts";
+
+const TOKENS_AT_ONCE = 20;
 
 /** Apple's answer about a token. `unanswered`: ask again later. */
 export type AsaAnswer =
@@ -32,7 +33,7 @@ const TEST_ID = "1234567890";
 /** Resolves all due tokens at the same time. Returns their number. */
 export async function resolveTokens(deps: ResolverDeps): Promise<number> {
   const nowMs = deps.clock();
-  const due = await claimAsaTokens(deps.pool, { nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: LIMITS.asaTokensAtOnce });
+  const due = await claimAsaTokens(deps.pool, { nowMs, leaseUntilMs: nowMs + LEASE_MS, limit: TOKENS_AT_ONCE });
   await Promise.all(due.map((token) => resolve(deps, token)));
   return due.length;
 }

@@ -14,9 +14,6 @@ export const givenName = Type.String({
   maxLength: LIMITS.nameLength,
 });
 
-/** The greatest whole number of an integer column. Columns for times and money are larger. */
-export const TABLE_INTEGER_MAX = 2 ** 31 - 1;
-
 /** Optional; null means the same as absent, because clients send both. */
 export const optionalText = (description: string) =>
   Type.Optional(Type.Unsafe<string | number | null>({ type: ["string", "number", "null"], description }));

@@ -3,6 +3,9 @@ import { CsvError, parse } from "csv-parse";
 import { messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 
+const PROBLEMS_MAX = 10;
+const ROWS_AT_ONCE = 2_000;
+
 /** What is wrong with a line of a file; line 0 means the file as a whole. */
 export type Problem = { line: number; problem: string };
 
@@ -57,7 +60,7 @@ export async function walkCsv<Column extends string, Row>(
       problems.push({ line, problem: messageOf(error) });
     }
     for (const problem of problems) if (refuse(problem) === "stop") return;
-    if (rows.length >= LIMITS.csvRowsAtOnce) {
+    if (rows.length >= ROWS_AT_ONCE) {
       await take(rows);
       rows = [];
     }
@@ -91,7 +94,7 @@ export async function readCsv<Column extends string, Row>(
     },
     refuse: (problem) => {
       problems.push(problem);
-      return problems.length >= LIMITS.csvProblems ? "stop" : "go_on";
+      return problems.length >= PROBLEMS_MAX ? "stop" : "go_on";
     },
   });
   if (problems.length > 0) throw new FileError(problems);

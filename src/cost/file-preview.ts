@@ -4,7 +4,6 @@ import { type AdObject, type Advertiser, findAdObjects, findAdvertisers } from "
 import { type Cost, findCosts } from "../db/cost.ts";
 import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import type { Executor } from "../db/engine/sql.ts";
-import { LIMITS } from "../limits.ts";
 import { type CsvShape, FileError, type LinedRow, type Problem, walkCsv } from "./csv-file.ts";
 import {
   AD_OBJECT_COLUMNS,
@@ -14,6 +13,10 @@ import {
   COST_COLUMNS,
   costsOf,
 } from "./file-import.ts";
+
+const ROWS_SHOWN_MAX = 50;
+const PROBLEMS_SHOWN_MAX = 200;
+const SUMS_SHOWN_MAX = 400;
 
 /** The values of a row by column. */
 export type ShownValues = Readonly<Record<string, string | number>>;
@@ -96,7 +99,7 @@ async function previewed<Column extends string, Row>(
   };
   const refuse = (problem: Problem) => {
     preview.problem_count += 1;
-    if (preview.problems.length < LIMITS.previewProblems) preview.problems.push(problem);
+    if (preview.problems.length < PROBLEMS_SHOWN_MAX) preview.problems.push(problem);
     return "go_on" as const;
   };
   const keyOf = (row: Row) => JSON.stringify(shape.key(row));
@@ -129,8 +132,8 @@ function addRow<Row>(
   const state: RowState = valuesBefore === null ? "new" : isSame ? "same" : "replaces";
   const one: PreviewedRow = { line, state, values, before: valuesBefore };
   rows[state] += 1;
-  if (first_rows.length < LIMITS.previewRows) first_rows.push(one);
-  if (state === "replaces" && first_replacing.length < LIMITS.previewRows) first_replacing.push(one);
+  if (first_rows.length < ROWS_SHOWN_MAX) first_rows.push(one);
+  if (state === "replaces" && first_replacing.length < ROWS_SHOWN_MAX) first_replacing.push(one);
   note?.(row, before);
 }
 
@@ -157,7 +160,7 @@ class CostSums {
   told(): Pick<CostPreview, "sums" | "sum_count" | "total"> {
     const sorted = [...this.#sums].sort(([left], [right]) => (left < right ? 1 : -1)).map(([, sum]) => shownSum(sum));
     const { date: _day, ad_platform: _platform, ...total } = shownSum(this.#total);
-    return { sums: sorted.slice(0, LIMITS.previewSums), sum_count: sorted.length, total };
+    return { sums: sorted.slice(0, SUMS_SHOWN_MAX), sum_count: sorted.length, total };
   }
 }
 

@@ -6,7 +6,7 @@ import { calendarOf } from "../domain/calendar.ts";
 import { dueDays, firstScheduledDay } from "../domain/cost-schedule.ts";
 import { callable } from "../domain/network.ts";
 import { messageOf } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
+import { LIMITS, MIB } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { Sender } from "../outbound/sender.ts";
@@ -14,6 +14,10 @@ import type { Vault } from "../vault.ts";
 import { type AccountPull, type PullPlan, pullAccount, TAKEN } from "./account-pull.ts";
 import { Slots } from "./slots.ts";
 import type { WalkDeps } from "./walk.ts";
+
+/** How long a platform may take to answer. */
+const DEADLINE_MS = 30_000;
+const REPLY_BYTES_MAX = 16 * MIB;
 
 export type PullerOptions = {
   /** Has twice as many connections as accounts at once: one holds the account's lock, one renews a token. */
@@ -44,11 +48,11 @@ export class CostPuller {
   readonly #scheduled = new Map<string, Promise<void>>();
 
   constructor(options: PullerOptions) {
-    const { pool, vault, clock, deadlineMs = LIMITS.costDeadlineMs, waitsMs = WAITS_MS } = options;
+    const { pool, vault, clock, deadlineMs = DEADLINE_MS, waitsMs = WAITS_MS } = options;
     const accountsAtOnce = options.accountsAtOnce ?? LIMITS.costPullsAtOnce;
     this.#options = options;
     this.#slots = new Slots(accountsAtOnce);
-    const limits = { deadlineMs, connectionsMax: accountsAtOnce, replyBytesMax: LIMITS.costReplyBytes };
+    const limits = { deadlineMs, connectionsMax: accountsAtOnce, replyBytesMax: REPLY_BYTES_MAX };
     const sender = new Sender({ ...limits, mayCall: callable(options) });
     this.#deps = { pool, vault, clock, waitsMs, sender };
   }

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { PlatformAccount } from "../db/platform-account.ts";
 import type { DayRange } from "../domain/cost-schedule.ts";
 import { messageOf } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
 import { newNonce, refreshToken, settingsOfAccount, type TokenDeps } from "../outbound/account-token.ts";
 import type { Sent } from "../outbound/sender.ts";
 import type { CallContext } from "../platform/connector/connector.ts";
@@ -13,6 +12,10 @@ import type {
   PulledCost,
   PulledName,
 } from "../platform/connector/cost-connector.ts";
+
+/** Requests to a platform, and rows, for one range of days. */
+const REQUESTS_MAX = 20_000;
+const ROWS_MAX = 500_000;
 
 export type WalkDeps = TokenDeps & {
   /** Waits before a question is repeated that the platform asked to send later. */
@@ -67,7 +70,7 @@ export class Walk {
       take(page, found);
       open.push(...page.next.filter(tellsCosts));
       asked += 1;
-      if (asked > LIMITS.costQuestions || found.costs.length > LIMITS.costRows) {
+      if (asked > REQUESTS_MAX || found.costs.length > ROWS_MAX) {
         return { kind: "refused", reason: `${range.fromDay} to ${range.toDay} is more than can be pulled at once.` };
       }
     }
@@ -80,7 +83,7 @@ export class Walk {
    */
   async #gatherNames(questions: readonly CostQuestion[], found: Found): Promise<string> {
     let without = "";
-    for (const question of questions.flatMap((one) => this.#news(one)).slice(0, LIMITS.costQuestions)) {
+    for (const question of questions.flatMap((one) => this.#news(one)).slice(0, REQUESTS_MAX)) {
       const page = await this.#ask(question);
       if (page.kind === "page") take(page, found);
       else without ||= page.reason;

@@ -1,11 +1,15 @@
 import type pg from "pg";
 import { addDays } from "../domain/calendar.ts";
 import { type EventPart, EventParts, FOREVER, type PartPlan, type WantedDay } from "../domain/event/event-part.ts";
-import { LIMITS } from "../limits.ts";
 import { isLockRefused } from "./engine/failure.ts";
 import { attachPartition, detachPartition, dropPartition, makePartition, renameTable } from "./engine/partition.ts";
 import { inTransaction } from "./engine/pool.ts";
 import { type Executor, execute, identifier, query, sql } from "./engine/sql.ts";
+
+/** Partitions opened in one transaction. */
+const OPENED_AT_ONCE = 50;
+/** The longest wait for readers before a partition is split. */
+const LOCK_WAIT_MS_MAX = 2_000;
 
 type Range = Pick<EventPart, "from" | "until">;
 type Split = Extract<PartPlan, { kind: "split" }>;
@@ -28,7 +32,7 @@ export async function loadOpenParts(executor: Executor, untilDay: string): Promi
 export async function openEventDays(pool: pg.Pool, wanted: readonly WantedDay[]): Promise<EventParts> {
   let at = 0;
   while (at < wanted.length) {
-    const { opened, split } = await openSome(pool, wanted.slice(at, at + LIMITS.partitionsOpenedAtOnce));
+    const { opened, split } = await openSome(pool, wanted.slice(at, at + OPENED_AT_ONCE));
     at += opened;
     // When the part cannot be split now, the day keeps sharing it.
     if (split && !(await splitPart(pool, split))) at += 1;
@@ -103,7 +107,7 @@ async function moveNearDays(tx: Executor, { part, until }: Split): Promise<void>
   const future = partitionOf(part);
   const table = identifier(future.name);
   const isBefore = sql`day < ${until}::date`;
-  await tx.query("select set_config('lock_timeout', $1, true)", [String(LIMITS.partitionLockMs)]);
+  await tx.query("select set_config('lock_timeout', $1, true)", [String(LOCK_WAIT_MS_MAX)]);
   await detachPartition(tx, future);
   const days = await query<{ day: string }>(tx, sql`select distinct day from ${table} where ${isBefore}`);
   await openParts(

@@ -11,6 +11,9 @@ import { type Loop, startLoop } from "../loop.ts";
 import type { Vault } from "../vault.ts";
 import { RecentMisses } from "./recent-misses.ts";
 
+/** Unknown app tokens and ids that are remembered. */
+const UNKNOWN_APPS_MAX = 10_000;
+
 export type ServedApp = App & {
   metadata: AppMetadata;
   /** Secrets of ad platforms, by `platform name`. */
@@ -38,7 +41,7 @@ export class AppDirectory {
   #loop: Loop | undefined;
   #listener: pg.PoolClient | undefined;
   /** Tokens, and ids as `id 7`, that no app has. A notification or the next reload brings new apps. */
-  readonly #missing = new RecentMisses({ namesMax: LIMITS.unknownApps, keepMs: RELOAD_MS });
+  readonly #missing = new RecentMisses({ namesMax: UNKNOWN_APPS_MAX, keepMs: RELOAD_MS });
   readonly #now: () => number;
   #running: Promise<void> = Promise.resolve();
   #next: { wish: Wish; loaded: Promise<void> } | undefined;

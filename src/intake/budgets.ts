@@ -3,6 +3,9 @@ import type { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Refusals } from "./refusals.ts";
 
+/** Addresses whose calls are counted. */
+const ADDRESSES_MAX = 50_000;
+
 /** What an app or an address may send in the long run. */
 export type Rate = { entriesPerS: number; bytesPerS: number };
 
@@ -65,7 +68,7 @@ export class IntakeBudgets {
 
   constructor(options: { app: Rate; address: Rate; refusals: Refusals }) {
     this.#ofApps = new Budgets(options.app, LIMITS.apps);
-    this.#ofAddresses = new Budgets(options.address, LIMITS.countedAddresses);
+    this.#ofAddresses = new Budgets(options.address, ADDRESSES_MAX);
     this.#refusals = options.refusals;
   }
 

@@ -2,13 +2,15 @@ import { statfs } from "node:fs/promises";
 import { ApiError } from "../errors.ts";
 import type { EntryHead, EntryKind } from "../journal/entry.ts";
 import type { Journal } from "../journal/journal.ts";
-import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { type Loop, startLoop } from "../loop.ts";
 import { isOverShare } from "../shared-room.ts";
 import type { AppBacklog } from "./app-backlog.ts";
 import type { Progress } from "./progress.ts";
 import type { Refusals } from "./refusals.ts";
+
+/** Below this multiple of the minimum free space, apps that write more than an even share are refused first. */
+const DISK_SHORT_TIMES = 1.25;
 
 const WATCH_MS = 1_000;
 const RETRY_AFTER_S = 10;
@@ -89,7 +91,7 @@ export class Intake {
       const isOver = isOverShare({ used, max, held: waiting.of(app), holders: waiting.count });
       if (isOver) return "backlog";
     }
-    if (this.#diskFreeBytes < LIMITS.diskShortTimes * diskFreeBytesMin) {
+    if (this.#diskFreeBytes < DISK_SHORT_TIMES * diskFreeBytesMin) {
       if (lately.of(app) > lately.all / lately.count) return "disk";
     }
     return undefined;

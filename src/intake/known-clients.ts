@@ -1,7 +1,9 @@
 import type pg from "pg";
 import { findRegistered } from "../db/user-account.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
-import { LIMITS } from "../limits.ts";
+
+const LOOKUP_BATCH_MAX = 500;
+const LOOKUP_QUEUE_MAX = 20_000;
 
 export type Registered = "yes" | "no" | "unknown";
 
@@ -42,7 +44,7 @@ export class KnownClients {
 
   async check(appId: number, clientId: string): Promise<Registered> {
     if (this.isKnown(appId, clientId)) return "yes";
-    if (this.#waiting.length >= LIMITS.clientLookupQueue) return "unknown";
+    if (this.#waiting.length >= LOOKUP_QUEUE_MAX) return "unknown";
     // Read before the look-up: if the journal found at start has been applied by now, the look-up's result is complete.
     const isBehind = this.#isBehind();
     const found = await this.#lookUp({ appId, clientId });
@@ -99,7 +101,7 @@ export class KnownClients {
 
   async #lookUpAll(): Promise<void> {
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, LIMITS.clientLookupBatch);
+      const group = this.#waiting.splice(0, LOOKUP_BATCH_MAX);
       const keys = group.map(({ key }) => key);
       const found = await withDeadline(findRegistered(this.#pool, keys));
       const registered = found && new Set(found.map((key) => keyOf(key.appId, key.clientId)));

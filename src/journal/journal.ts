@@ -4,13 +4,16 @@ import { mkdir, open, readFile, rename, unlink, writeFile } from "node:fs/promis
 import { join } from "node:path";
 import { elapsedMs } from "../clock.ts";
 import { ApiError, messageOf } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
+import { LIMITS, MIB } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { SharedRoom } from "../shared-room.ts";
 import { type Disk, O_DSYNC } from "./disk.ts";
 import { encodeEntry, type NewEntry } from "./entry.ts";
 import { sealRecord } from "./record.ts";
 import { cutTornTail, listSegments, type Segment, segmentPath, syncFolder } from "./segment.ts";
+
+/** The bytes of one write. Assembling a longer one would delay the answers. */
+const FLUSH_BYTES_MAX = 8 * MIB;
 
 const { O_RDWR, O_CREAT, O_TRUNC } = fs.constants;
 
@@ -155,7 +158,7 @@ export class Journal {
     let count = 0;
     let bytes = 0;
     for (const { record } of this.#waiting) {
-      if (count > 0 && bytes + record.length > LIMITS.flushBytes) break;
+      if (count > 0 && bytes + record.length > FLUSH_BYTES_MAX) break;
       bytes += record.length;
       count += 1;
     }

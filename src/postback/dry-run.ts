@@ -16,8 +16,9 @@ import {
   retentionDaysOf,
 } from "../domain/postback/postback-rule.ts";
 import { ApiError } from "../errors.ts";
-import { LIMITS } from "../limits.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";
+
+const USERS_AT_ONCE = 500;
 
 /** What would have been sent to one platform. Money in cents. */
 export type DryRunRow = {
@@ -60,7 +61,7 @@ export async function dryRun(
       for (;;) {
         options.progress?.(Math.min(done, total), total);
         if (options.isUnwanted?.()) throw new ApiError("overloaded", "The caller has gone.");
-        const limit = LIMITS.dryRunUsersAtOnce;
+        const limit = USERS_AT_ONCE;
         const page = await pageUsers(tx, { appId: app.appId, afterClientId, limit });
         for (const one of await judgedOf(tx, app, tried, page, options.days)) add(rows, one);
         done += page.length;

@@ -7,9 +7,10 @@ import { ALL_STATUSES, countPostbacks, countReasons, type ListedPostback, listPo
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback/postback.ts";
 import { type ListWish, placeText } from "../domain/postback/postback-request.ts";
-import { LIMITS } from "../limits.ts";
 import { type ShownAccount, shownAccount } from "../outbound/accounts.ts";
 import type { Vault } from "../vault.ts";
+
+const REASONS_MAX = 50;
 
 /** A postback as shown to people. Times are in the app's zone, amounts in cents. */
 export type ShownPostback = {
@@ -84,7 +85,7 @@ const RECENT_HOURS = 24;
 export async function showRecent(executor: Executor, appId: number, nowMs: number): Promise<RecentPostbacks> {
   const since = { appId, sinceMs: nowMs - RECENT_HOURS * HOUR_MS };
   const counts = new Map((await countPostbacks(executor, since)).map((one) => [one.status, one.postbacks]));
-  const reasons = await countReasons(executor, { ...since, limit: LIMITS.postbackReasons });
+  const reasons = await countReasons(executor, { ...since, limit: REASONS_MAX });
   return {
     hours: RECENT_HOURS,
     statuses: ALL_STATUSES.map((status) => ({ ...namedStatus(status), postbacks: counts.get(status) ?? 0 })),

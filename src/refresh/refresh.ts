@@ -3,7 +3,8 @@ import { elapsedMs } from "../clock.ts";
 import { replaceSlice } from "../db/cube.ts";
 import { type DirtySlice, loadDirtySlices, lockSlice, markRefreshed } from "../db/dirty-day.ts";
 import { inTransaction, preferHashes, preferIndexes } from "../db/engine/pool.ts";
-import { LIMITS } from "../limits.ts";
+
+const SLICES_AT_ONCE = 100;
 
 /**
  * Counts the slices of the cube that are out of date, newest day first, for about `forMs`. A slice is always counted as
@@ -11,7 +12,7 @@ import { LIMITS } from "../limits.ts";
  */
 export async function refreshOnce(pool: pg.Pool, options: RefreshOptions = {}): Promise<number> {
   const untilMs = elapsedMs() + (options.forMs ?? Number.POSITIVE_INFINITY);
-  const slices = await loadDirtySlices(pool, LIMITS.slicesAtOnce);
+  const slices = await loadDirtySlices(pool, SLICES_AT_ONCE);
   let counted = 0;
   const countOneByOne = async () => {
     while (!options.signal?.aborted && elapsedMs() <= untilMs) {

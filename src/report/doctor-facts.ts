@@ -3,8 +3,11 @@ import { sumOrdersWithoutRate } from "../db/orders.ts";
 import { addDays, calendarOf, weekOf } from "../domain/calendar.ts";
 import type { SharedValue, StoredFacts } from "../domain/doctor/doctor-stored.ts";
 import type { SeenPayment } from "../domain/doctor/seen-call.ts";
-import { LIMITS } from "../limits.ts";
 import { sumLedger } from "./ledger.ts";
+
+/** Users, touches and payments that the doctor looks at, each. */
+const ROWS_MAX = 5_000;
+const PAYERS_MAX = 500;
 
 const MINUTE_MS = 60_000;
 const LATE_DAYS = 2;
@@ -41,7 +44,7 @@ async function mostShared(
     sql`with newest as materialized (
         select ${column} as value, registered_at_ms from user_account
         where app_id = ${appId} and registered_day >= ${fromDay}::date and registered_at_ms >= ${sinceMs}
-        order by registered_day desc, registered_at_ms desc, client_id desc limit ${LIMITS.doctorRows})
+        order by registered_day desc, registered_at_ms desc, client_id desc limit ${ROWS_MAX})
       select value, count(*) as users, (select count(*) from newest where value <> '') as of,
         min(registered_at_ms) as "firstAtMs", max(registered_at_ms) as "lastAtMs"
       from newest where value <> '' group by value order by users desc, value limit 1`,
@@ -65,7 +68,7 @@ async function countKeylessTouches(
     executor,
     sql`with sample as materialized (
         select ad_platform, details, ip, received_at_ms from touch
-        where app_id = ${appId} and week = any(${weeks}::date[]) and received_at_ms >= ${sinceMs} limit ${LIMITS.doctorRows})
+        where app_id = ${appId} and week = any(${weeks}::date[]) and received_at_ms >= ${sinceMs} limit ${ROWS_MAX})
       select ad_platform as platform, count(*) as touches,
         count(*) filter (where ip = '' and not details ?| ${KEYS}::text[]) as "withoutKey",
         min(received_at_ms) as "firstAtMs", max(received_at_ms) as "lastAtMs"
@@ -86,12 +89,12 @@ export async function loadRecentPayments(
     sql`with payer as materialized (
         select distinct client_id from (
           select client_id from orders where app_id = ${appId} and received_at_ms >= ${sinceMs}
-          order by received_at_ms desc, trace_id desc limit ${LIMITS.doctorPayers}) newest)
+          order by received_at_ms desc, trace_id desc limit ${PAYERS_MAX}) newest)
       select e.received_at_ms as "atMs", e.client_id as "clientId", e.at_ms as "timeMs", e.properties -> '$pay_amount' as amount,
         coalesce(nullif(e.properties ->> '$order_id', ''), e.properties ->> '$trace_id', '') as "orderId"
       from payer join event e on e.app_id = ${appId} and e.client_id = payer.client_id
       where e.day >= ${fromDay}::date and e.received_at_ms >= ${sinceMs} and e.type = 'track' and e.event = '$PayEvent'
-      order by e.received_at_ms, e.client_id limit ${LIMITS.doctorRows}`,
+      order by e.received_at_ms, e.client_id limit ${ROWS_MAX}`,
   );
   return rows.flatMap(({ amount, ...row }) => (typeof amount === "number" ? [{ ...row, amount }] : []));
 }

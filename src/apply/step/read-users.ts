@@ -10,7 +10,7 @@ import { type ErasureContext, Erasures } from "../facts/erasures.ts";
 import { OpenDecisions } from "../facts/open-decisions.ts";
 import { Concerns } from "../touch/concerns.ts";
 import { FreshTouches } from "../touch/fresh-touches.ts";
-import { LOOK_BACK_MS_MIN, type SortedTouches } from "../touch/touches.ts";
+import type { SortedTouches } from "../touch/touches.ts";
 
 type Read = { entries: readonly DecodedEntry[]; settings: AppSettings; touches: SortedTouches };
 
@@ -24,7 +24,7 @@ export async function readUsers(
   context: ErasureContext,
 ): Promise<BatchUsers | undefined> {
   const fresh = new FreshTouches(touches.fresh);
-  const windowMs = (appId: number) => Math.max(LOOK_BACK_MS_MIN, settings.of(appId).rules.longestWindowMs);
+  const windowMs = (appId: number) => Math.max(LIMITS.touchKeptMsMin, settings.of(appId).rules.longestWindowMs);
   const concerns = await Concerns.load(tx, fresh, windowMs);
   const named = [...entries.flatMap((entry) => ("user" in entry ? [entry.user] : [])), ...concerns.storedUsers()];
   const keys = new Map(named.map((key) => [userKeyText(key), key]));

@@ -5,11 +5,12 @@ import { loadPayments } from "../../db/orders.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { addUserDays, deleteUserDays, type UserDay } from "../../db/user-day.ts";
 import { numberOf } from "../../domain/json.ts";
-import { LIMITS } from "../../limits.ts";
 import { userKeyText } from "../entry/key-text.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
 import { countPayment, countTrackEvent } from "../facts/day-counters.ts";
 import { dayKeyText, newUserDay, spansAt } from "../facts/user-days.ts";
+
+const USERS_AT_ONCE = 200;
 
 /**
  * Recounts the days of users whose touch has changed: spans are counted from the touch, so any of their rows may move.
@@ -20,8 +21,8 @@ export async function recountDays(
   settings: AppSettings,
   users: readonly UserAccount[],
 ): Promise<void> {
-  for (let at = 0; at < users.length; at += LIMITS.spanUsersAtOnce) {
-    const some = users.slice(at, at + LIMITS.spanUsersAtOnce);
+  for (let at = 0; at < users.length; at += USERS_AT_ONCE) {
+    const some = users.slice(at, at + USERS_AT_ONCE);
     const counted = await countDays(tx, settings, some);
     await deleteUserDays(tx, some);
     await addUserDays(tx, counted);

@@ -9,7 +9,8 @@ import { addressKey, type Key, touchDeviceKeys } from "../../domain/attribution/
 import { LIMITS } from "../../limits.ts";
 import type { FreshTouches } from "./fresh-touches.ts";
 import { TouchIndex } from "./touch-index.ts";
-import { LOOK_BACK_MS_MIN } from "./touches.ts";
+
+const PAGES_MAX = 20;
 
 /** One question: which touches up to `seenUntil` in the journal share a key with this subject? */
 export type Question = { appId: number; subject: Subject; keys: readonly Key[]; rules: RuleBook; seenUntil: number };
@@ -35,7 +36,7 @@ export async function findCandidates(
     wanted.map(({ lookup }) => lookup),
     HALF_HOUR_MS,
   );
-  for (let page = 0; page < LIMITS.touchPages && wanted.length > 0; page += 1) {
+  for (let page = 0; page < PAGES_MAX && wanted.length > 0; page += 1) {
     const counts = new Map<number, { touches: number; oldestMs: number }>();
     for (const { lookup, touch } of await index.page(wanted.map((one) => one.lookup))) {
       const { question, key } = wanted[lookup]!;
@@ -63,7 +64,7 @@ export async function findCandidates(
 }
 
 function lookupOf({ appId, subject, rules, seenUntil }: Question, key: Key): RangeLookup {
-  const fromMs = subject.atMs - Math.max(LOOK_BACK_MS_MIN, rules.longestWindowMs);
+  const fromMs = subject.atMs - Math.max(LIMITS.touchKeptMsMin, rules.longestWindowMs);
   return { appId, key: key.value, fromMs, untilMs: subject.atMs, seenUntil };
 }
 

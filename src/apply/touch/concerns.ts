@@ -1,9 +1,10 @@
 import type pg from "pg";
 import { findUsersByKeys, type KeyOfUser } from "../../db/user-key.ts";
 import type { UserKey } from "../../domain/user/user-key.ts";
-import { LIMITS } from "../../limits.ts";
 import { userKeyText } from "../entry/key-text.ts";
 import type { FreshTouch, FreshTouches } from "./fresh-touches.ts";
+
+const USERS_PER_TOUCH_MAX = 100;
 
 /** One key of a new touch, and the range of arrival instants that the touch can explain. */
 type TouchedKey = { appId: number; key: string; fromMs: number; untilMs: number; touch: FreshTouch };
@@ -37,7 +38,7 @@ export class Concerns {
       return touch.keys.map(({ value }) => ({ appId, key: value, fromMs, untilMs: fromMs + windowMs(appId), touch }));
     });
     const concerns = new Concerns(keys);
-    for (const { lookup, clientId, atMs } of await findUsersByKeys(tx, keys, LIMITS.usersPerLateTouch)) {
+    for (const { lookup, clientId, atMs } of await findUsersByKeys(tx, keys, USERS_PER_TOUCH_MAX)) {
       const { appId, touch } = keys[lookup]!;
       pushTo(concerns.#stored, lookup, { appId, clientId, atMs });
       pushTo(concerns.#touchedAt, userKeyText({ appId, clientId }), touch.position);
@@ -78,7 +79,7 @@ function gainedBefore({ touch, fromMs, untilMs }: TouchedKey, gained: readonly G
   const found: Holder[] = [];
   for (const one of gained) {
     if (one.atMs >= fromMs && one.atMs < untilMs && one.gainedAt < touch.position) found.push(one);
-    if (found.length === LIMITS.usersPerLateTouch) break;
+    if (found.length === USERS_PER_TOUCH_MAX) break;
   }
   return found;
 }
@@ -86,7 +87,7 @@ function gainedBefore({ touch, fromMs, untilMs }: TouchedKey, gained: readonly G
 /** The first holders, each once: a stored user may have gained the same key again in the batch. */
 function firstOf(holders: readonly Holder[]): Holder[] {
   const unique = [...new Map(holders.map((holder) => [`${holder.atMs} ${holder.clientId}`, holder])).values()];
-  return unique.length <= LIMITS.usersPerLateTouch ? unique : unique.sort(byArrival).slice(0, LIMITS.usersPerLateTouch);
+  return unique.length <= USERS_PER_TOUCH_MAX ? unique : unique.sort(byArrival).slice(0, USERS_PER_TOUCH_MAX);
 }
 
 /** The table's order, which compares ids by their bytes. */

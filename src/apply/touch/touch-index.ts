@@ -13,6 +13,9 @@ import { weekOf } from "../../domain/calendar.ts";
 import { LIMITS } from "../../limits.ts";
 import type { FreshTouches } from "./fresh-touches.ts";
 
+const TOUCHES_AT_ONCE_MIN = 20_000;
+const TOUCHES_AT_ONCE_PER_KEY = 4;
+
 /**
  * The touches that a batch's decisions look up: the stored ones (everything under the batch's keys is read once, unless
  * there are too many) and the batch's own, up to the position of each decision.
@@ -39,7 +42,7 @@ export class TouchIndex {
       const keys = [...new Set(own.map(({ key }) => key))];
       const fromMs = own.reduce((least, one) => Math.min(least, one.fromMs), Number.POSITIVE_INFINITY) - earlierMs;
       const untilMs = own.reduce((most, lookup) => Math.max(most, lookup.untilMs), 0);
-      const limit = Math.max(LIMITS.touchesAtOnceMin, keys.length * LIMITS.touchesAtOncePerKey);
+      const limit = Math.max(TOUCHES_AT_ONCE_MIN, keys.length * TOUCHES_AT_ONCE_PER_KEY);
       const rows = await findByKeys(this.#tx, { appId, keys, fromMs, untilMs }, limit);
       this.#rows.set(appId, rows && byKey(rows));
     }

@@ -1,14 +1,10 @@
 import type pg from "pg";
 import { findTouchIds, insertTouches, touchKeyText } from "../../db/touch.ts";
 import type { TouchWeekState } from "../../db/touch-week.ts";
-import { DAY_MS } from "../../domain/calendar.ts";
 import type { DecodedEntry, TouchEntry } from "../entry/decode.ts";
 import { type FreshTouch, storedKeysOf } from "./fresh-touches.ts";
 
 export type TouchOutcome = "stored" | "duplicate" | "too_old" | "no_platform";
-
-/** The minimum time that touches are kept and looked up: What-if tries windows wider than the ones in force. */
-export const LOOK_BACK_MS_MIN = 14 * DAY_MS;
 
 export type SortedTouches = { outcomes: { entry: TouchEntry; outcome: TouchOutcome }[]; fresh: FreshTouch[] };
 

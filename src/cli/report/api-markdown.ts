@@ -1,6 +1,5 @@
 import { CODES, REJECTIONS } from "../../errors.ts";
 import { type OpenApi, sectionsOf } from "../../http/docs-page.ts";
-import { CLOCK_S_MAX } from "../../http/report/report-access.ts";
 import { KIB, LIMITS } from "../../limits.ts";
 
 /**
@@ -62,5 +61,5 @@ JSON with sorted keys; sort these texts, join them with \`&\`, append the develo
 and blank, and take the MD5 in lower-case hex. \`Authorization\` is a JSON Web Token, HS256, whose key is the sign's text and
 whose claim \`app_key\` names the key. The interface prescribes this scheme, and it does not protect everything. The token
 contains the \`app_key\` in clear text: without TLS, an eavesdropper can sign reports too. A recorded call can be sent again, within
-the rate: a claim \`exp\` (seconds since 1970) ends its validity, and \`nbf\` begins it; both allow ${CLOCK_S_MAX} s of clock difference. The
+the rate: a claim \`exp\` (seconds since 1970) ends its validity, and \`nbf\` begins it; both allow ${LIMITS.clockS} s of clock difference. The
 client \`touchpoint/client\` sets \`exp\` when given \`tokenLifeS\`, and its \`signedRequest\` makes both texts.`;

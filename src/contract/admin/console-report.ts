@@ -2,7 +2,6 @@ import { type Static, Type } from "typebox";
 import { CALIBERS, type Caliber } from "../../domain/cube.ts";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
-import { TABLE_INTEGER_MAX } from "../fields.ts";
 import { pageInfo } from "../report/list-record.ts";
 import { adReportBody, orderByList, rateDecimalPoint } from "../report/report.ts";
 
@@ -153,7 +152,7 @@ export const requestTextBody = Type.Object({
   developer_id: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: TABLE_INTEGER_MAX,
+      maximum: LIMITS.tableInteger,
       description: "Developer application that signs; only for admins. Absent: placeholders instead of a signature",
     }),
   ),

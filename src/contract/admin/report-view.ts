@@ -1,10 +1,9 @@
 import { type Static, Type } from "typebox";
 import { LIMITS } from "../../limits.ts";
 import { emptyData, envelopeSchema } from "../envelope.ts";
-import { TABLE_INTEGER_MAX } from "../fields.ts";
 
 const appId = Type.Integer({ minimum: 1, description: "Application id" });
-const viewId = Type.Integer({ minimum: 1, maximum: TABLE_INTEGER_MAX, description: "Id of the view" });
+const viewId = Type.Integer({ minimum: 1, maximum: LIMITS.tableInteger, description: "Id of the view" });
 const name = Type.String({ minLength: 1, maxLength: 100, description: "Name of the view" });
 const parameters = Type.Unsafe<Record<string, string>>({
   type: "object",

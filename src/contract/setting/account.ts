@@ -2,7 +2,7 @@ import { type Static, Type } from "typebox";
 import { CALLBACK_KINDS, type CallbackKind } from "../../domain/postback/callback.ts";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
-import { choice, TABLE_INTEGER_MAX, table } from "../fields.ts";
+import { choice, table } from "../fields.ts";
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const platform = Type.String({ description: "Ad platform", minLength: 1, maxLength: 40 });
@@ -25,7 +25,7 @@ export const accountSetBody = Type.Object({
   postbacks: Type.Optional(choice(["on", "off"], "Whether postbacks are sent with it; on for a new account")),
   costs: Type.Optional(choice(["on", "off"], "Whether costs are pulled with it; off for a new account")),
   rate: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: TABLE_INTEGER_MAX, description: "Most calls per second; 0: no limit" }),
+    Type.Integer({ minimum: 0, maximum: LIMITS.tableInteger, description: "Most calls per second; 0: no limit" }),
   ),
 });
 

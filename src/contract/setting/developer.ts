@@ -1,10 +1,11 @@
 import { type Static, Type } from "typebox";
 import { DEVELOPER_STATES, type DeveloperState } from "../../domain/access/developer-state.ts";
-import { choice, givenName, TABLE_INTEGER_MAX } from "../fields.ts";
+import { LIMITS } from "../../limits.ts";
+import { choice, givenName } from "../fields.ts";
 
 const short = (description: string) => Type.String({ description, maxLength: 200 });
 
-const id = Type.Integer({ description: "Id of the developer application", minimum: 1, maximum: TABLE_INTEGER_MAX });
+const id = Type.Integer({ description: "Id of the developer application", minimum: 1, maximum: LIMITS.tableInteger });
 const apps = Type.Unsafe<"all" | number[]>({
   anyOf: [
     { type: "array", items: { type: "integer", minimum: 1 }, minItems: 1, maxItems: 1_000 },

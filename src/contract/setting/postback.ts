@@ -4,7 +4,7 @@ import type { PRESET_MOMENTS } from "../../domain/postback/postback-rule.ts";
 import { POSTBACK_RULE_FIELDS } from "../../domain/postback/postback-rule-fields.ts";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
-import { clientId, TABLE_INTEGER_MAX } from "../fields.ts";
+import { clientId } from "../fields.ts";
 
 export type { PostbackEventType } from "../../domain/postback/postback.ts";
 export type { ResendRefusal } from "../../domain/postback/postback-request.ts";
@@ -13,7 +13,7 @@ export type PresetMoment = (typeof PRESET_MOMENTS)[number];
 
 const appId = Type.Integer({ description: "Application id", minimum: 1 });
 const appIdText = Type.String({ pattern: "^\\d{1,10}$", description: "Application id" });
-const ruleId = Type.Integer({ description: "The rule", minimum: 1, maximum: TABLE_INTEGER_MAX });
+const ruleId = Type.Integer({ description: "The rule", minimum: 1, maximum: LIMITS.tableInteger });
 const text = (description: string) => Type.Optional(Type.String({ description, maxLength: 200 }));
 const day = (description: string) => Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\d$", description });
 

@@ -84,7 +84,7 @@ export const RULE_FIELDS: readonly RuleField[] = [
   },
 ];
 
-export const WINDOW_MS_MAX = 90 * 86_400_000;
+const WINDOW_MS_MAX = 90 * 86_400_000;
 const COUNT_MAX = 1_000_000;
 const NETWORKS_MAX = 10_000;
 

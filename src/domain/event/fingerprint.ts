@@ -2,6 +2,11 @@ import { hash } from "node:crypto";
 import { LIMITS } from "../../limits.ts";
 import type { JsonObject, JsonValue } from "../json.ts";
 
+const SHAPES_REMEMBERED_MAX = 16;
+const SHAPE_KEYS_MAX = 100;
+const TEXTS_REMEMBERED_MAX = 10_000;
+const TEXT_LENGTH_MAX = 40;
+
 /** Deeper than admission allows, so what is cut here is left out of the stored event anyway. */
 const DEPTH_MAX = LIMITS.nestingDepth * 2;
 
@@ -89,7 +94,7 @@ function sortedKeysOf(object: JsonObject): Shape["sorted"] {
     .filter((key) => key !== "__proto__")
     .sort(jsonbOrder)
     .map((key) => ({ key, keyText: `${JSON.stringify(key)}:` }));
-  if (keys.length <= LIMITS.rememberedShapeKeys && known.length < LIMITS.rememberedShapes) {
+  if (keys.length <= SHAPE_KEYS_MAX && known.length < SHAPES_REMEMBERED_MAX) {
     shapes.set(keys.length, [...known, { keys, sorted }]);
   }
   return sorted;
@@ -104,11 +109,11 @@ function isSameList(left: readonly string[], right: readonly string[]): boolean 
 const texts = new Map<string, string>();
 
 function stringText(value: string): string {
-  if (value.length > LIMITS.rememberedTextLength) return JSON.stringify(value);
+  if (value.length > TEXT_LENGTH_MAX) return JSON.stringify(value);
   let text = texts.get(value);
   if (text === undefined) {
     text = JSON.stringify(value);
-    if (texts.size < LIMITS.rememberedTexts) texts.set(value, text);
+    if (texts.size < TEXTS_REMEMBERED_MAX) texts.set(value, text);
   }
   return text;
 }

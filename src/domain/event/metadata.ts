@@ -1,4 +1,5 @@
-import { LIMITS } from "../../limits.ts";
+const NAMES_REMEMBERED_MAX = 20_000;
+
 /** The types of properties. An app accepts its own declarations and the presets that every client SDK sends. */
 export const PROPERTY_TYPES = ["string", "number", "bool", "datetime", "list", "object"] as const;
 export type PropertyType = (typeof PROPERTY_TYPES)[number];
@@ -112,7 +113,7 @@ function rememberTypes(metadata: AppMetadata, scope: PropertyScope): TypeOfPrope
     const known = types.get(name);
     if (known !== undefined || types.has(name)) return known;
     const type = askType(metadata, scope, name);
-    if (types.size < LIMITS.rememberedNames) types.set(name, type);
+    if (types.size < NAMES_REMEMBERED_MAX) types.set(name, type);
     return type;
   };
 }

@@ -12,7 +12,6 @@ import {
   isMoment,
   type PostbackRule,
   PRESET_MOMENTS,
-  RETENTION_DAYS_MAX,
   type RuleValue,
 } from "./postback-rule.ts";
 
@@ -54,7 +53,7 @@ export const POSTBACK_RULE_FIELDS: readonly PostbackRuleField[] = [
   },
   {
     name: "moment",
-    hint: `what happened: ${PRESET_MOMENTS.join(", ")}, retention_1 to retention_${RETENTION_DAYS_MAX}, event:<name>`,
+    hint: `what happened: ${PRESET_MOMENTS.join(", ")}, retention_1 to retention_${LIMITS.retentionDays}, event:<name>`,
     read: (rule, text) => (rule.moment = readMoment(text)),
     text: (rule) => rule.moment,
   },
@@ -163,7 +162,7 @@ function setCondition<K extends keyof RuleParts["conditions"]>(
 function readMoment(text: string): string {
   if (isMoment(text)) return text;
   throw bad(
-    `moment must be one of ${PRESET_MOMENTS.join(", ")}, retention_1 to retention_${RETENTION_DAYS_MAX}, or event: and the name of an event.`,
+    `moment must be one of ${PRESET_MOMENTS.join(", ")}, retention_1 to retention_${LIMITS.retentionDays}, or event: and the name of an event.`,
   );
 }
 

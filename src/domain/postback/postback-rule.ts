@@ -1,3 +1,4 @@
+import { LIMITS } from "../../limits.ts";
 import { DAY_MS } from "../calendar.ts";
 import { matchesProperty, type PropertyTest } from "../event/property-test.ts";
 import type { JsonObject } from "../json.ts";
@@ -22,12 +23,9 @@ export const PRESET_MOMENTS = [
 const RETENTION = /^retention_([1-9]\d{0,2})$/;
 const OWN_EVENT = /^event:([A-Za-z$][A-Za-z0-9_$]{0,49})$/;
 
-/** The latest day after registration for which retention can be reported. */
-export const RETENTION_DAYS_MAX = 365;
-
 export function isMoment(text: string): boolean {
   if ((PRESET_MOMENTS as readonly string[]).includes(text) || OWN_EVENT.test(text)) return true;
-  return (retentionDaysOf(text) ?? Number.POSITIVE_INFINITY) <= RETENTION_DAYS_MAX;
+  return (retentionDaysOf(text) ?? Number.POSITIVE_INFINITY) <= LIMITS.retentionDays;
 }
 
 /** Moments that have an amount and a count. */

@@ -12,8 +12,11 @@ import type { Intake } from "../../intake/intake.ts";
 import type { KnownClients } from "../../intake/known-clients.ts";
 import type { EntryHead } from "../../journal/entry.ts";
 import { journaledBody } from "../../journal/packed-body.ts";
-import { LIMITS } from "../../limits.ts";
+import { KIB, LIMITS } from "../../limits.ts";
 import { requireRegistered } from "./sent-call.ts";
+
+/** Packed bodies up to this size may be unpacked on the main thread. */
+const PACKED_BYTES_AT_ONCE = 16 * KIB;
 
 export type CollectContext = {
   config: Pick<Config, "bodyUnpackedBytesMax">;
@@ -72,7 +75,7 @@ export function collect(context: CollectContext, call: CollectCall): Promise<Col
 /** The unpacked body, or undefined when unpacking, or repacking a form's field for the journal, would take too long. */
 function unpackedAtOnce(bytes: Buffer, headers: BodyHeaders, unpackedBytesMax: number): Buffer | undefined {
   if (isGzip(headers) && !isPacked(headers)) return undefined;
-  const bytesMax = isPacked(headers) ? LIMITS.packedBytesAtOnce : LIMITS.bodyBytesAtOnce;
+  const bytesMax = isPacked(headers) ? PACKED_BYTES_AT_ONCE : LIMITS.bodyBytesAtOnce;
   if (bytes.length > bytesMax || saidBytes(bytes, headers) > LIMITS.bodyBytesAtOnce) return undefined;
   try {
     return unpackBody(bytes, headers, Math.min(LIMITS.bodyBytesAtOnce, unpackedBytesMax));

@@ -1,12 +1,15 @@
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
-import { LIMITS } from "../../limits.ts";
+import { KIB, LIMITS } from "../../limits.ts";
 import type { LinkQuery } from "../../platform/link-query.ts";
 import { type CallerAddress, callerOf, userAgentOf } from "../caller-address.ts";
 import type { Live } from "../live/live.ts";
 import type { CollectCall, Collected } from "./collect.ts";
 import type { ReadCall } from "./touch-call.ts";
+
+/** Bytes shown of a body that is not JSON. */
+const TEXT_BYTES_MAX = 4 * KIB;
 
 /** Everything needed to show a call on the live stream. */
 export type ShowContext = { clock: Clock; live: Live };
@@ -114,7 +117,7 @@ function bodyOfText(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch {
-    return bytes.toString("utf8", 0, LIMITS.liveTextBytes);
+    return bytes.toString("utf8", 0, TEXT_BYTES_MAX);
   }
 }
 

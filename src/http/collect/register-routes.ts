@@ -18,6 +18,9 @@ import { PLATFORM_NAMES, platformNamed } from "../../platform/registry.ts";
 import { acceptSent, bodyOf, headOf, type SentContext } from "./sent-call.ts";
 import { findUserRecords, type RecordContext } from "./user-record.ts";
 
+/** How long the answer to a registration waits for apply. A look-up of that user may wait longer. */
+const REGISTER_WAIT_MS = 300;
+
 const BASE = "/event_center/api/v1";
 
 /** `userTokenKey` signs the tokens of users. */
@@ -95,7 +98,7 @@ async function acceptRegistration(
   const position = await acceptSent(context, request, head);
   context.known.journaled(request.app.appId, clientId, position);
   // A report right after the answer should see the user, as long as apply keeps up. Look-ups wait by themselves.
-  if (context.applies) await context.progress.waitFor(position, LIMITS.registerWaitMs);
+  if (context.applies) await context.progress.waitFor(position, REGISTER_WAIT_MS);
 }
 
 function assertAdData(body: JsonObject): void {

@@ -11,6 +11,8 @@ import { platformOfLink } from "../../platform/registry.ts";
 import { type ShowContext, showTouch } from "./live-call.ts";
 import type { ReadCall, TouchCall } from "./touch-call.ts";
 
+const COMPANIES_REMEMBERED_MAX = 1_000;
+
 export type TouchContext = ShowContext & { apps: AppDirectory; budgets: IntakeBudgets; intake: Intake };
 
 /** Makes a touch durable and returns the answer's text. Apply reads the touch later, with the same `LinkQuery`. */
@@ -85,7 +87,7 @@ function wayOf(company: string): Way | undefined {
   if (!platform) return known;
   const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
   const way = { platform, reply };
-  if (ways.size < LIMITS.linkReplies) ways.set(company, way);
+  if (ways.size < COMPANIES_REMEMBERED_MAX) ways.set(company, way);
   return way;
 }
 

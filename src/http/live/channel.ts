@@ -1,6 +1,9 @@
-import { LIMITS } from "../../limits.ts";
+import { LIMITS, MIB } from "../../limits.ts";
 import type { AnsweredCall, Told } from "./told.ts";
 import { hasWantedEvent, isWantedBy, type Watched, type Watching } from "./watching.ts";
+
+/** Bytes of remembered calls that are parsed to find those that a new watcher wants. */
+const PARSED_BYTES_MAX = 1 * MIB;
 
 /** One call per interval is remembered; faulty calls have a shorter interval. */
 const SAMPLE_MS = { usual: 250, faulty: 50 } as const;
@@ -24,7 +27,7 @@ export class Channel {
     let [toldBytes, parsedBytes] = [0, 0];
     for (const told of this.remembered.toReversed()) {
       const { head, text } = told;
-      if (head.id <= afterId || parsedBytes > LIMITS.liveParsedBytes) break;
+      if (head.id <= afterId || parsedBytes > PARSED_BYTES_MAX) break;
       if (!isWantedBy(watched, head)) continue;
       if (watched.event !== "") parsedBytes += text.length;
       if (!hasWantedEvent(watched, told)) continue;

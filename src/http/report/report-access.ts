@@ -6,8 +6,11 @@ import { isReportSigned } from "../../domain/access/report-sign.ts";
 import { assertShallow, isObject, type JsonValue } from "../../domain/json.ts";
 import { ApiError } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
-import { LIMITS } from "../../limits.ts";
+import { KIB, LIMITS } from "../../limits.ts";
 import type { ReportContext } from "./report-context.ts";
+
+/** A report's body up to this size is signed in all spellings without yielding to other requests. */
+const SIGNED_BYTES_AT_ONCE = 16 * KIB;
 
 /** Lets other requests have their turn. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -45,7 +48,7 @@ export async function requireSigned(
   const signed = { body: request.plainBody.toString("utf8"), sign, appKey: developer.appKey };
   const isSigned = await isReportSigned(
     signed,
-    request.plainBody.length > LIMITS.signBytesAtOnce ? turn : async () => {},
+    request.plainBody.length > SIGNED_BYTES_AT_ONCE ? turn : async () => {},
   );
   const signs = new Set([sign.toLowerCase(), sign]);
   if (!isSigned || !(await isTokenOf(tokenOf(request), signs, clock()))) throw new ApiError("badSign", NOT_VERIFIED);
@@ -71,15 +74,12 @@ function keyNamedBy(token: string): string | undefined {
   }
 }
 
-/** Allowed clock difference of callers: the same as for `current_time`. */
-export const CLOCK_S_MAX = 10;
-
 /**
  * Only HS256, whatever algorithm the token names. The sign may have been sent in capitals. A token may limit its
  * validity (`exp`, `nbf`), so that a recorded call cannot be sent again later.
  */
 async function isTokenOf(token: string, signs: ReadonlySet<string>, nowMs: number): Promise<boolean> {
-  const rules = { algorithms: ["HS256"], currentDate: new Date(nowMs), clockTolerance: CLOCK_S_MAX };
+  const rules = { algorithms: ["HS256"], currentDate: new Date(nowMs), clockTolerance: LIMITS.clockS };
   for (const sign of signs) {
     const isValid = await jwtVerify(token, Buffer.from(sign), rules).then(
       () => true,

@@ -8,8 +8,11 @@ import { isObject, type JsonObject, type JsonValue, parseJson, parseJsonWithIds 
 import { assertWithin } from "../../domain/json-bounds.ts";
 import { readClientId } from "../../domain/user/identity.ts";
 import { ApiError } from "../../errors.ts";
-import { LIMITS } from "../../limits.ts";
+import { LIMITS, MIB } from "../../limits.ts";
 import { type BodyHeaders, isGzip, isPacked, unpackBody } from "./sent-body.ts";
+
+/** Admission's verdicts on the events of one call. */
+const VERDICT_BYTES_MAX = 1 * MIB;
 
 /** The two shapes of event collect. */
 export const COLLECT_FORMS = { collect: collectBody, collect_v2: collectV2Body } as const;
@@ -101,7 +104,7 @@ function verdictsText(found: Omit<Admission, "errors">): string {
     .filter(([, list]) => list.length > 0)
     .map(([name, list]) => `,${JSON.stringify(name)}:${JSON.stringify(list)}`)
     .join("");
-  if (Buffer.byteLength(text) > LIMITS.verdictBytes) {
+  if (Buffer.byteLength(text) > VERDICT_BYTES_MAX) {
     throw new ApiError("badParameter", "Too many properties of the events cannot be stored.");
   }
   return text;

@@ -10,6 +10,9 @@ import type { JudgedLarge, SentLarge } from "./judge.ts";
 import type { JudgeReply, JudgeRequest } from "./large-body-worker.ts";
 import { transferable } from "./transferable.ts";
 
+const HEAP_MB = 256;
+const NURSERY_MB = 16;
+
 type AppOfBody = { appId: number; metadata: AppMetadata };
 
 type Job = {
@@ -91,10 +94,10 @@ export class LargeBodies {
   }
 
   #start(): Worker {
-    const { log, script, heapMb = LIMITS.largeBodyHeapMb } = this.#options;
+    const { log, script, heapMb = HEAP_MB } = this.#options;
     const thread = new Worker(script ?? new URL("./large-body-worker.js", import.meta.url), {
       // A parsed large body lives as long as the body itself, so a large nursery would only cause copying.
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: LIMITS.largeBodyNurseryMb },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: NURSERY_MB },
     });
     thread.on("message", (reply: JudgeReply) => this.#answer(reply));
     thread.on("error", (error) => log.error({ err: error }, "The thread for large bodies failed."));

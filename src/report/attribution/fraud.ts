@@ -4,7 +4,8 @@ import type { UserAccount } from "../../db/user-account.ts";
 import type { PatternFlag } from "../../domain/attribution/fraud.ts";
 import { deviceKeys } from "../../domain/attribution/touch-key.ts";
 import { addDays, calendarOf } from "../../domain/calendar.ts";
-import { LIMITS } from "../../limits.ts";
+
+const DEVICES_SHOWN_MAX = 50;
 
 /** A sign of fraud that shows only across many users. Computed on request, so it is never out of date. */
 export type Pattern = { flag: PatternFlag; reason: string };
@@ -128,7 +129,7 @@ export async function fraudReport(
   };
   const flags = await countFlags(executor, times);
   const gaps = await evenGaps(executor, { appId: app.appId, ...range });
-  const devices = await sharedDevices(executor, { ...times, limit: LIMITS.sharedDevicesShown });
+  const devices = await sharedDevices(executor, { ...times, limit: DEVICES_SHOWN_MAX });
   return {
     flags: flags.map(({ flag, adPlatform, users }) => ({ flag, ad_platform: adPlatform, users })),
     even_gaps: gaps.map(({ adPlatform, aid, users, meanMs }) => ({

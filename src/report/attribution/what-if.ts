@@ -6,7 +6,8 @@ import { loadUsers, type UserAccount } from "../../db/user-account.ts";
 import { decide, ORGANIC } from "../../domain/attribution/attribution.ts";
 import { RuleBook, type RuleSettings, type Rules } from "../../domain/attribution/attribution-rules.ts";
 import { addDays, calendarOf } from "../../domain/calendar.ts";
-import { LIMITS } from "../../limits.ts";
+
+const DECISIONS_PER_PAGE = 250;
 
 /** What one platform and campaign would gain or lose under other rules. Money in cents. */
 export type WhatIfRow = {
@@ -79,7 +80,7 @@ async function* registrations(
   const times = { fromMs: calendar.startOf(fromDay), untilMs: calendar.startOf(addDays(toDay, 1)) };
   let after = { clientId: "", number: 0 };
   for (;;) {
-    const limit = LIMITS.decisionsPerPage;
+    const limit = DECISIONS_PER_PAGE;
     const page = await pageDecisions(executor, { appId: app.appId, ...times, after, limit });
     const first = page.filter((decision) => decision.number === 1);
     const users = new Map((await loadUsers(executor, first, [])).map((user) => [user.clientId, user]));

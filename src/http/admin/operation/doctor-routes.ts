@@ -6,10 +6,13 @@ import { DAY_MS } from "../../../domain/calendar.ts";
 import { diagnose } from "../../../domain/doctor/doctor.ts";
 import type { Finding } from "../../../domain/doctor/finding.ts";
 import type { ServedApp } from "../../../intake/app-directory.ts";
-import { LIMITS } from "../../../limits.ts";
+import { MIB } from "../../../limits.ts";
 import { loadRecentPayments, loadStoredFacts } from "../../../report/doctor-facts.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { OperationContext } from "./operation-context.ts";
+
+/** Bytes of the remembered calls that the doctor looks at. */
+const CALLS_BYTES_MAX = 2 * MIB;
 
 /** Points out mistakes in how an app sends its data. */
 export function doctorRoutes(routes: FastifyInstance, context: OperationContext): void {
@@ -33,7 +36,7 @@ async function examine(context: OperationContext, app: ServedApp, wantedSinceMs:
   const nowMs = context.clock();
   const sinceMs = Math.min(nowMs, Math.max(wantedSinceMs, nowMs - DAY_MS));
   const { appId, metadata } = app;
-  const calls = context.live.recent(appId, LIMITS.doctorBytes).filter(({ at_ms }) => at_ms >= sinceMs);
+  const calls = context.live.recent(appId, CALLS_BYTES_MAX).filter(({ at_ms }) => at_ms >= sinceMs);
   const known = await knownFacts(context, app, { nowMs, sinceMs });
   const findings = diagnose({ appId, nowMs, metadata, calls, ...known });
   return {

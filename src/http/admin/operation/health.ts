@@ -15,11 +15,12 @@ import type { AppDirectory } from "../../../intake/app-directory.ts";
 import type { Intake } from "../../../intake/intake.ts";
 import type { Progress } from "../../../intake/progress.ts";
 import type { Refusals } from "../../../intake/refusals.ts";
-import { LIMITS } from "../../../limits.ts";
 import { showState } from "../../../postback/outbox-view.ts";
 import type { Vault } from "../../../vault.ts";
 import { VERSION } from "../../../version.ts";
 import type { Live } from "../../live/live.ts";
+
+const REFUSALS_LISTED_MAX = 200;
 
 /** What the process knows about itself, and what it needs to ask the tables for the rest. */
 export type HealthContext = OwnContext & StoredContext;
@@ -88,7 +89,7 @@ function ownFacts({ config, clock, intake, progress, live, vitals, ...context }:
       .list()
       .map(({ appId, refusal, calls, lastAtMs }) => ({ app_id: appId, reason: refusal, calls, last_at_ms: lastAtMs }))
       .sort((one, other) => other.last_at_ms - one.last_at_ms)
-      .slice(0, LIMITS.refusalsListed),
+      .slice(0, REFUSALS_LISTED_MAX),
     disk: { free_bytes: intake.diskFreeBytes, free_bytes_min: config.diskFreeBytesMin },
   };
 }

@@ -26,6 +26,8 @@ import { adminRoute } from "../admin-route.ts";
 import { noteChange } from "../audit.ts";
 import type { AdminReportContext } from "./admin-report-context.ts";
 
+const VIEWS_LISTED_MAX = 2_000;
+
 /** Saved views of the ad report: people own their views; only admins change shared ones. */
 export function reportViewRoutes(routes: FastifyInstance, context: AdminReportContext): void {
   const { pool, apps } = context;
@@ -42,7 +44,7 @@ export function reportViewRoutes(routes: FastifyInstance, context: AdminReportCo
     run: async ({ query, request }) => {
       const { appId } = await apps.findById(Number(query.app_id));
       const owner = request.actor.name;
-      const views = await loadReportViews(pool, { appId, owner, limit: LIMITS.reportViewsListed });
+      const views = await loadReportViews(pool, { appId, owner, limit: VIEWS_LISTED_MAX });
       return { views: views.map((view) => shownView(view, request.actor)) };
     },
   });
