@@ -6,9 +6,9 @@ import { exponentOf, type Measured, ratioOf, short } from "./figures.ts";
 export function performancePage(measured: Measured, { made, options }: { made: Made; options: string }): string {
   return `# Performance
 
-How fast the server is, and how it slows with size. What a machine can do depends on the machine: each figure stands
-beside the least that the same machine needs for the same work in the same run, and the ratio is what is meant. Anyone
-can run it again:
+How fast the server is, and how it slows with size. Absolute figures depend on the machine, so each one stands beside the
+bare minimum that the same machine needs for the same work in the same run; the ratio is what counts. Anyone can run it
+again:
 
 \`\`\`sh
 npm run bench -- ${options}
@@ -22,8 +22,8 @@ ${figuresTable(measured)}
 
 ## Growth
 
-What one unit of work takes with so many times the data. The exponent says how it grows: 0 does not grow at all, 1 grows as
-the data does, and below 0 it becomes cheaper.
+The cost of one unit of work with one, two or more times the data. The exponent says how it grows: 0 is flat, 1 is linear, and
+below 0 it becomes cheaper.
 
 ${growthTable(measured)}
 

@@ -21,7 +21,8 @@ export function soakPage(soaked: Soaked, chart: string): string {
   const verdict = failures.length === 0 ? "Nothing drifted, and nothing was refused." : failures.join(" ");
   return `# Soak
 
-Half of the load that the server takes in and applies for good on this machine, for a long time. Anyone can run it again:
+Half of the load that the server can take in and apply permanently on this machine, held for a long time. Anyone can run it
+again:
 
 \`\`\`sh
 npm run soak -- --minutes ${minutes}
@@ -33,8 +34,8 @@ ${madeText(made)}
 
 ![Memory, lag, file handles, database size and latency over ${minutes} minutes](${chart})
 
-The first quarter is warm-up: every cache fills once. Of what follows, the first third is held against the last, by their
-medians. What changes by more than the limit is a drift, and the command ends with 1.
+The first quarter is warm-up, in which every cache fills. The medians of the first and the last third of the rest are then
+compared. A change beyond the limit is a drift, and the command ends with 1.
 
 ${tableOf(
   ["what", "first", "last", "change", "limit", "drifts"],

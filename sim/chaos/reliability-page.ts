@@ -12,10 +12,10 @@ export function reliabilityPage(tally: Tally, { given, minutes, made }: ChaosRun
   const { killRounds, events } = tally;
   return `# Reliability
 
-What becomes of acknowledged data when everything around the server breaks. People of a simulated market register, click,
-play and pay without a pause; meanwhile one thing after the other is killed, frozen, filled, cut or slowed down. After each
-round everything is drained, and all ten promises of [ARCHITECTURE.md](ARCHITECTURE.md) are held against what the market
-was told. Anyone can run it again:
+What happens to acknowledged data when everything around the server breaks. People of a simulated market register, click,
+play and pay without a pause, while one thing after another is killed, frozen, filled, cut or slowed down. After each round
+the server drains its queues, and all ten promises of [ARCHITECTURE.md](ARCHITECTURE.md) are checked against the answers that
+the market received. Anyone can run it again:
 
 \`\`\`sh
 npm run chaos -- ${command}
@@ -30,14 +30,14 @@ ${tallyTables(tally)}
 ## How to read it
 
 - **Acknowledged** is what was answered with code 0. A client that gets no answer sends the same bytes again, as SDKs do.
-- **Destroyed on purpose** are acknowledged events in records of the journal that a fault has damaged or cut off before
-  anybody had applied them. Which records those are is written down before, exactly these may be missing, and each must be
-  set aside, or its end be reported as torn.
-- **Lost** and **doubled** are counted in the tables after each round, over everything that was ever acknowledged there.
-- **Postbacks** go to stand-ins for six platforms. Where the sender dies with a call under way to a platform that does not
-  know repeats, the postback is given up and says so: ${tally.postbacksGivenUp} were.
+- **Destroyed on purpose** are acknowledged events in journal records that a fault damaged or cut off before they were
+  applied. The run notes these records beforehand: only they may be missing, and each must be set aside or reported as a torn
+  end.
+- **Lost** and **doubled** are counted in the tables after each round, over everything acknowledged so far.
+- **Postbacks** go to stand-ins for six platforms. If the sender dies during a call to a platform that does not recognise
+  repeats, the postback fails with a reason that says so: ${tally.postbacksGivenUp} did.
 - **The same journal, the same tables** is checked every ${given.replay} rounds and after the last one: the whole journal is applied to an
   empty database with the same settings, and every row compared.
-- Faults that wait for a database or a platform last as long as they would in life; a database is away for a minute.
+- Faults of a database or a platform last as long as they would in real life: a database is away for a minute.
 `;
 }

@@ -11,7 +11,7 @@ import { scoreTables } from "./table.ts";
 
 const HELP = `npm run score -- [options]
 
-Plays a market whose truth is known, and holds what the server says against it. Ends with 1 where a target is missed.
+Plays a market whose truth is known, and compares the server's figures with it. Ends with 1 if a target is missed.
 
   --seed N        which market (1)
   --days N        how many days (45)
@@ -72,8 +72,8 @@ function scorecard(score: Score, { made, given }: { made: Made; given: Record<st
   const { seed, days, people, calls, touches, lostAnswers } = score.market;
   return `# Scorecard
 
-How right the server is, measured on a simulated market whose truth is known. The market sends what clients and ad
-platforms send: late, twice, with wrong clocks, unreplaced macros and fraud among it. Anyone can run it again:
+How accurate the server is, measured on a simulated market whose truth is known. The market sends what clients and ad
+platforms send, including late and repeated calls, wrong clocks, unreplaced macros and fraud. Anyone can run it again:
 
 \`\`\`sh
 npm run score -- ${shown}
@@ -86,15 +86,16 @@ ${scoreTables(score)}
 
 ## How to read it
 
-- **Right** means the platform and the ad. A person's source *could be known* when a touch, or the launch query, was told
-  and shares something with the registration. Precision is of those whom the server named so, recall of those who could be known.
+- **Right** means that both the platform and the ad are right. A person's source *could be known* if a reported touch, or the
+  launch query, shares a key with the registration. Precision is the share of right ones among those attributed by the server,
+  recall among those who could be known.
 - **Errors of counting** compare every cell of the reports with the definitions of [METRICS.md](METRICS.md), computed from
-  the list of acknowledged events without SQL, with people where the server has put them. **Errors against the truth** put
-  people where they really came from, as far as that could be known; they are the errors of attribution, in money. With
-  \`--complete\`, where nothing is lost, hidden or forged, they are 0 too.
-- **Fraud**: touches that are flagged may not win in this market. \`quiet_spam\` is a single forged click with the device's
-  true ids shortly before the registration: nothing tells it from a real one.
-- **Postbacks** are counted at stand-ins for the platforms, for people whose own touch won. *Calls refused first*: a token
-  had run out and was renewed.
+  the list of acknowledged events without SQL, with people attributed as the server did. **Errors against the truth**
+  attribute people to where they really came from, as far as that could be known; they are the errors of attribution, in
+  money. With \`--complete\`, where nothing is lost, hidden or forged, they are 0 too.
+- **Fraud**: flagged touches cannot win in this market. \`quiet_spam\` is a single forged click with the device's true ids
+  shortly before the registration: nothing distinguishes it from a real one.
+- **Postbacks** are counted at stand-ins for the platforms, for people whose own touch won. *Calls refused first* met
+  an expired token, which was then renewed.
 `;
 }

@@ -32,7 +32,7 @@ export function scoreTables(score: Score): string {
     "## Attribution",
     hits("method", { ...attribution.byMethod, "all but ip_ua, reported": attribution.deterministic }),
     hits("platform", attribution.byPlatform),
-    `Brought by an ad, though nothing that was told shows it: ${attribution.unknowable}. Organic people given to an ad: ${attribution.organicGivenAway}. Won by a forged touch that nothing gives away: ${attribution.givenToFraud}.`,
+    `Brought by an ad, but without any evidence of it: ${attribution.unknowable}. Organic people attributed to an ad: ${attribution.organicGivenAway}. Won by a forged touch that cannot be recognised: ${attribution.givenToFraud}.`,
     "## Reports",
     tableOf(
       ["figure", "error of counting", "error against the truth"],
@@ -49,7 +49,7 @@ export function scoreTables(score: Score): string {
       ["kind", "people it was done to", "of them not won by it"],
       [...caught, ["shared device named", fraud.sharedDevices.met, fraud.sharedDevices.caught]],
     ),
-    `Of ${fraud.genuine} people with a true touch, ${fraud.wronglyFlagged} lost it to a flag; ${fraud.wronglyShared} were wrongly said to share a device.`,
+    `Of ${fraud.genuine} people with a true touch, ${fraud.wronglyFlagged} lost it to a flag; ${fraud.wronglyShared} were wrongly flagged as sharing a device.`,
     "## Postbacks",
     postbackTable(postbacks),
   ].join("\n\n");
