@@ -1,6 +1,6 @@
 import type pg from "pg";
-import type { QueryResultRow } from "pg";
 import { noteDriverFailure } from "./failure.ts";
+import { rowMaker } from "./row-maker.ts";
 
 /**
  * A statement: texts and the values between them. Only values and other statements go into it; text cannot be spliced
@@ -55,9 +55,16 @@ export function compile(statement: Sql): { text: string; values: unknown[] } {
 /** A pool or one of its connections. */
 export type Executor = Pick<pg.ClientBase, "query">;
 
-export async function query<Row extends QueryResultRow>(executor: Executor, statement: Sql): Promise<Row[]> {
-  const result = await run<Row>(executor, statement);
-  return result.rows;
+/** Rows are named as the program names things, so a key with an underscore would never be there. */
+export type InCamelCase<Row> = { [Key in keyof Row]: Key extends `${string}_${string}` ? never : Row[Key] };
+
+/**
+ * The statement's rows. Each column has its key in camelCase, aliases included: `touched_at_ms` is `touchedAtMs`. What
+ * the interface calls `touched_at_ms` is named where its answer is made, so that every row is read in the same way.
+ */
+export async function query<Row extends InCamelCase<Row>>(executor: Executor, statement: Sql): Promise<Row[]> {
+  const { fields, rows } = await run(executor, statement);
+  return rows.map(rowMaker(fields.map((field) => field.name))) as Row[];
 }
 
 /** Returns the number of rows affected. */
@@ -66,10 +73,9 @@ export async function execute(executor: Executor, statement: Sql): Promise<numbe
   return result.rowCount ?? 0;
 }
 
-async function run<Row extends QueryResultRow>(executor: Executor, statement: Sql): Promise<pg.QueryResult<Row>> {
-  const compiled = compile(statement);
+async function run(executor: Executor, statement: Sql): Promise<pg.QueryArrayResult<unknown[]>> {
   try {
-    return await executor.query<Row>(compiled);
+    return await executor.query<unknown[]>({ ...compile(statement), rowMode: "array" });
   } catch (error) {
     noteDriverFailure(error);
     throw error;

@@ -1,5 +1,6 @@
 import { costRows } from "../../db/cost.ts";
 import { cubeRows, distinctUsers } from "../../db/cube.ts";
+import { keyOf } from "../../db/engine/column-name.ts";
 import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../../db/engine/sql.ts";
 import {
   COST_MEASURES,
@@ -67,12 +68,19 @@ async function queryRows(
     limit ${LIMITS.reportRows + 1}`;
   const rows = await query<Record<string, string | number | null>>(executor, statement);
   const columns = dimensions.map((_, index) => `v${index}`);
-  // Written out, without a spread or a list of entries: a report has thousands of rows.
-  return rows.map((row) => {
+  const sumsOfRow = sumReader(measures);
+  return rows.map((row) => ({ values: columns.map((column) => row[column] as string), sums: sumsOfRow(row) }));
+}
+
+/** Reads the sums of a row, which has them under the measures' names in camelCase. */
+export function sumReader(measures: readonly Measure[]): (row: Record<string, unknown>) => Sums {
+  const keys = measures.map((name) => [name, keyOf(name)] as const);
+  // Written out, without a list of entries for each row: a report has thousands of rows.
+  return (row) => {
     const sums: Sums = {};
-    for (const name of measures) sums[name] = (row[name] as number | null) ?? 0;
-    return { values: columns.map((column) => row[column] as string), sums };
-  });
+    for (const [name, key] of keys) sums[name] = (row[key] as number | null) ?? 0;
+    return sums;
+  };
 }
 
 /** The joins that give the row r its optimiser and department. */

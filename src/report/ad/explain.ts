@@ -1,13 +1,25 @@
 import type pg from "pg";
 import type { ShownFormula } from "../../contract/admin/console-report.ts";
 import type { App } from "../../db/app.ts";
-import { costRows } from "../../db/cost.ts";
+import { type Cost, costRows } from "../../db/cost.ts";
 import { userDimensions, userRows } from "../../db/cube.ts";
+import { keyOf } from "../../db/engine/column-name.ts";
 import { inTransaction } from "../../db/engine/pool.ts";
-import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../../db/engine/sql.ts";
+import {
+  allOf,
+  type Executor,
+  type InCamelCase,
+  identifier,
+  joined,
+  listed,
+  query,
+  type Sql,
+  sql,
+} from "../../db/engine/sql.ts";
 import { calendarOf } from "../../domain/calendar.ts";
 import {
   type Caliber,
+  COST_MEASURES,
   DISTINCT_MEASURES,
   type Measure,
   PLACEMENTS_OF,
@@ -19,7 +31,7 @@ import type { Dimension } from "../metric/dimension.ts";
 import { FULL_SHARE_BP } from "../metric/metric-value.ts";
 import { shownFormula } from "../metric/shown-catalogue.ts";
 import { countRows, measuresOf, readersOf } from "./ad-report.ts";
-import { derivedFrom, dimensionValue, filterOf, isCost } from "./ad-report-query.ts";
+import { derivedFrom, dimensionValue, filterOf, isCost, sumReader } from "./ad-report-query.ts";
 import type { AdReportRequest } from "./ad-report-request.ts";
 
 /**
@@ -81,7 +93,7 @@ async function sumsOf(executor: Executor, { request, values }: Cell): Promise<Su
   return row?.sums ?? {};
 }
 
-type Listed<Row> = { list: Row[]; number: number; added: Record<string, number> };
+type Listed<Shown> = { list: Shown[]; number: number; added: Record<string, number> };
 
 const NOTHING = { list: [], number: 0, added: {} };
 
@@ -103,6 +115,7 @@ async function usersBehind(
     const column = sql`r.${identifier(name)}`;
     return sql`coalesce(${distinct.includes(name) ? sql`max(${column})` : sql`sum(${column})`}, 0)::bigint as ${identifier(name)}`;
   });
+  const sumsOfRow = sumReader(wanted);
   return list(executor, {
     rows: sql`select r.client_id, ${listed(sums)} from (${joined(rows, sql` union all `)}) r ${derivedFrom(appId, cell.request.dimensions)}
       where ${matches(cell)} group by r.client_id
@@ -113,22 +126,22 @@ async function usersBehind(
     order: sql`client_id`,
     added: wanted,
     limit: cell.limit,
+    shown: (row: { clientId: string }) => ({ client_id: row.clientId, ...sumsOfRow(row) }),
   });
 }
-
-type ExplainedOrder = Explained["orders"][number];
 
 async function ordersBehind(
   executor: Executor,
   cell: Cell,
   measures: readonly Measure[],
   app: App,
-): Promise<Listed<ExplainedOrder>> {
+): Promise<Listed<Explained["orders"][number]>> {
   const { appId, fromDay, untilDay, filter } = cell.request;
   const range = rangeOfOrders(measures, cell.request.reading.caliber);
   if (!range) return NOTHING;
   const versions = filter.versions.length > 0 ? sql`and u.version = any(${filter.versions}::numeric[])` : sql``;
-  const found = await list<Omit<ExplainedOrder, "time"> & { at_ms: number }>(executor, {
+  const calendar = calendarOf(app.timeZone);
+  return list(executor, {
     rows: sql`select r.trace_id, r.client_id, r.at_ms, r.cents from (
         select o.trace_id, o.client_id, o.at_ms, o.cents, ${range.day} as day, ${userDimensions}
         from ${ordersOfUsers}
@@ -137,15 +150,13 @@ async function ordersBehind(
     order: sql`at_ms, trace_id`,
     added: ["cents"],
     limit: cell.limit,
+    shown: (row: { traceId: string; clientId: string; atMs: number; cents: number }) => ({
+      trace_id: row.traceId,
+      client_id: row.clientId,
+      time: calendar.textOf(row.atMs),
+      cents: row.cents,
+    }),
   });
-  const calendar = calendarOf(app.timeZone);
-  const orders = found.list.map(({ at_ms, trace_id, client_id, cents }) => ({
-    trace_id,
-    client_id,
-    time: calendar.textOf(at_ms),
-    cents,
-  }));
-  return { ...found, list: orders };
 }
 
 const DAY_MS_SQL = sql`86400000::bigint`;
@@ -182,7 +193,30 @@ async function costsBehind(
     order: sql`day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id`,
     added: wanted,
     limit: cell.limit,
+    shown: shownCost,
   });
+}
+
+/** The columns of `costRows` that are not its sums. */
+type CostOfAd = Omit<Cost, "appId" | "campaignId" | "impressions" | "clicks" | "costE4"> & {
+  turboPromotedObjectId: string;
+};
+
+const costSums = sumReader(COST_MEASURES);
+
+function shownCost(row: CostOfAd): Record<string, string | number> {
+  return {
+    day: row.day,
+    ad_platform: row.adPlatform,
+    advertiser_id: row.advertiserId,
+    gid: row.gid,
+    aid: row.aid,
+    channel: row.channel,
+    os_platform: row.osPlatform,
+    csite: row.csite,
+    turbo_promoted_object_id: row.turboPromotedObjectId,
+    ...costSums(row),
+  };
 }
 
 /** Whether the row r belongs to the cell. */
@@ -194,16 +228,24 @@ function matches({ request, values }: Cell): Sql {
   return allOf([...conditions, filterOf(request.filter, sql`r`)]);
 }
 
-type Behind = { rows: Sql; order: Sql; added: readonly string[]; limit: number };
+type Behind<Row, Shown> = {
+  rows: Sql;
+  order: Sql;
+  added: readonly string[];
+  limit: number;
+  shown: (row: Row) => Shown;
+};
 
-async function list<Row extends object>(executor: Executor, behind: Behind): Promise<Listed<Row>> {
-  const { rows, order, limit } = behind;
+async function list<Row extends InCamelCase<Row>, Shown>(
+  executor: Executor,
+  { rows, order, limit, ...behind }: Behind<Row, Shown>,
+): Promise<Listed<Shown>> {
   const sums = behind.added.map((name) => sql`coalesce(sum(${identifier(name)}), 0)::bigint as ${identifier(name)}`);
   const [counted] = await query<Record<string, number>>(
     executor,
     sql`select ${listed([sql`count(*) as number`, ...sums])} from (${rows}) behind`,
   );
   const found = await query<Row>(executor, sql`select * from (${rows}) behind order by ${order} limit ${limit}`);
-  const { number, ...added } = counted!;
-  return { list: found, number: number!, added };
+  const added = Object.fromEntries(behind.added.map((name) => [name, counted![keyOf(name)]!]));
+  return { list: found.map(behind.shown), number: counted!.number!, added };
 }

@@ -1,3 +1,4 @@
+import type { Cost } from "../../db/cost.ts";
 import { allOf, type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { type Calendar, calendarOf } from "../../domain/calendar.ts";
 import { type Page, type PageInfo, pageInfo } from "./list-request.ts";
@@ -41,7 +42,7 @@ type DayRow = Sums & {
 };
 
 const sums = sql`count(*) as rows, coalesce(sum(c.impressions), 0)::bigint as impressions,
-  coalesce(sum(c.clicks), 0)::bigint as clicks, coalesce(sum(c.cost_e4), 0)::bigint as "costE4"`;
+  coalesce(sum(c.clicks), 0)::bigint as clicks, coalesce(sum(c.cost_e4), 0)::bigint as cost_e4`;
 
 /** Costs by day and account, newest days first. */
 export async function listCostDays(
@@ -52,15 +53,15 @@ export async function listCostDays(
   const rows = await query<DayRow>(
     executor,
     sql`select d.*, coalesce(a.name, '') as name from (
-        select c.day as date, c.ad_platform as "adPlatform", c.advertiser_id as "advertiserId", ${sums},
-          count(*) filter (where c.changed_at_ms = p.pulled_at_ms) as "pulledRows", max(c.changed_at_ms) as "changedAtMs"
+        select c.day as date, c.ad_platform, c.advertiser_id, ${sums},
+          count(*) filter (where c.changed_at_ms = p.pulled_at_ms) as pulled_rows, max(c.changed_at_ms) as changed_at_ms
         from cost c
         left join cost_pull p on p.app_id = c.app_id and p.ad_platform = c.ad_platform
           and p.advertiser_id = c.advertiser_id and p.day = c.day
         where ${isIn(range)} group by c.day, c.ad_platform, c.advertiser_id
         order by c.day desc, c.ad_platform, c.advertiser_id limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}) d
-      left join advertiser a on a.ad_platform = d."adPlatform" and a.advertiser_id = d."advertiserId"
-      order by d.date desc, d."adPlatform", d."advertiserId"`,
+      left join advertiser a on a.ad_platform = d.ad_platform and a.advertiser_id = d.advertiser_id
+      order by d.date desc, d.ad_platform, d.advertiser_id`,
   );
   const [total] = await query<Sums & { days: number }>(
     executor,
@@ -114,23 +115,43 @@ export type CostRows = { page_info: PageInfo; rows: CostRow[] };
 
 /** Costs row by row, the highest of a day first. */
 export async function listCostRows(executor: Executor, range: CostRange, page: Page): Promise<CostRows> {
-  const rows = await query<Omit<CostRow, "cost"> & { costE4: number }>(
+  const rows = await query<StoredCost>(
     executor,
     sql`select c.*, coalesce(g.name, '') as gid_name, coalesce(a.name, '') as aid_name from (
         select c.day as date, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
-          c.turbo_promoted_object_id, c.impressions, c.clicks, c.cost_e4 as "costE4"
+          c.turbo_promoted_object_id as campaign_id, c.impressions, c.clicks, c.cost_e4
         from cost c where ${isIn(range)} ${rowOrder} limit ${page.pageSize} offset ${(page.page - 1) * page.pageSize}) c
       left join ad_object g on g.ad_platform = c.ad_platform and g.level = 'plan' and g.object_id = c.gid
       left join ad_object a on a.ad_platform = c.ad_platform and a.level = 'ad' and a.object_id = c.aid
-      order by c.date desc, c."costE4" desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
-        c.turbo_promoted_object_id`,
+      order by c.date desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel, c.os_platform,
+        c.campaign_id`,
   );
   const [counted] = await query<{ rows: number }>(
     executor,
     sql`select count(*) as rows from cost c where ${isIn(range)}`,
   );
-  const shown = rows.map(({ costE4, ...row }) => ({ ...row, cost: costE4 / 10_000 }));
-  return { page_info: pageInfo(page, counted!.rows), rows: shown };
+  return { page_info: pageInfo(page, counted!.rows), rows: rows.map(shownCost) };
+}
+
+type StoredCost = Omit<Cost, "appId" | "day"> & { date: string; gidName: string; aidName: string };
+
+function shownCost(row: StoredCost): CostRow {
+  return {
+    date: row.date,
+    ad_platform: row.adPlatform,
+    advertiser_id: row.advertiserId,
+    gid: row.gid,
+    gid_name: row.gidName,
+    aid: row.aid,
+    aid_name: row.aidName,
+    csite: row.csite,
+    channel: row.channel,
+    os_platform: row.osPlatform,
+    turbo_promoted_object_id: row.campaignId,
+    impressions: row.impressions,
+    clicks: row.clicks,
+    cost: row.costE4 / 10_000,
+  };
 }
 
 const rowOrder = sql`order by c.day desc, c.cost_e4 desc, c.ad_platform, c.advertiser_id, c.gid, c.aid, c.csite, c.channel,

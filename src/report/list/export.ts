@@ -1,7 +1,7 @@
 import type pg from "pg";
 import type { App } from "../../db/app.ts";
 import { inTransaction, preferIndexes } from "../../db/engine/pool.ts";
-import { type Executor, query, type Sql, sql } from "../../db/engine/sql.ts";
+import { type Executor, type InCamelCase, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { fetchEvents, openEventCursor } from "../../db/event.ts";
 import { csvLine } from "../../domain/csv.ts";
 import type { ListBody } from "./list-request.ts";
@@ -85,7 +85,7 @@ async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<
       const where = userListCondition(what.filter, app);
       await declare(
         tx,
-        sql`select u.client_id as "clientId" from user_account u where ${where} order by u.registered_at_ms, u.client_id`,
+        sql`select u.client_id from user_account u where ${where} order by u.registered_at_ms, u.client_id`,
       );
       return async () => userRecords(tx, await fetchKeys<{ clientId: string }>(tx), app);
     }
@@ -93,8 +93,7 @@ async function openCursor(tx: pg.PoolClient, app: App, what: ExportOf): Promise<
       const where = orderListCondition(what.filter, app);
       await declare(
         tx,
-        sql`select o.client_id as "clientId", o.trace_id as "traceId"
-          from ${ordersOfUsers} where ${where} order by o.received_at_ms, o.trace_id`,
+        sql`select o.client_id, o.trace_id from ${ordersOfUsers} where ${where} order by o.received_at_ms, o.trace_id`,
       );
       return async () => orderRecords(tx, await fetchKeys<{ clientId: string; traceId: string }>(tx), app);
     }
@@ -109,7 +108,7 @@ async function declare(tx: Executor, statement: Sql): Promise<void> {
 }
 
 /** A page small enough not to hold up other requests while its text is made: about 10 ms for 250 users. */
-function fetchKeys<Key extends object>(tx: Executor): Promise<Key[]> {
+function fetchKeys<Key extends InCamelCase<Key>>(tx: Executor): Promise<Key[]> {
   return query<Key>(tx, sql`fetch 250 from exported_key`);
 }
 

@@ -76,12 +76,12 @@ async function countActivity(
   executor: Executor,
   { appId, clientId }: UserKey,
 ): Promise<Pick<UserView["counts"], "track_events" | "active_days">> {
-  const [counts] = await query<{ track_events: number; active_days: number }>(
+  const [counts] = await query<{ trackEvents: number; activeDays: number }>(
     executor,
     sql`select coalesce(sum(track_events), 0)::bigint as track_events, count(distinct day)::int as active_days
       from user_day where app_id = ${appId} and client_id = ${clientId}`,
   );
-  return counts!;
+  return { track_events: counts!.trackEvents, active_days: counts!.activeDays };
 }
 
 async function countPostbacks(executor: Executor, { appId, clientId }: UserKey): Promise<number[]> {

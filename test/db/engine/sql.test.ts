@@ -70,3 +70,44 @@ test("execute tells how many rows were touched", async () => {
   expect(await execute(database.pool, sql`delete from event_meta where app_id = ${2}`)).toBe(1);
   expect(await execute(database.pool, sql`delete from event_meta where app_id = ${3}`)).toBe(0);
 });
+
+test("a column has its key in camelCase, and what it contains stays as it is", async () => {
+  type Row = { touchedAtMs: number; costE4: number; details: unknown; missing: null; renamedTwice: string };
+  const rows = await query<Row>(
+    database.pool,
+    sql`select 1700000000000::bigint as touched_at_ms, 5 as cost_e4, '{"ad_platform": {"click_id": "c_1"}}'::jsonb as details,
+      null::text as missing, 'a_b' as "renamed_twice"`,
+  );
+  expect(rows).toEqual([
+    {
+      touchedAtMs: 1_700_000_000_000,
+      costE4: 5,
+      details: { ad_platform: { click_id: "c_1" } },
+      missing: null,
+      renamedTwice: "a_b",
+    },
+  ]);
+  // @ts-expect-error No row has such a key.
+  await query<{ touched_at_ms: number }>(database.pool, sql`select 1 as touched_at_ms`);
+});
+
+test("a column's name is only a name, whatever it contains", async () => {
+  const [row] = await query<Record<string, number>>(
+    database.pool,
+    sql`select 1 as "a'b]; }", 2 as "\\u2028\u2028""", 3 as "__proto__", 4 as "twice", 5 as "twice"`,
+  );
+  expect(Object.entries(row!)).toEqual([
+    ["a'b]; }", 1],
+    ['\\u2028\u2028"', 2],
+    ["_Proto__", 3],
+    ["twice", 5],
+  ]);
+});
+
+test("a statement without columns has no rows, and two statements of one shape share nothing", async () => {
+  expect(await query(database.pool, sql`select ${1} as a_b where false`)).toEqual([]);
+  expect(await query(database.pool, sql`delete from event_meta where app_id = ${3}`)).toEqual([]);
+  const [first, second] = await query<{ aB: number }>(database.pool, sql`select generate_series(1, ${2}::int) as a_b`);
+  first!.aB = 7;
+  expect(second).toEqual({ aB: 2 });
+});

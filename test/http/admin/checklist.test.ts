@@ -1,3 +1,4 @@
+import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { checklist } from "../../../src/contract/setting/app.ts";
 import type { App } from "../../../src/db/app.ts";
@@ -120,12 +121,12 @@ afterAll(async () => {
 test("each question reads the begin of an index, however much there is", async () => {
   const read: string[] = [];
   const explaining = {
-    async query(statement: { text: string; values?: unknown[] }) {
+    async query(statement: pg.QueryConfig) {
       const plan = await pool.query(`explain (analyze, buffers, format json) ${statement.text}`, statement.values);
       const { Plan } = plan.rows[0]["QUERY PLAN"][0];
       const pages = Plan["Shared Hit Blocks"] + Plan["Shared Read Blocks"];
       if (pages > 40) read.push(`${statement.text}: ${pages} pages`);
-      return pool.query(statement.text, statement.values);
+      return pool.query(statement);
     },
   };
   const found = await firstTimes(explaining as never, BIG);
