@@ -41,7 +41,7 @@ const ROWS: Readonly<Record<string, string>> = {
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
   cost: "db/* domain outbound platform/connector platform/registry.ts",
   refresh: "db/* intake/pace.ts",
-  admin: "contract contract/setting db/* domain/* platform/registry.ts",
+  admin: "contract contract/setting db/* domain/* outbound platform platform/registry.ts",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",

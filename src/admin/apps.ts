@@ -9,6 +9,7 @@ import {
 import {
   type App,
   type AppChange,
+  type AppRules,
   changeApp,
   insertApp,
   isTimeZoneFixed,
@@ -77,6 +78,13 @@ export async function assertApps(executor: Executor, appIds: readonly number[]):
   const known = new Set(apps.map(({ appId }) => appId));
   const unknown = appIds.find((appId) => !known.has(appId));
   if (unknown !== undefined) throw noApp(unknown);
+}
+
+/** The settings of an app. Refuses an id that no app has. */
+export async function knownAppRules(executor: Executor, appId: number): Promise<AppRules> {
+  const [app] = Number.isSafeInteger(appId) ? await loadAppRules(executor, [appId]) : [];
+  if (!app) throw noApp(appId);
+  return app;
 }
 
 async function knownApp(executor: Executor, vault: Vault, appId: number): Promise<App> {

@@ -7,7 +7,7 @@ import { ALL_STATUSES, countPostbacks, countReasons, type ListedPostback, listPo
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback/postback.ts";
 import { type ListWish, placeText } from "../domain/postback/postback-request.ts";
-import { type ShownAccount, shownAccount } from "../outbound/accounts.ts";
+import { type ShownAccount, shownAccount } from "../outbound/account-view.ts";
 import type { Vault } from "../vault.ts";
 
 const REASONS_MAX = 50;

@@ -114,6 +114,19 @@ describe("account", () => {
     expect(shown[0]).toContain('"secrets":["access_token"]');
   });
 
+  test("set and remove are noted with who did it, as the console's are", async () => {
+    const app = await server.createApp();
+    await runJson(app, "account", "set", "--platform", "vivo", "--set", "src_id=s");
+    await runJson(app, "account", "remove", "--platform", "vivo");
+    const sentence = "select actor, action, details from audit_log where app_id = $1 order by audit_id";
+    const actor = expect.stringMatching(/^command line \(.+\)$/);
+    const key = { app_id: app.appId, ad_platform: "vivo" };
+    expect(await tables.query(sentence, [app.appId])).toEqual([
+      { actor, action: "accounts/set", details: { ...key, settings: { src_id: "s" } } },
+      { actor, action: "accounts/remove", details: key },
+    ]);
+  });
+
   test("Apple has costs only, and costs need an advertiser", async () => {
     const app = await server.createApp();
     const apple = ["account", "set", "--platform", "apple"];
@@ -141,7 +154,7 @@ describe("account", () => {
       [["--platform", "vivo", "--set", "access_token=t"], /^access_token is a secret/],
       [["--platform", "vivo", "--secret", "src_id=s"], /^src_id is not a secret/],
       [["--platform", "vivo", "--secret", "access_token=@/nowhere/at/all"], /^The secret cannot be read/],
-      [["--platform", "vivo", "--rate", "fast"], /^rate must be/],
+      [["--platform", "vivo", "--rate", "10001"], /^rate must be/],
       [["--platform", "vivo", "--advertiser", "1 2"], /^advertiser_id must be/],
     ];
     const fails = async ([args, sentence]: [string[], RegExp]) =>
@@ -151,6 +164,7 @@ describe("account", () => {
     expectFailure(await run(NOBODY, "account", "list"), /no app/);
     expectWrongArguments(await run(app, "account", "set", "--platform", "vivo", "--costs", "yes"), /--costs/);
     expectWrongArguments(await run(app, "account", "set", "--platform", "vivo", "--set", "novalue"), /name=value/);
+    expectWrongArguments(await run(app, "account", "set", "--platform", "vivo", "--rate", "fast"), /--rate/);
     expectWrongArguments(await run(app, "account", "set"), /--platform/);
     expect(await runJson(app, "account", "list")).toEqual([]);
     expect((await run(app, "account", "list")).stdout).toBe("(none)\n");

@@ -1,13 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { systemClock } from "../../clock.ts";
+import { dropAccount, setAccount } from "../../admin/accounts.ts";
 import { UsageError } from "../../errors.ts";
-import {
-  dropAccount,
-  listAccountFields,
-  listAccounts,
-  type ShownAccount,
-  setAccount,
-} from "../../outbound/accounts.ts";
+import { listAccountFields, listAccounts, type ShownAccount } from "../../outbound/account-view.ts";
+import { deskOf } from "../audit.ts";
 import { listOf, parseInteger, print, tableOf } from "../output.ts";
 import { readSecretOption } from "../secret-option.ts";
 import { findApp, withDatabase } from "../session.ts";
@@ -15,7 +10,8 @@ import { findApp, withDatabase } from "../session.ts";
 type Json = { json?: boolean };
 type KeyOptions = { app: number; platform: string; advertiser?: string } & Json;
 type Values = Record<string, string>;
-type SetOptions = KeyOptions & { set?: Values; secret?: Values; postbacks?: string; costs?: string; rate?: string };
+type Switch = "on" | "off";
+type SetOptions = KeyOptions & { set?: Values; secret?: Values; postbacks?: Switch; costs?: Switch; rate?: number };
 
 /** Accounts at ad platforms, used to send postbacks and pull costs. */
 export function accountCommands(program: Command): void {
@@ -52,8 +48,7 @@ export function accountCommands(program: Command): void {
     account.command("remove").description("Remove an account; its waiting postbacks are marked as failed"),
   ).action((options: KeyOptions) =>
     withDatabase(async (session) => {
-      const { appId } = await findApp(session, options.app);
-      const removed = await dropAccount({ pool: session.pool, nowMs: systemClock() }, appId, keyOf(options));
+      const removed = await dropAccount(deskOf(session), keyOf(options));
       print(
         removed,
         options,
@@ -75,15 +70,13 @@ function setCommand(account: Command): void {
     )
     .addOption(new Option("--postbacks <switch>", "whether postbacks are sent with it").choices(["on", "off"]))
     .addOption(new Option("--costs <switch>", "whether costs are pulled with it").choices(["on", "off"]))
-    .option("--rate <n>", "most calls per second; 0: no limit")
+    .option("--rate <n>", "most calls per second; 0: no limit", parseInteger)
     .action((options: SetOptions) =>
       withDatabase(async (session) => {
-        const app = await findApp(session, options.app);
-        const { postbacks, costs, rate } = options;
-        const given = { settings: options.set, secrets: secretsOf(options.secret ?? {}), postbacks, costs, rate };
-        const { pool, vault, config } = session;
-        const deps = { pool, vault, nowMs: systemClock(), mayCallPrivate: config.platformPrivateNetworks };
-        const set = await setAccount(deps, app, { ...keyOf(options), ...given });
+        const { set: settings, postbacks, costs, rate } = options;
+        const secrets = options.secret && secretsOf(options.secret);
+        const desk = { ...deskOf(session), mayCallPrivate: session.config.platformPrivateNetworks };
+        const set = await setAccount(desk, { ...keyOf(options), settings, secrets, postbacks, costs, rate });
         print(set, options, () => listOf(shownOf(set)));
       }),
     );
@@ -97,8 +90,8 @@ function withKey(command: Command): Command {
     .option("--json", "print JSON");
 }
 
-function keyOf({ platform, advertiser }: KeyOptions) {
-  return { adPlatform: platform, advertiserId: advertiser };
+function keyOf({ app: app_id, platform: ad_platform, advertiser: advertiser_id }: KeyOptions) {
+  return { app_id, ad_platform, advertiser_id };
 }
 
 function parsePair(text: string, known: Values = {}): Values {

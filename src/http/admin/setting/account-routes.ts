@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { dropAccount, setAccount } from "../../../admin/accounts.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import {
   accountAnswer,
@@ -9,7 +10,7 @@ import {
   accountSetBody,
   givenUpAnswer,
 } from "../../../contract/setting/account.ts";
-import { dropAccount, listAccountFields, listAccounts, setAccount } from "../../../outbound/accounts.ts";
+import { listAccountFields, listAccounts } from "../../../outbound/account-view.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
@@ -44,14 +45,12 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     description:
       "Absent fields stay as they are. When the account holds secrets, a new address (`url`, `callback_hosts` …) needs them again, or empty texts to remove them: a secret is never sent to an address that it was not given for.",
     access: "change",
+    audit: "by_act",
     body: accountSetBody,
     answer: accountAnswer,
-    run: async ({ body }) => {
-      const { app_id, rate, ...rest } = body;
-      const app = await apps.findById(app_id);
-      const given = { ...rest, ...keyOf(body), rate: rate === undefined ? undefined : String(rate) };
-      const deps = { pool, vault, nowMs: clock(), mayCallPrivate: config.platformPrivateNetworks };
-      return setAccount(deps, app, given);
+    run: async ({ body, by }) => {
+      const desk = { pool, vault, clock, by, mayCallPrivate: config.platformPrivateNetworks };
+      return setAccount(desk, body);
     },
   });
 
@@ -60,15 +59,9 @@ export function accountRoutes(routes: FastifyInstance, context: SettingContext):
     summary: "Remove an account",
     description: "Postbacks still waiting for it are marked as failed; `given_up` counts them.",
     access: "change",
+    audit: "by_act",
     body: accountRemoveBody,
     answer: givenUpAnswer,
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      return dropAccount({ pool, nowMs: clock() }, appId, keyOf(body));
-    },
+    run: async ({ body, by }) => dropAccount({ pool, vault, clock, by }, body),
   });
-}
-
-function keyOf({ ad_platform, advertiser_id }: { ad_platform: string; advertiser_id?: string }) {
-  return { adPlatform: ad_platform, advertiserId: advertiser_id };
 }
