@@ -22,6 +22,10 @@ export type Act<Body extends TSchema, Done> = {
   body: Static<Body>;
   /** The app of a newly created thing. By default the log names the app in the body. */
   appOf?: (done: Done) => number;
+  /** What the log keeps. By default the body. */
+  noted?: (done: Done) => object;
+  /** Fields that the log does not keep. */
+  hides?: readonly string[];
   run: (tx: Executor) => Promise<Done>;
 };
 
@@ -31,7 +35,7 @@ export type Act<Body extends TSchema, Done> = {
  */
 export async function act<Body extends TSchema, Done>(
   { pool, clock, by }: Desk,
-  { action, schema, body, appOf, run }: Act<Body, Done>,
+  { action, schema, body, appOf, noted, hides, run }: Act<Body, Done>,
 ): Promise<Done> {
   const invalid = messageOfInvalid(schema, body);
   if (invalid !== undefined) throw new ApiError("badParameter", invalid);
@@ -43,7 +47,7 @@ export async function act<Body extends TSchema, Done>(
       address: by.address,
       action,
       appId: appOf ? appOf(done) : auditedApp(body as object),
-      details: auditDetails(body as object),
+      details: auditDetails(noted ? noted(done) : (body as object), hides),
     });
     return done;
   });

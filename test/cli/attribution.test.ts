@@ -95,8 +95,8 @@ describe("rules", () => {
       [["--reclick-days", "1.5"], /reclick_days must be a whole number/],
       [["--datacentres", "10.0.0.0/8,nowhere"], /datacentres: "nowhere"/],
       [["--min-gap", "5s", "--platform", "vivo", "--reattribution", "on"], /reattribution is set for the whole app/],
-      [["--akey", "k"], /--platform baidu/],
-      [["--akey", "k", "--platform", "vivo"], /--platform baidu/],
+      [["--akey", "k"], /^akey needs ad_platform baidu/],
+      [["--akey", "k", "--platform", "vivo"], /^akey needs ad_platform baidu/],
     ];
     for (const [args, sentence] of refused) expectFailure(await run(app, "rules", "set", ...args), sentence);
     expectWrongArguments(await run(app, "rules", "set", "--platform", "natural"), /--platform/);

@@ -1,20 +1,18 @@
 import type { Command } from "commander";
-import { systemClock } from "../../clock.ts";
-import { type AppRuleSettings, loadRuleSettings, storeRuleSettings } from "../../db/attribution-setting.ts";
-import { storePlatformSecret } from "../../db/platform-secret.ts";
-import type { Rules } from "../../domain/attribution/attribution-rules.ts";
+import { changeRules, readGivenRules } from "../../admin/attribution-rules.ts";
+import { type AppRuleSettings, loadRuleSettings } from "../../db/attribution-setting.ts";
 import {
   DEFAULT_RULE_TEXTS,
   isTriable,
   RULE_FIELDS,
   type RuleField,
-  readRules,
   ruleTexts,
 } from "../../domain/attribution/rule-fields.ts";
-import { messageOf, UsageError } from "../../errors.ts";
+import { UsageError } from "../../errors.ts";
 import { fraudReport } from "../../report/attribution/fraud.ts";
 import { whatIf } from "../../report/attribution/what-if.ts";
 import { explainUser } from "../../report/attribution/why.ts";
+import { deskOf } from "../audit.ts";
 import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 
@@ -56,20 +54,9 @@ function rulesCommands(program: Command): void {
   addRuleOptions(set).action(
     (options: AppOption & RuleOptions & { platform?: string; reset?: boolean; akey?: string }) =>
       withDatabase(async (session) => {
-        await findApp(session, options.app);
-        const platform = options.platform ?? "";
-        const given = rulesOf(options, platform);
-        if (options.akey !== undefined) {
-          if (platform !== "baidu") throw new UsageError("--akey needs --platform baidu.");
-          const secret = { appId: options.app, platform, name: "akey", value: options.akey };
-          await storePlatformSecret(session.pool, session.vault, secret);
-        }
-        const settings = await loadRuleSettings(session.pool, [options.app]);
-        const known = settings.find((setting) => setting.platform === platform);
-        const rulesNow = { ...(options.reset ? {} : known?.rules), ...given };
-        const changedAtMs = systemClock();
-        await storeRuleSettings(session.pool, { appId: options.app, platform, rules: rulesNow, changedAtMs });
-        const shown = shownRules(await loadRuleSettings(session.pool, [options.app]));
+        const { app: app_id, platform: ad_platform, reset, akey } = options;
+        const body = { app_id, ad_platform, rules: ruleTextsOf(options), reset, akey };
+        const shown = shownRules(await changeRules(deskOf(session), body));
         print(shown, options, () => tableOf(shown.map((row) => ({ ...row }))));
       }),
   );
@@ -88,17 +75,13 @@ function addRuleOptions(command: Command, fields: readonly RuleField[] = RULE_FI
 }
 
 /** commander turns `--click-window` into clickWindow. */
-function rulesOf(options: RuleOptions, platform: string): Partial<Rules> {
+function ruleTextsOf(options: RuleOptions): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const { name } of RULE_FIELDS) {
     const given = options[name.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
     if (typeof given === "string") texts[name] = given;
   }
-  try {
-    return readRules(texts, platform);
-  } catch (error) {
-    throw new UsageError(messageOf(error));
-  }
+  return texts;
 }
 
 function shownRules(settings: readonly AppRuleSettings[]): Record<string, string>[] {
@@ -143,7 +126,7 @@ function whatIfCommand(program: Command): void {
   addRuleOptions(command, RULE_FIELDS.filter(isTriable)).action((options: AppOption & Days & RuleOptions) =>
     withDatabase(async (session) => {
       const app = await findApp(session, options.app);
-      const over = rulesOf(options, "");
+      const over = readGivenRules(ruleTextsOf(options), "");
       if (Object.keys(over).length === 0)
         throw new UsageError("Name at least one rule to try, e.g. --click-window 3d.");
       const range = rangeOf(options);

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { readGivenRules, readRulePlatform, setRules } from "../../../admin/attribution-rules.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { envelopeSchema } from "../../../contract/envelope.ts";
 import {
@@ -9,29 +10,25 @@ import {
   whatIfAnswer,
   whatIfBody,
 } from "../../../contract/setting/attribution-rule.ts";
-import { loadRuleSettings, storeRuleSettings } from "../../../db/attribution-setting.ts";
-import type { Rules } from "../../../domain/attribution/attribution-rules.ts";
+import { type AppRuleSettings, loadRuleSettings } from "../../../db/attribution-setting.ts";
 import {
   DEFAULT_RULE_TEXTS,
   isAppOnly,
   isTriable,
   notTriable,
   RULE_FIELDS,
-  readRules,
   ruleTexts,
 } from "../../../domain/attribution/rule-fields.ts";
-import { ApiError, messageOf } from "../../../errors.ts";
-import { PLATFORM_NAMES, platformOfLink } from "../../../platform/registry.ts";
+import { ApiError } from "../../../errors.ts";
+import { PLATFORM_NAMES } from "../../../platform/registry.ts";
 import { type TriedRules, whatIf } from "../../../report/attribution/what-if.ts";
 import { adminRoute } from "../admin-route.ts";
 import { daysOf } from "../day-range.ts";
 import type { SettingContext } from "./setting-context.ts";
 
-type Texts = Readonly<Record<string, string>>;
-
 /** The rules by which an app's users are attributed, and what other rules would change. */
 export function attributionRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
-  const { pool, apps, clock } = context;
+  const { pool, vault, apps, clock } = context;
 
   adminRoute(routes, {
     path: "attribution/rules",
@@ -41,7 +38,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
     answer: envelopeSchema(ruleSettings),
     run: async ({ query }) => {
       const { appId } = await apps.findById(Number(query.app_id));
-      return shown(context, appId);
+      return shown(await loadRuleSettings(pool, [appId]));
     },
   });
 
@@ -50,14 +47,10 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
     summary: "Set the rules of an app, or of one platform",
     description: "Replaces all rules set before for the same app and platform.",
     access: "change",
+    audit: "by_act",
     body: rulesBody,
     answer: envelopeSchema(ruleSettings),
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      const platform = platformOf(body.ad_platform ?? "");
-      await storeRuleSettings(pool, { appId, platform, rules: rulesOf(body.rules, platform), changedAtMs: clock() });
-      return shown(context, appId);
-    },
+    run: async ({ body, by }) => shown(await setRules({ pool, vault, clock, by }, body)),
   });
 
   adminRoute(routes, {
@@ -73,8 +66,7 @@ export function attributionRuleRoutes(routes: FastifyInstance, context: SettingC
   });
 }
 
-async function shown({ pool }: Pick<SettingContext, "pool">, appId: number): Promise<ShownRuleSettings> {
-  const settings = await loadRuleSettings(pool, [appId]);
+function shown(settings: readonly AppRuleSettings[]): ShownRuleSettings {
   return {
     fields: RULE_FIELDS.map((field) => ({
       name: field.name,
@@ -92,21 +84,7 @@ async function shown({ pool }: Pick<SettingContext, "pool">, appId: number): Pro
 function triedOf({ rules, ad_platform }: WhatIfBody): TriedRules {
   const bad = Object.keys(rules).find((name) => RULE_FIELDS.some((field) => field.name === name && !isTriable(field)));
   if (bad !== undefined) throw new ApiError("badParameter", notTriable(bad));
-  if (ad_platform === undefined) return { kind: "everywhere", rules: rulesOf(rules, "") };
-  const platform = platformOf(ad_platform);
-  return { kind: "set", platform, rules: rulesOf(rules, platform) };
-}
-
-function platformOf(name: string): string {
-  const platform = name === "" ? "" : platformOfLink(name)?.name;
-  if (platform === undefined) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
-  return platform;
-}
-
-function rulesOf(texts: Texts, platform: string): Partial<Rules> {
-  try {
-    return readRules(texts, platform);
-  } catch (error) {
-    throw new ApiError("badParameter", messageOf(error));
-  }
+  if (ad_platform === undefined) return { kind: "everywhere", rules: readGivenRules(rules, "") };
+  const platform = readRulePlatform(ad_platform);
+  return { kind: "set", platform, rules: readGivenRules(rules, platform) };
 }
