@@ -1,18 +1,10 @@
 import type { Command } from "commander";
-import { systemClock } from "../../clock.ts";
+import { addRule, changeRule, dropRule, orderRules } from "../../admin/postback-rules.ts";
 import { readDays } from "../../domain/postback/postback-request.ts";
 import { type GivenRule, POSTBACK_RULE_FIELDS } from "../../domain/postback/postback-rule-fields.ts";
 import { type DryRun, dryRun } from "../../postback/dry-run.ts";
-import {
-  addRule,
-  changeRule,
-  dropRule,
-  listRules,
-  orderRules,
-  type ShownRule,
-  shownRule,
-  triedRule,
-} from "../../postback/rules.ts";
+import { listRules, type ShownRule, shownRule, triedRule } from "../../postback/rules.ts";
+import { deskOf } from "../audit.ts";
 import { listOf, ProgressBar, parseDay, parseInteger, parseIntegers, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 
@@ -40,8 +32,7 @@ export function postbackRuleCommands(postback: Command): void {
     .option("--json", "print JSON")
     .action((options: AppOption & RuleOptions) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const made = await addRule(session.pool, appId, givenRule(options), systemClock());
+        const made = await addRule(deskOf(session), { app_id: options.app, ...givenRule(options) });
         print(made, options, () => listOf(made));
       }),
     );
@@ -55,8 +46,8 @@ export function postbackRuleCommands(postback: Command): void {
     .option("--json", "print JSON")
     .action((ruleId: number, options: AppOption & RuleOptions) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const changed = await changeRule(session.pool, { appId, ruleId }, givenRule(options), systemClock());
+        const body = { app_id: options.app, rule_id: ruleId, ...givenRule(options) };
+        const changed = await changeRule(deskOf(session), body);
         print(changed, options, () => listOf(changed));
       }),
     );
@@ -69,8 +60,7 @@ export function postbackRuleCommands(postback: Command): void {
     .option("--json", "print JSON")
     .action((ruleId: number, options: AppOption) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        await dropRule(session.pool, { appId, ruleId });
+        await dropRule(deskOf(session), { app_id: options.app, rule_id: ruleId });
         print({ rule_id: ruleId }, options, () => `Rule ${ruleId} was removed.`);
       }),
     );
@@ -83,8 +73,7 @@ export function postbackRuleCommands(postback: Command): void {
     .option("--json", "print JSON")
     .action((ruleIds: number[], options: AppOption) =>
       withDatabase(async (session) => {
-        const { appId } = await findApp(session, options.app);
-        const rules = await orderRules(session.pool, appId, ruleIds, systemClock());
+        const rules = await orderRules(deskOf(session), { app_id: options.app, rule_ids: ruleIds });
         print(rules, options, () => tableOf(rules.map(rowOf)));
       }),
     );

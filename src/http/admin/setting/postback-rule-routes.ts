@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { addRule, changeRule, dropRule, orderRules } from "../../../admin/postback-rules.ts";
 import { appIdQuery } from "../../../contract/admin/admin.ts";
 import { emptyData, envelopeSchema } from "../../../contract/envelope.ts";
 import {
@@ -15,13 +16,13 @@ import { readDays } from "../../../domain/postback/postback-request.ts";
 import { ApiError } from "../../../errors.ts";
 import { LIMITS } from "../../../limits.ts";
 import { dryRun } from "../../../postback/dry-run.ts";
-import { addRule, changeRule, dropRule, listRules, orderRules, shownRule, triedRule } from "../../../postback/rules.ts";
+import { listRules, shownRule, triedRule } from "../../../postback/rules.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { SettingContext } from "./setting-context.ts";
 
 /** Postback rules: which conversions are reported to which platform. */
 export function postbackRuleRoutes(routes: FastifyInstance, context: SettingContext): void {
-  const { pool, apps, clock } = context;
+  const { pool, vault, apps, clock } = context;
 
   adminRoute(routes, {
     path: "postback/rules",
@@ -40,12 +41,10 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
     summary: "Add a postback rule",
     description: "It comes after the existing rules.",
     access: "change",
+    audit: "by_act",
     body: ruleCreateBody,
     answer: ruleAnswer,
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      return addRule(pool, appId, body, clock());
-    },
+    run: async ({ body, by }) => addRule({ pool, vault, clock, by }, body),
   });
 
   adminRoute(routes, {
@@ -53,23 +52,21 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
     summary: "Change a postback rule",
     description: "Absent fields stay as they are. `properties` replaces all conditions; an empty list removes them.",
     access: "change",
+    audit: "by_act",
     body: ruleChangeBody,
     answer: ruleAnswer,
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      return changeRule(pool, { appId, ruleId: body.rule_id }, body, clock());
-    },
+    run: async ({ body, by }) => changeRule({ pool, vault, clock, by }, body),
   });
 
   adminRoute(routes, {
     path: "postback/rules/remove",
     summary: "Remove a postback rule",
     access: "change",
+    audit: "by_act",
     body: ruleRemoveBody,
     answer: envelopeSchema(emptyData),
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      await dropRule(pool, { appId, ruleId: body.rule_id });
+    run: async ({ body, by }) => {
+      await dropRule({ pool, vault, clock, by }, body);
       return {};
     },
   });
@@ -80,19 +77,17 @@ export function postbackRuleRoutes(routes: FastifyInstance, context: SettingCont
 
 function orderRoute(
   routes: FastifyInstance,
-  { pool, apps, clock }: Pick<SettingContext, "pool" | "apps" | "clock">,
+  { pool, vault, clock }: Pick<SettingContext, "pool" | "vault" | "clock">,
 ): void {
   adminRoute(routes, {
     path: "postback/rules/order",
     summary: "Put the postback rules of an app in order",
     description: "Among rules for the same moment, event type, platform and campaign, the first match counts.",
     access: "change",
+    audit: "by_act",
     body: ruleOrderBody,
     answer: ruleListAnswer,
-    run: async ({ body }) => {
-      const { appId } = await apps.findById(body.app_id);
-      return { rules: await orderRules(pool, appId, body.rule_ids, clock()) };
-    },
+    run: async ({ body, by }) => ({ rules: await orderRules({ pool, vault, clock, by }, body) }),
   });
 }
 
