@@ -41,7 +41,7 @@ const ROWS: Readonly<Record<string, string>> = {
   postback: "db/* domain/* outbound platform platform/connector platform/registry.ts",
   cost: "db/* domain outbound platform/connector platform/registry.ts",
   refresh: "db/* intake/pace.ts",
-  admin: "contract contract/setting db/* domain/* outbound platform platform/registry.ts",
+  admin: "contract contract/setting db/* domain/* outbound platform platform/registry.ts postback",
   intake: "db domain/* journal",
   "intake/body": "contract contract/collect domain/* intake",
   "intake/pace.ts": "",
@@ -58,7 +58,7 @@ const ROWS: Readonly<Record<string, string>> = {
   "http/admin/report":
     "contract/admin contract/report db/* domain/attribution domain/user http/admin http/live http/report intake journal platform/registry.ts report/*",
   "http/admin/operation":
-    "contract contract/admin contract/setting cost db/* domain domain/doctor domain/postback domain/user http/admin http/live intake journal platform/registry.ts postback report report/list",
+    "admin contract contract/admin contract/setting cost db/* domain domain/doctor domain/postback domain/user http/admin http/live intake journal platform/registry.ts postback report report/list",
   "http/admin/admin-routes.ts": "domain http/admin http/admin/*",
   "http/server.ts": "contract http http/admin/admin-routes.ts http/collect http/live http/report",
   client: "contract/report domain/access report/ad report/list",

@@ -1,6 +1,6 @@
-import type pg from "pg";
 import type { AppRules } from "../db/app.ts";
-import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
+import { preferIndexes } from "../db/engine/pool.ts";
+import type { Executor } from "../db/engine/sql.ts";
 import { loadOrders } from "../db/orders.ts";
 import { insertOutbox } from "../db/outbox.ts";
 import { loadReaches } from "../db/platform-account.ts";
@@ -32,36 +32,34 @@ export type Resent = {
 };
 
 /**
- * Puts failed or skipped postbacks back into the outbox, with the current state of their users and accounts, all or
- * none. An accepted postback is never sent again.
+ * Puts failed or skipped postbacks back into the outbox, with the current state of their users and accounts. An
+ * accepted postback is never sent again. Must run in a transaction.
  */
 export async function resendPostbacks(
-  pool: pg.Pool,
+  tx: Executor,
   app: Pick<AppRules, "appId" | "timeZone">,
   wish: ResendWish,
   nowMs: number,
 ): Promise<Resent> {
   const filter = filterOf(app, wish);
-  return inTransaction(pool, async (tx) => {
-    await preferIndexes(tx);
-    const book = await loadBook(tx, app.appId);
-    const resent: Resent = { taken: 0, refused: {}, has_more: false };
-    let after: PostbackPlace = FIRST_PLACE;
-    let found = 0;
-    for (;;) {
-      const page = await pagePostbacks(tx, filter, { after, limit: LIMITS.postbacksAtOnce });
-      await resendPage(tx, { book, page, nowMs }, resent);
-      found += page.length;
-      if (page.length < LIMITS.postbacksAtOnce) break;
-      if (resent.taken >= LIMITS.postbacksResent) {
-        resent.has_more = true;
-        break;
-      }
-      after = page.at(-1)!;
+  await preferIndexes(tx);
+  const book = await loadBook(tx, app.appId);
+  const resent: Resent = { taken: 0, refused: {}, has_more: false };
+  let after: PostbackPlace = FIRST_PLACE;
+  let found = 0;
+  for (;;) {
+    const page = await pagePostbacks(tx, filter, { after, limit: LIMITS.postbacksAtOnce });
+    await resendPage(tx, { book, page, nowMs }, resent);
+    found += page.length;
+    if (page.length < LIMITS.postbacksAtOnce) break;
+    if (resent.taken >= LIMITS.postbacksResent) {
+      resent.has_more = true;
+      break;
     }
-    if (found === 0 && wish.kind !== "ended") throw new ApiError("badParameter", "There is no matching postback.");
-    return resent;
-  });
+    after = page.at(-1)!;
+  }
+  if (found === 0 && wish.kind !== "ended") throw new ApiError("badParameter", "There is no matching postback.");
+  return resent;
 }
 
 function filterOf({ appId, timeZone }: Pick<AppRules, "appId" | "timeZone">, wish: ResendWish): PostbackFilter {
@@ -81,7 +79,7 @@ function filterOf({ appId, timeZone }: Pick<AppRules, "appId" | "timeZone">, wis
   };
 }
 
-async function loadBook(tx: pg.PoolClient, appId: number): Promise<PostbackBook> {
+async function loadBook(tx: Executor, appId: number): Promise<PostbackBook> {
   return new PostbackBook({
     appId,
     rules: await loadPostbackRules(tx, [appId]),
@@ -93,7 +91,7 @@ async function loadBook(tx: pg.PoolClient, appId: number): Promise<PostbackBook>
 
 type Page = { book: PostbackBook; page: readonly ListedPostback[]; nowMs: number };
 
-async function resendPage(tx: pg.PoolClient, { book, page, nowMs }: Page, resent: Resent): Promise<void> {
+async function resendPage(tx: Executor, { book, page, nowMs }: Page, resent: Resent): Promise<void> {
   const users = new Map((await loadUsers(tx, oneOfEachUser(page))).map((user) => [user.clientId, user]));
   const refuse = (reason: ResendRefusal) => {
     resent.refused[reason] = (resent.refused[reason] ?? 0) + 1;
@@ -144,7 +142,7 @@ function refusalOf(
 }
 
 /** The orders' amounts by trace_id. */
-async function orderCents(tx: pg.PoolClient, postbacks: readonly ListedPostback[]): Promise<Map<string, number>> {
+async function orderCents(tx: Executor, postbacks: readonly ListedPostback[]): Promise<Map<string, number>> {
   const ofOrders = postbacks.filter(({ traceId, valueCents }) => traceId !== "" && valueCents === null);
   if (ofOrders.length === 0) return new Map();
   const orders = await loadOrders(tx, ofOrders[0]!.appId, ofOrders);

@@ -1,9 +1,11 @@
 import { type Command, Option } from "commander";
+import { resend } from "../../admin/postbacks.ts";
 import { systemClock } from "../../clock.ts";
 import { POSTBACK_STATUS_NAMES } from "../../domain/postback/postback.ts";
-import { readList, readResend } from "../../domain/postback/postback-request.ts";
+import { readList } from "../../domain/postback/postback-request.ts";
 import { type ShownPostback, showPostbacks, showState } from "../../postback/outbox-view.ts";
-import { type Resent, resendPostbacks } from "../../postback/resend.ts";
+import type { Resent } from "../../postback/resend.ts";
+import { deskOf } from "../audit.ts";
 import { parseDay, parseInteger, parsePlatform, print, tableOf } from "../output.ts";
 import { findApp, withDatabase } from "../session.ts";
 import { dryRunCommand, postbackRuleCommands } from "../setting/postback-rule-commands.ts";
@@ -78,7 +80,8 @@ function statusCommand(postback: Command): void {
     );
 }
 
-type ResendOptions = AppOption & Texts & { order?: string; reason?: string; from?: string; to?: string };
+type ResendOptions = AppOption &
+  Omit<Texts, "status"> & { status?: number; order?: string; reason?: string; from?: string; to?: string };
 
 function resendCommand(postback: Command): void {
   postback
@@ -90,7 +93,7 @@ function resendCommand(postback: Command): void {
     .option("--client <client>", "postbacks of this client")
     .option("--event-type <type>", "with --client: only this event type")
     .option("--order <id>", "with --client: only of this order")
-    .option("--status <status>", "2: all that failed, 3: all that were skipped")
+    .option("--status <status>", "2: all that failed, 3: all that were skipped", parseInteger)
     .option("--reason <text>", "with --status: only with this reason; part of a sentence is enough")
     .option("--platform <name>", "with --status: only to this platform", parsePlatform)
     .option("--from <day>", "with --status: happened on this local day or later", parseDay)
@@ -98,11 +101,10 @@ function resendCommand(postback: Command): void {
     .option("--json", "print JSON")
     .action((options: ResendOptions) =>
       withDatabase(async (session) => {
-        const app = await findApp(session, options.app);
-        const { client: client_id, eventType: event_type, order: trace_id, platform: ad_platform } = options;
-        const { status, reason, from, to } = options;
-        const wish = readResend({ client_id, event_type, trace_id, status, reason, ad_platform, from, to });
-        const resent = await resendPostbacks(session.pool, app, wish, systemClock());
+        const { app: app_id, client: client_id, eventType: event_type, order: trace_id } = options;
+        const { status, reason, platform: ad_platform, from, to } = options;
+        const body = { app_id, client_id, event_type, trace_id, status, reason, ad_platform, from, to };
+        const resent = await resend(deskOf(session), body);
         print(resent, options, () => tellResent(resent));
       }),
     );

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import type { Static } from "typebox";
+import { resend, withPlatform } from "../../../admin/postbacks.ts";
 import {
   postbackListAnswer,
   postbackListQuery,
@@ -10,17 +10,11 @@ import {
   resendBody,
   resentAnswer,
 } from "../../../contract/setting/postback.ts";
-import { type GivenTexts, type ResendWish, readList, readResend } from "../../../domain/postback/postback-request.ts";
-import { readClientId } from "../../../domain/user/identity.ts";
-import { ApiError } from "../../../errors.ts";
+import { readList } from "../../../domain/postback/postback-request.ts";
 import { LIMITS } from "../../../limits.ts";
-import { platformOfLink } from "../../../platform/registry.ts";
 import { showPostbacks, showRecent, showState } from "../../../postback/outbox-view.ts";
-import { resendPostbacks } from "../../../postback/resend.ts";
 import { adminRoute } from "../admin-route.ts";
 import type { OperationContext } from "./operation-context.ts";
-
-const RESEND_TEXTS = ["event_type", "trace_id", "status", "reason", "ad_platform", "from", "to"] as const;
 
 /** Postbacks: the list, the outbox, and sending again. */
 export function postbackRoutes(routes: FastifyInstance, context: OperationContext): void {
@@ -70,36 +64,10 @@ export function postbackRoutes(routes: FastifyInstance, context: OperationContex
       "Those of a client, all that ended with a status, or only those named. Postbacks that were accepted or still wait " +
       "are refused and counted. When `has_more` is true, call again for the rest.",
     access: "change",
-    // Client ids kept in the audit log would outlive the erasure of their users.
-    audit: { hides: ["postbacks"] },
+    audit: "by_act",
     body: resendBody,
     reading: { bytesMax: LIMITS.reportBodyBytes, numbersAreIds: true },
     answer: resentAnswer,
-    run: async ({ body }) => {
-      const app = await apps.findById(body.app_id);
-      return resendPostbacks(pool, app, resendWishOf(body), clock());
-    },
+    run: async ({ body, by }) => resend({ pool, vault, clock, by }, body),
   });
-}
-
-function resendWishOf(body: Static<typeof resendBody>): ResendWish {
-  const texts = RESEND_TEXTS.map((name) => [name, body[name] === undefined ? undefined : String(body[name])]);
-  const given = {
-    ...withPlatform(Object.fromEntries(texts)),
-    client_id: body.client_id === undefined ? undefined : readClientId(body.client_id),
-  };
-  const postbacks = body.postbacks?.map(({ client_id, event_type, subject }) => ({
-    clientId: readClientId(client_id),
-    eventType: event_type,
-    subject,
-  }));
-  return readResend(given, postbacks);
-}
-
-/** Replaces the platform's name by the one that reports use. */
-function withPlatform(texts: GivenTexts): GivenTexts {
-  if (texts.ad_platform === undefined) return texts;
-  const platform = platformOfLink(texts.ad_platform);
-  if (!platform) throw new ApiError("badParameter", "ad_platform is not the name of a platform.");
-  return { ...texts, ad_platform: platform.name };
 }
