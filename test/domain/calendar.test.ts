@@ -5,7 +5,10 @@ import { addDays, Calendar, calendarOf, DAY_MS, isDay, isTimeZone, spanOf } from
 const HOUR_MS = 3_600_000;
 const at = (text: string) => Date.parse(text);
 
-/** Whole hours, halves and quarters; summer time in both hemispheres; a half-hour change; both ends of the date line. */
+/**
+ * Offsets in whole, half and quarter hours; summer time in both hemispheres; a half-hour change; both sides of the date
+ * line.
+ */
 const ZONES = [
   ...["Asia/Shanghai", "UTC", "America/New_York", "Europe/London", "Europe/Berlin", "America/Sao_Paulo"],
   ...["Asia/Kolkata", "Asia/Kathmandu", "Australia/Adelaide", "Australia/Lord_Howe", "Pacific/Chatham"],
@@ -43,7 +46,7 @@ test.each<[string, string, string]>([
   // Midnight is skipped: the day begins at one.
   ["America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00Z"],
   ["Africa/Cairo", "2024-04-26", "2024-04-25T22:00:00Z"],
-  // Midnight is reached, left again, and reached again an hour later, on the same day and from the day before.
+  // Midnight is reached twice, an hour apart: on the same day, and from the day before.
   ["America/Havana", "2023-11-05", "2023-11-05T04:00:00Z"],
   ["America/Sao_Paulo", "2018-02-18", "2018-02-18T03:00:00Z"],
   ["Pacific/Apia", "2011-12-31", "2011-12-30T10:00:00Z"],
@@ -90,7 +93,7 @@ test("the start of a day is the first instant of that day", () => {
   );
 });
 
-test("also around every change of the clock, the start of a day is its first instant", () => {
+test("the start of a day is its first instant, even around every change of the clock", () => {
   for (const zone of ZONES) {
     const calendar = calendarOf(zone);
     for (const ms of changesOf(zone)) {
@@ -113,7 +116,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return format;
 }
 
-/** The instants from 2010 to 2026 at which the offset of a zone changed, found by looking twice a day. */
+/** The instants from 2010 to 2026 at which the offset of a zone changed, found by checking twice a day. */
 function changesOf(zone: string): number[] {
   const offsetAt = (ms: number) => at(`${formatOf(zone).format(ms).replace(" ", "T")}Z`) - ms;
   const changes: number[] = [];
@@ -132,7 +135,7 @@ function changesOf(zone: string): number[] {
   return changes;
 }
 
-test("the half-yearly changes are found, so that the two tests above look at something", () => {
+test("the half-yearly changes are found, so that the two tests above cover them", () => {
   expect(changesOf("America/New_York")).toHaveLength(32);
   expect(changesOf("Asia/Shanghai")).toEqual([]);
 });
@@ -151,7 +154,7 @@ test.each<[string, boolean]>([
   expect(isDay(text)).toBe(expected);
 });
 
-test("adding days is undone by taking them away, and counts real days", () => {
+test("adding days is undone by subtracting them, and counts real days", () => {
   expect(addDays("2024-02-28", 2)).toBe("2024-03-01");
   expect(addDays("2024-01-01", -1)).toBe("2023-12-31");
   fc.assert(
@@ -163,11 +166,11 @@ test("adding days is undone by taking them away, and counts real days", () => {
   );
 });
 
-test("a span is a whole 24 hours to the millisecond, and negative before its base", () => {
+test("a span is exactly 24 hours, and negative before its base", () => {
   expect([-1, 0, DAY_MS - 1, DAY_MS, 2 * DAY_MS].map((ms) => spanOf(1_000 + ms, 1_000))).toEqual([-1, 0, 0, 1, 2]);
 });
 
-test("a zone is known by Intl or is no zone", () => {
+test("a zone is valid exactly if Intl knows it", () => {
   expect(["Asia/Shanghai", "UTC", "Mars/Phobos", "", "Asia/Shanghai; drop table app"].map(isTimeZone)).toEqual([
     true,
     true,

@@ -14,18 +14,18 @@ const TODAY = "2026-11-15";
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** The local clock of a day. */
+/** The instant of a local time on a day. */
 const at = (clock: string, day = TODAY): number => calendar.rangeOf(`${day} ${clock}`)!.fromMs;
 const ago = (days: number): string => addDays(TODAY, -days);
 
-/** An account of which each of the last days was pulled at one time. */
+/** An account whose last days were all pulled at one time. */
 function pulled(lastDays: number, atMs: number, change: Partial<PulledState> = {}): PulledState {
   const days = Array.from({ length: lastDays }, (_, back) => [ago(back), atMs] as const);
   return { changedAtMs: 0, attemptedAtMs: atMs, failures: 0, pulledAtMs: new Map(days), ...change };
 }
 const due = (state: PulledState, nowMs: number) => dueDays(state, { nowMs, calendar });
 
-test("of a new account, thirty days are due at once, the newest first", () => {
+test("thirty days of a new account are due at once, newest first", () => {
   const state = { changedAtMs: 0, attemptedAtMs: null, failures: 0, pulledAtMs: new Map() };
   const days = due(state, at("00:00:01"));
   expect(days).toHaveLength(30);
@@ -38,7 +38,7 @@ test("today and yesterday are due every hour, and nothing else", () => {
   expect(due(state, at("13:00:00"))).toEqual([TODAY, ago(1)]);
 });
 
-test("at midnight the new day is due at once, and the old one with it", () => {
+test("at midnight the new day is due at once, together with the old one", () => {
   const state = pulled(30, at("23:50:00"));
   const tomorrow = addDays(TODAY, 1);
   expect(due(state, at("00:00:00", tomorrow))).toEqual([tomorrow, TODAY]);
@@ -53,7 +53,7 @@ test("the days up to a week ago are due once a day, after nine", () => {
   expect(due(pulled(30, at("09:00:00")), at("09:59:59"))).toEqual([]);
 });
 
-test("a day is settled when it was pulled more than seven days later, and is then left alone", () => {
+test("a day is settled when it was pulled more than seven days later, and is never pulled again", () => {
   const nowMs = at("10:00:00");
   const state: PulledState = {
     ...pulled(30, at("09:30:00")),
@@ -69,7 +69,7 @@ test("a day is settled when it was pulled more than seven days later, and is the
   expect(newestSettledDay(state, calendar)).toBe(ago(8));
 });
 
-test("what was missed while nothing ran is due, back to the first day that was ever pulled, for ninety days", () => {
+test("days missed while nothing ran are due, back to the first day ever pulled, for up to ninety days", () => {
   const since = (days: number): PulledState => ({
     changedAtMs: 0,
     attemptedAtMs: 0,
@@ -94,13 +94,13 @@ test.each([
   expect(due(state, attemptedAtMs + minutes * MINUTE_MS)).toHaveLength(30);
 });
 
-test("an account that was changed after it failed is tried at once", () => {
+test("an account that was changed after a failure is tried at once", () => {
   const state = { attemptedAtMs: 1_000, failures: 9, pulledAtMs: new Map() };
   expect(due({ ...state, changedAtMs: 1_000 }, 1_001)).toEqual([]);
   expect(due({ ...state, changedAtMs: 1_001 }, 1_001)).toHaveLength(30);
 });
 
-test("days are those of the app's zone, also when its clock changes", () => {
+test("days are in the app's time zone, even when its clock changes", () => {
   const berlin = calendarOf("Europe/Berlin");
   const nine = berlin.rangeOf("2026-10-25 09:00:00")!.fromMs;
   const pulledAtMs = new Map(
@@ -111,7 +111,7 @@ test("days are those of the app's zone, also when its clock changes", () => {
   expect(dueDays(state, { nowMs: nine, calendar: berlin })).toHaveLength(8);
 });
 
-test("days become ranges of so many days at most, and a gap divides them", () => {
+test("days become ranges of limited length, and a gap splits them", () => {
   const days = [ago(0), ago(1), ago(2), ago(3), ago(5), ago(6)];
   expect(rangesOf(days, 3)).toEqual([
     { fromDay: ago(2), toDay: ago(0) },

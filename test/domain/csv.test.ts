@@ -66,13 +66,13 @@ test.each([
   expect(csvLine([text])).toBe(line);
 });
 
-/** Texts that are made of what matters here more often than of anything else. */
+/** Texts made mostly of the characters that matter here. */
 const texts = fc.oneof(
   fc.string({ unit: fc.constantFrom(..."=+-@＝＋－＠;,|\t\r\n\"'؛، a1"), maxLength: 12 }),
   fc.string({ unit: "grapheme" }),
 );
 
-test("no cell begins with a formula, whatever a spreadsheet separates cells by and whether it sees our quotes or not", () => {
+test("no cell begins with a formula, whatever separator a spreadsheet uses and whether it honours quotes or not", () => {
   fc.assert(
     fc.property(fc.array(texts, { minLength: 1, maxLength: 4 }), (values) => {
       const line = csvLine(values);
@@ -81,13 +81,13 @@ test("no cell begins with a formula, whatever a spreadsheet separates cells by a
       const [read = []] = parse(line) as string[][];
       const formulas = [...split, ...read].filter((cell) => /^[\s"]*[=+\-@＝＋－＠]/.test(cell));
       expect(read.filter((cell) => /^[\t\r\n]/.test(cell))).toEqual([]);
-      // A dash alone stands for no time.
+      // A single dash stands for no time.
       expect(formulas.filter((cell) => !/^-(?:,|$)/.test(cell))).toEqual([]);
     }),
   );
 });
 
-test("any table of texts is read back as it was, but for the apostrophes", () => {
+test("any table of texts is read back unchanged, except for the apostrophes", () => {
   const cells = fc.array(texts, { minLength: 2, maxLength: 5 });
   const bare = (text: string) => text.replaceAll("'", "");
   fc.assert(

@@ -59,7 +59,7 @@ test.each([
   expect(e4OfDecimal(text)).toBeUndefined();
 });
 
-test("every amount with four decimals is read as it was written, whatever follows below half a unit", () => {
+test("every amount with four decimals is read exactly, whatever follows below half a unit", () => {
   fc.assert(
     fc.property(fc.nat({ max: 10 ** 9 }), fc.nat({ max: 9_999 }), fc.nat({ max: 4 }), (whole, fraction, next) => {
       const text = `${whole}.${String(fraction).padStart(4, "0")}`;

@@ -20,7 +20,7 @@ const WELL: HealthFacts = {
   database: calm,
 };
 
-test("where nothing is wrong there is nothing to look at", () => {
+test("without problems there is nothing to report", () => {
   expect(healthProblems(WELL)).toEqual([]);
   expect(healthState([])).toBe("good");
 });
@@ -45,7 +45,7 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   expect(healthState(problems)).toBe(state);
 });
 
-test("everything at once is told in the order of what is worst", () => {
+test("all problems at once are reported worst first", () => {
   const everything: HealthFacts = {
     diskFreeBytes: 0,
     diskFreeBytesMin: GIB,

@@ -25,7 +25,7 @@ test.each<[string, number]>([
   if (depth > 0) expect(within(text, 1_000, depth - 1)).toThrow(/nested deeper than \d+ levels/);
 });
 
-test("no JSON holds more values or levels than are counted, and what is no JSON is left to the parser", () => {
+test("the count is never below the values and levels of any JSON, and invalid JSON is left to the parser", () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), (text) => {
       const { values, depth } = measured(JSON.parse(text));

@@ -33,7 +33,7 @@ test.each<[string, JsonValue]>([
   expect(parseJsonWithIds(bytes(text))).toEqual(expected);
 });
 
-test("where numbers are no ids, they stay numbers", () => {
+test("numbers outside id fields stay numbers", () => {
   expect(parseJson(bytes('{"n":12345678901234567890}'))).toEqual({ n: Number("12345678901234567890") });
 });
 
@@ -60,7 +60,7 @@ test("bytes that are not UTF-8 are refused as bad JSON", () => {
 
 const json = fc.json({ maxDepth: 5, stringUnit: "binary" });
 
-test("both parsers agree with JSON.parse wherever numbers and texts are ordinary", () => {
+test("both parsers agree with JSON.parse for ordinary numbers and texts", () => {
   fc.assert(
     fc.property(json, (text) => {
       fc.pre(!/(?<![\d.])\d{16,}(?![\d.eE])/.test(text));
@@ -71,7 +71,7 @@ test("both parsers agree with JSON.parse wherever numbers and texts are ordinary
   );
 });
 
-test("an id of any length keeps all its digits, wherever it stands", () => {
+test("an id of any length keeps all its digits, at any place", () => {
   const digits = fc.bigInt({ min: 2n ** 53n, max: 10n ** 40n });
   fc.assert(
     fc.property(digits, fc.boolean(), fc.string(), (id, negative, text) => {
@@ -82,7 +82,7 @@ test("an id of any length keeps all its digits, wherever it stands", () => {
   );
 });
 
-test("a text as long as a body may be stands in nobody's way", () => {
+test("a text as long as a whole body is parsed", () => {
   const text = `${"x\n".repeat(4 * 1024 * 1024)}"\\`;
   const body = bytes(`{"t":${JSON.stringify(text)},"id":12345678901234567890}`);
   expect(parseJsonWithIds(body)).toEqual({ t: text, id: "12345678901234567890" });
@@ -113,7 +113,7 @@ test.each<[string, JsonValue]>([
   expect(parseJsonWithIds(bytes(text))).toEqual(expected);
 });
 
-test("no text that was parsed holds NUL or a lone surrogate", () => {
+test("no parsed text holds NUL or a lone surrogate", () => {
   const unit = fc.oneof(fc.constantFrom("\\u0000", "\\ud800", "\\uDFFF", "\\ud83d\\ude00", "\\n", "a", "字"));
   fc.assert(
     fc.property(fc.array(unit), fc.array(unit), (key, value) => {
@@ -134,13 +134,13 @@ test.each(['{"__proto__":{"admin":true}}', '{"__proto__":{"admin":true},"t":"\\u
   },
 );
 
-test("a body nested a million deep is refused or read, never a crash", () => {
+test("a body nested a million levels deep is refused or read, but never crashes", () => {
   const deep = (inner: string) => bytes(`{"a":${"[".repeat(1_000_000)}${inner}${"]".repeat(1_000_000)}}`);
   expect(deeperThan(parseJson(deep("1")), LIMITS.nestingDepth)).toBe(true);
   expect(() => parseJson(deep('"\\u0000"'))).toThrow(expect.objectContaining({ reason: "badParameter" }));
 });
 
-test("assertShallow lets 16 levels pass and names what is deeper", () => {
+test("assertShallow accepts 16 levels and names what is deeper", () => {
   const nested = (depth: number): JsonValue =>
     depth === 0 ? 1 : depth % 2 ? [nested(depth - 1)] : { a: nested(depth - 1) };
   expect(() => assertShallow(nested(LIMITS.nestingDepth), "ad_data")).not.toThrow();

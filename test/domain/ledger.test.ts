@@ -22,14 +22,14 @@ describe("the steps of a range", () => {
     expect(textsOf(edges, zone)).toEqual(expected);
   });
 
-  test("of a day on which the clock is set back are 25 hours", () => {
+  test("are 25 hours on a day on which the clock is set back", () => {
     const calendar = calendarOf("America/Los_Angeles");
     const range = { fromMs: calendar.startOf("2026-11-01"), untilMs: calendar.startOf("2026-11-02") };
     expect(ledgerEdges(range, "hour", { calendar, stepsMax: 30 })).toHaveLength(26);
     expect(ledgerEdges(range, "day", { calendar, stepsMax: 30 })).toEqual([range.fromMs, range.untilMs]);
   });
 
-  test("are so many at most", () => {
+  test("are limited in number", () => {
     const range = { fromMs: NOW - 10 * MINUTE, untilMs: NOW };
     const calendar = calendarOf("UTC");
     expect(ledgerEdges(range, "minute", { calendar, stepsMax: 11 })).toHaveLength(12);
@@ -57,7 +57,7 @@ describe("the steps of a range", () => {
   });
 });
 
-test("what was received is stored, known already, or rejected for one reason, and else it does not add up", () => {
+test("a received event is stored, a duplicate or rejected for one reason; otherwise the ledger does not add up", () => {
   const outcomes = noOutcomes();
   expect(addsUp(outcomes)).toBe(true);
   addOutcome(outcomes, "received", 10);

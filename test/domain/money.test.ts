@@ -60,7 +60,7 @@ test.each<[number, string, number]>([
   expect(convertToCents(amount, currency, app)).toEqual({ kind: "converted", cents });
 });
 
-test("a currency without a rate has none, whatever it is called", () => {
+test("a currency without a rate has none, whatever its name", () => {
   fc.assert(
     fc.property(
       fc.oneof(fc.constantFrom("GBP", "constructor", "__proto__", "toString"), fc.string({ minLength: 1 })),
@@ -72,13 +72,13 @@ test("a currency without a rate has none, whatever it is called", () => {
   );
 });
 
-test("an amount never leaves the whole numbers that are exact, so that a table can hold it", () => {
+test("an amount never leaves the exact integers, so that a table can hold it", () => {
   expect(convertToCents(1e15, "BIG", app)).toEqual({ kind: "converted", cents: Number.MAX_SAFE_INTEGER });
   expect(convertToCents(-1e300, "BIG", app)).toEqual({ kind: "converted", cents: -Number.MAX_SAFE_INTEGER });
   expect(microsOfEcpm(1e300)).toBe(Number.MAX_SAFE_INTEGER);
 });
 
-test("a conversion is exact: never off by more than half a cent of the true product", () => {
+test("a conversion is exact: never more than half a cent from the true product", () => {
   const decimals = fc.tuple(fc.integer({ min: 0, max: 99_999 }), fc.integer({ min: 1, max: 999_999_999 }));
   fc.assert(
     fc.property(fc.integer({ min: -1e9, max: 1e9 }), decimals, (amount, [whole, fraction]) => {

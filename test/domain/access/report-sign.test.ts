@@ -12,7 +12,7 @@ test("the published example signs to the published digest", async () => {
   expect(await isReportSigned(JSON.stringify({ ...BODY, sign: SIGN }), SIGN, KEY)).toBe(true);
 });
 
-test("neither the order of fields, nor blanks, nor the sign itself are part of what is signed", async () => {
+test("the order of fields, whitespace and the sign itself are not part of what is signed", async () => {
   const reversed = Object.fromEntries(Object.entries({ ...BODY, sign: "x" }).reverse());
   expect(await isReportSigned(JSON.stringify(reversed, null, 2), SIGN, KEY)).toBe(true);
   expect(await isReportSigned(JSON.stringify(BODY), SIGN.toUpperCase(), KEY)).toBe(true);
@@ -28,7 +28,7 @@ test.each([
   expect(await isReportSigned(body, sign, key)).toBe(false);
 });
 
-/** What is hashed, written out by hand as a client in another language would. */
+/** The hashed text, written out by hand as a client in another language would. */
 const md5Of = async (text: string) => (await import("node:crypto")).createHash("md5").update(text).digest("hex");
 
 test.each([
@@ -59,7 +59,7 @@ function plain(raw: RawJson): unknown {
   }
 }
 
-test("the raw form holds what the text says, however it is spaced", () => {
+test("the raw form holds what the text says, whatever its whitespace", () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom(0, 1, 4), (text, indent) => {
       fc.pre(!text.includes("__proto__"));
@@ -79,7 +79,7 @@ test("what a client signs is accepted, for any body", async () => {
   );
 });
 
-test("fields are sorted by their bytes, whatever characters they are made of", async () => {
+test("fields are sorted by their bytes, whatever their characters", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.string({ unit: fc.constantFrom(..."az é夏\ue000\uffff😀") }), { maxLength: 6 }),

@@ -9,7 +9,7 @@ const users = fc.record({
   clientId: fc.string({ unit: "grapheme", minLength: 1, maxLength: 128 }),
 });
 
-test("a token names its app and its client, whatever characters the id holds, and is safe in a URL", () => {
+test("a token names its app and its client, whatever characters the id has, and is safe in a URL", () => {
   fc.assert(
     fc.property(users, (user) => {
       const token = makeUserToken(secret, user);
@@ -19,7 +19,7 @@ test("a token names its app and its client, whatever characters the id holds, an
   );
 });
 
-test("a token of another server is refused", () => {
+test("a token made by another server is refused", () => {
   fc.assert(
     fc.property(users, (user) => {
       expect(readUserToken(secret, makeUserToken(randomBytes(32), user))).toBeUndefined();
@@ -27,7 +27,7 @@ test("a token of another server is refused", () => {
   );
 });
 
-test("no change of a token makes it name somebody else", () => {
+test("no change to a token makes it name another user", () => {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ ";
   fc.assert(
     fc.property(users, fc.nat(), fc.constantFrom(...alphabet), (user, where, character) => {
@@ -58,7 +58,7 @@ test("the signature of one user is refused for another", () => {
   );
 });
 
-test("whatever else is sent as a token is refused, without an error", () => {
+test("anything else sent as a token is refused, without an error", () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(readUserToken(secret, text)).toBeUndefined();

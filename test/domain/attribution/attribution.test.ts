@@ -25,7 +25,7 @@ const subject = (change: Partial<Subject> = {}): Subject => ({
   ...change,
 });
 
-/** A found touch in short: a click an hour before the registration, found by a device id, unless it says otherwise. */
+/** A found touch in short form: by default a click an hour before the registration, found by a device id. */
 type Sketch = {
   id?: string;
   kind?: TouchKind;
@@ -77,7 +77,7 @@ test.each(TOUCH_METHODS)("a click found by %s alone wins by it", (method) => {
 
 const LADDER = TOUCH_METHODS.flatMap((surer, i) => TOUCH_METHODS.slice(i + 1).map((other) => [surer, other] as const));
 
-test.each(LADDER)("%s beats %s, also as an older touch, as an impression and with the lesser id", (surer, other) => {
+test.each(LADDER)("%s beats %s, even as an older touch, as an impression and with the smaller id", (surer, other) => {
   const touches = [
     found({ id: "a", by: [surer], kind: "impression", agoMs: 23 * HOUR_MS }),
     found({ id: "b", by: [other], kind: "click", agoMs: 0 }),
@@ -213,7 +213,7 @@ test.each<[string, Decision["verdict"]]>([
   }
 });
 
-test("a touch found by several methods counts by the surest, in whatever order they stand", () => {
+test("a touch found by several methods counts by the surest, whatever their order", () => {
   for (const by of [TOUCH_METHODS, TOUCH_METHODS.toReversed()]) {
     const { verdict, candidates } = decide(subject(), [found({ by })], book());
     expect(verdict).toMatchObject({ method: "click_key" });
@@ -243,7 +243,7 @@ test("a touch that counts only by address and agent loses to the launch query, w
 
 type Case = { subject?: Partial<Subject>; rules?: Partial<Rules>; touches: Sketch[] };
 
-/** The compiler holds this list complete: for each outcome a decision in which touch "x" has it. */
+/** A decision for each outcome, in which touch "x" has it. The compiler keeps this list complete. */
 const CASE_OF: Record<Outcome, Case> = {
   won: { touches: [{ id: "x" }] },
   reported_stands: { subject: { reported: "tencent" }, touches: [{ id: "x" }] },
@@ -258,7 +258,7 @@ const CASE_OF: Record<Outcome, Case> = {
   flagged: { rules: { flaggedMayWin: false }, touches: [{ id: "x", flags: ["datacentre"] }] },
 };
 
-test.each(Object.entries(CASE_OF))("a touch can be told: %s", (outcome, one) => {
+test.each(Object.entries(CASE_OF))("a touch can have the outcome %s", (outcome, one) => {
   const decision = decide(subject(one.subject), one.touches.map(found), book(one.rules));
   expect(outcomesOf(decision)).toMatchObject({ x: outcome });
 });
@@ -336,7 +336,7 @@ test("the order in which touches are found does not change the decision", () => 
   );
 });
 
-test("a touch that loses changes nothing for the others: neither the verdict nor their outcomes", () => {
+test("a losing touch changes neither the verdict nor the outcomes of the others", () => {
   fc.assert(
     fc.property(anyone, touches, touch, rules, (who, some, added, ruleBook) => {
       fc.pre(some.every((one) => one.touch.touchId !== added.touch.touchId));
@@ -348,7 +348,7 @@ test("a touch that loses changes nothing for the others: neither the verdict nor
   );
 });
 
-test("exactly one candidate has won where the verdict has a touch, and none elsewhere", () => {
+test("exactly one candidate has won if the verdict has a touch, and none otherwise", () => {
   fc.assert(
     fc.property(anyone, touches, rules, (who, some, ruleBook) => {
       const { verdict, candidates } = decide(who, some, ruleBook);
@@ -360,7 +360,7 @@ test("exactly one candidate has won where the verdict has a touch, and none else
   );
 });
 
-test("the decision is total: every touch is told an outcome of the closed list, and nothing is left to throw", () => {
+test("the decision is total: every touch gets an outcome of the closed list, and nothing throws", () => {
   fc.assert(
     fc.property(anyone, touches, rules, (who, some, ruleBook) => {
       const { candidates } = decide(who, some, ruleBook);

@@ -8,7 +8,7 @@ import { isNetwork } from "../../../src/domain/network.ts";
 const TOUCHED_AT_MS = Date.UTC(2024, 5, 15, 12);
 const HOUR_MS = 3_600_000;
 
-/** One touch and what surrounds it: nothing speaks against it unless the case says so. */
+/** One touch and its surroundings: by default nothing speaks against it. */
 type Case = {
   touch?: Partial<Touch>;
   counts?: Partial<TouchCounts>;
@@ -101,7 +101,7 @@ test.each<[string, boolean]>([
   expect(flagsIn({ touch: { ip }, rules: { datacentres: NETWORKS } })).toEqual(isInside ? ["datacentre"] : []);
 });
 
-test("without networks no address lies in a data centre, and each list answers for itself", () => {
+test("without networks no address is in a data centre, and each list stands alone", () => {
   const flagged = (datacentres: string[]) => flagsIn({ touch: { ip: "203.0.113.64" }, rules: { datacentres } });
   expect(flagged([])).toEqual([]);
   expect(flagged(["203.0.113.0/24"])).toEqual(["datacentre"]);
@@ -111,7 +111,7 @@ test("without networks no address lies in a data centre, and each list answers f
   expect(flagged(["203.0.113.9/24"])).toEqual(["datacentre"]);
 });
 
-test("a touch against which everything speaks has every flag of the list, in its order", () => {
+test("a touch with every kind of suspicion has every flag of the list, in order", () => {
   const flags = flagsIn({
     touch: { receivedAtMs: TOUCHED_AT_MS - HOUR_MS, ip: "198.51.100.7" },
     counts: { ofAddress: 1_000, ofDevice: 1_000 },
@@ -150,7 +150,7 @@ test.each<[string, boolean]>([
 });
 
 test.each(["203.0.113.0/0", "203.0.113.0/32", "::/0", "::/128", "203.0.113.7", "2001:db8::5"])(
-  "the network %s, which is taken in, can be looked into",
+  "the network %s is accepted and can be matched",
   (network) => {
     expect(isNetwork(network)).toBe(true);
     for (const ip of ["192.0.2.1", "2001:db8:1::"]) {

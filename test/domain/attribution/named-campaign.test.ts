@@ -6,7 +6,7 @@ import { NO_AD_IDS } from "../../../src/domain/attribution/touch.ts";
 
 const REGISTERED_AT_MS = Date.UTC(2024, 5, 15, 12);
 
-/** Names a campaign of Bilibili, and nothing else. */
+/** A registration that names a campaign of Bilibili, and nothing else. */
 const SUBJECT: Subject = {
   atMs: REGISTERED_AT_MS,
   launch: undefined,
@@ -14,7 +14,7 @@ const SUBJECT: Subject = {
   campaign: { id: "c1", platform: "bilibili" },
 };
 
-/** A click some seconds before the registration; its id says how many. */
+/** A click some seconds before the registration; its id is that number of seconds. */
 function click(method: TouchMethod, secondsAgo: number, platform: string, campaignId = ""): FoundTouch {
   const touchedAtMs = REGISTERED_AT_MS - secondsAgo * 1000;
   return {
@@ -38,12 +38,12 @@ function click(method: TouchMethod, secondsAgo: number, platform: string, campai
 const decided = (touches: readonly FoundTouch[], change: Partial<Subject> = {}) =>
   decide({ ...SUBJECT, ...change }, touches, new RuleBook([]));
 
-test("a campaign that the registration names gives the user to its platform", () => {
+test("a campaign named by the registration attributes the user to its platform", () => {
   const platform = { kind: "attributed", method: "launch_query", platform: "bilibili", touch: undefined };
   expect(decided([]).verdict).toEqual(platform);
 });
 
-test("a touch that is found by address and agent wins beside a named campaign, unless it contradicts it", () => {
+test("a touch found by address and agent wins over a named campaign, unless it contradicts it", () => {
   const [other, ofOtherCampaign] = [click("ip_ua", 1, "tencent"), click("ip_ua", 2, "bilibili", "c2")];
   const agreeing = [click("ip_ua", 3, "bilibili", "c1"), click("ip_ua", 4, "bilibili")];
   const { verdict, candidates } = decided([other, ofOtherCampaign, ...agreeing]);
@@ -56,7 +56,7 @@ test("a touch that is found by address and agent wins beside a named campaign, u
   expect(contradicted.candidates.map(({ outcome }) => outcome)).toEqual(["earlier_method_won", "earlier_method_won"]);
 });
 
-test("a named campaign loses to every surer method, to the launch query and to what is reported", () => {
+test("a named campaign loses to every surer method, to the launch query and to a reported source", () => {
   for (const method of ["click_key", "device_id", "open_id"] as const)
     expect(decided([click(method, 1, "tencent")]).verdict).toMatchObject({ method, platform: "tencent" });
   expect(decided([], { launch: "baidu" }).verdict).toMatchObject({ method: "launch_query", platform: "baidu" });

@@ -32,7 +32,7 @@ const fieldOf =
 const keysOfDevice = (device: JsonObject) => deviceKeys(deviceOf(device));
 const keysOfTouch = (link: Link) => touchDeviceKeys(fieldOf(link));
 
-/** By which ids a registration from the device finds the touch of the link call. */
+/** The ids by which a registration from the device finds the touch of the link call. */
 function sharedBy(device: JsonObject, link: Link): string[] {
   const known = new Set(keysOfDevice(device).map((key) => key.value));
   return keysOfTouch(link)
@@ -40,7 +40,7 @@ function sharedBy(device: JsonObject, link: Link): string[] {
     .map((key) => key.by);
 }
 
-test("the published vector: a device with the raw oaid finds the touch with its md5", () => {
+test("a device with a raw oaid finds the touch with its md5, as in the published vector", () => {
   expect(md5(OAID)).toBe("83e9158a4fb54c0e1ef0b238639a23ae");
   expect(sharedBy({ oaid: OAID }, { oaid_md5: "83e9158a4fb54c0e1ef0b238639a23ae" })).toEqual(["oaid"]);
 });
@@ -84,7 +84,7 @@ test.each<[string, JsonObject, Link]>([
   expect(sharedBy(device, link)).toEqual([]);
 });
 
-test("whether an id is raw or hashed is told by its name, never by its shape", () => {
+test("the name of an id says whether it is raw or hashed, never its shape", () => {
   const oaid = md5("an oaid that looks like a hash");
   expect(sharedBy({ oaid }, { oaid })).toEqual(["oaid"]);
   expect(sharedBy({ oaid }, { oaid_md5: md5(oaid) })).toEqual(["oaid"]);
@@ -168,7 +168,7 @@ const PLACEHOLDERS = [
 ];
 const KINDS = ["imei", "oaid", "idfa", "idfv", "android_id", "mac"];
 
-test.each(PLACEHOLDERS)("%j is no id, neither of a touch nor of a device", (placeholder) => {
+test.each(PLACEHOLDERS)("%j is no id, neither for a touch nor for a device", (placeholder) => {
   for (const name of [...KINDS, ...KINDS.map((kind) => `${kind}_md5`), "muid", "caid"]) {
     expect(keysOfTouch({ [name]: placeholder })).toEqual([]);
   }
@@ -180,7 +180,7 @@ test("a device and a touch without ids have no keys", () => {
   expect(keysOfTouch({})).toEqual([]);
 });
 
-test("the same text gives another key for each kind of id", () => {
+test("the same text gives a different key for each kind of id", () => {
   const text = "3c06304f9ab1";
   const keys = [
     ...KINDS.flatMap((kind) => keysOfTouch({ [kind]: text })),
@@ -195,7 +195,7 @@ test("the same text gives another key for each kind of id", () => {
   for (const { value } of keys) expect(value).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("a click key names the click of one platform, and case counts", () => {
+test("a click key names the click of one platform, and is case-sensitive", () => {
   const [key] = clickKeys("tencent", ["wx0abc"]);
   expect(key).toMatchObject({ method: "click_key", by: "click_key" });
   expect(clickKeys("tencent", ["wx0abc", "wx0abc"])).toEqual([key]);
@@ -205,7 +205,7 @@ test("a click key names the click of one platform, and case counts", () => {
   expect(clickKeys("tencent", [])).toEqual([]);
 });
 
-test("an open id is a key of its own, and an empty one is none", () => {
+test("an open id is its own kind of key, and an empty one is no key", () => {
   expect(openIdKeys("oABC_1")).toMatchObject([{ method: "open_id", by: "wx_openid" }]);
   expect(openIdKeys("oABC_1")).not.toEqual(openIdKeys("oabc_1"));
   expect(openIdKeys("")).toEqual([]);
@@ -215,7 +215,7 @@ const CHROME = "Mozilla/5.0 (Linux; Android 13; SM-G991B) AppleWebKit/537.36 (KH
 const DALVIK = "Dalvik/2.1.0 (Linux; U; Android 13; SM-G991B Build/TP1A.220624.014)";
 const OTHER = "Dalvik/2.1.0 (Linux; U; Android 13; SM-G996B Build/TP1A.220624.014)";
 
-test("address and agent are a key where both are known", () => {
+test("address and agent are a key if both are known", () => {
   expect(ipUaKeys("203.0.113.7", CHROME)).toMatchObject([{ method: "ip_ua", by: "ip_ua" }]);
   expect(ipUaKeys("203.0.113.7", CHROME)).toEqual(ipUaKeys("203.0.113.7", DALVIK));
   expect(ipUaKeys("203.0.113.7", CHROME)).not.toEqual(ipUaKeys("203.0.113.8", CHROME));
@@ -253,7 +253,7 @@ const uuid = fc.oneof(
 );
 const mac = fc.array(hex(2), { minLength: 6, maxLength: 6 }).map((bytes) => bytes.join(":"));
 
-/** Ids as devices read them, and the texts that ad platforms hash. */
+/** Ids as devices read them, and their hashes as ad platforms make them. */
 const ID_OF: Record<string, { id: fc.Arbitrary<string>; hashed: (id: string) => string[] }> = {
   imei: {
     id: fc.oneof(fc.stringMatching(/^[1-9]\d{14}$/), hex(14)),
@@ -277,7 +277,7 @@ test.each(Object.entries(ID_OF))("any %s is found raw, and by every hash that a 
   );
 });
 
-test("any text as caid is read without failing", () => {
+test("any text as a caid is read without failing", () => {
   const json = fc.json({ maxDepth: 3 }).map((text) => `[${text}]`);
   fc.assert(
     fc.property(fc.oneof(fc.string(), json), (caid) => {

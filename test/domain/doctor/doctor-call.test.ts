@@ -123,7 +123,7 @@ cases("encrypted events", encryptedEvents, [
   ["are not events that only have a payload", [collected([event("e", { payload: "p" })])], undefined],
 ]);
 
-test("an encrypted event is not told as a rejected one, too", () => {
+test("an encrypted event is not also reported as rejected", () => {
   const call = collected([{ ekey: "k", payload: "p" }], { errors: rejected("bad_type") });
   expect(rejectedEvents([call])).toBeUndefined();
 });
@@ -145,18 +145,18 @@ describe("undeclared events", () => {
   const open = (states: [string, MetaState][]) => ({ mode: "open" as const, events: new Map(states) });
   const calls = [collected([event("boss")], { errors: rejected("undeclared", "boss") })];
 
-  test("are lost in strict mode, and told by name", () => {
+  test("are lost in strict mode, and reported by name", () => {
     const found = { kind: "undeclared_event", severity: "error", count: 1, subjects: ["boss"] };
     expect(undeclaredEvents(calls, strict(), NOW)).toMatchObject(found);
   });
-  test("are no longer told once they are declared", () => {
+  test("are no longer reported once they are declared", () => {
     expect(undeclaredEvents(calls, strict([["boss", "declared"]]), NOW)).toBeUndefined();
   });
-  test("that nobody could declare are not told", () => {
+  test("are not reported if their names cannot be declared", () => {
     const bad = [collected([event("bad name")], { errors: rejected("undeclared", "bad name") })];
     expect(undeclaredEvents(bad, strict(), NOW)).toBeUndefined();
   });
-  test("are a hint in open mode: those that were observed, not those that somebody has judged", () => {
+  test("are a hint in open mode: those observed, not those already judged", () => {
     const states: [string, MetaState][] = [
       ["boss", "observed"],
       ["level", "declared"],

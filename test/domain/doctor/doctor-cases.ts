@@ -5,7 +5,7 @@ import type { SeenCall } from "../../../src/domain/doctor/seen-call.ts";
 type Case = [what: string, calls: SeenCall[], found: Partial<Finding> | undefined];
 type Rule = (calls: readonly SeenCall[]) => Finding | undefined;
 
-/** What a rule of the doctor finds in calls, or that it finds nothing. */
+/** A table of calls and what a rule of the doctor finds in them, or that it finds nothing. */
 export function cases(name: string, rule: Rule, table: readonly Case[]): void {
   describe(name, () => {
     test.each(table)("%s", (_, calls, found) => {

@@ -48,10 +48,10 @@ cases("one client id for several people", sharedClientId, [
 
 describe("an open id that is the app's own id", () => {
   const rule = (wx_openid: string) => openidIsAppId([registered("u", { wx_openid })], 10_000_001);
-  test.each(["wx1234567890abcdef", "10000001"])("%s is told", (openid) => {
+  test.each(["wx1234567890abcdef", "10000001"])("%s is reported", (openid) => {
     expect(rule(openid)).toMatchObject({ kind: "openid_is_app_id", severity: "error", example: { wx_openid: openid } });
   });
-  test.each(["oXyz5_test-openid_28characte", "", "wx12", "10000002"])("%s is not", (openid) => {
+  test.each(["oXyz5_test-openid_28characte", "", "wx12", "10000002"])("%s is not reported", (openid) => {
     expect(rule(openid)).toBeUndefined();
   });
 });
@@ -157,7 +157,7 @@ cases("a macro that nobody replaces", unreplacedMacro, [
 
 describe("a campaign that does not exist", () => {
   const campaigns = new Set(["autumn2026launch"]);
-  test("is told of links and of launches", () => {
+  test("is reported for links and for launches", () => {
     const calls = [
       touched({ track_id: "gone000000000000" }),
       registered("u", { promoted_object_id: "lost000000000000" }),
@@ -170,7 +170,7 @@ describe("a campaign that does not exist", () => {
       subjects: ["gone000000000000", "lost000000000000", "away000000000000"],
     });
   });
-  test("is not one that does, none at all, or a macro", () => {
+  test("is not reported for one that exists, for none at all, or for a macro", () => {
     const calls = [touched({ track_id: "autumn2026launch" }), touched({}), touched({ track_id: "__TRACK__" })];
     expect(unknownCampaign(calls, campaigns)).toBeUndefined();
   });

@@ -38,11 +38,11 @@ describe("amounts in the wrong unit", () => {
 
 describe("$ecpm in the wrong unit", () => {
   const shown = (...values: unknown[]) => [collected(values.map(($ecpm) => event("$AdShow", { $ecpm })))];
-  test("is told where thousands are paid for a thousand views", () => {
+  test("is reported if thousands are paid for a thousand views", () => {
     expect(ecpmUnit(shown(5_000, 12_000, 8_000))).toMatchObject({ kind: "ecpm_unit", severity: "warning", count: 3 });
   });
   test.each([[[50, 120.5, 80]], [[5_000, 20, 30]], [[5_000, 5_000]], [["5000", "5000", "5000"]]])(
-    "is not told of %j",
+    "is not reported for %j",
     (values) => {
       expect(ecpmUnit(shown(...values))).toBeUndefined();
     },
@@ -50,7 +50,7 @@ describe("$ecpm in the wrong unit", () => {
 });
 
 describe("orders", () => {
-  test("without an id are told", () => {
+  test("without an id are reported", () => {
     const found = { kind: "payment_without_order_id", count: 1, example: { client_id: "u-1", amount: 600 } };
     expect(paymentWithoutOrderId([paid(600, { orderId: "" }), paid(700)])).toMatchObject(found);
     expect(paymentWithoutOrderId([paid(600)])).toBeUndefined();
@@ -66,13 +66,13 @@ describe("orders", () => {
     expect(repeatedOrder(payments)).toMatchObject(found);
   });
 
-  test("that are sent again, or have ids of their own, or none, are not told as repeated", () => {
+  test("sent again, with their own ids, or without one are not reported as repeated", () => {
     expect(
       repeatedOrder([paid(600), paid(600), paid(700), paid(5, { orderId: "" }), paid(6, { orderId: "" })]),
     ).toBeUndefined();
   });
 
-  test("are read from every way in which a payment is sent, as far as it was taken in", () => {
+  test("are read from every way of sending a payment, if it was accepted", () => {
     const order = { $pay_amount: 600, $order_id: "o-1" };
     const consumer = {
       endpoint: "event/consumer_event",
@@ -95,7 +95,7 @@ describe("orders", () => {
   });
 });
 
-describe("what the tables show", () => {
+describe("findings from the tables", () => {
   const QUIET: StoredFacts = {
     nowMs: NOW,
     ledger: { ...noOutcomes(), received: 1_000, stored: 1_000 },
@@ -139,7 +139,7 @@ describe("what the tables show", () => {
   });
 });
 
-test("rejected events are an error where they are one in a hundred, and a hint where they are fewer", () => {
+test("rejected events are an error from one in a hundred on, and a hint below", () => {
   const severityOf = (received: number, too_old: number) => {
     const ledger = { received, stored: received - too_old, duplicate: 0, rejected: { too_old } };
     const quiet = { nowMs: NOW, openid: undefined, address: undefined, touches: [], withoutRate: [] };
@@ -148,7 +148,7 @@ test("rejected events are an error where they are one in a hundred, and a hint w
   expect([severityOf(100, 1), severityOf(101, 1), severityOf(100, 0)]).toEqual(["error", "hint", undefined]);
 });
 
-test("one finding of each kind: the worst first, with the first example and the greater count", () => {
+test("there is one finding of each kind: worst first, with the first example and the higher count", () => {
   const base = { kind: "shared_openid" as const, firstAtMs: 1, lastAtMs: 2 };
   const merged = mergeFindings([
     { ...base, severity: "warning", count: 9, subjects: ["a"], example: { from: "calls" } },
@@ -178,7 +178,7 @@ test("one finding of each kind: the worst first, with the first example and the 
   ]);
 });
 
-test("long texts are cut, and of many subjects some are named", () => {
+test("long texts are cut, and only some of many subjects are named", () => {
   const calls = many(50, (client) => registered(client, {}, { code: 1004, msg: "m".repeat(5_000), endpoint: client }));
   const [finding] = diagnose({
     appId: 1,
@@ -194,7 +194,7 @@ test("long texts are cut, and of many subjects some are named", () => {
   expect(String(finding!.example.msg).length).toBeLessThan(300);
 });
 
-test("an app that does everything right hears nothing", () => {
+test("an app that does everything right gets no findings", () => {
   const player = (client: string, index: number) => [
     registered(
       client,

@@ -2,7 +2,7 @@ import type { SeenCall } from "../../../src/domain/doctor/seen-call.ts";
 
 export const NOW = Date.UTC(2026, 10, 15, 4, 0, 0);
 
-/** A collect call that was taken in, unless told otherwise. */
+/** An accepted collect call, unless `more` says otherwise. */
 export function seen(more: Partial<SeenCall> = {}): SeenCall {
   return {
     at_ms: NOW,
@@ -39,7 +39,7 @@ export function rejected(reason: string, name = "e"): SeenCall["errors"] {
   return [{ index: 0, event: name, reason, message: "A sentence." }];
 }
 
-/** So many clients, each with a call of its own. */
+/** Clients with a call each. */
 export function many<T>(count: number, call: (client: string, index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => call(`u-${index + 1}`, index));
 }

@@ -94,12 +94,12 @@ test.each<[string | undefined, string]>([
   expect(rejected).toEqual(reason ? [[0, reason]] : []);
 });
 
-test("a switched-off event is rejected in open mode too", () => {
+test("a disabled event is rejected in open mode too", () => {
   const { rejected } = admit([event({ event: "old_one" })], { metadata: { ...declared, mode: "open" } });
   expect(rejected).toEqual([[0, "disabled"]]);
 });
 
-test("the type beside the list counts for events that have none, and an event's own type wins over it", () => {
+test("the type beside the list applies to events without one, and an event's own type overrides it", () => {
   const bare = { event: "profile_set", time: NOW_MS, properties: { a: 1 } };
   expect(admit([bare], { sharedType: "profile" })).toEqual(NOTHING);
   expect(admit([{ ...bare, type: "track", event: "a" }], { sharedType: "profile" })).toEqual(NOTHING);
@@ -128,7 +128,7 @@ test.each<[string, JsonObject, "omitted" | "cut", string]>([
   expect(admission.errors).toHaveLength(1);
 });
 
-test("what one event brings beyond the largest profile is told as bad_property", () => {
+test("what exceeds the largest profile in one event is reported as bad_property", () => {
   const profile = (properties: JsonObject) => event({ type: "profile", event: "profile_set", properties });
   const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`p${index}`, 1]));
   expect(admit([profile(many)])).toMatchObject({ omitted: [[0, "p1000"]], errors: [{ reason: "bad_property" }] });
@@ -143,7 +143,7 @@ function nested(depth: number): JsonObject {
   return depth === 1 ? {} : { a: nested(depth - 1) };
 }
 
-test("in strict mode only declared properties and presets are kept, and those of users are declared apart", () => {
+test("in strict mode only declared properties and presets are kept, and user properties are declared separately", () => {
   const sent = event({ properties: { level: 1, vip: true, $os: "ios" } });
   expect(admit([sent], { metadata: declared }).omitted).toEqual([[0, "vip"]]);
   const profile = event({ type: "profile", event: "profile_set", properties: { level: 1, vip: true, $os: "ios" } });
@@ -172,7 +172,7 @@ test.each<[PropertyType | "any", JsonValue[], JsonValue[]]>([
   expect(bad.filter((value) => fitOf(value, type) === "fits")).toEqual([]);
 });
 
-test("a value that is cut fits afterwards, is the beginning of what was sent, and holds no half character", () => {
+test("a cut value fits, is a prefix of what was sent, and has no half character", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary", minLength: 600, maxLength: 3_000 }), (text) => {
       const cut = cutValue(text) as string;
@@ -204,7 +204,7 @@ const anyEvent: fc.Arbitrary<JsonValue> = fc.oneof(
   ) as fc.Arbitrary<JsonValue>,
 );
 
-test("each event is judged by itself, with a reason of the closed list, and nothing sent makes admission throw", () => {
+test("each event is judged by itself, with a reason of the closed list, and no input makes admission throw", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 8 }), fc.constantFrom(open, declared), (events, metadata) => {
       const together = admit(events, { metadata });

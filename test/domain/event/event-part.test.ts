@@ -29,7 +29,7 @@ test.each<[string, string, [string, string]]>([
   expect(new EventParts([]).planFor(wanted(day))).toEqual({ kind: "open", from, until });
 });
 
-test("a shared part ends where those beside it begin", () => {
+test("a shared part ends where its neighbours begin", () => {
   const parts = new EventParts([open("2024-02-03", "2024-02-04"), open("2024-02-20", "2024-02-21")]);
   const planOf = (day: string) => parts.planFor(wanted(day));
   expect(planOf("2024-02-01")).toEqual({ kind: "open", from: "2024-02-01", until: "2024-02-03" });
@@ -38,7 +38,7 @@ test("a shared part ends where those beside it begin", () => {
   expect(planOf("2024-02-20")).toBeUndefined();
 });
 
-test("a dropped part covers its days as an open one does", () => {
+test("a dropped part covers its days like an open one", () => {
   const parts = new EventParts([{ from: "2024-02-01", until: "2024-03-01", state: "dropped" }]);
   expect(parts.planFor(wanted("2024-02-20"))).toBeUndefined();
   expect(["2024-01-31", "2024-02-01", "2024-02-29", "2024-03-01"].map((day) => parts.stateOf(day))).toEqual([
@@ -46,7 +46,7 @@ test("a dropped part covers its days as an open one does", () => {
   ]);
 });
 
-test("the part of the future is taken apart when a day in it comes near, with more than a month to spare", () => {
+test("the future part is split when one of its days is near, with more than a month to spare", () => {
   const parts = new EventParts([open("2024-06-28", FOREVER)]);
   expect(parts.planFor(wanted("2024-08-10"))).toBeUndefined();
   const plan = parts.planFor(wanted("2024-07-01", "2024-07-01"));
@@ -56,7 +56,7 @@ test("the part of the future is taken apart when a day in it comes near, with mo
   expect(after.planFor(wanted("2024-09-01", "2024-08-31"))).toMatchObject({ kind: "split", until: "2024-11-01" });
 });
 
-/** As apply does it: whatever has to be done is done before the next day is looked at. */
+/** Applies each plan before the next day is looked at, as apply does. */
 function enact(list: readonly WantedDay[], start: readonly EventPart[] = []): { parts: EventParts; plans: PartPlan[] } {
   let parts = new EventParts(start);
   const plans: PartPlan[] = [];
@@ -65,7 +65,7 @@ function enact(list: readonly WantedDay[], start: readonly EventPart[] = []): { 
       plans.push(plan);
       parts = parts.after(plan);
       if (plan.kind === "open") continue;
-      // Days that have events in the part that is taken apart get parts of their own.
+      // Days with events in the part being split get their own parts.
       for (const { day } of list.slice(0, index)) {
         const moved =
           day < plan.until && parts.stateOf(day) === undefined ? parts.planFor(wanted(day, day)) : undefined;
@@ -79,7 +79,7 @@ function enact(list: readonly WantedDay[], start: readonly EventPart[] = []): { 
 
 const days = fc.integer({ min: 0, max: 36_524 }).map((number) => addDays("2000-01-01", number));
 
-test("whatever days come in whatever order, each is covered, once, and parts never overlap", () => {
+test("in whatever order days come, each is covered exactly once and parts never overlap", () => {
   const list = fc.array(
     fc.oneof(
       fc.record({ day: days, received: days }),
@@ -109,7 +109,7 @@ test("whatever days come in whatever order, each is covered, once, and parts nev
   );
 });
 
-test("all days of a century, received on one day, make as many parts as there are near days, months and years of them", () => {
+test("a century of days, received on one day, makes one part per near day, month and year", () => {
   const century = Array.from({ length: 36_525 }, (_, number) => wanted(addDays("2000-01-01", number)));
   const { plans } = enact(century);
   // 24 near days, 14 months, 24 years, one future.

@@ -40,7 +40,7 @@ test("the canonical text is JSON of the same value", () => {
   );
 });
 
-test("any difference of value makes another fingerprint", () => {
+test("any difference in value changes the fingerprint", () => {
   fc.assert(
     fc.property(object, object, (first, second) => {
       fc.pre(JSON.stringify(first).includes("__proto__") === false);
@@ -50,7 +50,7 @@ test("any difference of value makes another fingerprint", () => {
   );
 });
 
-/** Another way to one form: entries sorted into lists. */
+/** A canonical form made by another method: objects as sorted lists of entries. */
 function reversedTwice(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return ["list", ...value.map(reversedTwice)];
   if (typeof value !== "object" || value === null) return value;

@@ -45,13 +45,13 @@ test.each(["constructor", "toString", "valueOf", "hasOwnProperty"])(
   },
 );
 
-test("a list stops growing at its maximum and keeps what came first", () => {
+test("a list stops growing at its maximum and keeps its first values", () => {
   const full = Array.from({ length: LIMITS.propertyListLength }, (_, index) => `t${index}`);
   expect(changed({ l: full }, "profile_append", { l: ["late"] })).toEqual({ l: full });
   expect(changed({ l: full.slice(1) }, "profile_uniq_append", { l: ["x", "y"] }).l).toEqual([...full.slice(1), "x"]);
 });
 
-test("a value over 16 KiB is left out, and a list is cut to what fits; both are counted", () => {
+test("a value over 16 KiB is left out, and a list is cut to fit; both are counted", () => {
   const item = "x".repeat(1_000);
   const fitting = Array(16).fill(item);
   const object = { t: "x".repeat(LIMITS.propertyBytes) };
@@ -67,14 +67,14 @@ test("a value over 16 KiB is left out, and a list is cut to what fits; both are 
   expect(changeProfile({}, "profile_append", { l: fitting })).toEqual({ profile: { l: fitting }, leftOut: 0 });
 });
 
-test("a profile with 1,000 properties takes no other, and those it has can change", () => {
+test("a profile with 1,000 properties accepts no new one, but its own can change", () => {
   const full = Object.fromEntries(Array.from({ length: LIMITS.profileProperties }, (_, index) => [`p${index}`, 1]));
   const { profile, leftOut } = changeProfile(full, "profile_set", { more: 1, p0: 2 });
   expect([Object.keys(profile).length, profile.more, profile.p0, leftOut]).toEqual([1_000, undefined, 2, 1]);
   expect(changed(changed(full, "profile_unset", { p0: null }), "profile_set", { more: 1 }).more).toBe(1);
 });
 
-test("a profile of 256 KiB takes nothing that makes it larger, and everything that makes it smaller", () => {
+test("a profile of 256 KiB accepts no change that makes it larger, and every change that makes it smaller", () => {
   const large = { t: "x".repeat(LIMITS.propertyTextBytes) };
   const names = Array.from({ length: LIMITS.profileProperties }, (_, index) => `p${index}`);
   let full: JsonObject = {};
@@ -85,7 +85,7 @@ test("a profile of 256 KiB takes nothing that makes it larger, and everything th
   const more = { t: "x".repeat(LIMITS.propertyTextBytes * 2) };
   expect(changeProfile(full, "profile_set", { p0: more })).toEqual({ profile: full, leftOut: 1 });
   expect(changed(full, "profile_set", { p0: "small" }).p0).toBe("small");
-  // The same, also where the profile was read from a table and was never measured before.
+  // Also if the profile was read from a table and never measured before.
   expect(changeProfile(JSON.parse(JSON.stringify(full)), "profile_set", { p0: more }).leftOut).toBe(1);
 });
 
@@ -100,7 +100,7 @@ const names = fc.oneof(fc.constantFrom("a", "b", "c"), fc.string({ maxLength: 12
 const object: fc.Arbitrary<JsonObject> = fc.dictionary(names, anything, { noNullPrototype: true });
 const operations = fc.constantFrom(...PROFILE_OPERATIONS);
 
-test("no operation throws on whatever JSON is sent, none changes its arguments, and the result is JSON", () => {
+test("no operation throws on any JSON or changes its arguments, and the result is JSON", () => {
   fc.assert(
     fc.property(object, operations, object, (profile, operation, properties) => {
       const before = JSON.stringify([profile, properties]);
@@ -114,7 +114,7 @@ test("no operation throws on whatever JSON is sent, none changes its arguments, 
   );
 });
 
-test("only the properties that are named change, unless the profile is deleted", () => {
+test("only the named properties change, unless the profile is deleted", () => {
   fc.assert(
     fc.property(object, operations, object, (profile, operation, properties) => {
       fc.pre(operation !== "profile_delete");
@@ -125,10 +125,10 @@ test("only the properties that are named change, unless the profile is deleted",
   );
 });
 
-/** At most three decimals, as the interface has them; from 2^42 on a double cannot tell three decimals apart. */
+/** At most three decimals, as in the interface; from 2^42 on a double cannot distinguish three decimals. */
 const thousandths = fc.integer({ min: -2_000_000_000_000_000, max: 2_000_000_000_000_000 });
 
-test("increments commute, and the sum is exact to the last of three decimals", () => {
+test("increments commute, and the sum is exact to three decimals", () => {
   fc.assert(
     fc.property(thousandths, thousandths, (first, second) => {
       const increment = (profile: JsonObject, by: number) => changed(profile, "profile_increment", { n: by / 1000 });
@@ -139,7 +139,7 @@ test("increments commute, and the sum is exact to the last of three decimals", (
   );
 });
 
-test("many small increments leave no binary rubbish behind", () => {
+test("many small increments leave no binary rounding errors", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -999_999, max: 999_999 }), { maxLength: 50 }), (steps) => {
       const profile = steps.reduce<JsonObject>((sum, step) => changed(sum, "profile_increment", { n: step / 1000 }), {
@@ -151,7 +151,7 @@ test("many small increments leave no binary rubbish behind", () => {
 });
 
 test.each(["profile_number_max", "profile_number_min"] as const)(
-  "%s is idempotent and the order does not matter",
+  "%s is idempotent and independent of order",
   (operation) => {
     const number = fc.double({ noNaN: true, noDefaultInfinity: true });
     fc.assert(

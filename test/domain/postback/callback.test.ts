@@ -6,11 +6,11 @@ const EVENT = { kind: "event", url: "https://example.com/e", events: ["level_up"
 const read = (given: { kind: string; url: string; events?: string[]; secret?: string }, mayCallPrivate = false) =>
   readCallback(given, { mayCallPrivate });
 
-test("the address of attributions may hold every macro", () => {
+test("the address of attribution callbacks may hold every macro", () => {
   expect(read({ kind: "attribution", url: URL_OF_ALL })).toEqual({ kind: "attribution", url: URL_OF_ALL, events: [] });
 });
 
-test("the callback of events names each event once, and may bring its own secret", () => {
+test("the event callback names each event once, and may bring its own secret", () => {
   const given = { ...EVENT, events: ["level_up", "$PayEvent", "level_up"], secret: "0123456789abcdef" };
   expect(read(given)).toEqual({ ...given, events: ["level_up", "$PayEvent"] });
 });

@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
 import { placeText, readList, readResend } from "../../../src/domain/postback/postback-request.ts";
 
-test("a list takes what it is narrowed by, and 50 without a limit", () => {
+test("a list takes its filters, and 50 rows without a limit", () => {
   expect(readList({})).toEqual({ limit: 50 });
   const given = { status: "2", ad_platform: "vivo", event_type: "$event", client_id: "u", limit: "1000" };
   const wish = { status: 2, adPlatform: "vivo", eventType: "$event", clientId: "u", limit: 1000 };
   expect(readList(given)).toEqual(wish);
 });
 
-test("a page begins after a place that was given out before", () => {
+test("a page begins after a position returned earlier", () => {
   const place = { createdAtMs: 1_700_000_000_000, clientId: "用户\n1", eventType: "pay", subject: "" };
   expect(readList({ after: placeText(place) })).toEqual({ after: place, limit: 50 });
 });
@@ -27,7 +27,7 @@ test.each([
   expect(() => readList(given)).toThrow(sentence);
 });
 
-test("what is sent again is named by a client or by how it ended", () => {
+test("postbacks to send again are named by a client or by their status", () => {
   expect(readResend({ client_id: "u", event_type: "pay", trace_id: "o" })).toEqual({
     kind: "client",
     clientId: "u",
@@ -47,7 +47,7 @@ test("what is sent again is named by a client or by how it ended", () => {
 
 const SELECTED = [{ clientId: "u", eventType: "pay", subject: "o" }];
 
-test("what is sent again can be named one by one", () => {
+test("postbacks to send again can be named one by one", () => {
   expect(readResend({}, SELECTED)).toEqual({ kind: "selected", postbacks: SELECTED });
   expect(() => readResend({ status: "2" }, SELECTED)).toThrow(/^Name either/);
   expect(() => readResend({ reason: "share" }, SELECTED)).toThrow(/^reason does not go with postbacks/);

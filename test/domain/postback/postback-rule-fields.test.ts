@@ -21,11 +21,11 @@ const PLAIN = {
   enabled: true,
 };
 
-test("a rule with nothing but a moment and an event type is about all of them", () => {
+test("a rule with only a moment and an event type matches all of them", () => {
   expect(read({})).toEqual(PLAIN);
 });
 
-test("every text is given back as it was read", () => {
+test("every text is returned as it was read", () => {
   const texts = {
     ad_platform: "tencent",
     turbo_promoted_object_id: "autumn2026launch",
@@ -94,7 +94,7 @@ test("any share, factor, bound and property test comes back from its text", () =
   );
 });
 
-test("what is named of a known rule changes, and nothing else", () => {
+test("a change to a rule affects only the fields it names", () => {
   const known = read({ amount: "600..", properties: ["user$vip is_set"], share: "80%" });
   expect(read({ share: "50%" }, known)).toEqual({ ...known, shareBp: 5_000 });
   expect(read({ amount: "" }, known)).toEqual({ ...known, conditions: { properties: known.conditions.properties } });
@@ -157,7 +157,7 @@ describe("refused", () => {
   });
 });
 
-test("every event type, every preset moment, every day of retention and own events are taken", () => {
+test("every event type, preset moment, retention day and own event is accepted", () => {
   expect(POSTBACK_EVENT_TYPES).toHaveLength(26);
   for (const event_type of POSTBACK_EVENT_TYPES) expect(read({ event_type }).eventType).toBe(event_type);
   const moments = ["activate", "register", "pay", "first_pay", "first_day_pay", "ad_view", "return", "retention_1"];

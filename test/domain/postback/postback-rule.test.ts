@@ -73,7 +73,7 @@ const reasonOf = (change: Change) => one(change).reason;
 
 describe("moments", () => {
   test.each(["activate", "return", "retention_1", "retention_365", "event:e", "event:$AdShow", "event:a$b_1"])(
-    "%s is one",
+    "%s is a moment",
     (text) => expect(isMoment(text)).toBe(true),
   );
   test.each([
@@ -109,7 +109,7 @@ describe("the rule that counts", () => {
     expect(one({ rules })).toMatchObject({ status: 0, ruleId });
   });
 
-  test("a special one that says no is not overruled by a general one", () => {
+  test("a special rule that says no is not overridden by a general one", () => {
     expect(one({ rules: [{}, { ...platform, conditions: { count: { min: 3 } } }] })).toMatchObject({
       status: 3,
       reason: "count",
@@ -118,12 +118,12 @@ describe("the rule that counts", () => {
     });
   });
 
-  test("the reason is that of the first that was tried", () => {
+  test("the reason is that of the first rule tried", () => {
     const rules = [{ shareBp: 0 }, { conditions: { amountCents: { max: 1 } } }];
     expect(one({ rules })).toMatchObject({ status: 3, reason: "share", ruleId: 1 });
   });
 
-  test("each event type has its own", () => {
+  test("each event type has its own rules", () => {
     const rules: Partial<PostbackRule>[] = [{}, { eventType: "complete_order", adPlatform: "tencent" }];
     expect(judged({ rules }).map(({ eventType, ruleId, status }) => [eventType, ruleId, status])).toEqual([
       ["pay", 1, 0],
@@ -131,7 +131,7 @@ describe("the rule that counts", () => {
     ]);
   });
 
-  test("where there is none, an order is skipped, and of other moments nothing is said", () => {
+  test("without a rule an order is skipped, and other moments are ignored", () => {
     for (const rules of [[], [{ adPlatform: "baidu" }], [{ enabled: false }]])
       expect(one({ rules })).toMatchObject({
         eventType: "pay",
@@ -203,7 +203,7 @@ describe("conditions", () => {
     expect(one({ ...change, rules: [{ conditions }] })).toMatchObject({ status: 3, reason });
   });
 
-  test("late is three days after it happened, to the millisecond, and before every other reason", () => {
+  test("late means three days after it happened, to the millisecond, and comes before every other reason", () => {
     const at = (ms: number) => ({ occurrence: { receivedAtMs: PAID.atMs + ms } });
     expect(reasonOf(at(LATE_MS - 1))).toBe("");
     expect(reasonOf(at(LATE_MS))).toBe("late");
@@ -211,18 +211,18 @@ describe("conditions", () => {
     expect(reasonOf(at(-DAY_MS))).toBe("");
   });
 
-  test("the window ends so many days after the touch, to the millisecond", () => {
+  test("the window ends a number of days after the touch, to the millisecond", () => {
     const at = (ms: number, user: Partial<JudgedUser> = {}) =>
       reasonOf({ rules: [{ windowDays: 2 }], user, occurrence: { atMs: T + ms, receivedAtMs: T + ms } });
     expect([at(2 * DAY_MS - 1), at(2 * DAY_MS)]).toEqual(["", "window"]);
-    // Without a touch it is counted from the registration, and for one who came back from the return.
+    // Without a touch it begins with the registration, and for a user who came back with the return.
     expect(at(2 * DAY_MS, { touchedAtMs: null })).toBe("");
     expect(at(2 * DAY_MS + 60_000, { touchedAtMs: null })).toBe("window");
     const back = { touchedAtMs: null, decisionNumber: 2, returned: { atMs: T + 90 * DAY_MS } };
     expect([at(92 * DAY_MS - 1, back), at(92 * DAY_MS, back)]).toEqual(["", "window"]);
   });
 
-  test("what lies before the touch belongs to it only if it is the user's first", () => {
+  test("a moment before the touch belongs to it only if the touch is the user's first", () => {
     const before = { atMs: T - 60_000, receivedAtMs: T };
     expect(reasonOf({ occurrence: before })).toBe("");
     expect(reasonOf({ occurrence: before, user: { decisionNumber: 2, returned: { atMs: T + 5 } } })).toBe("window");
@@ -234,7 +234,7 @@ describe("the share", () => {
     judged({ rules: [{ shareBp }], user: { clientId }, occurrence: { traceId } })[0]!.status === 0;
   const share = fc.integer({ min: 0, max: 10_000 });
 
-  test("chooses the same ones every time, and all of them and more when it is raised", () => {
+  test("chooses the same ones every time, and keeps them when it is raised", () => {
     fc.assert(
       fc.property(share, share, fc.string(), fc.string(), (some, other, clientId, traceId) => {
         const [low, high] = [Math.min(some, other), Math.max(some, other)];
@@ -245,7 +245,7 @@ describe("the share", () => {
     );
   });
 
-  test.each([500, 2_500, 5_000, 9_000])("of %i ten-thousandths lets about so many through", (shareBp) => {
+  test.each([500, 2_500, 5_000, 9_000])("of %i ten-thousandths lets about that share through", (shareBp) => {
     const count = 8_000;
     let passed = 0;
     for (let index = 0; index < count; index += 1) if (passes(shareBp, `client-${index}`)) passed += 1;
@@ -255,7 +255,7 @@ describe("the share", () => {
     expect(Math.abs(passed - expected)).toBeLessThan(allowed);
   });
 
-  test("is drawn for each order, but of what is told once, for the user; and no matter which rule it is", () => {
+  test("is drawn per order, but per user for moments that happen once, and independently of the rule", () => {
     const of = (eventType: "pay" | "first_pay", ruleId: number) =>
       Array.from(
         { length: 60 },
@@ -310,7 +310,7 @@ describe("the value", () => {
   });
 });
 
-describe("what it is about", () => {
+describe("the subject", () => {
   test.each<[PostbackRule["eventType"], string, string]>([
     ["pay", "o1", "o1"],
     ["service_pay_success", "o1", "o1"],

@@ -59,7 +59,7 @@ test("a MAC is the same in every spelling, raw and hashed", () => {
   }
 });
 
-test("what stands in place of an id is none, also where it was hashed", () => {
+test("a placeholder is no id, even if it was hashed", () => {
   for (const mac of ["020000000000", "02-00-00-00-00-00"]) expect(deviceKeys(deviceOf({ mac }))).toEqual([]);
   for (const text of ["0", "null", "02:00:00:00:00:00", "020000000000", "000000000000000"]) {
     for (const name of ["imei_md5", "mac_md5", "muid"]) {
@@ -83,7 +83,7 @@ test.each([
   expect(sharedKeys({ caid1_md5: md5(CAID) }, { caid })).toBe(1);
 });
 
-test("an address of version 4 is the same inside version 6", () => {
+test("an IPv4 address is the same inside IPv6", () => {
   expect(addressKey("::ffff:203.0.113.7")).toBe(addressKey("203.0.113.7"));
   expect(addressKey("::ffff:cb00:7107")).toBe(addressKey("203.0.113.7"));
 });

@@ -26,7 +26,7 @@ test("a vector made elsewhere is read: AES-128-ECB, PKCS7, base64", () => {
   expect(readDeviceData("8sbrlUL1bJ7Hnzhb5p9oXQMACutP9R0pGI+C5KFiofY=", key)).toEqual({ os_name: "ios" });
 });
 
-test("the plain object and its JSON text are taken as they are", () => {
+test("the plain object and its JSON text are accepted as they are", () => {
   expect(readDeviceData(device, "")).toEqual(device);
   expect(readDeviceData(` ${JSON.stringify(device)}`, "")).toEqual(device);
 });
@@ -54,7 +54,7 @@ test.each<[string, string]>([
   );
 });
 
-test("an app without a usable key refuses encrypted data and does not fail", () => {
+test("an app without a usable key refuses encrypted data without failing", () => {
   for (const bad of ["", "AAAA", randomBytes(17).toString("base64")])
     expect(() => readDeviceData(encrypted("{}", key), bad)).toThrow(
       expect.objectContaining({ reason: "undecipherable" }),
@@ -67,7 +67,7 @@ test.each([[undefined], [null], [""], [7], [["a"]]])("data that is %j is a bad p
   );
 });
 
-test("a device keeps every field of the interface, with the empty text where nothing was sent", () => {
+test("a device has every field of the interface, empty if nothing was sent", () => {
   expect(deviceOf({ os_name: "iOS", idfa: "00000000-0000-0000-0000-000000000000", api_version: "33" })).toEqual({
     os_name: "ios",
     api_version: 33,
@@ -91,7 +91,7 @@ test("a device keeps every field of the interface, with the empty text where not
   });
 });
 
-test("a later report fills in what is new and never wipes what is known", () => {
+test("a later report adds what is new and never erases what is known", () => {
   const known = deviceOf({ os_name: "android", imei: "867530012345678", rom: "MIUI" });
   const merged = mergeDevice(known, deviceOf({ oaid: "abc", rom: "HyperOS", imei: "000000000000000" }));
   expect(merged).toEqual({ ...known, oaid: "abc", rom: "HyperOS" });

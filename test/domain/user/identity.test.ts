@@ -58,7 +58,7 @@ test.each<[unknown, string]>([
   expect(cleanValue(value)).toBe(expected);
 });
 
-test("cleaning twice is cleaning once, and nothing makes it throw", () => {
+test("cleaning is idempotent, and nothing makes it throw", () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.anything()), (value) => {
       expect(cleanId(cleanId(value))).toBe(cleanId(value));

@@ -26,7 +26,7 @@ test.each([
   expect(placeOf(address)).toEqual(NOWHERE);
 });
 
-test("any address gives three texts, the same ones each time, and no text makes it fail", () => {
+test("any address gives the same three texts each time, and no text makes it fail", () => {
   fc.assert(
     fc.property(fc.oneof(fc.ipV4(), fc.ipV6(), fc.string()), (address) => {
       const place = placeOf(address);

@@ -149,7 +149,7 @@ test.each<[string, string]>([
   expect(parseUserAgent(ua)).toEqual(parseUserAgent(ua.slice(0, 1_024)));
 });
 
-test("of a user agent only the first 1,024 characters are looked at, so that none takes long", () => {
+test("only the first 1,024 characters of a user agent are read, so that none takes long", () => {
   const ua = "Mozilla/5.0 (Linux; Android 13; SM-G991B) AppleWebKit";
   const agent = { os: "android", version: "13", model: "SM-G991B" };
   const end = ua.indexOf(")") + 1;
@@ -157,7 +157,7 @@ test("of a user agent only the first 1,024 characters are looked at, so that non
   expect(parseUserAgent(`${" ".repeat(1_025 - end)}${ua}`)).toBeUndefined();
 });
 
-test("any text is read without failing, and a version is digits and points, a model in upper case", () => {
+test("any text is read without failing; a version is digits and dots, a model is in upper case", () => {
   const piece = fc.constantFrom(
     "Android",
     "13",

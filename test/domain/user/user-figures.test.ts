@@ -49,7 +49,7 @@ const payment = (cents: number, change: Partial<Payment> = {}): Payment => ({
   ...change,
 });
 
-test("the first payment to arrive is the first payment, also when a later one happened earlier", () => {
+test("the first payment to arrive is the first payment, even if a later one happened earlier", () => {
   const figures = after((f) => {
     addPayment(f, payment(600, { atMs: REGISTERED_AT_MS + 5 }));
     addPayment(f, payment(3_000, { atMs: REGISTERED_AT_MS, method: "alipay", reason: "pass" }));
@@ -65,7 +65,7 @@ test("the first payment to arrive is the first payment, also when a later one ha
   });
 });
 
-test("payments add up and the greatest is kept, in whatever order they arrive", () => {
+test("payments add up and the largest is kept, in any order of arrival", () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 1e9 }), { minLength: 1, maxLength: 20 }), (amounts) => {
       const figures = after((f) => {
@@ -148,7 +148,7 @@ test("views give the same figures in any order", () => {
   );
 });
 
-test("the latest day of activity is the greatest, whenever it arrives", () => {
+test("the latest day of activity is the maximum, in any order of arrival", () => {
   const figures = after((f) => {
     for (const day of ["2024-06-15", "2024-06-20", "2024-06-18"]) addActivity(f, day);
   });
