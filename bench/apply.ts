@@ -18,10 +18,10 @@ const BARE_ROUNDS = 3;
 
 type Point = Cost["points"][number];
 
-/** Drains backlogs of so many events, and copies such events into a table with no index at all. */
+/** Drains backlogs of growing size, and copies the same events into a table without indexes for comparison. */
 export async function measureApply(setup: Setup): Promise<Measured> {
   const { dataDir, sizes, scales } = setup;
-  // What earlier steps have left in the journal is not what is measured here.
+  // Earlier steps may have left entries in the journal, which are not to be measured here.
   await drain(setup);
   let firstSequence = firstSequenceOf("apply");
   const [times, memory]: [Point[], Point[]] = [[], []];
@@ -31,7 +31,7 @@ export async function measureApply(setup: Setup): Promise<Measured> {
     const events = scale * sizes.backlogEvents;
     await appendEntries(setup, entriesOf(setup, { events, firstSequence }));
     firstSequence += events;
-    // Between the backlogs, so that a machine that changes its speed meanwhile does not favour either side.
+    // Measured between the backlogs, so that a machine that changes its speed favours neither side.
     copies.push(...(await measureCopy(dataDir, await rowsOfJournal(`${dataDir}/journal`))));
     const before = await storedEvents(dataDir);
     const { ms, maxMb } = await drain(setup);
@@ -60,7 +60,7 @@ export async function measureApply(setup: Setup): Promise<Measured> {
   };
 }
 
-/** Bodies as clients send them, in the journal as if they had been taken in. */
+/** Journal entries of bodies as clients send them. */
 function* entriesOf(
   { app, sizes }: Setup,
   { events, firstSequence }: { events: number; firstSequence: number },
@@ -74,7 +74,7 @@ function* entriesOf(
   }
 }
 
-/** Rows a second of each round. The rows are built beforehand: only COPY itself is timed. */
+/** Rows per second of each round. The rows are built beforehand: only COPY itself is timed. */
 async function measureCopy(dataDir: string, rows: readonly string[]): Promise<number[]> {
   return withDatabase(dataDir, async (pool) => {
     await pool.query("create table bare_event (like event)");

@@ -2,13 +2,13 @@ import type pg from "pg";
 import { addDays } from "../src/domain/calendar.ts";
 import { DAYS } from "./report-market.ts";
 
-/** What a report is asked for, and what its bare statement is asked for too. */
+/** The app and day that both a report and its bare statement are asked for. */
 export type Question = { appId: number; lastDay: string };
 
 export const PAGE_SIZE = 20;
 export const PLATFORMS = ["tencent", "kuaishou"];
 const DIMENSIONS = "ad_platform, advertiser_id, gid, os_platform";
-/** As many sums as the report has that it stands beside. */
+/** As many sums as the report that this is compared with. */
 const SUMS = [
   "users",
   "pay_cents",
@@ -24,7 +24,7 @@ const SUMS = [
   .map((name) => `sum(${name})`)
   .join(", ");
 
-/** The least that could answer: one statement each, without what is around it, such as totals, names and metrics. */
+/** The least work that could answer each report: one statement, without totals, names and metrics. */
 const STATEMENTS: Readonly<Record<string, string>> = {
   "ad report": `select day, ${DIMENSIONS}, ${SUMS} from cube
     where app_id = $1 and placement = 'touch' and day between $2 and $3 group by day, ${DIMENSIONS}`,

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from "node:http";
 import { promisify } from "node:util";
 
 /**
- * The least that a durable collector could do: parse the JSON, append the bytes, share one fdatasync among whoever
- * waits, answer. Everything that Touchpoint does beyond this is what the ratio shows.
+ * The least that a durable collector could do: parse the JSON, append the bytes, share one fdatasync among all waiting
+ * requests, answer. The ratio shows everything that Touchpoint does beyond this.
  */
 const writeFile = promisify(write);
 const sync = promisify(fdatasync);

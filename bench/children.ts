@@ -7,33 +7,33 @@ import { elapsedMs } from "../src/clock.ts";
 import type { App } from "../src/db/app.ts";
 import type { Sizes } from "./options.ts";
 
-/** What a step needs: the data that the steps before have left, how much of everything, and where to put more. */
+/** What a step needs: the data left by the steps before it, the sizes, and folders for more. */
 export type Setup = {
   dataDir: string;
   folder: string;
   env: Record<string, string>;
   app: App;
   sizes: Sizes;
-  /** How many times the least amount of data, one after the other. */
+  /** The multiples of the smallest amount of data, in order. */
   scales: readonly number[];
 };
 
 /** A process under measurement. */
 export type Child = { process: ChildProcess; port: number; readyMs: number; stop(): Promise<void> };
 
-/** As `npm start` starts the server. */
+/** The script with which `npm start` starts the server. */
 const START_SCRIPT = fileURLToPath(new URL("../../bin/start.sh", import.meta.url));
 
 const CHILDREN = new Set<ChildProcess>();
 
 const READY = /ready at http:\/\/127\.0\.0\.1:(\d+)/;
 
-/** The server itself; without `roles`, with all of them. */
+/** Starts the server, with all roles unless `roles` is given. */
 export function startServer(env: Record<string, string>, roles?: string): Promise<Child> {
   return startChild("../src/main.js", [], roles ? { ...env, ROLES: roles } : env, READY);
 }
 
-/** The least that a durable collector could do, see bare-server.ts. */
+/** Starts the least that a durable collector could be, see bare-server.ts. */
 export function startBareServer(folder: string): Promise<Child> {
   return startChild("./bare-server.js", [join(folder, "bare.log")], {}, /port (\d+)/);
 }
@@ -62,12 +62,12 @@ export async function startChild(
   }
 }
 
-/** Those that still run, where the work has ended in the middle. */
+/** Stops the children that still run when the work ended early. */
 export async function endChildren(): Promise<void> {
   await Promise.all([...CHILDREN].map(stop));
 }
 
-/** One that has ended by itself was not measured to the end: that is said, instead of waiting for ever. */
+/** Throws for a child that has already ended: it was not measured to the end. */
 async function stop(child: ChildProcess): Promise<void> {
   const how = child.exitCode ?? child.signalCode;
   if (how !== null) throw new Error(`${child.spawnargs[2]} had ended before it was stopped: ${how}.`);
@@ -76,7 +76,7 @@ async function stop(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** Watches resident memory until stopped; returns the greatest and the last value in MB. */
+/** Watches resident memory until stopped; returns the highest and the last value in MB. */
 export function watchMemory(child: ChildProcess): () => { maxMb: number; lastMb: number } {
   let maxMb = 0;
   let lastMb = 0;

@@ -4,7 +4,7 @@ import { embeddedConnection } from "../src/db/engine/embedded-role.ts";
 import { openPool } from "../src/db/engine/pool.ts";
 import { createLog } from "../src/log.ts";
 
-/** The server's own database, for as long as the server does not run. */
+/** Opens the server's own database while the server is not running. */
 export async function withDatabase<T>(dataDir: string, work: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const log = createLog("error");
   const embedded = await startEmbeddedPostgres({ dataDir, log });

@@ -14,17 +14,17 @@ const BARE_ROUNDS = 3;
 
 type Options = Setup & { nowMs: number };
 
-/** Registrations that are to be decided: from number `first` on, against so many touches. */
+/** Registrations to decide: numbered from `first`, against this many touches. */
 type Run = { first: number; touches: number };
 
 /**
- * How fast apply decides registrations against many stored touches, more of them at each scale. The touches are made by
- * the database itself, with the keys that apply would have given them.
+ * Measures how fast apply decides registrations against many stored touches, more of them at each scale. The database makes
+ * the touches itself, with the keys that apply would have given them.
  */
 export async function measureDecisions(setup: Setup): Promise<Measured> {
   const { sizes, scales } = setup;
   const options = { ...setup, nowMs: systemClock() };
-  // What earlier steps have left in the journal is not what is measured here.
+  // Earlier steps may have left entries in the journal, which are not to be measured here.
   await drain(options);
   const points: Cost["points"][number][] = [];
   let stored = 0;
@@ -54,7 +54,7 @@ export async function measureDecisions(setup: Setup): Promise<Measured> {
   };
 }
 
-/** Click `c<n>` on the device `o<n>`, spread over the last seven days: each of them can win. */
+/** Stores click `c<n>` on device `o<n>`, spread over the last seven days, so that each of them can win. */
 async function storeTouches(
   { app, dataDir, nowMs }: Options,
   { from: first, until }: { from: number; until: number },
@@ -94,12 +94,12 @@ async function insertTouches(
   );
 }
 
-/** Which touch a registration comes from: a tenth of them from none. */
+/** The touch that a registration comes from; a tenth of the registrations have none. */
 function touchOf(number: number, { touches }: Run): string {
   return number % 10 === 9 ? "none" : String((number * 104_729) % touches);
 }
 
-/** Keys a second that the database finds, when it is asked for nothing else. */
+/** Keys per second that the database finds when it does nothing else. */
 async function lookUpBare({ app, dataDir, sizes }: Options, run: Run): Promise<number> {
   const names = Array.from({ length: sizes.registrations }, (_, index) => `c${touchOf(run.first + index, run)}`);
   return withDatabase(dataDir, async (pool) => {
@@ -119,7 +119,7 @@ async function lookUpBare({ app, dataDir, sizes }: Options, run: Run): Promise<n
   });
 }
 
-/** Half come with a click id, half with a device. */
+/** Half of the registrations carry a click id, half a device id. */
 function* registrations({ app, nowMs, sizes }: Options, run: Run): Iterable<NewEntry> {
   for (let number = run.first; number < run.first + sizes.registrations; number += 1) {
     const touch = touchOf(number, run);

@@ -7,7 +7,7 @@ import { CLIENTS, clientName } from "./bodies.ts";
 
 const AT_ONCE = 64;
 
-/** The app that a first start makes. */
+/** The app that the first start creates. */
 export async function demoApp(dataDir: string): Promise<App> {
   const log = createLog("error");
   const pool = openPool(embeddedConnection(dataDir)!, { log, connectionsMax: 1, name: "bench" });
@@ -16,7 +16,7 @@ export async function demoApp(dataDir: string): Promise<App> {
   return app!;
 }
 
-/** All clients that the bodies name. */
+/** Registers all clients that the bodies name. */
 export async function registerClients(port: number, token: string, clients = CLIENTS): Promise<void> {
   let next = 0;
   const lane = async () => {

@@ -9,7 +9,7 @@ import { type Setup, startServer, watchMemory } from "./children.ts";
 const LOOK_MS = 20;
 const APPENDED_AT_ONCE = 5_000;
 
-/** Applies what is in the journal; tells how long that took, and the greatest resident memory meanwhile. */
+/** Applies the whole journal; returns how long that took and the highest resident memory meanwhile. */
 export async function drain({ env }: Pick<Setup, "env">): Promise<{ ms: number; maxMb: number }> {
   const server = await startServer(env, "apply");
   const memory = watchMemory(server.process);
@@ -33,7 +33,7 @@ async function untilApplied(port: number): Promise<void> {
 
 export type NewEntry = { head: EntryHead; body: Buffer };
 
-/** Puts entries into the journal of a server that does not run. */
+/** Appends entries to the journal of a server that is not running. */
 export async function appendEntries({ dataDir }: Pick<Setup, "dataDir">, entries: Iterable<NewEntry>): Promise<void> {
   const log = createLog("error");
   const journal = await Journal.open(`${dataDir}/journal`, { log, disk: poolDisk, pendingBytesMax: 1 << 28 });

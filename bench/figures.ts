@@ -1,8 +1,8 @@
 import type { Made } from "../sim/made.ts";
 
-/** Something measured, beside the least that it takes on the same machine in the same run. */
+/** A measurement beside the least that the same work takes on the same machine in the same run. */
 export type Figure = {
-  /** Its name in the JSON file. */
+  /** The name in the JSON file. */
   name: string;
   what: string;
   unit: string;
@@ -13,15 +13,15 @@ export type Figure = {
   target: string;
 };
 
-/** What one unit of work takes while there is more and more data. */
+/** The cost of one unit of work at growing amounts of data. */
 export type Cost = { name: string; what: string; unit: string; points: readonly Point[] };
 
-/** `scale`: how many times as much data as at the least. */
+/** `scale`: the multiple of the smallest amount of data. */
 export type Point = { scale: number; perUnit: number };
 
 export type Measured = { figures: readonly Figure[]; costs: readonly Cost[] };
 
-/** A line of the table of figures. */
+/** A row of the table of figures. */
 export function figureRow({ what, unit, bare, ours, target, beside }: Figure) {
   return {
     what,
@@ -34,13 +34,13 @@ export function figureRow({ what, unit, bare, ours, target, beside }: Figure) {
   };
 }
 
-/** A line of the table of growth: a unit at each scale, and the exponent. */
+/** A row of the table of growth: the cost of a unit at each scale, and the exponent. */
 export function growthRow({ what, unit, points }: Cost): Record<string, string | number> {
   const perUnit = points.map(({ scale, perUnit: cost }): [string, number] => [`${scale}x`, short(cost)]);
   return { what, unit, ...Object.fromEntries(perUnit), exponent: exponentOf(points) ?? "" };
 }
 
-/** What the JSON file holds. */
+/** The content of the JSON file. */
 export function documentOf({ figures, costs }: Measured, made: Made) {
   return {
     made,
@@ -58,14 +58,14 @@ export function together(parts: readonly Measured[]): Measured {
   return { figures: parts.flatMap(({ figures }) => figures), costs: parts.flatMap(({ costs }) => costs) };
 }
 
-/** How many times the bare counterpart; null where that took nothing. */
+/** The ratio to the bare counterpart, or null if that took no time. */
 export function ratioOf({ ours, bare }: Pick<Figure, "ours" | "bare">): number | null {
   return bare > 0 ? short(ours / bare) : null;
 }
 
 /**
- * With n times the data a unit takes n to the power of this as long: 0 is flat, 1 grows as the data does. The slope of
- * the straight line that lies closest to the logarithms. Undefined where there is no line: one scale, or nothing measured.
+ * The exponent e for which n times the data makes a unit take n^e as long: 0 is flat, 1 is linear. It is the slope of the
+ * line fitted to the logarithms, or undefined if there is none: with one scale, or nothing measured.
  */
 export function exponentOf(points: readonly Point[]): number | undefined {
   const logs = points.map(({ scale, perUnit }) => ({ x: Math.log(scale), y: Math.log(perUnit) }));
@@ -75,12 +75,12 @@ export function exponentOf(points: readonly Point[]): number | undefined {
   return Number.isFinite(slope) ? Math.round(slope * 100) / 100 : undefined;
 }
 
-/** The middle one: a slow moment of the machine counts once. */
+/** The median, so that a slow moment of the machine counts only once. */
 export function median(values: readonly number[]): number {
   return [...values].sort((left, right) => left - right)[values.length >> 1] ?? 0;
 }
 
-/** Three digits that count; whole numbers stay whole. */
+/** Rounds to three significant digits; whole numbers stay whole. */
 export function short(value: number): number {
   return Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 }
@@ -88,7 +88,7 @@ export function short(value: number): number {
 function named<T extends { name: string }, R>(list: readonly T[], of: (one: T) => R): Record<string, R> {
   const names = list.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new Error(`Two of them are called ${twice}.`);
+  if (twice !== undefined) throw new Error(`Two figures are called ${twice}.`);
   return Object.fromEntries(list.map((one) => [one.name, of(one)]));
 }
 

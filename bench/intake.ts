@@ -7,7 +7,7 @@ import { acceptedLoad, postRequests, type RequestMaker } from "./load.ts";
 import { firstSequenceOf } from "./sequences.ts";
 
 const EVENTS_PER_BODY = [1, 20, 200];
-/** The one whose growth is measured. */
+/** The number of events per request whose growth is measured. */
 const USUAL = 20;
 const ROUNDS = 7;
 const BESIDE = "a server that parses, fsyncs and answers";
@@ -16,7 +16,7 @@ export const CONNECTIONS = 64;
 type Sides = { bare: Child; ours: Child };
 type Comparison = { name: string; what: string; unit: string; target: string; requests: () => RequestMaker };
 
-/** Requests of one, twenty and two hundred events a second, and the memory that they take. */
+/** Requests per second with 1, 20 and 200 events each, and the memory that they take. */
 export async function measureIntake(setup: Setup): Promise<Measured> {
   const sides = await startSides(setup);
   const memory = { bare: watchMemory(sides.bare.process), ours: watchMemory(sides.ours.process) };
@@ -41,7 +41,7 @@ export async function measureIntake(setup: Setup): Promise<Measured> {
   return { figures, costs };
 }
 
-/** Clicks a second. */
+/** Link calls per second. */
 export async function measureLinks(setup: Setup): Promise<Measured> {
   const sides = await startSides(setup);
   const requests = () => linkRequests({ appId: setup.app.appId, nowMs: systemClock() });
@@ -79,7 +79,7 @@ async function stopSides({ bare, ours }: Sides): Promise<void> {
   await ours.stop();
 }
 
-/** In turns, so that a slow moment of the machine hits both; what runs before the rounds only warms up. */
+/** Both sides take turns, so that a slow moment of the machine hits both; the first turns only warm up. */
 async function compare(
   { sizes }: Setup,
   { bare, ours }: Sides,
@@ -94,13 +94,13 @@ async function compare(
     const ourLoad = await acceptedLoad({ ...load, port: ours.port, requests: ourRequests });
     rounds.push({ bare: bareLoad.perSecond, ours: ourLoad.perSecond });
   }
-  // Of the round whose ratio is the middle one, so that both belong to the same moment.
+  // Both figures are from the round with the median ratio, so that they belong to the same moment.
   const ratio = median(rounds.map((round) => round.ours / round.bare));
   const typical = rounds.find((round) => round.ours / round.bare === ratio)!;
   return { ...about, ...typical, beside: BESIDE };
 }
 
-/** So many times as much, sent in one go. */
+/** Sends growing numbers of requests, each in one go. */
 async function growth(
   { sizes, scales }: Setup,
   { port }: Child,

@@ -9,7 +9,7 @@ import { firstSequenceOf } from "./sequences.ts";
 const ROUNDS = 7;
 const BESIDE = "a server that parses, fsyncs and answers, as many a second";
 
-/** How long answers take at half of the load that the server bears with all its roles. */
+/** The latency at half of the load that the server can handle with all its roles. */
 export async function measureLatency(setup: Setup): Promise<Measured> {
   const { app, sizes, folder, env } = setup;
   const nowMs = systemClock();
@@ -18,7 +18,7 @@ export async function measureLatency(setup: Setup): Promise<Measured> {
   const requests = postRequests(collectPath(app.accessToken), bodies);
   const sides = { bare: await startBareServer(folder), ours: await startServer(env) };
   const full = { bare: await fullLoad(setup, sides.bare, requests), ours: await fullLoad(setup, sides.ours, requests) };
-  // The backlog of the full load is still there, so apply works at its limit all through these rounds.
+  // The backlog of the full load is still there, so apply works at its limit throughout these rounds.
   const half = { connections: CONNECTIONS, requests, perSecond: full.ours.perSecond / 2 };
   const rounds: { bare: LoadResult; ours: LoadResult }[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -72,7 +72,7 @@ async function fullLoad({ sizes }: Setup, server: Child, requests: RequestMaker)
   return acceptedLoad({ ...load, seconds: sizes.seconds / 2 });
 }
 
-/** So many times as much, sent in one go while apply works on what was sent before. */
+/** Sends growing numbers of requests, each in one go while apply works on the earlier ones. */
 async function growth(
   { sizes, scales }: Setup,
   server: Child,

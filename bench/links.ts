@@ -1,6 +1,6 @@
 import type { RequestMaker } from "./load.ts";
 
-/** Link calls as Tencent's server makes them, each a click of its own. */
+/** Link calls as Tencent's server makes them, each for a new click. */
 export function linkRequests(options: { appId: number; nowMs: number }): RequestMaker {
   let number = 0;
   const seconds = Math.floor(options.nowMs / 1000);

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../src/clock.ts";
 import type { BodyMaker } from "./bodies.ts";
 
-/** Makes the bytes of one request after the other. */
+/** Makes the bytes of each request in turn. */
 export type RequestMaker = () => Buffer;
 
 export function postRequests(path: string, bodies: BodyMaker): RequestMaker {
   const head = Buffer.from(
     `POST ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nuser-agent: bench\r\ncontent-length: ${bodies.bytes}\r\n\r\n`,
   );
-  // The template is patched for every request, so the bytes are copied before the next one.
+  // The template is patched in place for every request, so its bytes are copied first.
   return () => Buffer.concat([head, bodies.next()]);
 }
 
@@ -47,7 +47,7 @@ export async function runLoad(options: {
       if (nowMs >= endMs) return;
       let sinceMs = nowMs;
       if (perSecond !== undefined) {
-        // What is due while all connections wait for the server waits for it too: that is part of its time.
+        // A request that is due while all connections are busy counts from when it was due.
         sinceMs = startedMs + (started * 1000) / perSecond;
         started += 1;
         if (sinceMs > nowMs) {
@@ -75,7 +75,7 @@ export async function runLoad(options: {
   };
 }
 
-/** The same, where an answer that refuses would make the figure a figure of something else. */
+/** Runs a load and throws if any request is refused: the figure would mean something else. */
 export async function acceptedLoad(options: Parameters<typeof runLoad>[0]): Promise<LoadResult> {
   const result = await runLoad(options);
   if (result.failures > 0) throw new Error(`${result.failures} of ${result.requests} requests were refused.`);
@@ -104,7 +104,7 @@ class Lane {
     });
   }
 
-  /** False, too, once the other side has hung up: nobody is going to answer then. */
+  /** Resolves to false also when the other side hangs up, because no answer will come. */
   request(bytes: Buffer): Promise<boolean> {
     if (this.#socket.destroyed) return Promise.resolve(false);
     return new Promise((resolve) => {

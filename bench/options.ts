@@ -4,19 +4,19 @@ import { UsageError } from "../src/errors.ts";
 export const STEPS = ["intake", "apply", "latency", "links", "decisions", "postbacks", "reports"] as const;
 export type Step = (typeof STEPS)[number];
 
-/** How much of everything. Of what grows, the amounts are those at the least scale, where nothing else is said. */
+/** The amount of everything. Amounts that grow are those at the smallest scale, unless noted otherwise. */
 export type Sizes = {
-  /** Of load on either side of a comparison. */
+  /** Seconds of load on either side of a comparison. */
   seconds: number;
   warmUpSeconds: number;
-  /** Clients that send, all of them registered. */
+  /** The number of registered clients that send. */
   clients: number;
   backlogEvents: number;
-  /** Stored touches at the greatest scale, and registrations that are decided against them. */
+  /** Stored touches at the largest scale, and the registrations decided against them. */
   touches: number;
   registrations: number;
   postbacks: number;
-  /** At the greatest scale. */
+  /** Users at the largest scale. */
   users: number;
   eventsPerUser: number;
 };
@@ -27,12 +27,12 @@ export type BenchOptions = {
   jsonFile: string;
   markdownFile: string;
   sizes: Sizes;
-  /** The words of the command line that decide what is measured. */
+  /** The command-line options that decide what is measured. */
   shown: string;
 };
 
 const MILLION = 1_000_000;
-/** On two cores about half an hour for all steps, and 10 GB of disk. */
+/** Takes about half an hour for all steps on two cores, and 10 GB of disk. */
 const FULL: Sizes = {
   seconds: 8,
   warmUpSeconds: 4,
@@ -44,7 +44,7 @@ const FULL: Sizes = {
   users: MILLION,
   eventsPerUser: 20,
 };
-/** Shows that everything works; the figures mean nothing. */
+/** Only shows that everything works; the figures mean nothing. */
 const TRIAL: Sizes = {
   seconds: 0.7,
   warmUpSeconds: 0.1,
@@ -59,17 +59,17 @@ const TRIAL: Sizes = {
 
 const HELP = `npm run bench -- [options] [STEP …]
 
-Every figure beside the least that the same machine needs for it in the same run, and what each cost becomes with more data.
-Absolute figures depend on the machine; ratios and exponents are what is meant. Steps, all of them where none is named:
+Measures every figure beside the bare minimum on the same machine in the same run, and how each cost grows with the data.
+Absolute figures depend on the machine; ratios and exponents are what counts. Steps (all if none is named):
 ${STEPS.join(", ")}.
 
   --json FILE     write the figures
   --markdown FILE write docs/PERFORMANCE.md
-  --scales LIST   how many times the data (1,2,4)
-  --seconds N     of load on either side of a comparison (${FULL.seconds})
-  --touches N     million stored touches at the greatest scale (${FULL.touches / MILLION})
-  --users N       million users at the greatest scale (${FULL.users / MILLION})
-  --events N      of each user (${FULL.eventsPerUser})
+  --scales LIST   multiples of the data (1,2,4)
+  --seconds N     seconds of load on either side of a comparison (${FULL.seconds})
+  --touches N     million stored touches at the largest scale (${FULL.touches / MILLION})
+  --users N       million users at the largest scale (${FULL.users / MILLION})
+  --events N      events of each user (${FULL.eventsPerUser})
   --trial         tiny sizes, to see that everything works; the figures mean nothing
 `;
 
@@ -84,7 +84,7 @@ const OPTIONS = {
   trial: { type: "boolean", default: false },
 } as const;
 
-/** Of the options, those that the figures depend on. */
+/** The options that the figures depend on. */
 const DECIDING = ["scales", "seconds", "touches", "users", "events"] as const;
 
 export function readOptions(args: readonly string[]): BenchOptions {
@@ -115,7 +115,7 @@ function stepOf(name: string): Step {
   return step;
 }
 
-/** From the least on: the data of one scale is part of the data of the next. */
+/** Scales in ascending order: the data of one scale is part of the data of the next. */
 function readScales(text: string): number[] {
   const scales = text.split(",").map((part) => positive("--scales", part));
   const isGrowing = scales.every((scale, index) => Number.isInteger(scale) && scale > (scales[index - 1] ?? 0));

@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { endChildren } from "./children.ts";
 
-/** Works in a folder that goes afterwards, and so do the processes that were started, however the work ends. */
+/** Works in a temporary folder. However the work ends, the folder and the started processes are gone afterwards. */
 export async function inOwnFolder(work: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "touchpoint-bench-"));
-  // Open to pass through, as DATA_DIR is: else, as root, the cluster would be put elsewhere and stay there.
+  // Others may pass through the folder, as through DATA_DIR: otherwise a cluster started as root would be put elsewhere and
+  // stay there.
   chmodSync(folder, 0o711);
   const clear = async () => {
     await endChildren();

@@ -2,7 +2,7 @@ import { type Made, madeText } from "../sim/made.ts";
 import { tableOf } from "../sim/table.ts";
 import { exponentOf, type Measured, ratioOf, short } from "./figures.ts";
 
-/** All of docs/PERFORMANCE.md; `options` are those of the command that made it. */
+/** The text of docs/PERFORMANCE.md; `options` are those of the command that made it. */
 export function performancePage(measured: Measured, { made, options }: { made: Made; options: string }): string {
   return `# Performance
 

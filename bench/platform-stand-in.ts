@@ -1,6 +1,6 @@
 import { startOceanEngine } from "../sim/platforms/ocean-engine.ts";
 
-/** Ocean Engine's stand-in in a process of its own: it judges every call as strictly as it does in the tests. */
+/** Ocean Engine's stand-in in its own process. It judges every call as strictly as in the tests. */
 const standIn = await startOceanEngine();
 console.log(`port ${new URL(standIn.url).port}`);
 process.on("SIGTERM", () => {

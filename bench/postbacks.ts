@@ -21,18 +21,18 @@ import { withDatabase } from "./database.ts";
 import type { Cost, Measured } from "./figures.ts";
 
 const ROWS_AT_ONCE = 1_000;
-/** As many as a lane has under way. */
+/** The number of calls that a lane has under way. */
 const CONNECTIONS = 64;
-/** The first part only warms up. */
+/** The first share of the postbacks only warms up. */
 const WARM_UP_SHARE = 0.2;
 const TARGET_PER_S = 1_000;
 
-/** Postbacks of one scale, told apart from those of the others. */
+/** The postbacks of one scale. */
 type Lot = { scale: number; postbacks: number };
 
 /**
- * How fast one process tells a platform of payments: claimed, sent to a stand-in in a process of its own, and written
- * down in postback, order and cube; beside a client that only sends the same calls to the same stand-in.
+ * Measures how fast one process reports payments to a platform: claimed, sent to a stand-in in its own process, and recorded
+ * in postback, order and cube. The bare counterpart is a client that only sends the same calls to the same stand-in.
  */
 export async function measurePostbacks(setup: Setup): Promise<Measured> {
   const { dataDir, sizes, scales } = setup;
@@ -47,7 +47,7 @@ export async function measurePostbacks(setup: Setup): Promise<Measured> {
     await server.stop();
     await withDatabase(dataDir, (pool) => assertAccepted(pool, lot));
   }
-  // What the steps after this one bring is told to nobody.
+  // Later steps must not cause postbacks.
   const account = { appId: setup.app.appId, adPlatform: "bytedance", advertiserId: "" };
   await withDatabase(dataDir, (pool) => removeAccount(pool, account));
   await standIn.stop();
@@ -77,7 +77,7 @@ function bodyOf(number: number, atMs: number): string {
   });
 }
 
-/** Calls a second, once it is warm. */
+/** Calls per second after warming up. */
 async function sendBare(standIn: Child, postbacks: number): Promise<number> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const url = `http://127.0.0.1:${standIn.port}/api/v2/conversion`;
@@ -107,7 +107,7 @@ function post(url: string, body: string, agent: Agent): Promise<void> {
   });
 }
 
-/** Users with an order each, of whom the platform is to be told. */
+/** Stores users with one order each, and a waiting postback for it. */
 async function fill(
   pool: pg.Pool,
   { app, dataDir }: Setup,
@@ -180,7 +180,7 @@ async function insertSome(
   });
 }
 
-/** Postbacks a second, while the server empties the outbox. */
+/** Postbacks per second while the server empties the outbox. */
 async function watch(dataDir: string, { postbacks }: Lot): Promise<number> {
   const pool = openPool(embeddedConnection(dataDir)!, { log: createLog("error"), connectionsMax: 1, name: "bench" });
   const left = async () => Number((await pool.query("select count(*) as left from outbox")).rows[0].left);
@@ -200,7 +200,7 @@ async function watch(dataDir: string, { postbacks }: Lot): Promise<number> {
 
 type Warm = { left: number; atMs: number };
 
-/** Of what was left once it was warm; of all, where so few were waiting that nobody saw it become warm. */
+/** The rate after warming up, or over all postbacks if there were too few to see the warm-up. */
 function rateOf(warm: Warm, all: { postbacks: number; startedMs: number; atMs: number }): number {
   const [sent, sinceMs] = warm.left > 0 ? [warm.left, warm.atMs] : [all.postbacks, all.startedMs];
   return (sent * 1000) / (all.atMs - sinceMs);
@@ -211,5 +211,5 @@ async function assertAccepted(pool: pg.Pool, { scale, postbacks }: Lot): Promise
     "select count(*)::int as told from orders where client_id like $1 and postback_status = 1 and back_cents = 600",
     [`told-${scale}-%`],
   );
-  if (rows[0].told !== postbacks) throw new Error(`${rows[0].told} of ${postbacks} orders say that they were told.`);
+  if (rows[0].told !== postbacks) throw new Error(`${rows[0].told} of ${postbacks} orders show an accepted postback.`);
 }

@@ -5,7 +5,7 @@ import { type Measured, median } from "./figures.ts";
 
 const ROUNDS = 3;
 
-/** From the start of the process to the first request that it would take; on data that is there already. */
+/** The time from the start of the process to the first request that it would accept, on existing data. */
 export async function measureReady({ dataDir, folder, env }: Setup): Promise<Measured> {
   const [ours, bare]: [number[], number[]] = [[], []];
   for (let round = 0; round < ROUNDS; round += 1) {

@@ -2,17 +2,17 @@ import type pg from "pg";
 import { openEventDays } from "../src/db/event-day.ts";
 import { addDays } from "../src/domain/calendar.ts";
 
-/** Days of the market; the last one is `lastDay`. */
+/** The number of days of the market; the last one is `lastDay`. */
 export const DAYS = 60;
 const MILLION = 1_000_000;
 
-/** Users `from` until `until`. */
+/** The users numbered from `from` up to `until`. */
 export type MarketSize = { appId: number; lastDay: string; from: number; until: number };
 
 /**
- * Users, their days, orders, costs and events, made by the database itself: per million users three million user_days
- * and 300,000 orders. Users come evenly over the days, nine of ten by one of 800 ads; on the last day 100,000 are there. Stored in
- * the order of time, as they would have come.
+ * Users, their days, orders, costs and events, made by the database itself: per million users three million user_days and
+ * 300,000 orders. Registrations are spread evenly over the days, nine of ten through one of 800 ads; 100,000 users are
+ * active on the last day. Rows are stored in the order of time, as they would have arrived.
  */
 export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser: number): Promise<void> {
   if (size.from === 0) await storeCosts(pool, size);
@@ -24,12 +24,12 @@ export async function storeMarket(pool: pg.Pool, size: MarketSize, eventsPerUser
     await storeOrders(pool, some);
     if (eventsPerUser > 0) await storeEvents(pool, some, eventsPerUser);
   }
-  // The events too: what the database would tidy up after such a load would run beside the measurements.
+  // Includes the events: otherwise autovacuum would run beside the measurements.
   await pool.query("vacuum analyze user_account, user_day, orders, order_key, cost, event");
   await markAll(pool, size.appId);
 }
 
-/** Number, day of registration, instant, and the ad of user n. */
+/** Number, registration day, instant and ad of user n. */
 const users = `select n, $2::date - (n % ${DAYS})::int as day, n / 60 % 800 as ad, n % 10 = 9 as is_organic,
     (extract(epoch from $2::date - (n % ${DAYS})::int)::bigint * 1000 + (n::bigint * 7919 % 57600) * 1000) as at_ms
   from generate_series($3::int, $4::int - 1) n`;
@@ -60,7 +60,7 @@ async function storeUsers(pool: pg.Pool, { appId, lastDay, from, until }: Market
   );
 }
 
-/** The day of the registration, the next one, and a later one: the last day for every tenth. */
+/** The registration day, the next day and a later one: the last day for every tenth user. */
 async function storeDays(pool: pg.Pool, { appId, lastDay, from, until }: MarketSize): Promise<void> {
   await pool.query(
     `insert into user_day (app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros)
@@ -83,7 +83,7 @@ async function storeOrders(pool: pg.Pool, { appId, lastDay, from, until }: Marke
   );
 }
 
-/** So many a user, all on the first days: reports never look at them, but they fill the memory that reports share. */
+/** Events per user, all on the first days: reports never read them, but they fill the memory that reports share. */
 async function storeEvents(pool: pg.Pool, size: MarketSize, perUser: number): Promise<void> {
   const { appId, lastDay, from, until } = size;
   const days = Array.from({ length: DAYS }, (_, back) => addDays(lastDay, -back));

@@ -37,10 +37,10 @@ const TARGETS: Readonly<Record<string, string>> = {
   [COUNTED_ANEW]: "< 2000",
 };
 
-/** Each report at one scale, beside its bare statement, in ms; and how long the server took to start on that data. */
+/** Each report at one scale beside its bare statement, in ms, and the time to start on that data. */
 type Timed = { scale: number; reports: ReadonlyMap<string, { ours: number; bare: number }>; readyMs: number };
 
-/** Reports on more and more users; what they cost collection; and how long a day takes to count. */
+/** Measures reports on growing numbers of users, their effect on collection, and the time to count a day. */
 export async function measureReports(setup: Setup): Promise<Measured> {
   const { dataDir, sizes, scales } = setup;
   const { question, appKey } = await withDatabase(dataDir, (pool) => prepare(pool, dataDir));
@@ -49,7 +49,7 @@ export async function measureReports(setup: Setup): Promise<Measured> {
   let stored = 0;
   for (const scale of scales) {
     const size = { ...question, from: stored, until: Math.round((sizes.users * scale) / scales.at(-1)!) };
-    // Reports never read events: only the first users come with them, to fill the memory that all share.
+    // Reports never read events: only the first users have them, to fill the shared memory.
     const reports = await withDatabase(dataDir, async (pool) => {
       await storeMarket(pool, size, stored === 0 ? sizes.eventsPerUser : 0);
       return new Map([[COUNTED_ANEW, await countDays(pool, question)]]);
@@ -101,8 +101,8 @@ function nameOf(report: string): string {
 }
 
 /**
- * An app of its own: on the demo app's last day are all whom the steps before have sent, and a day would be counted that
- * has nothing to do with the users who are told of. And somebody who may pull its reports.
+ * Makes a separate app with a developer application that may pull its reports: the demo app's last day holds all users of
+ * the earlier steps, who would be counted too.
  */
 async function prepare(pool: pg.Pool, dataDir: string): Promise<{ question: Question; appKey: string }> {
   const vault = openVault({ dataDir, secretKey: "" });
@@ -115,14 +115,14 @@ async function prepare(pool: pg.Pool, dataDir: string): Promise<{ question: Ques
   return { question: { appId: app.appId, lastDay: calendarOf(TIME_ZONE).dayOf(systemClock()) }, appKey };
 }
 
-/** Counts everything that is marked, then the last day once more; only that is timed. */
+/** Counts all marked days, then the last day once more; only the latter is timed. */
 async function countDays(pool: pg.Pool, question: Question): Promise<{ ours: number; bare: number }> {
   const { appId, lastDay } = question;
   while ((await refreshOnce(pool, { atOnce: 2 })) > 0) process.stderr.write("counting days …\n");
   const slices = PLACEMENTS.map((placement) => ({ appId, placement, day: lastDay }));
   const ours = await medianMs(async () => {
     await markSlices(pool, slices, 0);
-    // As the server does it while little comes in.
+    // The parallelism that the server uses while little arrives.
     await refreshOnce(pool, { atOnce: 2 });
   });
   return { ours, bare: await medianMs(bareReport(pool, COUNTED_ANEW, question)) };
@@ -154,7 +154,7 @@ function reportsOf(client: ReportClient, { appId, lastDay }: Question): Record<s
   };
 }
 
-/** Requests a second beside reports that are pulled one after the other, against requests a second alone. */
+/** Requests per second while reports are pulled one after another, compared with requests per second alone. */
 async function besideReports(
   { app, sizes }: Setup,
   server: Child,

@@ -36,7 +36,7 @@ await runProgram(async () => {
   });
 });
 
-/** A server that has been started once, with its app and everybody who is going to send. */
+/** Starts a server once, so that its app and all sending clients exist. */
 async function prepare(folder: string, { sizes, scales }: BenchOptions): Promise<Setup> {
   const dataDir = join(folder, "data");
   const env = {

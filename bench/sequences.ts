@@ -1,10 +1,10 @@
 const EACH = 100_000_000;
-/** Whoever sends bodies. Those of one never repeat those of another: repeated events would not be stored. */
+/** The steps that send bodies. Their events never repeat one another's: repeated events would not be stored. */
 const SENDERS = ["intake 1", "intake 20", "intake 200", "apply", "latency", "beside reports"];
 
-/** The number of the first event of a sender. */
+/** The number of a sender's first event. */
 export function firstSequenceOf(sender: string): number {
   const index = SENDERS.indexOf(sender);
-  if (index < 0) throw new Error(`${sender} has no numbers.`);
+  if (index < 0) throw new Error(`${sender} is not a known sender.`);
   return index * EACH;
 }

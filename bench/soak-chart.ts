@@ -23,7 +23,7 @@ const PANELS: readonly { title: string; lines: readonly { of: (sample: Sample) =
   { title: "database on the disk, MB", lines: [{ of: (sample) => sample.databaseSizeMb, colour: "#0969da" }] },
 ];
 
-/** The course of a soak as small panels, one above the other. */
+/** The figures of a soak over time, as small panels one above another. */
 export function chartOf(
   samples: readonly Sample[],
   soak: { minutes: number; perSecond: number; made: string },

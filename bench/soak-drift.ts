@@ -1,20 +1,20 @@
 import { median } from "./figures.ts";
 import type { Sample } from "./soak-sample.ts";
 
-/** How a figure has changed from the quarter after the warm-up to the last quarter. */
+/** The change of a figure from the quarter after the warm-up to the last quarter. */
 export type Drift = { what: string; first: number; last: number; change: string; limit: string; isOver: boolean };
 
 type Rule = {
   what: string;
   of: (sample: Sample) => number;
-  /** More than this share, and more than this much, is a drift: a millisecond of nothing is not. */
+  /** A drift exceeds both this share and this absolute amount, so that a millisecond more than nothing is not one. */
   shareMax: number;
   slack: number;
 };
 
 const RULES: readonly Rule[] = [
   { what: "memory of the server, MB", of: (sample) => sample.serverMb, shareMax: 0.05, slack: 0 },
-  // The slack is one process more or less that tidies up by itself.
+  // The slack allows for one maintenance process of PostgreSQL more or less.
   { what: "memory of the database, MB", of: (sample) => sample.databaseMb, shareMax: 0.05, slack: 8 },
   { what: "file handles", of: (sample) => sample.handles, shareMax: 0.05, slack: 4 },
   { what: "apply lag, ms", of: (sample) => sample.lagMs, shareMax: 0.5, slack: 500 },
@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
   { what: "p99, ms", of: (sample) => sample.p99Ms, shareMax: 0.5, slack: 10 },
 ];
 
-/** Medians: one slow moment of the machine is no drift. */
+/** Compares medians, so that one slow moment of the machine is no drift. */
 export function driftOf(samples: readonly Sample[], warmUpShare: number): Drift[] {
   const warm = samples.slice(Math.floor(samples.length * warmUpShare));
   const part = Math.max(1, Math.floor(warm.length / 3));
@@ -43,10 +43,10 @@ export function driftOf(samples: readonly Sample[], warmUpShare: number): Drift[
   });
 }
 
-/** Less than this of the load that was to be held is another soak than the one that is told of. */
+/** Below this share of the intended load, the soak did not test what it reports. */
 const HELD_SHARE_MIN = 0.95;
 
-/** Everything for which a soak has failed; `wanted` is how many requests each sample was to have. */
+/** All reasons for which a soak has failed; `wanted` is the intended number of requests per sample. */
 export function failuresOf(
   samples: readonly Sample[],
   { drifts, wanted }: { drifts: readonly Drift[]; wanted: number },

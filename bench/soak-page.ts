@@ -3,7 +3,7 @@ import { tableOf } from "../sim/table.ts";
 import type { Drift } from "./soak-drift.ts";
 import type { Sample } from "./soak-sample.ts";
 
-/** What is known when a soak is over; the JSON file holds it. */
+/** The result of a soak, and the content of the JSON file. */
 export type Soaked = {
   made: Made;
   minutes: number;
@@ -14,7 +14,7 @@ export type Soaked = {
   samples: readonly Sample[];
 };
 
-/** All of docs/SOAK.md; `chart` is where the chart is, seen from there. */
+/** The text of docs/SOAK.md; `chart` is the chart's path from there. */
 export function soakPage(soaked: Soaked, chart: string): string {
   const { made, minutes, perSecond, eventsPerRequest, failures, drifts, samples } = soaked;
   const requests = samples.reduce((sum, sample) => sum + sample.requests, 0);

@@ -6,7 +6,7 @@ import { createLog } from "../src/log.ts";
 import { type Child, residentMb } from "./children.ts";
 import type { LoadResult } from "./load.ts";
 
-/** The state of the server at one minute of the soak. */
+/** The state of the server at one moment of the soak. */
 export type Sample = {
   minute: number;
   serverMb: number;
@@ -20,7 +20,7 @@ export type Sample = {
   failures: number;
 };
 
-/** Looks at a running server from outside: /proc, /metrics and the size of its database. */
+/** Observes a running server from outside: /proc, /metrics and the size of its database. */
 export class Sampler {
   readonly #server: Child;
   readonly #pool: pg.Pool;
@@ -54,14 +54,14 @@ export class Sampler {
   }
 }
 
-/** A figure that is not there must not pass for one that is level. */
+/** Throws if the figure is missing, so that it cannot pass for a stable one. */
 export function figureOf(metrics: string, name: string): number {
   const text = new RegExp(`^${name} (\\S+)$`, "m").exec(metrics)?.[1];
   if (text === undefined) throw new Error(`/metrics has no ${name}.`);
   return Number(text);
 }
 
-/** Memory that the processes below this one have of their own: what they share is counted once by nobody. */
+/** The private memory of the processes below this one; shared memory would be counted once per process. */
 function privateMbBelow(pid: number): number {
   const parents = new Map<number, number>();
   for (const name of readdirSync("/proc")) {
@@ -81,7 +81,7 @@ function statusOf(pid: number, field: string): number | undefined {
     const match = new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(readFileSync(`/proc/${pid}/status`, "utf8"));
     return match ? Number(match[1]) : undefined;
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return undefined;
   }
 }

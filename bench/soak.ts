@@ -16,8 +16,8 @@ import { writeOut } from "./write-out.ts";
 
 const HELP = `npm run soak -- [options]
 
-Half of the load that the server takes in and applies for good, for so long, and what becomes of memory, lag, file handles,
-database size and latency meanwhile. Ends with 1 when one of them drifts.
+Holds half of the load that the server can take in and apply permanently, and watches memory, lag, file handles, database size
+and latency. Ends with 1 if one of them drifts.
 
   --minutes N     how long (20)
   --chart FILE    the chart (soak.svg)
@@ -36,7 +36,7 @@ const EVENTS_PER_BODY = 20;
 const CONNECTIONS = 32;
 const SAMPLES = 120;
 const TRIAL_S = 8;
-/** Memory is level only after every cache has filled once. */
+/** Memory is stable only after every cache has filled once. */
 const WARM_UP_SHARE = 0.25;
 
 type Plan = { minutes: number; sampleS: number; chart: string; json: string; markdown: string };
@@ -44,7 +44,7 @@ type Plan = { minutes: number; sampleS: number; chart: string; json: string; mar
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
   const minutes = wholeOf(given, "minutes", { min: 1, max: 1_440 });
-  // In the shortest soak every second has a sample, so that even there the median of a quarter is that of fifteen.
+  // The shortest soak takes a sample every second, so that the median of a quarter is over fifteen samples.
   const sampleS = Math.max(1, (minutes * 60) / SAMPLES);
   const files = { chart: String(given.chart), json: String(given.json), markdown: String(given.markdown) };
   await inOwnFolder(async (folder) => {
@@ -67,7 +67,7 @@ async function soak(dataDir: string, plan: Plan): Promise<string[]> {
   return report(samples, { plan, made, perSecond });
 }
 
-/** Bodies whose times go on with the clock: a server that runs for hours would refuse those of the start. */
+/** Bodies with the current time: a server that runs for hours would refuse those of the start. */
 function steadyRequests(token: string): RequestMaker {
   const path = `/event_center/api/v1/event/collect/?access_token=${token}`;
   const RENEW = 20_000;
@@ -85,7 +85,7 @@ function steadyRequests(token: string): RequestMaker {
   };
 }
 
-/** Requests a second that also reach the tables: as many as were sent, over the time until the last one was applied. */
+/** Requests per second that also reach the tables: the number sent over the time until the last one was applied. */
 async function sustainedPerSecond(server: Child, requests: RequestMaker): Promise<number> {
   await runLoad({ port: server.port, requests, connections: CONNECTIONS, seconds: TRIAL_S });
   await untilApplied(server);

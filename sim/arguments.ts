@@ -6,12 +6,12 @@ type Texts = Readonly<Record<string, string | boolean | undefined>>;
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
 
-/** Options as texts, or the help and the end. */
+/** Parses the options as texts, or prints the help and exits. */
 export function readArguments(options: Options, help: string): Texts {
   return parse({ options }, help).values;
 }
 
-/** The same, with words that are no options. */
+/** Parses options and positional words. */
 export function readWords(options: Options, help: string, args: readonly string[]): { values: Texts; words: string[] } {
   return parse({ options, args: [...args], allowPositionals: true }, help);
 }
@@ -34,7 +34,7 @@ export function wholeOf(texts: Texts, name: string, range: { min: number; max: n
   throw new UsageError(`--${name} must be a whole number from ${range.min} to ${range.max}.`);
 }
 
-/** `--port`, else the setting that a server goes by, else the server's own default. */
+/** `--port`, else the server's own setting, else its default. */
 export function portOf(texts: Texts, env: Readonly<Record<string, string | undefined>>): number {
   return wholeOf({ port: texts.port ?? (env.PORT?.trim() || SETTINGS.PORT.fallback) }, "port", { min: 0, max: 65_535 });
 }
@@ -45,7 +45,7 @@ export function instantOf(texts: Texts, name: string): number {
   throw new UsageError(`--${name} must be an instant, such as 2026-11-15T00:00Z.`);
 }
 
-/** Runs a program: what a user did wrong is said in a sentence, without a trace. */
+/** Runs a program. A usage error is printed as one sentence, without a stack trace. */
 export async function runProgram(main: () => Promise<void>): Promise<void> {
   try {
     await main();

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { cpus, totalmem } from "node:os";
 
-/** When, of which code and on what figures were made: without that nobody can make them again. */
+/** When, from which code and on what machine figures were made, so that they can be reproduced. */
 export type Made = { date: string; commit: string; machine: string };
 
-/** To be asked before anything is measured: the code that runs is the one that is there then. */
+/** Call this before measuring: it describes the code as it is then. */
 export function madeAt(nowMs: number): Made {
   const [core] = cpus();
   const parts = [
@@ -19,7 +19,7 @@ export function madeText({ date, commit, machine }: Made): string {
   return `Made on ${date} at commit ${commit}, on ${machine}.`;
 }
 
-/** Ends with `-dirty` where the files are others than the commit's. */
+/** Ends with `-dirty` if the files differ from the commit. */
 function commitOf(): string {
   try {
     return execFileSync("git", ["describe", "--always", "--dirty", "--exclude", "*"], { encoding: "utf8" }).trim();

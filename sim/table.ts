@@ -1,4 +1,4 @@
-/** Rows of a table as Markdown shows them, aligned so that they read as well on a terminal. */
+/** A Markdown table, aligned so that it also reads well on a terminal. */
 export function tableOf(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const texts = [head, ...rows].map((row) => row.map(String));
   const widths = head.map((_, place) => Math.max(...texts.map((row) => row[place]!.length)));

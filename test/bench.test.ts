@@ -117,7 +117,7 @@ describe("the JSON file", () => {
       { figures: [INTAKE], costs: [] },
       { figures: [INTAKE], costs: [] },
     ];
-    expect(() => documentOf(together(parts), MADE)).toThrow("Two of them are called intake_20.");
+    expect(() => documentOf(together(parts), MADE)).toThrow("Two figures are called intake_20.");
   });
 });
 

@@ -1,4 +1,4 @@
-/** The admin interface, for whoever holds its token. */
+/** A client of the admin interface, with its token. */
 export class AdminDoor {
   readonly token: string;
   readonly #url: string;
@@ -15,7 +15,7 @@ export class AdminDoor {
     return data;
   }
 
-  /** The answer as it is, such as a file. */
+  /** The raw answer, such as a file. */
   async text(path: string, body: object): Promise<string> {
     return (await this.#send(path, body, { authorization: `Bearer ${this.token}` })).text();
   }

@@ -8,7 +8,7 @@ import type { Target } from "./target.ts";
 
 export type AssaultLength = {
   seed: number;
-  /** An attack is over after so long, and after so many strikes. */
+  /** An attack ends after this long, or after this many strikes. */
   ms: number;
   strikesMax: number;
 };
@@ -16,7 +16,7 @@ export type AssaultLength = {
 const FAULTS_KEPT = 5;
 const LATER = 5;
 
-/** Attackers have machines of their own; here they share the server's cores, and come after it. */
+/** Real attackers have their own machines; here they share the server's cores, at a lower priority. */
 export function giveWay(): void {
   setPriority(getPriority() + LATER);
 }

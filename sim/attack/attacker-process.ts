@@ -3,7 +3,7 @@ import type { AttackReport } from "./attack.ts";
 import { attackNamed } from "./attacks/attacks.ts";
 import type { Target } from "./target.ts";
 
-/** A process that attacks a server: what it needs for that must not come from the one that measures. */
+/** A process that attacks a server: its work must not slow down the process that measures. */
 export type Order = { names: readonly string[]; target: Target; length: AssaultLength };
 export type Report = readonly AttackReport[];
 

@@ -6,10 +6,10 @@ import type { AttackReport } from "./attack.ts";
 import type { Order, Report } from "./attacker-process.ts";
 import type { Target } from "./target.ts";
 
-/** So long after its time an attack may still wait for its last answers. */
+/** The longest that an attack may wait for its last answers after its time is up. */
 const LATE_MS_MAX = 120_000;
 
-/** Attackers in a process of their own, which ends with this one. */
+/** Attackers in a separate process, which ends with this one. */
 export class Attackers {
   readonly #target: Target;
   #child: ChildProcess | undefined;

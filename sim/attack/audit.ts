@@ -2,7 +2,7 @@ import { FLOOD_CLICK } from "./attacks/floods/one-address.ts";
 import type { Book } from "./book.ts";
 import type { Stage } from "./stage.ts";
 
-/** The tables held against what the ordinary clients were told. */
+/** The tables compared with the answers that the ordinary clients got. */
 export type Audit = {
   calls: number;
   acknowledged: number;
@@ -13,7 +13,7 @@ export type Audit = {
   foreign: string[];
   /** Answers that no ordinary client should get. */
   refusals: Record<string, number>;
-  /** Minutes in which received is not stored + duplicate + rejected, of any app. */
+  /** Minutes of any app in which received differs from stored + duplicate + rejected. */
   minutesOff: number;
   setAside: string[];
 };
@@ -81,7 +81,7 @@ async function foundBy({ pool, victim }: Stage, statement: string): Promise<Foun
   return (await pool.query(statement, [victim.appId])).rows;
 }
 
-/** Anybody may call a link with anybody's app: those that an attack has made are told by their ids. */
+/** Anyone can call a link for any app, so clicks made by an attack are recognised by their ids. */
 async function clicksOf(stage: Stage): Promise<Found[]> {
   const rows = await foundBy(
     stage,

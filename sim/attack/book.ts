@@ -1,16 +1,16 @@
-/** What the ordinary clients sent, and what of it was acknowledged. */
+/** What the ordinary clients sent, and which of it was acknowledged. */
 export class Book {
-  /** By serial. */
+  /** Serials of sent events. */
   readonly sentEvents = new Set<string>();
   readonly events = new Set<string>();
   readonly users = new Set<string>();
   readonly sentUsers = new Set<string>();
   readonly clicks = new Set<string>();
   readonly sentClicks = new Set<string>();
-  /** By TraceID, in cents. */
+  /** Amounts in cents by TraceID. */
   readonly orders = new Map<string, number>();
   readonly sentOrders = new Set<string>();
-  /** Answers that no ordinary client should get, and how often. */
+  /** The number of each answer that no ordinary client should get. */
   readonly refusals = new Map<string, number>();
   calls = 0;
   acknowledged = 0;

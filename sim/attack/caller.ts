@@ -8,7 +8,7 @@ export type Call = {
   /** Sent as it is, or as JSON. */
   body?: Buffer | string | object;
   headers?: OutgoingHttpHeaders;
-  /** The address that the proxy in front of the server names. */
+  /** The caller's address, as the proxy in front of the server names it. */
   from?: string;
 };
 
@@ -19,7 +19,7 @@ const CONNECTIONS = 512;
 const NO_REPLY: Reply = { status: 0, code: -1, msg: "", headers: {}, text: "" };
 const EVENT_CENTER = "/event_center/api/v1/";
 
-/** How attackers call: keeps connections, counts what was sent and what came back. */
+/** The attackers' HTTP client: keeps connections open and counts calls and answers. */
 export class Caller {
   readonly #base: URL;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
@@ -36,7 +36,7 @@ export class Caller {
     return this.#base.host;
   }
 
-  /** Where no answer comes, its status is 0. */
+  /** The status is 0 if no answer comes. */
   send({ method = "POST", path, body, headers = {}, from }: Call): Promise<Reply> {
     const bytes = bytesOf(body);
     this.calls += 1;
@@ -62,7 +62,7 @@ export class Caller {
     }).then((reply) => this.#counted(reply));
   }
 
-  /** POST to a collection endpoint in the name of an app. */
+  /** POST to a collection endpoint on behalf of an app. */
   collect(accessToken: string, path: string, body: Call["body"], more: Pick<Call, "headers" | "from"> = {}) {
     return this.send({ path: `${EVENT_CENTER}${path}?access_token=${accessToken}`, body: body ?? "", ...more });
   }
@@ -77,7 +77,7 @@ export class Caller {
     return this.send({ method: "GET", path: `${EVENT_CENTER}event/${kind}/?${query}`, from });
   }
 
-  /** A connection on which nobody minds HTTP. */
+  /** A raw connection that need not speak HTTP. */
   socket(): Promise<Socket | undefined> {
     const socket = connect(Number(this.#base.port), this.#base.hostname);
     this.#sockets.add(socket);
@@ -89,7 +89,7 @@ export class Caller {
     });
   }
 
-  /** For answers that came on such a connection. */
+  /** Counts an answer that came on a raw connection. */
   count(answer: string): void {
     this.answers.set(answer, (this.answers.get(answer) ?? 0) + 1);
   }
@@ -105,7 +105,7 @@ export class Caller {
   }
 }
 
-/** The headers of a body that is packed, as SDKs send it. */
+/** Headers of a compressed body, as SDKs send it. */
 export const PACKED: OutgoingHttpHeaders = { "content-encoding": "gzip" };
 
 export function packed(text: string | Buffer): Buffer {

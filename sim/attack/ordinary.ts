@@ -8,24 +8,24 @@ import type { Victim } from "./stage.ts";
 
 export type CallKind = "collect" | "register" | "click" | "user_get" | "report";
 
-/** How long a call took, from the instant at which it was due. */
+/** The duration of a call, from the moment at which it was due. */
 export type Sample = { kind: CallKind; atMs: number; tookMs: number };
 
-/** Calls a second. */
+/** Calls per second. */
 const RATES: Readonly<Record<CallKind, number>> = { collect: 40, register: 3, click: 5, user_get: 2, report: 1 };
 const CONNECTIONS = 64;
 const BEAT_MS = 10;
 const FIRST_USERS = 200;
 const EVENTS = 3;
-/** Where the reports are pulled from. */
+/** The address from which the reports are pulled. */
 const ANALYST = "203.0.113.200";
-/** Where no answer comes, the same bytes are sent again, as SDKs do. */
+/** The delay after which a call without an answer is sent again, with the same bytes, as SDKs do. */
 const AGAIN_MS = 1_000;
 const TRIES_MAX = 90;
 
 type Step = { bytes: Buffer; sent: () => void; acknowledged: () => void };
 
-/** Clients of one app who do what clients do, at a steady rate, whatever becomes of the server. */
+/** Clients of one app that make ordinary calls at a steady rate, whatever happens to the server. */
 export class OrdinaryClients {
   readonly book = new Book();
   readonly #samples: Sample[] = [];
@@ -46,14 +46,14 @@ export class OrdinaryClients {
     this.#random = new Random(seed, "ordinary");
   }
 
-  /** Some users, so that there is somebody to send events. */
+  /** Registers some users, so that events have senders. */
   async begin(): Promise<void> {
     for (let number = 0; number < FIRST_USERS; number += 20)
       await Promise.all(Array.from({ length: 20 }, () => this.#play("register", elapsedMs())));
     this.#samples.length = 0;
   }
 
-  /** The calls that were due in a stretch of time. One without an answer has taken as long as it waits by now. */
+  /** The calls that were due in a span of time. A call without an answer counts with the time it has waited so far. */
   samplesBetween(fromMs: number, untilMs: number): Sample[] {
     const nowMs = elapsedMs();
     const waiting = [...this.#waiting].map((call) => ({ ...call, tookMs: nowMs - call.atMs }));
@@ -75,14 +75,14 @@ export class OrdinaryClients {
     }, BEAT_MS);
   }
 
-  /** Nobody sends anything new; resolves when every call has its answer, or nobody hopes for one any more. */
+  /** Stops new calls; resolves when every call has its answer or has run out of time. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#underWay);
     this.#lines.close();
   }
 
-  /** The same, without waiting for a server that may never answer. */
+  /** Stops without waiting for a server that may never answer. */
   async abandon(): Promise<void> {
     this.#triesMax = 0;
     this.#lines.close();

@@ -12,14 +12,14 @@ import { holdsOf, ms, seconds } from "./verdict.ts";
 
 const HELP = `npm run attack -- [options]
 
-A server serves the ordinary clients of one app; meanwhile it is attacked in every way that docs/SECURITY.md names, by
-outsiders, by the owner of another app and by somebody inside: first one attack after the other, then all together. Ends
-with 1 where something does not hold.
+Attacks a server in every way that docs/SECURITY.md names while it serves the ordinary clients of one app. The attacks come
+from outsiders, from the owner of another app and from an insider: first one after another, then all together. Ends with 1
+if a condition does not hold.
 
-  --minutes N     how long, with the quiet time before (5)
-  --only a,b      only these, and not all together
-  --seed N        what is sent (1)
-  --json FILE     write everything that was measured
+  --minutes N     how long, including the quiet time before (5)
+  --only a,b      only these attacks, and not all together
+  --seed N        seed of everything sent (1)
+  --json FILE     write all measurements
   --markdown FILE write the figures into docs/SECURITY.md, between their marks
 
 Attacks:

@@ -11,7 +11,7 @@ export type AttackRun = { siege: Siege; attacks: readonly Attack[]; made: Made; 
 const BEGIN = "<!-- figures: written by npm run attack -->";
 const END = "<!-- end of the figures -->";
 
-/** Puts the figures of a run between their marks; everything else of the page is written by people. */
+/** Writes the figures of a run between their marks; people write the rest of the page. */
 export function writeFigures(file: string, run: AttackRun): void {
   const page = readFileSync(file, "utf8");
   const [begin, end] = [page.indexOf(BEGIN), page.indexOf(END)];
@@ -53,7 +53,7 @@ function rowOf(phase: Phase, siege: Siege, attacks: readonly Attack[]): (string 
   ];
 }
 
-/** A pipe would end the cell. */
+/** Escapes pipes, which would end the cell. */
 function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll(/\s+/g, " ").slice(0, 600);
 }

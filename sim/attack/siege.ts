@@ -18,27 +18,27 @@ export type SiegeOptions = {
   signal?: AbortSignal;
 };
 
-/** How the calls of the ordinary clients fared. */
+/** Latencies of the ordinary clients. */
 export type Latencies = {
   calls: number;
-  /** Of all calls, and of the worst five seconds. */
+  /** The p99 over all calls, and over the worst five seconds. */
   p99Ms: number;
   worstP99Ms: number;
   byKind: Partial<Record<CallKind, number>>;
 };
 
-/** What was measured during one attack, or while nobody attacked. */
+/** The measurements during one attack, or while nobody attacked. */
 export type Phase = Latencies & {
   name: string;
   attacks: readonly string[];
-  /** One turn of the event loop may have had many requests to handle. */
+  /** Whether one turn of the event loop may have had many requests to handle. */
   isCrowd: boolean;
   fromMs: number;
   untilMs: number;
   residentMb: number;
   heldMs: number;
   lagMs: number;
-  /** How long after the attack's end nothing acknowledged waited a second to be applied; null: not within the limit. */
+  /** How long after the attack's end the apply lag fell below a second; null if not within the limit. */
   backAfterMs: number | null;
   journalBytes: number;
   reports: readonly AttackReport[];
@@ -49,7 +49,7 @@ export type Siege = {
   /** Whether everything acknowledged was applied in the end. */
   isApplied: boolean;
   audit: Audit;
-  /** What did not hold of what each attack has to hold by itself. */
+  /** The attacks' own conditions that did not hold. */
   faults: readonly { attack: string; text: string }[];
 };
 
@@ -59,7 +59,7 @@ const WARM_UP_MS = 8_000;
 const SETTLE_MS_MAX = 600_000;
 
 /**
- * warm-up ─▶ quiet ─▶ attack ─▶ calm again? ─▶ next attack … ─▶ all together ─▶ calm again? ─▶ everything is applied ─▶ audit
+ * warm-up ─▶ quiet ─▶ attack ─▶ calm again? ─▶ next attack … ─▶ all together ─▶ calm again? ─▶ everything applied ─▶ audit
  */
 export async function besiege(stage: Stage, options: SiegeOptions): Promise<Siege> {
   const { attacks, seconds, seed, onPhase = () => {}, signal } = options;
@@ -113,7 +113,7 @@ export async function besiege(stage: Stage, options: SiegeOptions): Promise<Sieg
 class Measuring {
   readonly #clients: OrdinaryClients;
   readonly #vitals: Vitals;
-  /** Bytes of the journal that the ordinary clients write in a second. */
+  /** Bytes per second that the ordinary clients write to the journal. */
   #ordinaryBytesPerS = 0;
 
   constructor(clients: OrdinaryClients, vitals: Vitals) {
@@ -151,7 +151,7 @@ class Measuring {
     };
   }
 
-  /** How the ordinary clients fared. Once all of them have their answers, this says it for good. */
+  /** The latencies of the ordinary clients; final once all of them have their answers. */
   latencies({ fromMs, untilMs }: { fromMs: number; untilMs: number }): Latencies {
     const samples = this.#clients.samplesBetween(fromMs, untilMs);
     const kinds = [...new Set(samples.map(({ kind }) => kind))];
@@ -163,7 +163,7 @@ class Measuring {
     };
   }
 
-  /** Waits until apply has caught up; says how long that took. */
+  /** Waits until apply has caught up; returns how long that took. */
   async #calm(sinceMs: number): Promise<number | null> {
     for (;;) {
       const { now } = this.#vitals;
@@ -174,7 +174,7 @@ class Measuring {
   }
 }
 
-/** What attackers saw, and what the server shows from inside. */
+/** Conditions that did not hold, as seen by the attackers and from inside the server. */
 async function faultsOf(stage: Stage, attacks: readonly Attack[], phases: readonly Phase[]): Promise<Siege["faults"]> {
   const faults: { attack: string; text: string }[] = [];
   for (const attack of attacks) {

@@ -20,8 +20,8 @@ const RATE = { rate_calls: 1_000, rate_window_s: 1 };
 export type Victim = { appId: number; accessToken: string; developerKey: string };
 
 /**
- * A server as it is by default, behind a proxy that names the callers' addresses, with three apps: one under ordinary load,
- * one of the attacker's, and one whose clicks are signed.
+ * A server with default settings behind a proxy that names the callers' addresses, with three apps: one under ordinary load,
+ * one of the attacker, and one whose clicks are signed.
  */
 export class Stage {
   readonly server: ServerChild;
@@ -58,7 +58,7 @@ export class Stage {
         LOG_LEVEL: "error",
         DISK_FREE_BYTES_MIN: "0",
         TRUSTED_PROXIES: "127.0.0.1",
-        // Nobody listens there: what attackers send is not passed on to Apple.
+        // No one listens there, so that attackers' tokens are not passed on to Apple.
         APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
       },
     });

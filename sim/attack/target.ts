@@ -2,11 +2,11 @@
 export type Target = {
   url: string;
   victim: { appId: number };
-  /** An app of the attacker's own, with all that its owner has. */
+  /** The attacker's own app, with everything that its owner has. */
   own: { appId: number; accessToken: string; developerKey: string };
-  /** An app whose Baidu clicks have to be signed, and the key. */
+  /** An app whose Baidu clicks have to be signed, and its key. */
   signing: { appId: number; akey: string };
-  /** For attacks that need somebody inside: what they try must fail all the same. */
+  /** Credentials for attacks by an insider, which must fail all the same. */
   inside: {
     adminToken: string;
     adminName: string;
@@ -14,6 +14,6 @@ export type Target = {
     analystName: string;
     analystPassword: string;
   };
-  /** Developer applications that nobody else needs. */
+  /** Developer applications that nothing else uses. */
   developers: readonly number[];
 };

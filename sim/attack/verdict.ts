@@ -1,12 +1,12 @@
 import type { Attack } from "./attack.ts";
 import { BACK_MS_MAX, type Phase, type Siege } from "./siege.ts";
 
-/** One thing that has to hold, and whether it did. */
+/** One condition, and whether it held. */
 export type Hold = { what: string; limit: string; is: string; isKept: boolean };
 
 export const LIMITS = { slower: 10, residentMb: 600, heldMs: 50 } as const;
 
-/** Everything that has to hold under every attack. */
+/** The conditions that must hold under every attack. */
 export function holdsOf({ phases, isApplied, audit, faults }: Siege): Hold[] {
   const quiet = phases[0]!;
   const attacked = phases.slice(1);
@@ -70,8 +70,8 @@ export function holdsOf({ phases, isApplied, audit, faults }: Siege): Hold[] {
 }
 
 /**
- * Whether times have to hold. All attacks together take every core that there is, and the server and its clients have to
- * share what is left: how long that takes is shown, but says little about the server.
+ * Whether time limits apply. All attacks together use every core, and the server and its clients share what is left: their
+ * times are shown, but say little about the server.
  */
 function isTimed({ attacks }: Phase): boolean {
   return attacks.length === 1;

@@ -3,26 +3,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../../src/clock.ts";
 import type { ServerChild } from "../chaos/server-child.ts";
 
-/** How the server was in the moment up to `atMs`. */
+/** The state of the server in the interval up to `atMs`. */
 export type Vital = {
   atMs: number;
   residentMb: number;
   /** The longest that its main thread computed without a turn of the event loop. */
   heldMs: number;
-  /** How long the oldest thing has waited that is acknowledged and not applied. */
+  /** How long the oldest acknowledged entry has waited to be applied. */
   lagMs: number;
-  /** Bytes of the journal. */
+  /** The size of the journal in bytes. */
   durable: number;
 };
 
 const LOOK_MS = 250;
 const ANSWER_MS_MAX = 10_000;
 
-/** Looks at a server without a pause, from outside. */
+/** Observes a server continuously from outside. */
 export class Vitals {
   readonly seen: Vital[] = [];
   readonly #server: ServerChild;
-  /** Where the journal ended at which instant, as far as it is not applied. */
+  /** Ends of the journal with their times, as far as they are not applied. */
   #marks: { atMs: number; durable: number }[] = [];
   #looking: Promise<void> | undefined;
   #isStopping = false;
@@ -41,7 +41,7 @@ export class Vitals {
     await this.#looking;
   }
 
-  /** Of the newest look. */
+  /** The newest observation. */
   get now(): Vital | undefined {
     return this.seen.at(-1);
   }
@@ -71,14 +71,14 @@ export class Vitals {
       if (data.durable > (this.#marks.at(-1)?.durable ?? 0)) this.#marks.push({ atMs: nowMs, durable: data.durable });
       this.#marks = this.#marks.filter(({ durable }) => durable > data.applied);
     } catch {
-      // Without an answer the oldest mark only gets older.
+      // Without an answer, the oldest mark simply gets older.
       if (this.#marks.length === 0) this.#marks.push({ atMs: nowMs, durable: this.#durable + 1 });
     }
     return this.#marks.length === 0 ? 0 : elapsedMs() - this.#marks[0]!.atMs;
   }
 }
 
-/** The most that a process has had since the last time, where the system tells; else what it has now. */
+/** The peak memory of a process since the last call, if the system tells; else the current one. */
 function residentMb(pid: number): number {
   try {
     const text = readFileSync(`/proc/${pid}/status`, "utf8");

@@ -7,7 +7,7 @@ export function p99Of(samples: readonly Pick<Sample, "tookMs">[]): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))] ?? 0;
 }
 
-/** The greatest p99 of any five seconds. What is left at the end and shorter than half of that belongs to the last five. */
+/** The highest p99 of any five seconds. A remainder shorter than half of that belongs to the last window. */
 export function worstWindow(
   samples: readonly Sample[],
   { fromMs, untilMs }: { fromMs: number; untilMs: number },

@@ -10,21 +10,21 @@ export type ChaosOptions = {
   seed: number;
   form: Trouble["form"];
   peoplePerS: number;
-  /** After so many rounds at a place, and after its last one, its journal is applied anew. */
+  /** A place's journal is replayed after this many rounds there, and after its last one. */
   replayEvery: number;
   onStep?: (what: string) => void;
   onRound?: (outcome: RoundOutcome) => void;
   signal?: AbortSignal;
 };
 
-/** Round after round at the places that the faults need; each place keeps its people and its tables throughout. */
+/** Runs round after round at the places that the faults need; each place keeps its people and tables throughout. */
 export async function runChaos(options: ChaosOptions): Promise<RoundOutcome[]> {
   const { faults, form, seed, replayEvery, onStep = () => {}, onRound = () => {}, signal } = options;
   const schedule = scheduleOf(faults, options);
   const places = new Map<PlaceKind, Place>();
   const roundsAt = new Map<PlaceKind, number>();
   const outcomes: RoundOutcome[] = [];
-  // What cannot be cleared away must not cost what was found.
+  // A failed clean-up must not lose the findings.
   const leave = (place: Place) => place.remove().catch((error) => onStep(messageOf(error)));
   try {
     for (const [index, fault] of schedule.entries()) {

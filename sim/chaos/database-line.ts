@@ -2,9 +2,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Stands between the server and its database. What it is told to do holds for every connection, old and new:
+ * A proxy between the server and its database. Its state applies to every connection, old and new:
  *
- *   passes ─▶ slow: each piece waits so long ─▶ silent: nothing passes, nobody hangs up ─▶ passes
+ *   passes ─▶ slow: each piece is delayed ─▶ silent: nothing passes, nobody hangs up ─▶ passes
  */
 export class DatabaseLine {
   readonly port: number;
@@ -53,7 +53,7 @@ export class DatabaseLine {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
-  /** Pieces keep their order, however long each of them waits. */
+  /** Pieces keep their order, no matter how long each is delayed. */
   #join(from: Socket, to: Socket): void {
     let last: Promise<void> = Promise.resolve();
     const after = (pass: () => void) => {

@@ -6,7 +6,7 @@ import { createLog } from "../../src/log.ts";
 import { type MarketPlace, temporaryPlace } from "../market/place.ts";
 import { allowDatabases } from "./superuser.ts";
 
-/** A PostgreSQL that is not the server's own: reached by DATABASE_URL, stopped and started by whoever made it. */
+/** A PostgreSQL outside the server: reached through DATABASE_URL, stopped and started by its creator. */
 export class ExternalDatabase {
   readonly port: number;
   readonly pool: pg.Pool;
@@ -32,7 +32,7 @@ export class ExternalDatabase {
 
   static async create(): Promise<ExternalDatabase> {
     const place = temporaryPlace();
-    // Too long for a Unix socket: the cluster listens on a port, as an external one does.
+    // The path is too long for a Unix socket, so the cluster listens on a port, as an external one does.
     const dir = join(place.dataDir, "x".repeat(100));
     mkdirSync(dir, { recursive: true, mode: 0o711 });
     const running = await startEmbeddedPostgres({ dataDir: dir, log: createLog("silent") });
@@ -44,7 +44,7 @@ export class ExternalDatabase {
     return this.urlBy(this.port);
   }
 
-  /** By another port, where somebody stands in between. */
+  /** The address through another port, such as that of a proxy. */
   urlBy(port: number): string {
     return `postgres://${this.#login}@127.0.0.1:${port}/${this.#name}`;
   }

@@ -1,4 +1,4 @@
-/** What the server promises; the numbers are those of docs/ARCHITECTURE.md. */
+/** What the server promises, numbered as in docs/ARCHITECTURE.md. */
 export const PROMISES = {
   1: "nothing acknowledged is missing or there twice",
   2: "each journal entry takes effect exactly once",
@@ -18,21 +18,21 @@ export type Violation = { promise: PromiseNumber; text: string };
 
 const SHOWN = 3;
 
-/** What came of holding a server against the truth. */
+/** The results of checking a server against the truth. */
 export class Findings {
   readonly violations: Violation[] = [];
   readonly checked = new Map<PromiseNumber, number>();
-  /** What this system did not allow, so that less was done than the fault says. */
+  /** What this system did not allow, so that a fault did less than it says. */
   readonly notes: string[] = [];
-  /** Acknowledged events that are not there, and events that are there more than once. */
+  /** Acknowledged events that are missing, and events that are stored more than once. */
   lost = 0;
   doubled = 0;
-  /** Postbacks whose answer was lost with the sender, at platforms that do not know repeats: given up, and told so. */
+  /** Postbacks that failed because their answer was lost with the sender, at platforms that do not recognise repeats. */
   givenUp = 0;
-  /** What was acknowledged and destroyed on purpose. */
+  /** Acknowledged events that were destroyed on purpose. */
   destroyed = 0;
 
-  /** `text` says what is the case where it does not hold. */
+  /** Records a check; `text` describes the failure. */
   hold(promise: PromiseNumber, holds: boolean, text: string): void {
     this.checked.set(promise, (this.checked.get(promise) ?? 0) + 1);
     if (!holds) this.violations.push({ promise, text });
@@ -43,7 +43,7 @@ export class Findings {
     this.hold(promise, left === right, `${what}: ${left} instead of ${right}`);
   }
 
-  /** Of these there must be none. */
+  /** Checks that the list is empty. */
   none(promise: PromiseNumber, what: string, list: readonly unknown[]): void {
     const shown = list.slice(0, SHOWN).map((one) => (typeof one === "string" ? one : JSON.stringify(one)));
     this.hold(promise, list.length === 0, `${list.length} ${what}: ${shown.join("; ")}`);

@@ -8,7 +8,7 @@ import type { Place } from "./place.ts";
 export type Answer = { status: number; code: number; msg: string; data: Record<string, unknown>; extra: Extra };
 type Extra = { errors?: { index: number; reason: string }[]; error?: string };
 
-/** An app beside the market's own, for those who send what no client would: its users are nobody's truth. */
+/** An app beside the market's own, for calls that no real client would make: its users are not part of the truth. */
 export class Guest {
   readonly app: App;
   readonly appKey: string;
@@ -54,7 +54,7 @@ export class Guest {
     return { status: response.status, ...((await response.json()) as Omit<Answer, "status">) };
   }
 
-  /** A signed call of a report, padded to so many bytes. */
+  /** Makes a signed report call, padded to this many bytes. */
   async report(path: string, body: object, bytes = 0): Promise<Answer> {
     const signed = signedRequest(body, this.appKey);
     const response = await fetch(`${this.#url}/openapi/api/v1/report/${path}/`, {

@@ -3,23 +3,23 @@ import { decodeEntry, type EntryHead } from "../../src/journal/entry.ts";
 import { plainBody } from "../../src/journal/packed-body.ts";
 import { JournalReader } from "../../src/journal/reader.ts";
 
-/** One record of the journal, as far as the truth has to know it. */
+/** One record of the journal, with what the truth needs of it. */
 export type BookedRecord = {
   from: number;
   until: number;
   kind: EntryHead["kind"];
   app: number;
   client: string;
-  /** Whether the server knew that the client was registered; where it did not, apply decides. */
+  /** Whether the server knew that the client was registered; otherwise apply decides. */
   isSure: boolean;
-  /** How many events it brings to the ledger, and the serials of those that the market made. */
+  /** The number of its events in the ledger, and the serials of those that the market made. */
   events: number;
   serials: string[];
-  /** Everybody whom it is about: the client, or whoever a touch's token belongs to. */
+  /** The people whom it concerns: the client, or the owner of a touch's token. */
   people: string[];
 };
 
-/** A stretch of the journal that was destroyed on purpose. */
+/** A range of the journal that was destroyed on purpose. */
 export type Stretch = { from: number; until: number };
 
 type Sums = { events: number; touches: number };
@@ -30,21 +30,21 @@ const REGISTRATIONS: readonly string[] = ["register", "initialize"];
 const TOUCHES: readonly string[] = ["click", "impression"];
 
 /**
- * What the journal holds, read beside the server: what the ledger has to come to, and what is gone where records were
- * destroyed. It never says what had to be there: that is what was acknowledged.
+ * The content of the journal, read beside the server: what the ledger must add up to, and what is gone where records were
+ * destroyed. It never says what had to be there: that follows from the acknowledgements.
  */
 export class JournalBook {
   readonly #dir: string;
   #reader: JournalReader;
   readonly #sums = new Map<number, Sums>();
-  /** In how many whole records a serial stands, and in how many of them it is sure to be stored. */
+  /** For each serial, the intact records that hold it, and how many of them are sure to be stored. */
   readonly #serials = new Map<string, { records: number; sure: number }>();
   readonly #registrations = new Map<string, number>();
-  /** What was struck out, and whom it was about. */
+  /** The destroyed ranges, and the people concerned. */
   readonly stretches: Stretch[] = [];
   readonly struckPeople = new Set<string>();
   readonly #struckSerials = new Set<string>();
-  /** Damage that nobody did on purpose. */
+  /** Damage that no fault caused. */
   readonly surprises: Stretch[] = [];
 
   constructor(dir: string) {
@@ -52,7 +52,7 @@ export class JournalBook {
     this.#reader = new JournalReader(dir, 0);
   }
 
-  /** Reads what has become durable since the last time. */
+  /** Reads what has become durable since the last call. */
   async readOn(durable: number): Promise<void> {
     for (;;) {
       const items = await this.#reader.read({ until: durable, bytesMax: READ_BYTES });
@@ -64,7 +64,7 @@ export class JournalBook {
     }
   }
 
-  /** The records behind a position, which apply may not have passed yet. */
+  /** The records after a position, which apply may not have reached yet. */
   async recordsFrom(from: number, durable: number): Promise<BookedRecord[]> {
     await this.readOn(durable);
     const reader = new JournalReader(this.#dir, from);
@@ -78,11 +78,14 @@ export class JournalBook {
     return records;
   }
 
-  /** These records are gone. `stretches`: where the server has to find damage; none where the end was cut off. */
+  /**
+   * Marks records as destroyed. `stretches` are the ranges in which the server must find damage; none if the end was cut
+   * off.
+   */
   async strike(records: readonly BookedRecord[], stretches: readonly Stretch[]): Promise<void> {
     for (const record of records) this.#unbook(record);
     this.stretches.push(...stretches);
-    // The files are others now.
+    // The files have changed, so the reader starts anew at its position.
     const { position } = this.#reader;
     await this.#reader.close();
     const cutAt = stretches.length === 0 ? Math.min(...records.map(({ from }) => from)) : position;
@@ -93,7 +96,7 @@ export class JournalBook {
     return this.#sums.get(app) ?? { events: 0, touches: 0 };
   }
 
-  /** Whether an acknowledged event may be missing, because every record of it was destroyed, or the one of its client's registration. */
+  /** Whether an acknowledged event may be missing, because all its records or its client's registration were destroyed. */
   isExcused(serial: string, client: string): boolean {
     const { records, sure } = this.#serials.get(serial) ?? { records: 0, sure: 0 };
     if (records === 0) return this.#struckSerials.has(serial);

@@ -1,14 +1,14 @@
 import { openSync, readSync } from "node:fs";
 import { elapsedMs } from "../../src/clock.ts";
 
-/** How long the event loop did not come round: the thread computed for so long, and so much time went by. */
+/** The longest time between two turns of the event loop: computing time of the thread, and time that passed. */
 export type Held = { computedMs: number; passedMs: number };
 
 const TICK_MS = 5;
 
 /**
- * Watches the event loop of the thread that it is made in. Between two turns, what counts is how long the thread had a core:
- * on a machine that others use as well, time goes by without anybody holding the loop.
+ * Watches the event loop of the thread that creates it. What counts between two turns is how long the thread had a core: on
+ * a shared machine, time passes without anyone holding the loop.
  */
 export class LoopMonitor {
   #longest: Held = { computedMs: 0, passedMs: 0 };
@@ -27,7 +27,7 @@ export class LoopMonitor {
     timer.unref();
   }
 
-  /** The longest since the last time. */
+  /** The longest time since the last call. */
   take(): Held {
     const longest = this.#longest;
     this.#longest = { computedMs: 0, passedMs: 0 };
@@ -35,7 +35,7 @@ export class LoopMonitor {
   }
 }
 
-/** How long the main thread has had a core so far; where the system does not tell, simply how late it is. */
+/** How long the main thread has had a core so far; if the system does not tell, simply how late the loop is. */
 function computedMsOf(pid: number): () => number {
   try {
     const file = openSync(`/proc/self/task/${pid}/schedstat`, "r");

@@ -1,4 +1,4 @@
-/** A zone in which it is about noon: no run meets midnight, and a day has one name for everybody. */
+/** A time zone in which it is about noon: no run crosses midnight, and everyone agrees on the day. */
 export function zoneAtNoon(nowMs: number): string {
   const ahead = 12 - new Date(nowMs).getUTCHours();
   return ahead === 0 ? "UTC" : `Etc/GMT${ahead > 0 ? "-" : "+"}${Math.abs(ahead)}`;

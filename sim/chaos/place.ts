@@ -29,7 +29,10 @@ import { canMount, SmallDisk } from "./small-disk.ts";
 import { allowDatabases } from "./superuser.ts";
 import { until, WAIT_MS_MAX } from "./until.ts";
 
-/** With a PostgreSQL of its own, or with one behind a line that can be cut, and the journal on a small disk. */
+/**
+ * embedded: with the server's own PostgreSQL. external: with one behind a proxy that can be cut, and the journal on a small
+ * disk.
+ */
 export type PlaceKind = "embedded" | "external";
 
 export type PlaceOptions = { kind: PlaceKind; seed: number; peoplePerS: number };
@@ -37,21 +40,21 @@ export type PlaceOptions = { kind: PlaceKind; seed: number; peoplePerS: number }
 const PATIENCE_MS = 300_000;
 const CONNECTIONS = 96;
 const DISK_MEBIBYTES = 96;
-/** What is left free on the small disk before anything is refused. */
+/** The free space on the small disk below which new data is refused. */
 export const DISK_FREE_BYTES_MIN = 16 * 1024 * 1024;
 export const REQUEST_TIMEOUT_S = 3;
-/** The crowd of faults/clients.ts, the market's own, and some. */
+/** Enough for the crowd of faults/clients.ts and the market's own connections. */
 export const CONNECTIONS_MAX = 10_300;
 export const POSTBACK_DEADLINE_S = 2;
-/** See the lease in asa/resolver.ts; who has not answered by then is not going to. */
+/** The lease of asa/resolver.ts; a call without an answer by then will never get one. */
 const APPLE_LEASE_MS = 60_000;
 const APPLE_ANSWERS_MS = 4_000;
-/** So long nobody takes over from a sender that has died: see the lease in postback/worker.ts. */
+/** The time for which a dead sender's postbacks are not taken over: the lease of postback/worker.ts. */
 export const LEASE_MS = 6 * POSTBACK_DEADLINE_S * 1000;
 
 /**
- * A server under the simulator's load, in two processes as two machines would have it: one takes in and applies, the other
- * refreshes the reports and tells the platforms. Platforms, database and disk are in our hands.
+ * A server under the simulator's load, in two processes as on two machines: one takes in and applies, the other refreshes
+ * the reports and sends postbacks. Platforms, database and disk are under our control.
  */
 export class Place {
   readonly kind: PlaceKind;
@@ -61,19 +64,19 @@ export class Place {
   readonly journal: JournalBook;
   readonly #folder: MarketPlace;
   readonly #port: number;
-  /** How far the server's clock is ahead of everybody's. */
+  /** How far the server's clock is ahead of the true time. */
   readonly #clock: { aheadMs: number };
   readonly database: ExternalDatabase | undefined;
   readonly line: DatabaseLine | undefined;
   readonly disk: SmallDisk | undefined;
   readonly counterparts: Counterparts;
-  /** While the clock was off, registrations were judged by it. */
+  /** Spans during which registrations were judged by a wrong clock. */
   readonly offClock: { fromMs: number; untilMs: number; aheadMs: number }[] = [];
-  /** People whose attribution has been looked at. */
+  /** People whose attribution has been checked. */
   readonly seen = new Set<string>();
-  /** What was found wrong here before: what stays wrong is told once. */
+  /** Problems reported before, so that each is reported once. */
   readonly told = new Set<string>();
-  /** Up to the last round. */
+  /** The counts up to the last round. */
   sums = { destroyed: 0, givenUp: 0, lost: 0, doubled: 0 };
   server!: ServerChild;
   worker!: ServerChild;
@@ -115,7 +118,7 @@ export class Place {
     const line = database && (await DatabaseLine.open(database.port));
     const isOnSmallDisk = kind === "external" && canMount();
     const disk = isOnSmallDisk ? SmallDisk.mount(join(folder.dataDir, "journal"), DISK_MEBIBYTES) : undefined;
-    // Platforms go by the server's clock: whether one of them refuses a wrong time is its own affair.
+    // Platforms use the server's clock, so that they do not refuse its times.
     const clock = { aheadMs: 0 };
     const counterparts = await startCounterparts(() => systemClock() + clock.aheadMs);
     const port = await quietPort(new Random(seed, "port", kind, process.pid));
@@ -133,7 +136,7 @@ export class Place {
     return this.live.truth;
   }
 
-  /** By the server's clock. */
+  /** The time by the server's clock. */
   nowMs(): number {
     return systemClock() + this.#clock.aheadMs;
   }
@@ -150,7 +153,7 @@ export class Place {
     this.live.resume();
   }
 
-  /** Starts the server again, where the clients look for it. */
+  /** Restarts the server on the port that the clients use. */
   async startServer(how: { env?: Record<string, string>; before?: string } = {}): Promise<void> {
     const { env = {}, before = "true" } = how;
     this.server = await ServerChild.start({
@@ -168,10 +171,10 @@ export class Place {
       LOG_LEVEL: "warn",
       ROLES: "http,apply",
       DATABASE_URL: this.database?.urlBy(this.line!.port) ?? "",
-      // The people of the market all call from this machine, each by way of a proxy that names the address.
+      // All people of the market call from this machine, each through a proxy that names their address.
       TRUSTED_PROXIES: "127.0.0.1",
       APPLE_ATTRIBUTION_URL: this.counterparts.appleUrl,
-      // The whole journal stays, so that all of it can be applied anew.
+      // The whole journal is kept, so that all of it can be replayed.
       JOURNAL_KEEP_DAYS: "36500",
       REQUEST_TIMEOUT_S: String(REQUEST_TIMEOUT_S),
       CONNECTIONS_MAX: String(CONNECTIONS_MAX),
@@ -183,7 +186,7 @@ export class Place {
     this.worker = await this.#workerNamed("worker");
   }
 
-  /** A second one, which does the same. */
+  /** Starts a second worker with the same roles. */
   async startOther(): Promise<void> {
     this.#other = await this.#workerNamed("other-worker");
   }
@@ -193,7 +196,7 @@ export class Place {
     this.#other = undefined;
   }
 
-  /** One that sends postbacks and refreshes reports, with a folder of its own. */
+  /** Starts a worker that sends postbacks and refreshes reports, with its own folder. */
   #workerNamed(name: string): Promise<ServerChild> {
     const dataDir = join(this.dataDir, "..", name);
     mkdirSync(dataDir, { recursive: true, mode: 0o711 });
@@ -214,17 +217,17 @@ export class Place {
     return ServerChild.start({ env, aheadMs: this.#clock.aheadMs });
   }
 
-  /** Another way to the database than the server's. */
+  /** Opens a direct connection to the database, apart from the server's. */
   openPool(name?: string): pg.Pool {
     const url = new URL(this.database?.url ?? socketUrl(this.dataDir));
     if (name !== undefined) url.pathname = name;
     const pool = new pg.Pool({ connectionString: url.href, max: 4, application_name: "chaos" });
-    // The database dies under us as well.
+    // The database also dies under this pool.
     pool.on("error", () => {});
     return pool;
   }
 
-  /** How far the journal is durable and applied, as the server says. */
+  /** How far the journal is durable and applied, according to the server. */
   async progress(): Promise<{ durable: number; applied: number }> {
     const answer = (await (await fetch(`${this.url}/progress`)).json()) as {
       data: { durable: number; applied: number };
@@ -232,22 +235,22 @@ export class Place {
     return answer.data;
   }
 
-  /** What /metrics shows of the server. */
+  /** The server's figures from /metrics. */
   figures(): Promise<Map<string, number>> {
     return figuresOf(this.url);
   }
 
-  /** Waits until so many more events were acknowledged. */
+  /** Waits until this many more events have been acknowledged. */
   async flows(events: number): Promise<void> {
     const wanted = this.truth.counts.events + events;
     await until(`${events} more events are acknowledged`, () => this.truth.counts.events >= wanted);
   }
 
-  /** Nothing is sent any more, and everything has arrived where it belongs: tables, reports, platforms. */
+  /** Waits, after the last call, until everything has arrived in tables, reports and at platforms. */
   async drain(): Promise<void> {
     await this.live.pause();
     await settle(this.url, WAIT_MS_MAX);
-    // A token whose asker has died is asked about again when its lease ends, and that is a while.
+    // A token whose resolver has died is tried again only when its lease ends.
     await until("Apple has answered about every token", () => {
       const askedLatelyMs = this.nowMs() + APPLE_LEASE_MS - APPLE_ANSWERS_MS;
       return this.isEmpty(`asa_token where outcome = '' and (attempts = 0 or due_at_ms > ${askedLatelyMs})`);
@@ -256,7 +259,7 @@ export class Place {
     await settle(this.url, WAIT_MS_MAX);
   }
 
-  /** Whether the market's own app has none of these rows. */
+  /** Whether the market's own app has no rows in this set. */
   async isEmpty(rows: string): Promise<boolean> {
     const { appId } = this.operator.app;
     return (await this.pool.query(`select 1 from ${rows} and app_id = ${appId} limit 1`)).rows.length === 0;
@@ -279,7 +282,7 @@ export class Place {
 
   async #settle({ seed, peoplePerS }: PlaceOptions): Promise<void> {
     await this.startServer();
-    // The replay makes a database beside the server's own.
+    // The replay creates a database beside the server's own.
     if (!this.database) await allowDatabases(this.dataDir);
     this.pool = this.openPool();
     const { timeZone, pool, url, dataDir } = this;
@@ -321,8 +324,8 @@ export class Place {
       connections: CONNECTIONS,
       patienceMs: PATIENCE_MS,
       serverClock: () => this.nowMs(),
-      // Nothing is lost, hidden or forged on the way: what is wrong in the end is the server's fault. A click of long ago
-      // would need days to become one.
+      // Nothing is lost, hidden or forged on the way, so that every error is the server's fault. A click of long ago would
+      // take days to become one.
       rates: { ...COMPLETE_RATES, clickedLongAgo: 0 },
     });
   }
@@ -333,7 +336,7 @@ export async function figuresOf(url: string): Promise<Map<string, number>> {
   return new Map([...text.matchAll(/^(\w+) (\S+)$/gm)].map(([, name, value]) => [name!, Number(value)]));
 }
 
-/** The embedded database's own address, for a process that has another folder. */
+/** The address of the embedded database, for a process with another folder. */
 function socketUrl(dataDir: string): string {
   const connection = embeddedConnection(dataDir);
   if (connection?.kind !== "local") throw new Error(`${dataDir} has no database of its own.`);

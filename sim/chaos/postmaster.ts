@@ -2,18 +2,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Where a server's own PostgreSQL lies. */
+/** The folder of a server's own PostgreSQL. */
 export function clusterOf(dataDir: string): string {
   const pointer = join(dataDir, "postgres-folder");
   return existsSync(pointer) ? readFileSync(pointer, "utf8").trim() : join(dataDir, "postgres");
 }
 
-/** The process id of the embedded PostgreSQL; undefined when none is running. */
+/** The process id of the embedded PostgreSQL, or undefined if it is not running. */
 export function postmasterOf(dataDir: string): number | undefined {
   const file = join(clusterOf(dataDir), "cluster", "postmaster.pid");
   if (!existsSync(file)) return undefined;
   const pid = Number(readFileSync(file, "utf8").split("\n")[0]);
-  // While the file is being written it is empty, and 0 would be a whole group of processes.
+  // While the file is being written it is empty, and pid 0 would mean a whole process group.
   return pid > 0 && isAlive(pid) ? pid : undefined;
 }
 

@@ -5,8 +5,7 @@ import type { Random } from "../market/random.ts";
 const PORTS = { from: 20_000, until: 32_000 };
 
 /**
- * A port that the system gives nobody by itself: while the server is down, somebody else's connection could otherwise
- * take its place.
+ * A port that the system never assigns by itself: otherwise another connection could take the port while the server is down.
  */
 export async function quietPort(random: Random): Promise<number> {
   for (let tries = 0; tries < 100; tries += 1) {

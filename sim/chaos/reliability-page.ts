@@ -1,10 +1,10 @@
 import { type Made, madeText } from "../made.ts";
 import { type Tally, tallyTables } from "./tally.ts";
 
-/** The options as they were given, and how long it took. */
+/** The options as given, and the duration. */
 export type ChaosRun = { given: Readonly<Record<string, unknown>>; minutes: number; made: Made };
 
-/** All of docs/RELIABILITY.md. */
+/** The text of docs/RELIABILITY.md. */
 export function reliabilityPage(tally: Tally, { given, minutes, made }: ChaosRun): string {
   const named = ["rounds", "seed", "rate", "replay"].map((name) => `--${name} ${given[name]}`);
   const some = typeof given.faults === "string" ? [`--faults ${given.faults}`] : [];

@@ -7,18 +7,18 @@ import type { Place, PlaceKind } from "./place.ts";
 import { audit } from "./promises/audit.ts";
 import { replayed } from "./promises/replayed.ts";
 
-/** What came of one round. */
+/** The result of one round. */
 export type RoundOutcome = {
   number: number;
   fault: string;
   place: PlaceKind;
   tookMs: number;
-  /** How long each part took. */
+  /** The duration of each part. */
   stepsMs: Record<string, number>;
-  /** Of this round. */
+  /** Calls of this round. */
   calls: number;
   sent: number;
-  /** As far as they were held against the tables in the end, and those of a round that did not come so far. */
+  /** Events that were checked against the tables in the end, and those of a round that ended early. */
   acknowledged: number;
   unaudited: number;
   destroyed: number;
@@ -28,7 +28,7 @@ export type RoundOutcome = {
   checked: Partial<Record<PromiseNumber, number>>;
   violations: Violation[];
   notes: string[];
-  /** Why it did not come to its end; the place is of no use any more. */
+  /** Why the round ended early; its place cannot be used any more. */
   failure?: string;
 };
 
@@ -36,14 +36,14 @@ export type RoundOptions = {
   number: number;
   seed: number;
   form: Trouble["form"];
-  /** Whether the whole journal is applied anew at the end. */
+  /** Whether the whole journal is replayed at the end. */
   replays: "yes" | "no";
 };
 
 const EVENTS = { short: 30, long: 120 };
 
 /**
- * load ─▶ fault ─▶ mended ─▶ load ─▶ everything has arrived ─▶ all promises against the truth
+ * load ─▶ fault ─▶ recovery ─▶ load ─▶ everything has arrived ─▶ all promises against the truth
  */
 export async function runRound(fault: Fault, place: Place, options: RoundOptions): Promise<RoundOutcome> {
   const { number, seed, form, replays } = options;
@@ -78,7 +78,7 @@ export async function runRound(fault: Fault, place: Place, options: RoundOptions
   const { counts } = place.truth;
   const violations = findings.violations.filter(({ text }) => !place.told.has(text));
   for (const { text } of violations) place.told.add(text);
-  // Where nobody has looked, what was found before stands.
+  // Without an audit, the earlier findings stand.
   const { destroyed, givenUp, lost, doubled } = isAudited ? findings : before;
   place.sums = { destroyed, givenUp, lost, doubled };
   const acknowledged = counts.events - before.events;

@@ -12,15 +12,15 @@ import { isFlawless, tallyOf, tallyTables } from "./tally.ts";
 
 const HELP = `npm run chaos -- [options]
 
-Under the simulator's load, one fault after the other is done to a server; after each, all ten promises of
-docs/ARCHITECTURE.md are held against the truth of what was acknowledged. Ends with 1 where one is broken.
+Inflicts one fault after another on a server under the simulator's load. After each, checks all ten promises of
+docs/ARCHITECTURE.md against what was acknowledged. Ends with 1 if one is broken.
 
-  --rounds N      how many (100, about 25 minutes); from ${FAULTS.length} on, every fault occurs
-  --faults a,b    only these
+  --rounds N      how many rounds (100, about 25 minutes); from ${FAULTS.length} on, every fault occurs
+  --faults a,b    only these faults
   --seed N        which faults, and when (1)
-  --rate N        people who turn up in a second (10)
-  --replay N      after so many rounds the journal is applied anew, and after the last one (20)
-  --short         faults last only as long as it takes to see the point
+  --rate N        people who arrive per second (10)
+  --replay N      replay the journal every N rounds, and after the last one (20)
+  --short         faults last only long enough to show their effect
   --json FILE     write every round
   --markdown FILE write docs/RELIABILITY.md
 

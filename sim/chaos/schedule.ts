@@ -2,8 +2,8 @@ import { Random } from "../market/random.ts";
 import type { Fault } from "./fault.ts";
 
 /**
- * Which fault strikes in which round: the same for the same seed. Every one at least once as soon as there are rounds
- * enough; of what is left, kills, because no two of them meet the server in the same state.
+ * The fault of each round, the same for the same seed. Every fault comes at least once if there are enough rounds; the rest
+ * are kills, because no two of them meet the server in the same state.
  */
 export function scheduleOf(faults: readonly Fault[], { rounds, seed }: { rounds: number; seed: number }): Fault[] {
   const random = new Random(seed, "schedule");

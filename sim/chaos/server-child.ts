@@ -5,20 +5,20 @@ import type { Held } from "./loop-monitor.ts";
 import type { Order, Report, ThreadName } from "./server-process.ts";
 import { Stuck, WAIT_MS_MAX } from "./until.ts";
 
-/** As `npm start` starts it. */
+/** The script with which `npm start` starts the server. */
 const START_SCRIPT = builtScript("../bin/start.sh");
 const LINES_KEPT = 400;
 const STOP_MS_MAX = WAIT_MS_MAX;
 
 export type ServerStart = {
   env: Record<string, string>;
-  /** By how much its clock is ahead of everybody's. */
+  /** How far its clock is ahead of the true time. */
   aheadMs?: number;
-  /** What a shell does before it becomes the server, such as a limit. */
+  /** A shell command to run before the server, such as a limit. */
   before?: string;
 };
 
-/** A server in a process of its own, which is treated badly. */
+/** A server in its own process, to be treated badly. */
 export class ServerChild {
   readonly #child: ChildProcess;
   readonly #lines: string[] = [];
@@ -39,7 +39,7 @@ export class ServerChild {
     }
   }
 
-  /** Begins to start it, and does not wait. */
+  /** Starts the process without waiting for it to be ready. */
   static launch({ env, aheadMs = 0, before = "true" }: ServerStart): ServerChild {
     const args = ["-c", `${before} && exec sh "$0" "$@"`, START_SCRIPT];
     return new ServerChild(
@@ -79,12 +79,12 @@ export class ServerChild {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** The last lines that it has printed. */
+  /** The last lines of its output. */
   get output(): string {
     return this.#lines.join("\n");
   }
 
-  /** SIGKILL: no goodbye. Its embedded database stays behind, as it would after a crash. */
+  /** Sends SIGKILL. The embedded database stays behind, as after a crash. */
   async kill(): Promise<void> {
     if (this.isRunning) this.#child.kill("SIGKILL");
     await this.#exited;
@@ -110,7 +110,7 @@ export class ServerChild {
     await this.#ask({ kind: "end_thread", of });
   }
 
-  /** How long its event loop was held at most, since the last time that somebody asked. */
+  /** The longest time for which its event loop was held since the last call. */
   async loopHeld(): Promise<Held> {
     const report = await this.#ask({ kind: "loop" });
     if (report.kind !== "loop") throw new Error(`The server answered ${report.kind}.`);
@@ -120,7 +120,7 @@ export class ServerChild {
   #ask(order: Order): Promise<Report> {
     if (!this.isRunning) return Promise.reject(new Error(`The server has ended:\n${this.output}`));
     const report = this.#nextReport();
-    // One that ends just now says so itself.
+    // If the process is just ending, its exit is reported anyway.
     this.#child.send(order, () => {});
     return report;
   }

@@ -6,7 +6,7 @@ import { createLog } from "../../src/log.ts";
 import { serve } from "../../src/serve.ts";
 import { type Held, LoopMonitor } from "./loop-monitor.ts";
 
-/** What whoever makes trouble asks of the server, beyond what its interface offers, and what comes back. */
+/** Orders to the server that its interface does not offer, and the replies. */
 export type Order =
   | { kind: "clock"; aheadMs: number }
   | { kind: "end_thread"; of: ThreadName }
@@ -22,13 +22,13 @@ const THREAD_SCRIPTS = {
 export type ThreadName = keyof typeof THREAD_SCRIPTS;
 
 /**
- * The server as it is, but its clock can be set off, and its threads can be ended from outside: neither can be done to a
- * process without touching the machine it runs on.
+ * The real server, except that its clock can be shifted and its threads can be ended from outside: neither is possible for
+ * another process without affecting the machine.
  */
 const config = configFromEnvironment();
 const log = createLog(config.logLevel);
 let aheadMs = Number(process.argv[2] ?? 0);
-/** The newest thread of each script. A thread does not tell which script it runs, so starting one is watched. */
+/** The newest thread of each script. A thread does not say which script it runs, so its start is intercepted. */
 const newest = new Map<string, threads.Worker>();
 threads.Worker = class extends threads.Worker {
   constructor(script: URL, options?: WorkerOptions) {
@@ -58,7 +58,7 @@ process.on("message", async (order: Order) => {
       return end();
   }
 });
-// Ctrl-C is meant for whoever makes the trouble; without them nobody needs this server.
+// Ctrl-C is meant for the parent process, without which this server has no use.
 process.on("SIGINT", () => {});
 process.once("disconnect", () => void end());
 

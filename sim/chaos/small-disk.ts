@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const BLOCK_BYTES = 64 * 1024;
 
-/** A folder on a small file system of its own. A ballast file takes its space and gives it back. */
+/** A folder on its own small file system. A ballast file takes its space and gives it back. */
 export class SmallDisk {
   readonly #folder: string;
 
@@ -13,14 +13,14 @@ export class SmallDisk {
     this.#folder = folder;
   }
 
-  /** Throws where nothing can be mounted. */
+  /** Throws if nothing can be mounted. */
   static mount(folder: string, mebibytes: number): SmallDisk {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mebibytes}m`, "tmpfs", folder], { stdio: "ignore" });
     return new SmallDisk(folder);
   }
 
-  /** Takes all the space there is, or all but some. */
+  /** Takes all free space, or leaves this much. */
   fill(leftBytes = 0): void {
     const file = openSync(this.#ballast, "w");
     try {
@@ -52,7 +52,7 @@ export class SmallDisk {
 
 let isMountable: boolean | undefined;
 
-/** Whether this user may mount file systems: mostly root, and not in every container. */
+/** Whether this user may mount file systems: usually only root, and not in every container. */
 export function canMount(): boolean {
   if (isMountable !== undefined) return isMountable;
   const folder = mkdtempSync(join(tmpdir(), "touchpoint-disk-"));

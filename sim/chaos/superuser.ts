@@ -2,8 +2,8 @@ import pg from "pg";
 import { embeddedConnection, superuserConnection } from "../../src/db/engine/embedded-role.ts";
 
 /**
- * Lets the server's role of an embedded cluster make databases, and roles to test with. It may not by itself: it needs
- * nothing beside its own database.
+ * Allows the server's role in an embedded cluster to create databases and roles for tests. By default it may not, because it
+ * needs nothing beyond its own database.
  */
 export async function allowDatabases(dataDir: string): Promise<void> {
   const [server, superuser] = [embeddedConnection(dataDir), superuserConnection(dataDir)];

@@ -3,11 +3,11 @@ import { FAULTS } from "./faults/faults.ts";
 import { PROMISE_NUMBERS, PROMISES, type PromiseNumber } from "./findings.ts";
 import type { RoundOutcome } from "./round.ts";
 
-/** All rounds together. */
+/** The totals of all rounds. */
 export type Tally = {
   rounds: number;
   killRounds: number;
-  /** Rounds that did not come to their end. */
+  /** Rounds that ended early. */
   failures: number;
   faults: Record<string, number>;
   calls: number;
@@ -16,7 +16,7 @@ export type Tally = {
   promises: Record<PromiseNumber, { rounds: number; checks: number; violated: number }>;
   /** What the system did not allow. */
   notes: string[];
-  /** Each promise that was not kept, and each round that did not come to its end, in a line. */
+  /** One line for each broken promise and each round that ended early. */
   broken: string[];
 };
 

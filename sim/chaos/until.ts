@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { elapsedMs } from "../../src/clock.ts";
 
-/** Something that must come to pass did not. */
+/** Something that had to happen did not. */
 export class Stuck extends Error {
   constructor(what: string, waitedMs: number) {
     super(`Waited ${Math.round(waitedMs / 1000)} s in vain: ${what}.`);
@@ -12,7 +12,7 @@ export class Stuck extends Error {
 export const WAIT_MS_MAX = 5 * 60_000;
 const LOOK_MS = 20;
 
-/** Waits for a condition instead of a time: a slow machine only takes longer. An error counts as not yet. */
+/** Waits for a condition instead of a time, so that a slow machine only takes longer. An error means not yet. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

@@ -7,7 +7,7 @@ const WAIT_MS_MAX = 120_000;
 /** Streams never end by themselves. */
 const STREAMS = /^text\/event-stream/;
 
-/** Sends requests as a client would that keeps its connections. */
+/** Sends requests as a client with persistent connections would. */
 export class FuzzClient {
   readonly #base: URL;
   readonly #agent: Agent;
@@ -17,7 +17,7 @@ export class FuzzClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections });
   }
 
-  /** An error is an answer that never came, or was no HTTP. */
+  /** Rejects if no answer came, or one that is not HTTP. */
   send({ method, url, headers, body }: FuzzRequest): Promise<FuzzAnswer> {
     return new Promise((resolve, reject) => {
       const { hostname, port } = this.#base;
@@ -50,12 +50,12 @@ export class FuzzClient {
   }
 }
 
-/** Answers of these are not the envelope: figures, pages, streams, and what has no body. */
+/** Content types that carry no envelope: figures, pages, streams and empty bodies. */
 const OTHER_TYPES = /^(?:text\/(?:plain|html|csv|event-stream)|application\/x-ndjson)/;
 const LEAKS =
   /\n\s+at .+:\d+:\d+|node_modules|node:internal|\/(?:src|dist)\/|\.(?:ts|js):\d+|SELECT |syntax error at|relation "|column "/;
 
-/** What is wrong with an answer; undefined: nothing. `codes` is the closed list of the interface. */
+/** The fault in an answer, or undefined. `codes` is the closed list of the interface. */
 export function faultOf(
   { method, operation, damage }: FuzzRequest,
   answer: FuzzAnswer,

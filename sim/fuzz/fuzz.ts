@@ -15,12 +15,12 @@ export type FuzzOptions = {
   url: string;
   world: World;
   seed: number;
-  /** For so long, and until there have been so many requests: each operation with each damage, or a number. */
+  /** Runs this long, and until this many requests were made: a number, or each operation with each damage. */
   seconds: number;
   requestsMin: "each" | number;
 };
 
-/** Every operation of the OpenAPI file with every damage, again and again, until the time is over. */
+/** Sends every operation of the OpenAPI file with every damage, over and over, until the time is up. */
 export async function fuzz(options: FuzzOptions): Promise<Fuzzed> {
   const openApi = (await (await fetch(`${options.url}/openapi.json`)).json()) as OpenApi;
   const operations = operationsOf(openApi);
@@ -48,7 +48,7 @@ function* requestsOf(operations: readonly Operation[], options: FuzzOptions): Ge
       for (const operation of operations) {
         made += 1;
         if (made > requestsMin && elapsedMs() - startedMs > seconds * 1000) return;
-        // Bombs take time of ours, not of the server's: a few of them are enough.
+        // Bombs cost our time rather than the server's, so a few are enough.
         if (damage === "gzip_bomb" && random.chance(0.7)) continue;
         yield fuzzRequest(operation, damage, random, world);
       }
@@ -69,7 +69,7 @@ function judge(fuzzed: Fuzzed, request: FuzzRequest, answer: FuzzAnswer | Error)
   fuzzed.faults.push({ call: `${method} ${url.slice(0, 300)}`, damage, fault, sent });
 }
 
-/** Many requests find the same fault. */
+/** One of each fault: many requests find the same one. */
 export function oneOfEach(faults: readonly FuzzFault[]): FuzzFault[] {
   const kinds = new Map(faults.map((one) => [`${one.call.split("?")[0]} ${one.fault}`, one]));
   return [...kinds.values()].slice(0, 10);

@@ -1,4 +1,4 @@
-/** Texts that have broken other people's servers, by what they try. */
+/** Texts that have broken other servers, by the kind of attack. */
 export const SQL_TEXTS: readonly string[] = [
   "'; drop table user_account; --",
   "' or '1'='1",

@@ -30,7 +30,7 @@ export type OpenApi = {
   >;
 };
 
-/** One thing that the server can be asked for. */
+/** One operation of the server. */
 export type Operation = { method: string; path: string; query: readonly Parameter[]; body: Schema | undefined };
 
 export function operationsOf(openApi: OpenApi): Operation[] {
@@ -44,10 +44,10 @@ export function operationsOf(openApi: OpenApi): Operation[] {
   );
 }
 
-/** What a field of this name holds where it is right: the schema does not know which apps and clients there are. */
+/** Valid values for fields by name: the schema does not know which apps and clients exist. */
 export type Hints = Readonly<Record<string, (random: Random) => unknown>>;
 
-/** A value that the schema allows, and mostly one that means something. */
+/** A value that the schema allows, usually a meaningful one. */
 export function fittingValue(schema: Schema, random: Random, hints: Hints, name = ""): unknown {
   const hint = Object.hasOwn(hints, name) ? hints[name] : undefined;
   if (hint && random.chance(0.95)) return hint(random);

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed: a fault that was found can be found again. */
+/** Pseudo-random numbers, the same for the same seed, so that a fault can be reproduced. */
 export class Random {
   #state: number;
 

@@ -3,7 +3,7 @@ import { NASTY_NUMBERS, NASTY_TEXTS } from "./nasty.ts";
 import { fittingValue, type Hints, type Operation } from "./operation.ts";
 import type { Random } from "./random.ts";
 
-/** What is done to a request that would otherwise be right. */
+/** The one thing that is wrong with an otherwise valid request. */
 export const DAMAGES = [
   ...["none", "field", "missing_field", "extra_field", "twice", "deep", "random_json", "random_bytes", "cut", "empty"],
   ...["gzip", "gzip_bomb", "gzip_cut", "gzip_lie", "charset", "mark", "multipart", "encoding"],
@@ -15,16 +15,16 @@ export type FuzzRequest = {
   damage: Damage;
   operation: Operation;
   method: string;
-  /** With its query. */
+  /** The address with its query. */
   url: string;
   headers: Record<string, string>;
   body: Buffer | undefined;
 };
 
-/** Whoever is asked, with the credentials of somebody who may ask. */
+/** The server under test, with valid credentials. */
 export type World = {
   hints: Hints;
-  /** The headers and the text of a right call with this body. */
+  /** The headers and body text of a valid call with this body. */
   authorize: (operation: Operation, body: unknown) => { headers: Record<string, string>; text: string };
 };
 
@@ -58,12 +58,12 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
 
-/** A lone surrogate cannot be encoded; it becomes what the encoder of a careless client makes of it. */
+/** A lone surrogate cannot be encoded; a careless client's encoder would send this instead. */
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
 
-/** What is wrong inside the JSON, before it is signed. */
+/** Breaks the JSON itself, before it is signed. */
 function brokenObject(value: Record<string, unknown>, damage: Damage, random: Random): Record<string, unknown> {
   const broken = structuredClone(value);
   const place = placeIn(broken, random);
@@ -78,7 +78,7 @@ function brokenObject(value: Record<string, unknown>, damage: Damage, random: Ra
   return broken;
 }
 
-/** The object itself, or one of those in it. */
+/** The object itself, or one of the objects inside it. */
 function placeIn(value: Record<string, unknown>, random: Random): Record<string, unknown> {
   const inner = Object.values(value).flat().filter(isObject);
   return inner.length > 0 && random.chance(0.5) ? placeIn(random.pick(inner), random) : value;
@@ -101,7 +101,7 @@ export function brokenValue(random: Random): unknown {
 function nested(levels: number, random: Random): unknown {
   let value: unknown = 1;
   const isList = random.chance(0.5);
-  // JSON is written and signed by recursion: no deeper than that carries.
+  // JSON is written and signed recursively, so it is no deeper than the stack allows.
   for (let level = 0; level < levels; level += 1) value = isList ? [value] : { a: value };
   return value;
 }
@@ -131,7 +131,7 @@ const TYPES = [
 const ENCODINGS = ["gzip", "GZIP", "deflate", "br", "identity", "gzip, gzip", "", "zstd"];
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND", "PURGE", "QUERY", "TRACE"];
 
-/** What is wrong with the message, whatever it holds. */
+/** Breaks the message around the body. */
 function spoil(draft: Draft, damage: Damage, random: Random): void {
   const body = spoiledBody(draft.body?.toString() ?? "{}", damage, random);
   if (body) draft.body = body;
@@ -222,7 +222,7 @@ function spoilAddress(draft: Draft, damage: Damage, random: Random): void {
       "range",
     ];
     for (let more = 0; more < 3; more += 1) {
-      // Only what a header can hold at all; the rest is for a test that writes to the socket itself.
+      // Only characters that a header can hold; a separate test writes the others to the socket itself.
       const value = textOf(brokenValue(random)).replaceAll(/[^\t\u0020-\u007e]/g, "?");
       draft.headers[random.pick(names)] = value.slice(0, 4_000);
     }

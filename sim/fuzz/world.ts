@@ -10,22 +10,22 @@ import type { World } from "./request.ts";
 
 type Row = Record<string, unknown>;
 
-/** What is asked of an app. */
+/** What the fuzzer needs to know about an app. */
 export type FuzzedApp = Pick<App, "appId" | "accessToken" | "appKey" | "timeZone">;
 
 export type WorldOptions = {
   app: FuzzedApp;
-  /** Of a developer application that may pull. */
+  /** The key of a developer application that may pull. */
   appKey: string;
   adminToken: string;
-  /** Developer applications that nobody else needs. */
+  /** Developer applications that nothing else uses. */
   developers: readonly number[];
 };
 
-/** Clients of these names are worth registering before anybody fuzzes. */
+/** Clients to register before fuzzing. */
 export const FUZZ_CLIENTS: readonly string[] = Array.from({ length: 20 }, (_, number) => `client-${number}`);
 
-/** What the whole interface takes, for one app and with every credential: what is wrong then is wrong on purpose. */
+/** Valid values and credentials for the whole interface and one app, so that every error in a request is deliberate. */
 export function fuzzWorld({ app, appKey, adminToken, developers }: WorldOptions): World {
   return {
     hints: hintsOf(app, developers),
@@ -43,7 +43,7 @@ export function fuzzWorld({ app, appKey, adminToken, developers }: WorldOptions)
   };
 }
 
-/** How an app's own server reports the token of its media platform. */
+/** The call with which an app's own server reports its media platform's token. */
 export function mediaTokenBody({ appKey, token, atMs }: { appKey: string; token: string; atMs: number }): Row {
   const current_time = Math.floor(atMs / 1000);
   const text = `app_key=${appKey}&wx_access_token=${token}&current_time=${current_time}`;
@@ -109,7 +109,7 @@ function hintsOf(app: FuzzedApp, developers: readonly number[]): Hints {
     row: (random) => ({ ad_platform: text(random) }),
     rules: () => ({ click_window: "3d" }),
     csv: (random) => `date,ad_platform,cost\n${days()[1]},tencent,${random.pick(["1", "x", '"', ...NASTY_TEXTS])}\n`,
-    // The app stays open, and keeps its access token: the other operations need both.
+    // The app stays enabled and keeps its access token, because the other operations need both.
     enabled: () => true,
     which: (random) => random.pick(["aes_key", "aes_key", "x"]),
     metadata: () => "open",

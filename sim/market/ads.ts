@@ -4,12 +4,12 @@ import { Random } from "./random.ts";
 /** What an ad leads to. */
 export type Offer = "mini_game" | "app";
 
-/** The app that a mini-game runs in; the phone itself for an app. */
+/** The app that a mini-game runs in; for an app, the phone itself. */
 export type Host = "phone" | "wechat" | "douyin" | "kuaishou" | "baidu";
 
 export type Ad = {
   platform: string;
-  /** Of Ocean Engine, whose two versions name things differently. */
+  /** The version of Ocean Engine, whose two versions name things differently. */
   version: "1.0" | "2.0";
   offer: Offer;
   host: Host;
@@ -23,11 +23,11 @@ export type Ad = {
   aidName: string;
   cid: string;
   csite: string;
-  /** How many people it brings, beside the others. */
+  /** How many people it brings, relative to the others. */
   weight: number;
   costPerClickCents: number;
   clicksPerInstall: number;
-  /** Of its people, who is there on the next day, and how fast that share falls from day to day. */
+  /** The share of its people who are back on the next day, and how fast that share falls. */
   nextDayShare: number;
   decay: number;
   payShare: number;
@@ -67,7 +67,7 @@ function line(platform: string, offer: Offer, rest: Partial<Line> & { weight: nu
   return { platform, offer, host, version: "2.0", os: "any", csite: "", ...rest };
 }
 
-/** Apple calls nobody; for a mini-game Bilibili is told nothing to call. */
+/** Apple calls no links, and Bilibili has none for mini-games. */
 export function callsLinks({ platform, offer }: Pick<Ad, "platform" | "offer">): boolean {
   return platform !== "asa" && !(platform === "bilibili" && offer === "mini_game");
 }
@@ -76,7 +76,7 @@ const PLANS = 2;
 const ADS_PER_PLAN = 3;
 const OPERATORS = ["team-a", "team-b", "team-c"];
 
-/** Accounts, campaigns, plans and ads: one account and one campaign for each line, plans and ads below. */
+/** Accounts, campaigns, plans and ads: one account and one campaign per line, with plans and ads below. */
 export function makeCatalogue(seed: number): Catalogue {
   const ads: Ad[] = [];
   const campaigns: Catalogue["campaigns"] = [];

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Stands in for Apple's AdServices: the market writes into each token what Apple would know of the download. */
+/** A stand-in for Apple's AdServices: the market writes into each token what Apple would know about the download. */
 export async function startAppleTokens(): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     let token = "";

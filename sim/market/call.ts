@@ -1,11 +1,11 @@
 import type { TouchKind } from "../../src/domain/attribution/touch.ts";
 import type { Happening } from "../../test/report/oracle.ts";
 
-/** What goes wrong on the way. `answer`: it never reaches the client. `connection`: it breaks right after the request. */
+/** What goes wrong in transit. `answer`: the answer is lost. `connection`: the connection breaks right after the request. */
 export type Mishap = "none" | "answer" | "connection";
 
 type Sending = {
-  /** When it is sent. */
+  /** The time at which it is sent. */
   dueMs: number;
   ip: string;
   ua: string;
@@ -16,19 +16,19 @@ type Sending = {
 export type LinkCall = Sending & {
   kind: "link";
   touch: TouchKind;
-  /** By which the platform knows it, and the instant that it tells. */
+  /** The platform's id of the touch, and the time that it reports. */
   token: string;
   touchedAtMs: number;
   platform: string;
   campaignId: string;
   channel: string;
-  /** What the platform puts in place of its macros; one that is missing stays as it is. */
+  /** The values with which the platform replaces its macros; a missing one stays unreplaced. */
   macros: Readonly<Record<string, string>>;
 };
 
-/** What of an event the truth has to know. */
+/** What the truth needs to know about an event. */
 export type SentEvent = {
-  /** Unique in the market, and a property of the event, so that it is known again. */
+  /** Unique in the market and sent as a property, so that the event can be recognised. */
   serial: string;
   type: "track" | "profile";
   event: string;

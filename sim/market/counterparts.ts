@@ -9,13 +9,13 @@ import { startTencent } from "../platforms/tencent.ts";
 import { startVivo } from "../platforms/vivo.ts";
 import { startAppleTokens } from "./apple-tokens.ts";
 
-/** Everybody whom the server calls: the ad platforms, and Apple. */
+/** Everyone whom the server calls: the ad platforms and Apple. */
 export type Counterparts = {
   byPlatform: Readonly<Record<string, StandIn>>;
   appleUrl: string;
-  /** The address that a platform delivers with a click. */
+  /** The callback address that a platform delivers with a click. */
   callbackUrl: (platform: string, token: string) => string;
-  /** The app's accounts there. */
+  /** The app's accounts at the platforms. */
   accounts: (appId: number) => PlatformAccount[];
   close(): Promise<void>;
 };
@@ -42,7 +42,7 @@ function accountOf(appId: number, ...[adPlatform, settings, secrets = {}]: Accou
 
 export async function startCounterparts(clock: Clock): Promise<Counterparts> {
   const [tencent, kuaishou, bytedance, baidu, bilibili, vivo, apple] = await Promise.all([
-    // Over an open line the server sends no token, so the callbacks ask for none.
+    // The server sends no token over plain HTTP, so the callbacks ask for none.
     startTencent({ clock, callbacks: "open" }),
     startKuaishou({ clock }),
     startOceanEngine({ clock }),

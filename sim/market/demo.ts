@@ -11,14 +11,14 @@ import { type Played, simulate } from "./simulation.ts";
 
 const HELP = `npm run demo -- [options]
 
-Plays a market of 60 days, then serves it, with new people turning up, until Ctrl-C.
+Plays a market of 60 days, then serves it, with new people arriving, until Ctrl-C.
 
   --seed N        which market (1)
   --days N        how many days (60)
-  --people N      how many people turn up (2000)
+  --people N      how many people arrive (2000)
   --port N        where to serve it ($PORT, else 8080); 0 picks a free one
-  --rate N        how many people turn up in a minute while it is served (30)
-  --data-dir D    where to keep it (./data-demo); refused where something else is kept there
+  --rate N        how many people arrive per minute while it is served (30)
+  --data-dir D    where to keep it (./data-demo); refused if the folder holds anything else
 `;
 
 const OPTIONS = {
@@ -26,7 +26,7 @@ const OPTIONS = {
   days: { type: "string", default: "60" },
   people: { type: "string", default: "2000" },
   port: { type: "string" },
-  // Enough that the live page moves, little enough for a laptop that does something else.
+  // Enough to keep the live page moving, and little enough for a laptop in use.
   rate: { type: "string", default: "30" },
   "data-dir": { type: "string", default: "./data-demo" },
 } as const;
@@ -65,7 +65,7 @@ await runProgram(async () => {
         app: operator.app,
         peoplePerS,
         callbackUrl: counterparts.callbackUrl,
-        // Other people, but the same ads: their campaigns have names.
+        // Other people but the same ads, because only those have campaigns.
         seed: market.options.seed + 1,
         catalogue: market.catalogue,
         timeZone: market.options.timeZone,
@@ -75,7 +75,7 @@ await runProgram(async () => {
   await played.counterparts.close();
 });
 
-/** The server as `npm start` runs it. The platforms of the market stay, so that postbacks go on being accepted. */
+/** Runs the server as `npm start` does. The market's platforms stay, so that postbacks are still accepted. */
 async function serveUntilStopped(
   { server, counterparts }: Played,
   { port, onReady }: { port: number; onReady: (url: string) => Promise<LiveMarket> },
@@ -91,11 +91,11 @@ async function serveUntilStopped(
       APPLE_ATTRIBUTION_URL: counterparts.appleUrl,
       // The stand-ins for the ad platforms are on this machine.
       PLATFORM_PRIVATE_NETWORKS: "allow",
-      // To this process, which passes on what there is to see.
+      // The secrets go to this process, which prints what the user needs.
       PRINT_SECRETS: "always",
     },
     stdio: ["ignore", "pipe", "inherit"],
-    // Ctrl-C reaches only this process, which stops the server in its own time.
+    // Ctrl-C reaches only this process, which then stops the server in order.
     detached: true,
   });
   const exited = new Promise<number | null>((resolve) => child.once("exit", resolve));
@@ -135,7 +135,7 @@ function greet(
   const report = `--app ${appId} --app-key ${appKey}`;
   console.log(`
 A market of ${market.options.days} days was played in ${took} s: ${touches} touches, ${registrations} registrations, ${events} events.
-It is served at ${url} until Ctrl-C, and goes on: ${Math.round(peoplePerS * 60)} new people turn up in a minute.
+It is served at ${url} until Ctrl-C and goes on: ${Math.round(peoplePerS * 60)} new people arrive per minute.
 
 The console; choose the admin's password first (one use):
   ${setupLink}

@@ -1,7 +1,7 @@
 import { md5 } from "../../src/domain/user/identity.ts";
 import type { Random } from "./random.ts";
 
-/** A phone, and where it is. Ids that it does not show are the empty text. */
+/** A phone and its network. An id that the phone does not show is an empty text. */
 export type Phone = {
   os: "android" | "ios";
   brand: string;
@@ -12,7 +12,7 @@ export type Phone = {
   androidId: string;
   idfa: string;
   idfv: string;
-  /** The value itself: the phone tells its md5. */
+  /** The plain value; the phone sends its MD5. */
   caid: string;
   ip: string;
 };
@@ -32,7 +32,7 @@ const ANDROIDS = [
 const ANDROID_VERSIONS = ["10", "11", "12", "13", "14"];
 const IOS_VERSIONS = ["16.6.1", "17.1.2", "17.4.1", "17.5", "18.0", "18.1.1"];
 
-/** Of phones that show some id. */
+/** The share of phones that show each id. */
 const SHOWS = { imei: 0.15, idfa: 0.4 };
 
 export function makePhone(random: Random, os: Phone["os"], ip: string): Phone {
@@ -52,7 +52,7 @@ export function withoutIds(phone: Phone): Phone {
   return { ...phone, oaid: "", imei: "", androidId: "", idfa: "", idfv: "", caid: "" };
 }
 
-/** Networks of large providers: places are looked up by them. */
+/** Networks of large providers, which the server resolves to places. */
 const PROVIDERS = [
   "36.110",
   "58.246",
@@ -70,7 +70,7 @@ export function homeAddress(random: Random): string {
   return `${random.pick(PROVIDERS)}.${random.whole(1, 254)}.${random.whole(1, 254)}`;
 }
 
-/** Behind these, many people share an address. */
+/** Addresses that many people share. */
 export const SHARED_ADDRESSES: readonly string[] = Array.from({ length: 8 }, (_, at) => `223.104.${at + 3}.17`);
 
 export const DATACENTRES = ["198.51.100.0/24", "203.0.113.0/24"];
@@ -79,21 +79,21 @@ export function datacentreAddress(random: Random): string {
   return `${random.pick(["198.51.100", "203.0.113"])}.${random.whole(1, 254)}`;
 }
 
-/** What the browser that shows the ad writes. */
+/** The user agent of the browser that shows the ad. */
 export function browserAgent({ os, model, version }: Phone): string {
   return os === "ios"
     ? `Mozilla/5.0 (iPhone; CPU iPhone OS ${version.replaceAll(".", "_")} like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148`
     : `Mozilla/5.0 (Linux; Android ${version}; ${model} Build/UKQ1.230804) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/116.0.0.0 Mobile Safari/537.36`;
 }
 
-/** What the app itself writes. */
+/** The user agent of the app itself. */
 export function appAgent({ os, model, version }: Phone): string {
   return os === "ios"
     ? `Game/1.4 (iPhone; iOS ${version}; Scale/3.00)`
     : `Dalvik/2.1.0 (Linux; U; Android ${version}; ${model} Build/UKQ1.230804)`;
 }
 
-/** The device info of the client SDKs. */
+/** The device info that the client SDKs send. */
 export function deviceInfo(phone: Phone): Record<string, string> {
   if (phone.os === "ios") {
     const caid = phone.caid === "" ? "" : md5(phone.caid);

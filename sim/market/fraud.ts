@@ -7,11 +7,11 @@ import { Random } from "./random.ts";
 import { adsFor, HOUR_MS, registeredAt, type Scene, type Someone, touchAt, wholeSecond } from "./someone.ts";
 import type { FraudTouch } from "./truth.ts";
 
-/** More than these are flagged by the rules that an app starts with. */
+/** Above the number that a new app's rules flag. */
 const SPAM_CLICKS = 40;
 const FLOOD_CLICKS = 320;
 
-/** Forged clicks in the name of one person's phone. Only apps: who opens a mini-game brings the click along. */
+/** Forged clicks in the name of one person's phone. Only for apps: a mini-game is opened with the click itself. */
 export function fraudAgainst(
   scene: Scene,
   person: Someone,
@@ -77,7 +77,7 @@ export function forged(scene: Scene, { person, ad, atMs, place, dueMs }: Forged)
   };
 }
 
-/** A flood: one shared address clicks without end, in the hope that somebody behind it will install. */
+/** A flood: one shared address clicks without end, in the hope that someone behind it installs. */
 export type Flood = { ip: string; platform: string; aid: string; fromMs: number; untilMs: number; calls: LinkCall[] };
 
 export function planFlood(scene: Scene, number: number, atMs: number): Flood {

@@ -3,10 +3,10 @@ import type { Touch } from "./media.ts";
 
 type Query = Record<string, string>;
 
-/** What of an ad a launch query names. */
+/** The part of an ad that a launch query names. */
 type Named = Partial<Pick<Ad, "advertiserId" | "gid" | "aid" | "csite" | "campaignId">>;
 
-/** What a mini-game is opened with, exactly as the platform of the ad passes it to the app that runs the game. */
+/** The query with which a mini-game is opened, exactly as the ad's platform passes it to the host app. */
 export function launchQuery(touch: Touch): Query {
   const { ad, token } = touch;
   switch (ad.platform) {
@@ -19,14 +19,14 @@ export function launchQuery(touch: Touch): Query {
     case "baidu":
       return { bd_vid: token };
     case "bilibili":
-      // Nothing of its own: the campaign stands in the address that the ad leads to.
+      // The platform adds nothing of its own: the campaign is in the address that the ad leads to.
       return { turbo_promoted_object_id: ad.campaignId };
     default:
       throw new Error(`${ad.platform} opens no mini-games.`);
   }
 }
 
-/** What the launch query alone tells of the ad; of an app, what Apple answers. */
+/** What the launch query alone says about the ad; for an app, what Apple answers. */
 export function namedByLaunch(ad: Ad): Named {
   const { advertiserId, gid, aid, csite, campaignId } = ad;
   const isFirstVersion = ad.version === "1.0";
@@ -47,13 +47,13 @@ export function namedByLaunch(ad: Ad): Named {
   }
 }
 
-/** Whether the launch query itself holds what the platform is told conversions by. */
+/** Whether the launch query itself carries the key for reporting conversions. */
 export function isTellable({ platform, host }: Pick<Ad, "platform" | "host">): boolean {
   // WeChat's clue token goes to a gateway that the market's operator has not set up.
   return platform !== "bilibili" && !(platform === "bytedance" && host === "wechat");
 }
 
-/** What a mini-game is opened with when no ad stands behind it. */
+/** The launch query of a mini-game without an ad. */
 export function plainQuery(host: Host, clientId: string): Query {
   switch (host) {
     case "douyin":
@@ -83,7 +83,7 @@ function oceanEngineInWechat({ ad, token }: Touch): Query {
     : { clue_token: token, advertiser_id, project_id, promotion_id: aid, mid1: `7${ad.cid}` };
 }
 
-/** `ad_params` repeats a part, with ids of the older kind and a click id of its own beside it. */
+/** `ad_params` repeats a part, with ids of the older kind and its own click id. */
 function douyinMiniGame({ ad, token }: Touch): Query {
   const request = { clickid: token, requestid: `rq${token}`, creativetype: "15" };
   if (ad.version === "1.0") return { ...request, adid: ad.aid, creativeid: ad.cid };

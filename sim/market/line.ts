@@ -3,8 +3,8 @@ import { connect, type Socket } from "node:net";
 export type Reply = { status: number; body: string };
 
 /**
- * Keeps some connections open and sends one request at a time on each, over plain sockets: the market shares the
- * machine with the server, and a full HTTP client would need more of it than the server does.
+ * Keeps some connections open and sends one request at a time on each, over plain sockets: the market shares the machine
+ * with the server, and a full HTTP client would use more of it than the server does.
  */
 export class Lines {
   readonly #at: { host: string; port: number };
@@ -22,7 +22,7 @@ export class Lines {
     return `${this.#at.host}:${this.#at.port}`;
   }
 
-  /** Undefined: no answer came, for whatever reason. */
+  /** Resolves to undefined if no answer came, for any reason. */
   async send(request: Buffer): Promise<Reply | undefined> {
     const line = await this.#take();
     try {
@@ -34,10 +34,10 @@ export class Lines {
     }
   }
 
-  /** Sends, and hangs up before there can be an answer. */
+  /** Sends a request and hangs up before an answer can come. */
   async sendAndBreak(request: Buffer): Promise<void> {
     const line = await this.#take();
-    // Nobody there: then it breaks even earlier.
+    // If no one listens, the connection breaks even earlier.
     await line.sendAndBreak(request).catch(() => {});
     this.#put(line);
   }

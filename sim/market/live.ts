@@ -10,14 +10,14 @@ import { Truth } from "./truth.ts";
 export type LiveOptions = Partial<Pick<MarketOptions, "seed" | "rates" | "haste" | "callbackUrl" | "timeZone">> & {
   url: string;
   app: { appId: number; accessToken: string };
-  /** The ads that people meet; else those of the seed, whose campaigns nobody has made. */
+  /** The ads that people see; by default those of the seed, which have no campaigns. */
   catalogue?: Catalogue;
-  /** How many people turn up in a second; each makes about nine calls. */
+  /** New people per second; each makes about nine calls. */
   peoplePerS: number;
   connections?: number;
-  /** For so long what has no answer is sent again; without it, a few times. */
+  /** How long a call without an answer is sent again; without it, a few times. */
   patienceMs?: number;
-  /** The server's clock, where it is not everybody's. */
+  /** The server's clock, if it differs from the real one. */
   serverClock?: Clock;
 };
 
@@ -29,8 +29,8 @@ const FAR_AWAY_MS = 4_000_000_000_000;
 type Life = { plan: Plan; sent: number; isBusy: boolean };
 
 /**
- * People turn up at a steady rate on the real clock and live fast, as load for a server that others look after. What the
- * server acknowledges is written down as ever.
+ * New people arrive at a steady rate on the real clock and live fast, as load for a server run by others. The truth records
+ * what the server acknowledges, as usual.
  */
 export function startLiveMarket(given: LiveOptions): LiveMarket {
   const live = new LiveMarket(given);
@@ -47,7 +47,7 @@ export class LiveMarket {
   readonly #underWay = new Set<Promise<void>>();
   #lives: Life[] = [];
   #arrived = 0;
-  /** How many more are to turn up; the fraction that is left over counts on. */
+  /** People still to arrive; the fraction carries over. */
   #dueArrivals = 0;
   #lastBeatMs = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -66,26 +66,26 @@ export class LiveMarket {
     this.#timer ??= setInterval(() => this.#beat(), BEAT_MS);
   }
 
-  /** Nobody sends anything until `resume`; resolves when every call under way has its answer. */
+  /** Stops all sending until `resume`; resolves when every call under way has its answer. */
   async pause(): Promise<void> {
     clearInterval(this.#timer);
     this.#timer = undefined;
     await Promise.all(this.#underWay);
   }
 
-  /** Nobody turns up any more; resolves when every call under way has its answer. */
+  /** Stops new arrivals; resolves when every call under way has its answer. */
   async stop(): Promise<void> {
     await this.pause();
     this.#player.close();
   }
 
-  /** The same, without waiting for a server that may never answer. */
+  /** Stops without waiting for a server that may never answer. */
   async abandon(): Promise<void> {
     this.#player.close();
     await this.stop();
   }
 
-  /** These people send nothing more, whatever they had in mind. */
+  /** These people send nothing more, whatever they had planned. */
   retire(clientIds: ReadonlySet<string>): void {
     this.#lives = this.#lives.filter(({ plan }) => !clientIds.has(plan.truth.clientId));
   }

@@ -8,15 +8,15 @@ import { type Plan, planPerson } from "./person.ts";
 import { Random } from "./random.ts";
 import { HOUR_MS, type Scene } from "./someone.ts";
 
-/** Somebody, or some flood, that turns up at an instant. What leads there can begin this much earlier. */
+/** How much earlier than an arrival the calls that lead to it can begin. */
 const LEAD_MS = 2 * DAY_MS;
 
 type Actor = { arrivesMs: number; plan: () => Plan | Flood };
 
-/** The calls of one actor that fall into a tick, in their order. `plan` says whose they are; undefined: a flood's. */
+/** The calls of one actor in a tick, in order. `plan` is the person's; undefined for a flood. */
 export type Turn = { plan: Plan | undefined; calls: MarketCall[] };
 
-/** The evening is the busiest; shares by the hour of the local day. */
+/** The distribution over the hours of the local day: evenings are the busiest. */
 const HOURS = [3, 2, 1, 1, 1, 1, 2, 3, 4, 4, 5, 6, 7, 6, 5, 5, 5, 6, 7, 8, 9, 9, 7, 5];
 
 /** A market of people, ads and fraud: the same options give the same calls, byte for byte. */
@@ -26,13 +26,13 @@ export class Market implements Scene {
   readonly floods: Flood[] = [];
   readonly #clicks = new Map<string, number>();
 
-  /** Other people can meet the ads of a market that there is already. */
+  /** Given a catalogue, new people see the ads of an existing market. */
   constructor(options: MarketOptions, catalogue = makeCatalogue(options.seed)) {
     this.options = options;
     this.catalogue = catalogue;
   }
 
-  /** Everything that is to be sent, tick by tick. What has been sent is forgotten. */
+  /** All calls, tick by tick. Sent calls are forgotten. */
   *ticks(): Generator<{ atMs: number; turns: Turn[] }> {
     const { endMs } = this.options;
     const actors = this.#actors();
@@ -58,7 +58,7 @@ export class Market implements Scene {
     }
   }
 
-  /** One person more, for a market that runs on the real clock. */
+  /** One more person, for a market that runs on the real clock. */
   newcomer(index: number, arrivesMs: number): Plan {
     return planPerson(this, index, arrivesMs);
   }
@@ -92,7 +92,7 @@ export class Market implements Scene {
     return flood;
   }
 
-  /** A click costs, whoever made it. */
+  /** Every click costs, forged or not. */
   #countClick(call: MarketCall): void {
     if (call.kind !== "link" || call.touch !== "click") return;
     const aid = Object.values(call.macros);
@@ -102,7 +102,7 @@ export class Market implements Scene {
     this.#clicks.set(key, (this.#clicks.get(key) ?? 0) + 1);
   }
 
-  /** What each ad cost on each day, once the market is over. Every ad is shown a little every day. */
+  /** The cost of each ad on each day, once the market is over. Every ad is shown a little every day. */
   costs(): CostRow[] {
     const calendar = calendarOf(this.options.timeZone);
     const { endMs, days, seed } = this.options;
@@ -111,7 +111,7 @@ export class Market implements Scene {
       const day = calendar.dayOf(endMs - back * DAY_MS);
       for (const ad of this.catalogue.ads) {
         const random = new Random(seed, "cost", day, ad.aid);
-        // Apple calls no links, so that nobody has counted its clicks.
+        // Apple calls no links, so its clicks were not counted and are drawn here.
         const told = this.#clicks.get(`${day} ${ad.aid}`) ?? (ad.platform === "asa" ? random.whole(0, 4) : 0);
         const clicks = told + random.whole(0, 2);
         rows.push(costRow(ad, { day, clicks, impressions: clicks * random.whole(20, 60) + random.whole(10, 200) }));

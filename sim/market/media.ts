@@ -2,12 +2,12 @@ import { md5 } from "../../src/domain/user/identity.ts";
 import type { Ad } from "./ads.ts";
 import { browserAgent, type Phone } from "./device.ts";
 
-/** Somebody clicks an ad, or sees it. */
+/** A click on an ad, or an impression. */
 export type Touch = {
   ad: Ad;
-  /** A whole second: platforms tell no more. */
+  /** Whole seconds: platforms report no more. */
   atMs: number;
-  /** The platform's own name for it: click id, callback token, track id. */
+  /** The platform's own id: click id, callback token or track id. */
   token: string;
   phone: Phone;
   openId: string;
@@ -18,10 +18,10 @@ type Macros = Record<string, string>;
 
 const seconds = (ms: number) => String(Math.floor(ms / 1000));
 const hashed = (id: string) => (id === "" ? "" : md5(id));
-/** A mini-game is told of by the click's own id; only an app's click brings an address. */
+/** Conversions of a mini-game are reported by the click's id; only an app's click brings a callback address. */
 const callbackOf = ({ ad, token, callbackUrl }: Touch) => (ad.offer === "app" ? callbackUrl(ad.platform, token) : "");
 
-/** What each platform puts in place of its macros. Mini-games see no ids of phones. */
+/** The values with which each platform replaces its macros. Mini-games see no ids of phones. */
 export function macrosOf(touch: Touch): Macros {
   const shown = touch.ad.offer === "app" ? touch : { ...touch, phone: hidden(touch.phone) };
   switch (touch.ad.platform) {
@@ -198,12 +198,12 @@ function vivo(touch: Touch): Macros {
   };
 }
 
-/** Those that say what the touch is, and whose. */
+/** Macros that identify the touch and the device. */
 const ID_MACROS =
   /^__(?:CLICK_ID|REQUEST_ID|CALLBACK|CALLBACK_PARAM|CALLBACK_URL|BD_VID|TRACKID|REQUESTID|WECHAT_OPEN_ID|MUID|HASH_\w+|CAID\w*|IMEI\w*|OAID\w*|IDFA\w*|ANDROIDID\w*|KENYID_CAA|LLSID)__$/;
 const NAME_MACROS = /^__(?:\w+_NAME|DNAME|MODEL|DEVICE_INFO|MID1|MAC1|MAC2)__$/;
 
-/** As if the platform had not replaced them. */
+/** Removes values, as if the platform had not replaced those macros. */
 export function unreplaced(macros: Macros, which: "names" | "ids"): Macros {
   const pattern = which === "ids" ? ID_MACROS : NAME_MACROS;
   return Object.fromEntries(Object.entries(macros).filter(([name]) => !pattern.test(name)));

@@ -17,20 +17,20 @@ const PLACED_MS_MAX = 300_000;
 const USERS_AT_ONCE = 100;
 type Place = { url: string; dataDir: string };
 
-/** Does what an operator does, by the command line and the admin interface. */
+/** Does the operator's work, through the command line and the admin interface. */
 export class Operator {
   readonly #place: Place;
   readonly #adminToken: string;
   readonly app: OperatedApp;
 
-  /** Of an app that is there already. */
+  /** For an existing app. */
   constructor(place: Place, parts: { app: OperatedApp; adminToken: string }) {
     this.#place = place;
     this.#adminToken = parts.adminToken;
     this.app = parts.app;
   }
 
-  /** Makes an app for the market. */
+  /** Creates an app for the market. */
   static async begin(place: Place, options: { name: string; timeZone: string }): Promise<Operator> {
     const [made, token] = await Promise.all([
       cli(place, ["app", "create", "--name", options.name, "--time-zone", options.timeZone, "--json"]),
@@ -40,7 +40,7 @@ export class Operator {
     return new Operator(place, { app: { appId, accessToken }, adminToken: token.trim() });
   }
 
-  /** Campaigns, accounts with their people, names, and rules. */
+  /** Creates campaigns, accounts with their operators, names and rules. */
   async settle(catalogue: Catalogue, rules: Readonly<Record<string, string>>): Promise<void> {
     const app_id = this.app.appId;
     for (const { id, name, platform, channel, os_platform, dept } of catalogue.campaigns) {
@@ -76,7 +76,7 @@ export class Operator {
     });
   }
 
-  /** Accounts have no command yet: they are put where the server looks for them. */
+  /** Stores accounts directly in the database. */
   async storeAccounts(accounts: readonly PlatformAccount[], atMs: number): Promise<void> {
     const { dataDir } = this.#place;
     const connection = embeddedConnection(dataDir);
@@ -95,7 +95,7 @@ export class Operator {
     return `${url}${(await cli(this.#place, ["admin", "link"])).trim()}`;
   }
 
-  /** The key of a developer application that may pull as often as it likes. */
+  /** The key of a developer application without an effective rate limit. */
   async developerKey(): Promise<string> {
     const rate = { rate_calls: 1_000, rate_window_s: 1 };
     const { id } = await this.post<{ id: number }>("developers/create", {
@@ -106,7 +106,7 @@ export class Operator {
     return (await this.post<{ app_key: string }>("developers/decide", { id, state: "approved" })).app_key;
   }
 
-  /** Until these users belong to a platform; whoever does not after a while is for the score to tell. */
+  /** Waits until these users are attributed to a platform; the score reports those who never are. */
   async placed(clientIds: readonly string[], platform: string): Promise<void> {
     const url = `${this.#place.url}/event_center/api/v1/user/get/?access_token=${this.app.accessToken}`;
     const startedMs = elapsedMs();
@@ -129,7 +129,7 @@ export class Operator {
     return this.#call<T>(`${path}?${new URLSearchParams(query)}`, { method: "GET" });
   }
 
-  /** All events that are stored, a line each. */
+  /** All stored events, one per line. */
   async exportEvents(days: { from: string; to: string }): Promise<string[]> {
     const body = JSON.stringify({ app_id: this.app.appId, kind: "events", ...days });
     const response = await this.#fetch("export", { method: "POST", body });
@@ -151,14 +151,14 @@ export class Operator {
 
 const APPLY_MS_MAX = 300_000;
 
-/** Until everything acknowledged is in the tables. */
+/** Waits until everything acknowledged is in the tables. */
 export async function applied(url: string): Promise<void> {
   const startedMs = elapsedMs();
   const position = async () =>
     ((await (await fetch(`${url}/progress`)).json()) as { data: { durable: number; applied: number } }).data;
   const { durable } = await position();
   while ((await position()).applied < durable) {
-    if (elapsedMs() - startedMs > APPLY_MS_MAX) throw new Error("The server does not come to rest.");
+    if (elapsedMs() - startedMs > APPLY_MS_MAX) throw new Error("The server did not finish applying in time.");
     await sleep(20);
   }
 }

@@ -1,44 +1,44 @@
 import { DAY_MS } from "../../src/domain/calendar.ts";
 
-/** How often things happen, as shares of 1. */
+/** Probabilities, as shares of 1. */
 export type Rates = {
-  /** Of all people: nobody's ad brought them. */
+  /** Share of all people: not brought by any ad. */
   organic: number;
-  /** Of organic people: clicked an ad longer ago than the window. */
+  /** Share of organic people: clicked an ad longer ago than the window. */
   clickedLongAgo: number;
-  /** Of all people: brought over from another system, with their past. */
+  /** Share of all people: migrated from another system, with their past. */
   migrated: number;
-  /** Of those whom an ad for the app brought: their phone shows no id. */
+  /** Share of people brought by an ad for the app: their phone shows no id. */
   withoutIds: number;
-  /** Of those without an id: they are on another network when they open the app. */
+  /** Share of people without an id: on another network when they open the app. */
   networkChanged: number;
-  /** Of all people: behind an address that they share with many. */
+  /** Share of all people: behind an address shared by many. */
   sharedAddress: number;
-  /** Of clicks: the platform never calls the link; calls it hours late; calls it twice. */
+  /** Shares of clicks: the platform never calls the link, calls it hours late, or calls it twice. */
   touchLost: number;
   touchLate: number;
   touchTwice: number;
-  /** Of clicks: macros of names stay unreplaced; those of ids do. */
+  /** Shares of clicks: the macros of names, or those of ids, stay unreplaced. */
   macroNames: number;
   macroIds: number;
-  /** Of clients: their clock is wrong. */
+  /** Share of clients: their clock is wrong. */
   wrongClock: number;
-  /** Of calls: the answer is lost, and the same body is sent again; the connection breaks in the middle. */
+  /** Shares of calls: the answer is lost and the same body is sent again; the connection breaks in the middle. */
   answerLost: number;
   connectionLost: number;
-  /** Of calls: sent once more together with what came later. */
+  /** Share of calls: sent once more together with later events. */
   sentAgainWithMore: number;
-  /** Of visits: without a network, so that the events arrive hours later. */
+  /** Share of visits: without a network, so that the events arrive hours later. */
   offline: number;
-  /** Of orders: the game's server reports them too. */
+  /** Share of orders: reported by the game's server too. */
   reportedTwice: number;
-  /** Of people: a victim of each kind of fraud. */
+  /** Shares of people: victims of each kind of fraud. */
   spam: number;
   quietSpam: number;
   injection: number;
-  /** Of people: made by a farm of devices, by way of clicks from data centres. */
+  /** Share of people: made by a device farm, with clicks from data centres. */
   farm: number;
-  /** Floods of clicks a day. */
+  /** Click floods per day. */
   floodsPerDay: number;
 };
 
@@ -67,7 +67,7 @@ export const DEFAULT_RATES: Rates = {
   floodsPerDay: 0.1,
 };
 
-/** Nothing is lost, hidden, late or forged: what is left has to be counted without any error. */
+/** Nothing is lost, hidden, late or forged, so everything must be counted without error. */
 export const COMPLETE_RATES: Rates = {
   ...DEFAULT_RATES,
   withoutIds: 0,
@@ -86,15 +86,15 @@ export type MarketOptions = {
   seed: number;
   days: number;
   people: number;
-  /** The market ends here, at the last tick before it. */
+  /** The market ends at the last tick before this time. */
   endMs: number;
-  /** Calls are sent at ticks: the server's clock stands still within one. */
+  /** Calls are sent at ticks; the server's clock stands still within one. */
   tickMs: number;
   timeZone: string;
   rates: Rates;
-  /** Days and hours of people's lives pass so many times faster: 1 on simulated time. */
+  /** How many times faster people's days and hours pass: 1 on simulated time. */
   haste: number;
-  /** The address that a platform delivers with a click, for a token of its own. */
+  /** The callback address that a platform delivers with a click, for this token. */
   callbackUrl: (platform: string, token: string) => string;
 };
 
@@ -117,13 +117,13 @@ export function marketOptions(given: Partial<MarketOptions> & { endMs: number })
   return { ...options, endMs: tickAt(options.tickMs, number) };
 }
 
-/** Ticks come a little before their even time, each by its own: else everything would happen on the hour. */
+/** Ticks come slightly before their even time, each by a different amount: otherwise everything would happen on the hour. */
 function tickAt(tickMs: number, number: number): number {
   const early = Math.imul(number, 0x9e3779b1) >>> 0;
   return number * tickMs - Math.floor((early / 0x1_0000_0000) * 0.6 * tickMs);
 }
 
-/** The tick at which something that is due at an instant is sent. */
+/** The tick at which a call that is due at this time is sent. */
 export function tickAfter({ tickMs }: Pick<MarketOptions, "tickMs">, ms: number): number {
   const number = Math.ceil(ms / tickMs);
   const atMs = tickAt(tickMs, number);

@@ -22,10 +22,10 @@ import { type Manner, mannerOf, touchCalls } from "./touch.ts";
 import { type FraudTouch, knownBy, type PersonTruth, sourceOf } from "./truth.ts";
 import { visitCalls } from "./visit.ts";
 
-/** What a person does, in the order of time, and what is true of it. */
+/** A person's calls in the order of time, and the truth about them. */
 export type Plan = { truth: PersonTruth; calls: MarketCall[] };
 
-/** The life of one person, who turns up at an instant. The same numbers give the same life. */
+/** The life of one person who arrives at this time. The same numbers give the same life. */
 export function planPerson(scene: Scene, index: number, arrivesMs: number): Plan {
   const { rates } = scene.options;
   const random = new Random(scene.options.seed, "person", index);
@@ -40,7 +40,7 @@ type Draw = { index: number; random: Random };
 
 const FARM_DEVICES = 2;
 
-/** Somebody whom an ad brings: sees it, clicks it, installs, registers, comes back, leaves. */
+/** A person brought by an ad: sees it, clicks it, installs, registers, comes back, leaves. */
 function paidPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): Plan {
   const { rates, haste, endMs } = scene.options;
   const ad = random.weighted(scene.catalogue.ads, (one) => one.weight);
@@ -70,7 +70,7 @@ function paidPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): Pla
   });
 }
 
-/** By the ad itself, which a mini-game shows in its launch query; or later, from the desktop. */
+/** How a person opens a mini-game: through the ad, whose launch query shows it, or later from the desktop. */
 function openingOf(random: Random, ad: Ad): "by_ad" | "later" {
   if (!callsLinks(ad)) return "by_ad";
   if (ad.offer === "app") return "later";
@@ -93,7 +93,7 @@ function organicPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): 
   return finished(scene, person, { ...nobody, calls, fraud: [], registersMs });
 }
 
-/** Somebody whom another system has known for long; the platform is told, the ad is not. */
+/** A person known to another system for long; the platform is reported, the ad is not. */
 function migratedPlan(scene: Scene, { index, random }: Draw, arrivesMs: number): Plan {
   const person = makeSomeone(scene, { index, random, ad: undefined });
   const company = random.pick(["", "tencent", "kuaishou"]);
@@ -115,7 +115,7 @@ type Ending = Pick<PersonTruth, "kind" | "source" | "method" | "token"> & {
   past?: { createdMs: number; company: string };
 };
 
-/** Puts registration and visits behind what was before, and leaves out what the market does not live to see. */
+/** Adds registration and visits to the earlier calls, and leaves out what lies beyond the market's end. */
 function finished(scene: Scene, person: Someone, ending: Ending): Plan {
   const { endMs } = scene.options;
   const { registersMs, launch, past, kind, source, method, token, fraud } = ending;
@@ -132,7 +132,7 @@ function finished(scene: Scene, person: Someone, ending: Ending): Plan {
   return { truth: { ...truth, fraud: [...fraud], createdAtMs: past?.createdMs ?? null }, calls };
 }
 
-/** Somebody who does not exist: one of a few phones in a data centre that register again and again. */
+/** A person who does not exist: one of a few phones in a data centre that register again and again. */
 function farmedPlan(scene: Scene, person: Someone, arrivesMs: number): Plan {
   const { random } = person;
   const number = random.whole(1, FARM_DEVICES);
@@ -153,7 +153,7 @@ function farmedPlan(scene: Scene, person: Someone, arrivesMs: number): Plan {
   const touch = touchAt(scene, farmed, { ad, atMs: wholeSecond(arrivesMs), name: "b" });
   const click = forged(scene, { person: farmed, ad, atMs: touch.atMs, place: 0, dueMs: arrivesMs });
   return finished(scene, farmed, {
-    // There is nobody whom an ad could have brought.
+    // An ad cannot have brought a person who does not exist.
     kind: "farm",
     source: null,
     method: "none",
@@ -165,7 +165,7 @@ function farmedPlan(scene: Scene, person: Someone, arrivesMs: number): Plan {
   });
 }
 
-/** Before the ad that counts, some have clicked others: the last one brought them. Each had passers-by, too. */
+/** Clicks before the last one, which brought the person. Each ad also had clicks by other people. */
 function earlierClicks(scene: Scene, person: Someone, last: Touch): MarketCall[] {
   const { random } = person;
   const plain: Manner = { arrival: "at_once", lateMs: 0, isTwice: false, lacks: "nothing" };

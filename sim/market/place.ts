@@ -12,20 +12,21 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { UsageError } from "../../src/errors.ts";
 
-/** Where a market's server keeps its data. */
+/** The data folder of a market's server. */
 export type MarketPlace = { dataDir: string; remove(): void };
 
-/** A folder of its own, which goes when the market is over. */
+/** A temporary folder, removed when the market is over. */
 export function temporaryPlace(): MarketPlace {
   const folder = mkdtempSync(join(tmpdir(), "touchpoint-market-"));
-  // Open to pass through, as DATA_DIR is: else, as root, the cluster would be put elsewhere and stay there.
+  // Others may pass through the folder, as through DATA_DIR: otherwise a cluster started as root would be put elsewhere and
+  // stay there.
   chmodSync(folder, 0o711);
   return { dataDir: join(folder, "data"), remove: () => rmSync(folder, { recursive: true, force: true }) };
 }
 
 const MARK = "made-by-the-market";
 
-/** A named folder, made anew. One that holds anything but an earlier market is left alone. */
+/** A named folder, emptied first. A folder that holds anything but an earlier market is left alone. */
 export function freshPlace(path: string): MarketPlace {
   const dataDir = resolve(path);
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
@@ -34,7 +35,7 @@ export function freshPlace(path: string): MarketPlace {
         `${path} holds something that is not an earlier market; name another folder with --data-dir.`,
       );
     }
-    // As root the cluster can be outside, where this file says.
+    // As root the cluster may lie outside, at the path in this file.
     const pointer = join(dataDir, "postgres-folder");
     if (existsSync(pointer)) rmSync(readFileSync(pointer, "utf8").trim(), { recursive: true, force: true });
     rmSync(dataDir, { recursive: true, force: true });

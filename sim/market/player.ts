@@ -14,7 +14,7 @@ export type PlayerOptions = {
   clock: Clock;
   truth: Truth;
   connections: number;
-  /** For so long the same bytes are sent again while nobody answers, or the answer is to try again; else a few times. */
+  /** How long the same bytes are sent again without an answer, or after "try again"; otherwise a few times. */
   patienceMs?: number;
 };
 
@@ -23,7 +23,7 @@ const TRIES = 4;
 const PAUSE_MS_MAX = 400;
 const NOT_REGISTERED = 2000;
 
-/** Sends what the market plans, as clients and ad platforms would, and writes down what was acknowledged. */
+/** Sends the market's calls as clients and ad platforms would, and records what was acknowledged. */
 export class Player {
   readonly #options: PlayerOptions;
   readonly #lines: Lines;
@@ -35,19 +35,19 @@ export class Player {
     this.#lines = new Lines(options.url, options.connections);
   }
 
-  /** All at once, but the calls of each person one after the other. */
+  /** Plays all turns at once, but each person's calls in order. */
   async play(turns: readonly Turn[]): Promise<void> {
     await Promise.all(turns.map((turn) => this.#playTurn(turn)));
   }
 
-  /** What has no answer yet is not sent again. */
+  /** Stops repeating calls that have no answer yet. */
   close(): void {
     this.#isClosed = true;
     this.#lines.close();
   }
 
   async #playTurn({ plan, calls }: Turn): Promise<void> {
-    // Platforms do not wait for one another; the person's own calls wait for everything before them.
+    // Link calls do not wait for one another; the person's own calls wait for all calls before them.
     let links: Promise<void>[] = [];
     for (const call of calls) {
       if (call.kind === "link") {
@@ -134,7 +134,7 @@ export class Player {
     ]);
   }
 
-  /** The campaign's own link, with what the platform puts in place of its macros. */
+  /** The campaign's own link, with the platform's macros replaced. */
   #pathOf(call: LinkCall): string {
     return this.#linkOf(call).replace(/=(__\w+__)(?=&|$)/g, (whole, macro: string) => {
       const value = call.macros[macro];

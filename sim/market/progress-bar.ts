@@ -2,7 +2,7 @@ import { elapsedMs } from "../../src/clock.ts";
 
 const WIDTH = 30;
 
-/** One line that grows on a terminal; where the output is a file, one line for each thing that is begun. */
+/** One line that grows on a terminal; in a file, one line for each step begun. */
 export class ProgressBar {
   readonly #startedMs = elapsedMs();
   #what = "";

@@ -5,19 +5,19 @@ export class Random {
   #c: number;
   #count = 1;
 
-  /** Each part of the market draws from its own, so that one more draw in one part moves nothing in the others. */
+  /** Each part of the market has its own generator, so that one more draw in one part does not change the others. */
   constructor(...seeds: readonly (string | number)[]) {
     const hash = hashes(seeds.join("\n"));
     [this.#a, this.#b, this.#c] = [hash(), hash(), hash()];
     for (let round = 0; round < 12; round += 1) this.#word();
   }
 
-  /** From 0 up to, but not including, 1. */
+  /** A number in [0, 1). */
   next(): number {
     return this.#word() / 0x1_0000_0000;
   }
 
-  /** Both ends included. */
+  /** A whole number, both ends included. */
   whole(min: number, max: number): number {
     return min + Math.floor(this.next() * (max - min + 1));
   }

@@ -6,7 +6,7 @@ import type { Someone } from "./someone.ts";
 
 export type Registering = {
   atMs: number;
-  /** The ad by which it was opened, where that shows. */
+  /** The touch that opened the game, if the launch shows it. */
   launch: Touch | undefined;
   past: { createdMs: number; company: string } | undefined;
   endMs: number;
@@ -14,7 +14,7 @@ export type Registering = {
 
 const AGAIN_SHARE = 0.15;
 
-/** The first start, and for some a second one with the same words: clients register whenever they are opened anew. */
+/** The first start, and for some people a second one with the same body: clients register each time they start. */
 export function registrationCalls(person: Someone, registering: Registering): RegisterCall[] {
   const first = registrationCall(person, registering);
   const isAgain = person.random.chance(AGAIN_SHARE);
@@ -49,7 +49,7 @@ function registrationCall(person: Someone, { atMs, launch, past }: Registering):
   };
 }
 
-/** Whoever resolves the token finds in it what Apple would know. */
+/** A token that contains what Apple would know about the download. */
 function appleToken({ ad, atMs }: Touch): string {
   const attribution = {
     attribution: true,

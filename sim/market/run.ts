@@ -17,19 +17,19 @@ Plays a market of people, ads and fraud, whose truth is known. The same seed and
 On simulated time, on a server of its own (the days pass in seconds):
   --seed N        which market (1)
   --days N        how many days (60)
-  --people N      how many people turn up (3000)
-  --tick N        minutes that pass at once (60)
-  --end T         the instant at which it ends, such as 2026-11-15T00:00Z (now)
-  --data-dir D    keep the server's data there; else it is gone when the market is over
-  --truth FILE    write what is true of each person, a JSON object a line
+  --people N      how many people arrive (3000)
+  --tick N        minutes per tick (60)
+  --end T         the time at which it ends, such as 2026-11-15T00:00Z (now)
+  --data-dir D    keep the server's data there; by default it is deleted in the end
+  --truth FILE    write the truth about each person, one JSON object per line
 
-On the real clock, against a server that runs:
-  --live          people turn up at a steady rate
+On the real clock, against a running server:
+  --live          people arrive at a steady rate
   --url U         its address
   --app N         the app's id
   --token T       the app's access token
-  --rate N        people in a second (5)
-  --seconds N     for so long (60)
+  --rate N        people per second (5)
+  --seconds N     how long (60)
 `;
 
 const OPTIONS = {

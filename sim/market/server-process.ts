@@ -6,14 +6,14 @@ import { PostbackWorker } from "../../src/postback/worker.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { serve } from "../../src/serve.ts";
 
-/** What the market asks of its server, and what comes back when it is done. */
+/** Orders of the market to its server, and the replies. */
 export type Order = { kind: "clock"; atMs: number } | { kind: "postbacks" } | { kind: "reports" } | { kind: "stop" };
 export type Report = { kind: "ready"; url: string } | { kind: "done" };
 
 /**
- * The server as it is, but on a clock that the market sets. Postbacks are sent when the market says so, and while they
- * are, time stands still: with days passing in seconds, each lease would end in the middle of its call. The cube is
- * counted when the market says so, too: else every day would be counted again with each of the hours that fly past.
+ * The real server on a clock that the market sets. Postbacks are sent on the market's order, while time stands still: with
+ * days passing in seconds, each lease would end in the middle of its call. The cube is refreshed on its order too: otherwise
+ * every day would be counted again for each hour that flies past.
  */
 const config = configFromEnvironment();
 const log = createLog(config.logLevel);
@@ -45,7 +45,7 @@ process.on("message", async (order: Order) => {
       return end();
   }
 });
-// Ctrl-C is meant for the market, which then says what is to be done.
+// Ctrl-C is meant for the market, which then decides what to do.
 process.on("SIGINT", () => {});
 process.once("disconnect", () => void end());
 

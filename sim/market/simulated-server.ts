@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { builtScript } from "../built-script.ts";
 import type { Order, Report } from "./server-process.ts";
 
-/** A server in a process of its own, whose clock the market sets. */
+/** A server in its own process, whose clock the market sets. */
 export class SimulatedServer {
   readonly url: string;
   readonly dataDir: string;
@@ -35,12 +35,12 @@ export class SimulatedServer {
     return this.#ask({ kind: "clock", atMs });
   }
 
-  /** Sends everything that is due, while the clock stands. */
+  /** Sends all postbacks that are due, while the clock stands still. */
   sendPostbacks(): Promise<void> {
     return this.#ask({ kind: "postbacks" });
   }
 
-  /** Counts everything that the reports are read from. */
+  /** Refreshes everything that the reports are read from. */
   refresh(): Promise<void> {
     return this.#ask({ kind: "reports" });
   }
@@ -69,7 +69,7 @@ function nextReport(child: ChildProcess): Promise<Report> {
   });
 }
 
-/** The settings of whoever runs the market must not leak into its server. */
+/** The environment without the server's settings, which must not leak into the market's server. */
 export function plainEnvironment(): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH, HOME };

@@ -7,14 +7,14 @@ import { Player } from "./player.ts";
 import { SimulatedServer } from "./simulated-server.ts";
 import { Truth } from "./truth.ts";
 
-/** A market that has been played: the server still runs, at the end of its time. */
+/** A finished market: the server still runs, at the end of its time. */
 export type Played = {
   market: Market;
   truth: Truth;
   server: SimulatedServer;
   operator: Operator;
   counterparts: Counterparts;
-  /** From now on the counterparts' clock is that of everybody. */
+  /** Switches the counterparts to the real clock. */
   release(): void;
   stop(): Promise<void>;
 };
@@ -22,14 +22,14 @@ export type Played = {
 export type SimulationOptions = Partial<MarketOptions> & {
   endMs: number;
   dataDir: string;
-  /** Whether touches that look like fraud may win all the same: then they show in the reports. */
+  /** Whether touches flagged as fraud may win anyway, so that they show in the reports. */
   flaggedMayWin?: boolean;
-  /** What is being done, and how far it has come, from 0 to 1. */
+  /** Called with the current step and its progress from 0 to 1. */
   onStep?: (what: string, share: number) => void;
 };
 
 const CONNECTIONS = 24;
-/** How often, in simulated time, everything that is due is sent to the platforms. */
+/** The interval, in simulated time, at which all due postbacks are sent. */
 const POSTBACKS_EVERY_MS = 24 * 3_600_000;
 
 /** Plays a market from its first day to its last on a server whose clock it sets. */
@@ -79,19 +79,19 @@ export async function simulate(given: SimulationOptions): Promise<Played> {
 
 type Parts = Pick<Played, "server" | "operator" | "market" | "truth">;
 
-/** Everything is applied, told and counted before anybody looks. */
+/** Waits until everything is applied, sent and counted. */
 async function finish({ server, operator, market, truth }: Parts, setClock: (atMs: number) => void): Promise<void> {
   const { endMs, tickMs } = market.options;
   await operator.importCosts(market.costs());
   await applied(server.url);
-  // The server asks Apple in its own time, by the real clock. Whom a forged click has won never belongs to Apple.
+  // The server asks Apple at its own pace, by the real clock. People won by a forged click never belong to Apple.
   const byApple = truth.people.filter(({ source, fraud }) => source?.platform === "asa" && fraud.length === 0);
   await operator.placed(
     byApple.map(({ clientId }) => clientId),
     "asa",
   );
   await applied(server.url);
-  // What failed for a moment is due again a little later.
+  // Postbacks that failed temporarily are due again a little later.
   for (const laterMs of [0, tickMs, 2 * tickMs]) {
     setClock(endMs + laterMs);
     await server.setClock(endMs + laterMs);
@@ -106,7 +106,7 @@ function settingsOf({ appleUrl }: Counterparts): Record<string, string> {
     HOST: "127.0.0.1",
     LOG_LEVEL: "error",
     DISK_FREE_BYTES_MIN: "0",
-    // The people of the market all call from this machine, each by way of a proxy that names the address.
+    // All people of the market call from this machine, each through a proxy that names their address.
     TRUSTED_PROXIES: "127.0.0.1",
     APPLE_ATTRIBUTION_URL: appleUrl,
     // The stand-ins for the ad platforms are on this machine.

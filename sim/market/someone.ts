@@ -9,10 +9,10 @@ import type { Random } from "./random.ts";
 export const HOUR_MS = 3_600_000;
 export const MINUTE_MS = 60_000;
 
-/** The market, as far as a person's life depends on it. */
+/** The parts of the market that a person's life depends on. */
 export type Scene = { options: MarketOptions; catalogue: Catalogue };
 
-/** A person on the way through the market: what is known before anything is sent. */
+/** A person in the market, as known before any call is sent. */
 export type Someone = {
   index: number;
   clientId: string;
@@ -23,13 +23,13 @@ export type Someone = {
   openId: string;
   channel: string;
   version: number;
-  /** What is added to the true time by the client's clock. */
+  /** The error of the client's clock, added to the true time. */
   clockErrorMs: number;
-  /** How often such a person comes back, and what is earned by that. */
+  /** How often such a person comes back, and what that earns. */
   habits: Pick<Ad, "nextDayShare" | "decay" | "payShare" | "ecpmMicros">;
 };
 
-/** Where people find a mini-game by themselves. */
+/** Hosts in which people find a mini-game by themselves. */
 const HOSTS: readonly Host[] = ["wechat", "wechat", "douyin", "kuaishou"];
 const HABITS: Someone["habits"] = { nextDayShare: 0.4, decay: 0.6, payShare: 0.06, ecpmMicros: 45_000 };
 const CLOCK_ERRORS_MS = [-12 * DAY_MS, -3 * DAY_MS, -26 * HOUR_MS, -2 * HOUR_MS, 30 * MINUTE_MS, 5 * HOUR_MS];
@@ -66,12 +66,12 @@ export function touchAt(
   return { ad, atMs, token: `${name}${person.clientId}`, phone: person.phone, openId: person.openId, callbackUrl };
 }
 
-/** Ads whose clicks are told, and that this person can be shown: whoever has the app never sees the mini-game's. */
+/** Ads whose clicks are reported and that this person can see: app users never see the mini-game's ads. */
 export function adsFor({ catalogue }: Scene, { host, phone }: Pick<Someone, "host" | "phone">): Ad[] {
   return catalogue.ads.filter((ad) => ad.host === host && callsLinks(ad) && (ad.os === "any" || ad.os === phone.os));
 }
 
-/** By the server's clock, which stands at the next tick. */
+/** The time by the server's clock, which stands at the next tick. */
 export function registeredAt({ options }: Scene, registersMs: number): number {
   return options.haste === 1 ? tickAfter(options, registersMs) : registersMs;
 }

@@ -22,7 +22,7 @@ export function mannerOf(
 ): Manner {
   const isLost = random.chance(rates.touchLost);
   const lateMs = (random.between(0.2, 20) * HOUR_MS) / haste;
-  // What would be late beyond the end of the market comes at once: the truth knows only what the server could know.
+  // A call that would be late beyond the end of the market comes at once: the truth holds only what the server could know.
   const isLate = random.chance(rates.touchLate) && touch.atMs + lateMs <= endMs - HOUR_MS / haste;
   const isTwice = random.chance(rates.touchTwice);
   const lacks = random.chance(rates.macroIds) ? "ids" : random.chance(rates.macroNames) ? "names" : "nothing";
@@ -30,7 +30,7 @@ export function mannerOf(
   return { arrival: isLate ? "late" : "at_once", lateMs: isLate ? lateMs : 0, isTwice, lacks };
 }
 
-/** Some platforms report what was seen, too; only those that have a link for it. */
+/** Platforms that have a link for impressions and report them. */
 const SHOWS_IMPRESSIONS: ReadonlySet<string> = new Set(["tencent", "kuaishou", "bytedance", "bilibili"]);
 const SEEN_SHARE = 0.25;
 

@@ -7,7 +7,7 @@ import { namedByLaunch } from "./launch.ts";
 import type { Touch } from "./media.ts";
 import type { Manner } from "./touch.ts";
 
-/** What really brought somebody, in the words in which the server would name it. */
+/** What really brought a person, in the server's terms. */
 export type TrueSource = {
   platform: string;
   advertiserId: string;
@@ -15,14 +15,14 @@ export type TrueSource = {
   aid: string;
   campaignId: string;
   csite: string;
-  /** Null where no touch was ever told: then nobody can know when it was. */
+  /** Null if no touch was reported: then the time cannot be known. */
   touchedAtMs: number | null;
 };
 
 export type FraudKind = "spam" | "quiet_spam" | "injection" | "farm" | "flood";
 export type FraudTouch = { kind: FraudKind; platform: string; aid: string };
 
-/** What is true of a person, whatever the server makes of it. */
+/** The truth about a person, whatever the server makes of it. */
 export type PersonTruth = {
   clientId: string;
   offer: Offer;
@@ -30,14 +30,14 @@ export type PersonTruth = {
   channel: string;
   version: number;
   kind: "paid" | "organic" | "migrated" | "farm";
-  /** Null: organic. */
+  /** Null for organic people. */
   source: TrueSource | null;
-  /** The surest method by which the source can be known; none: it cannot. */
+  /** The surest method by which the source can be known, or none. */
   method: Method | "none";
-  /** By which the platform knows the click; the empty text where it has told nobody. */
+  /** The platform's id of the click; empty if it was never reported. */
   token: string;
   fraud: FraudTouch[];
-  /** When another system registered the person; null: this one did. */
+  /** When another system registered the person; null if this one did. */
   createdAtMs: number | null;
 };
 
@@ -47,12 +47,12 @@ type Known = {
   touch: Touch;
   manner: Manner;
   opens: "by_ad" | "later";
-  /** From the touch to the registration, by the server's clock. */
+  /** The time from the touch to the registration, by the server's clock. */
   ageMs: number;
   hasMoved: boolean;
 };
 
-/** By which method, at best, anybody could find out. */
+/** The best method by which the source could be found. */
 export function knownBy({ touch, manner, opens, ageMs, hasMoved }: Known): PersonTruth["method"] {
   const { ad, phone } = touch;
   if (!callsLinks(ad)) return "launch_query";
@@ -71,7 +71,7 @@ export function knownBy({ touch, manner, opens, ageMs, hasMoved }: Known): Perso
 
 const MINUTE_MS = 60_000;
 
-/** `isLaunchOnly`: known by the launch query alone, which names only a part, and no instant but Apple's. */
+/** `isLaunchOnly`: known only from the launch query, which names a part of the ad and no time, except for Apple. */
 export function sourceOf({ ad, atMs }: Touch, isLaunchOnly: boolean): TrueSource {
   const { platform, advertiserId, gid, aid, campaignId, csite } = ad;
   if (!isLaunchOnly) return { platform, advertiserId, gid, aid, campaignId, csite, touchedAtMs: atMs };
@@ -80,32 +80,32 @@ export function sourceOf({ ad, atMs }: Touch, isLaunchOnly: boolean): TrueSource
   return { platform, ...nothing, ...namedByLaunch(ad), touchedAtMs };
 }
 
-/** An event that an answer with code 0 took in. */
+/** An event that was acknowledged with code 0. */
 export type Acknowledged = SentEvent & { receivedAtMs: number };
 
-/** A touch of the person's own that the server has said yes to. */
+/** A touch of the person's own that the server acknowledged. */
 export type OwnTouch = Pick<LinkCall, "touch" | "platform" | "token" | "touchedAtMs">;
 
-/** A person, and what the server has said yes to. */
+/** A person, and what the server acknowledged. */
 export type Person = PersonTruth & { registeredAtMs: number; events: Acknowledged[]; touches: OwnTouch[] };
 
 export type Counts = {
   calls: number;
   touches: number;
   registrations: number;
-  /** Events that were sent, and those of them that were acknowledged. */
+  /** Events sent, and those of them acknowledged. */
   sent: number;
   events: number;
   refusedEvents: number;
-  /** Asked for a registration first, as it should be. */
+  /** Events refused because the client was not yet registered, as they should be. */
   tooEarly: number;
   lostAnswers: number;
-  /** Sent again, because no answer came, or only one that says to try again. */
+  /** Calls sent again because no answer came, or one that says to try again. */
   unanswered: number;
   putOff: number;
 };
 
-/** Kept beside the server: who is there, and what was acknowledged. */
+/** The record beside the server of who exists and what was acknowledged. */
 export class Truth {
   readonly counts: Counts = {
     calls: 0,
@@ -123,7 +123,7 @@ export class Truth {
   readonly complaints: string[] = [];
   readonly #people = new Map<string, Person>();
   readonly #serials = new Set<string>();
-  /** By client: a platform may tell of a touch before the person is registered. */
+  /** Touches by client: a platform may report one before the person is registered. */
   readonly #touches = new Map<string, OwnTouch[]>();
 
   get people(): Person[] {
@@ -134,7 +134,7 @@ export class Truth {
     return this.#people.has(clientId);
   }
 
-  /** The first registration counts; who was brought over was registered long ago. */
+  /** The first registration counts; migrated people were registered long ago. */
   registered(truth: PersonTruth, atMs: number): void {
     this.counts.registrations += 1;
     if (this.#people.has(truth.clientId)) return;
@@ -142,7 +142,7 @@ export class Truth {
     this.#people.set(truth.clientId, { ...truth, registeredAtMs: truth.createdAtMs ?? atMs, events: [], touches });
   }
 
-  /** Passers-by have tokens with another name in front of the person's. */
+  /** Other people's touches have tokens with a prefix before the person's. */
   touched(clientId: string, { touch, platform, token, touchedAtMs }: LinkCall): void {
     this.counts.touches += 1;
     const touches = this.#touchesOf(clientId);
@@ -152,8 +152,8 @@ export class Truth {
   }
 
   /**
-   * Of a client that is not registered, a server that cannot look it up says yes and refuses later, in the order in which
-   * things arrived: nothing was promised.
+   * A server that cannot look up an unregistered client accepts its events and may refuse them later, in the order of
+   * arrival: nothing was promised.
    */
   acknowledged(clientId: string, event: SentEvent, receivedAtMs: number): void {
     if (this.#serials.has(event.serial)) return;
@@ -167,7 +167,7 @@ export class Truth {
     person.events.push({ ...event, receivedAtMs });
   }
 
-  /** Right where the time lies outside of what is taken in; anything else is a loss. */
+  /** A refusal is right if the time lies outside the accepted range; any other is a loss. */
   refused(event: SentEvent, { reason, nowMs }: { reason: string; nowMs: number }): void {
     const aheadMs = event.happening.atMs - nowMs;
     const expected = aheadMs > NEWEST_MS ? "too_new" : aheadMs < -OLDEST_MS ? "too_old" : "";

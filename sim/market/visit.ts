@@ -4,14 +4,14 @@ import { appAgent, browserAgent } from "./device.ts";
 import { HOUR_MS, MINUTE_MS, mishapOf, type Scene, type Someone } from "./someone.ts";
 import type { PersonTruth } from "./truth.ts";
 
-/** An event as a client makes it, before it knows how it will be sent. */
+/** An event as a client makes it, before it is sent. */
 type Made = {
   sent: SentEvent;
   wire: { type: string; event: string; time: number; properties: object; time_free?: true };
 };
 
 export type Life = {
-  /** When the client registers, and when the server has it. */
+  /** When the client registers, and when the server has the registration. */
   opensMs: number;
   registersMs: number;
   past: { createdMs: number; company: string } | undefined;
@@ -23,13 +23,13 @@ const PRICES_CENTS = [100, 600, 1_200, 3_000, 6_800, 12_800, 32_800];
 const LEVELS = ["tutorial_done", "level_up", "quest_done", "item_bought"];
 const SERVER_IP = "47.95.10.20";
 
-/** Everything that a person's client, and the game's server, send after the registration; and one call too early. */
+/** All calls of a person's client and the game's server after the registration, and one call too early. */
 export function visitCalls(scene: Scene, person: Someone, life: Life): CollectCall[] {
   const { haste, endMs } = scene.options;
   const { random, habits } = person;
   const desk = new Desk(person);
   const calls: CollectCall[] = [];
-  // One SDK shows itself before it registers, and shows itself again after that.
+  // One SDK reports a show event before it registers, and again afterwards.
   if (person.offer === "mini_game" && person.index % 4 !== 0 && !life.past) {
     const early = desk.track("$MPShow", life.opensMs - 1, {});
     calls.push(callOf(person, [early], { dueMs: life.opensMs - 1, mishap: "none" }));
@@ -98,7 +98,9 @@ class Desk {
 
 type Visit = Life & { day: number; atMs: number };
 
-/** One visit: opens, plays, watches ads, perhaps pays. Sent in one or two calls, at once or when there is a network again. */
+/**
+ * One visit: opens, plays, watches ads, perhaps pays. It is sent in one or two calls, at once or when the network is back.
+ */
 function visit(scene: Scene, person: Someone, desk: Desk, { day, atMs, registersMs, kind }: Visit): CollectCall[] {
   const { rates, haste } = scene.options;
   const { random, habits, offer } = person;
@@ -137,7 +139,7 @@ function sendings(scene: Scene, person: Someone, events: readonly Made[], dueMs:
   const [first, rest] = [events.slice(0, cut), events.slice(cut)];
   const isAgain = random.chance(options.rates.sentAgainWithMore);
   const calls = [callOf(person, first, { dueMs, mishap: mishapOf(person, options) })];
-  // A client that has not seen the answer yet sends its whole buffer again, with what has come in meanwhile.
+  // A client that has not seen the answer yet sends its whole buffer again, with newer events.
   const next = isAgain ? [...first, ...rest] : rest;
   if (next.length > 0)
     calls.push(callOf(person, next, { dueMs: dueMs + 1_000 / options.haste, mishap: mishapOf(person, options) }));
@@ -146,7 +148,7 @@ function sendings(scene: Scene, person: Someone, events: readonly Made[], dueMs:
 
 type Way = { dueMs: number; mishap: CollectCall["mishap"] };
 
-/** The same events in the words of the SDK that the person's client has. */
+/** The events in the format of the person's SDK. */
 function callOf(person: Someone, events: readonly Made[], { dueMs, mishap }: Way): CollectCall {
   const { clientId, phone, offer, index } = person;
   const ua = offer === "app" ? appAgent(phone) : browserAgent(phone);
@@ -164,7 +166,7 @@ function callOf(person: Someone, events: readonly Made[], { dueMs, mishap }: Way
   return { ...sending, ...plain, path: "event/collect/", body };
 }
 
-/** The game's own server tells of an order, packed as its SDK packs, in its own words and with a true clock. */
+/** The game's own server reports an order, compressed as its SDK does, in its own format and with a true clock. */
 function serverReport(
   person: Someone,
   desk: Desk,
@@ -188,7 +190,7 @@ function serverReport(
   return { ...sending, path: "event/collect/", body, headers, isGzip: true, events: [sent] };
 }
 
-/** What another system knew of the person, told with times of any age. */
+/** What another system knew about the person, with times of any age. */
 function pastCalls(person: Someone, desk: Desk, createdMs: number, dueMs: number): CollectCall[] {
   const events = [1, 3, 10].map((day, place) => {
     const atMs = createdMs + day * DAY_MS - person.clockErrorMs;

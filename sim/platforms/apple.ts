@@ -24,11 +24,11 @@ export type AppleOptions = StandInOptions &
     teamId?: string;
     keyId?: string;
     currency?: string;
-    /** Whether a report of campaigns needs a filter on campaignId, as Apple's pages say of every report on apps. */
+    /** Whether a campaign report needs a filter on campaignId, as Apple's documentation says of every app report. */
     campaignReports?: "need_filter" | "open";
-    /** Whether a report may reach beyond today, which is that of UTC. */
+    /** Whether a report may reach beyond today in UTC. */
     future?: "served" | "refused";
-    /** Calls in a window of a minute. */
+    /** Calls per minute. */
     callsPerMinute?: number;
   };
 
@@ -37,7 +37,7 @@ export type AppleStandIn = StandIn & {
   clientId: string;
   teamId: string;
   keyId: string;
-  /** With which the caller signs its client secret; the platform holds the public half. */
+  /** The key with which the caller signs its client secret; the platform holds the public half. */
   privateKeyPem: string;
 };
 
@@ -146,7 +146,7 @@ function guarded(route: Route, tokens: Tokens): Route {
   };
 }
 
-/** Every answer, refusals included, tells what is left of the allowance. */
+/** Adds the remaining allowance to every answer, including refusals. */
 function paced(route: Route, pace: Pace): Route {
   return {
     ...route,
@@ -258,7 +258,7 @@ function report(call: Call, { book, currency, campaignReports, future, level }: 
   }));
 }
 
-/** Undefined where there is none. */
+/** The ids in the campaign filter, or undefined if there is none. */
 function campaignFilter(body: Fields): ReadonlySet<string> | undefined {
   const filters = Array.isArray(body.filters) ? body.filters : [];
   const filter: unknown = filters.find((entry: unknown) => isFields(entry) && entry.field === "campaignId");

@@ -27,7 +27,7 @@ const REPORT_LEVELS: ReadonlyMap<number, Level> = new Map([
 ]);
 const RANK: Readonly<Record<Level, number>> = { account: 0, campaign: 1, adgroup: 2 };
 
-/** What a report shows, and from which level down. Money is in yuan. */
+/** The value of a report column, and the lowest level that has it. Money is in yuan. */
 type Column = { level: Level; show: (row: CostRow) => string | number };
 
 const COLUMNS: Readonly<Record<string, Column>> = {
@@ -96,7 +96,7 @@ function report(call: Call, { book, account }: { book: CostBook; account: Accoun
   const columns = listAt(body, "columns", { max: 100 }).map((name) => columnOf(String(name), { level, account }));
   const startRow = optionalWhole(body, "startRow") ?? 0;
   const rowCount = optionalWhole(body, "rowCount", { min: 1, max: 2000 }) ?? 200;
-  // A user name stands for one account, so that all rows are its own.
+  // A user name stands for one account, so all rows are its own.
   const rows = [...new Set(book.rows.map((row) => row.account))].flatMap((id) => book.between(id, days));
   const sums = sumBy(rows, (row) => `${row.day} ${KEYS[level](row)}`);
   const shown = sums

@@ -32,13 +32,13 @@ export type BaiduOptions = StandInOptions &
 
 export type BaiduStandIn = StandIn & {
   tokens: Tokens;
-  /** Of the account, for conversions by bd_vid. */
+  /** The account's token, for conversions by bd_vid. */
   token: string;
   akey: string;
   appId: string;
   secretKey: string;
   userName: string;
-  /** What `__CALLBACK_URL__` is once decoded: its two macros are ours to replace. */
+  /** The decoded value of `__CALLBACK_URL__`, with two macros for the server to replace. */
   callbackUrl(extInfo: string): string;
 };
 
@@ -87,7 +87,7 @@ const UPLOAD_DIALECT: Dialect = {
   badToken: headed(STATUS.badToken, [], "token is invalid"),
 };
 
-/** Conversions by bd_vid: items are judged one by one, and the good ones of a call are taken. */
+/** Conversions by bd_vid: items are judged one by one, and the valid ones of a call are accepted. */
 function uploadRoute(token: string): Route {
   return {
     methods: ["POST"],
@@ -107,7 +107,7 @@ function uploadRoute(token: string): Route {
   };
 }
 
-/** Why an item was refused. */
+/** Takes one item; returns why it was refused. */
 function takeItem(item: unknown, { call, desk }: { call: Call; desk: Desk }): string | undefined {
   try {
     if (!isFields(item)) throw new Refusal("an item is not an object");
@@ -153,7 +153,7 @@ function actionAnswer(code: number, message: string): Answer {
   return answer({ error_code: code, error_msg: message });
 }
 
-/** Apps: the delivered callback with its macros replaced, and a sign over the whole URL. */
+/** Apps: the delivered callback with its macros replaced, and a signature over the whole URL. */
 function actionRoute(akey: string): Route {
   return {
     methods: ["GET"],
@@ -177,7 +177,7 @@ function actionRoute(akey: string): Route {
       if (joinType !== null && !JOIN_TYPES.has(joinType))
         throw new Refusal(`join_type ${joinType} is unknown`, ACTION_CODE.joinType);
       assertKeyAction(query);
-      // Where there is no money, the platform wants a 0.
+      // The platform expects 0 where no money is involved.
       desk.accept(call, { key, code, dedupeId: "", orderId: "", cents: value === 0 ? null : value, atMs, sameBy: "" });
       return actionAnswer(0, "success");
     },

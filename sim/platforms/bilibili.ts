@@ -11,7 +11,7 @@ export function startBilibili(options: StandInOptions = {}): Promise<StandIn> {
   return startStandIn("bilibili", { ...options, routes: [CALLBACK] });
 }
 
-/** Takes no id of ours: what is told twice is counted twice. Money is in fen. */
+/** Takes no id from the caller: a repeat is counted twice. Money is in fen. */
 const CALLBACK: Route = {
   methods: ["GET"],
   path: "/conv/api/conversion/ad/cb/v1",

@@ -4,7 +4,7 @@ import { parseJsonWithIds } from "../../src/domain/json.ts";
 /** A call as it came in. */
 export type Call = {
   method: string;
-  /** Path and query, as received: signatures are made over exactly this. */
+  /** Path and query as received: signatures cover exactly this. */
   target: string;
   path: string;
   query: URLSearchParams;
@@ -19,7 +19,7 @@ export function answer(value: unknown, status = 200, headers?: Readonly<Record<s
   return { status, body: JSON.stringify(value), ...(headers === undefined ? {} : { headers }) };
 }
 
-/** What the platform says no to. `code` is the platform's own, where its documents name one. */
+/** A refusal by the platform. `code` is the platform's own, if its documentation names one. */
 export class Refusal extends Error {
   readonly code: number | undefined;
 
@@ -31,7 +31,7 @@ export class Refusal extends Error {
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A whole number that no double can hold becomes the text of its digits: platforms count in 64 bits. */
+/** Whole numbers beyond a double's precision become texts: platforms count in 64 bits. */
 export function jsonBody(call: Call): Fields {
   if (!/^application\/json\b/i.test(call.headers["content-type"] ?? ""))
     throw new Refusal("content-type is not application/json");
@@ -44,7 +44,7 @@ export function jsonBody(call: Call): Fields {
   throw new Refusal("the body is not an object");
 }
 
-/** A parameter of a query that holds JSON, as reports by GET do. */
+/** A query parameter that holds JSON, as in GET reports. */
 export function jsonParameter(query: URLSearchParams, name: string): unknown {
   try {
     return parseJsonWithIds(Buffer.from(query.get(name) ?? ""));
@@ -53,7 +53,7 @@ export function jsonParameter(query: URLSearchParams, name: string): unknown {
   }
 }
 
-/** Some of the known names, as JSON. */
+/** A query parameter with a JSON list of some of the known names. */
 export function namesParameter(
   query: URLSearchParams,
   { parameter: name, known }: { parameter: string; known: ReadonlySet<string> },
@@ -91,7 +91,7 @@ export function textAt(fields: Fields, name: string): string {
   return value;
 }
 
-/** The empty text where there is none. */
+/** The text of a field, or an empty text if it is missing. */
 export function optionalText(fields: Fields, name: string, pattern?: RegExp): string {
   const value = fields[name] ?? "";
   if (typeof value !== "string") throw new Refusal(`${name} is not a text`);
@@ -112,7 +112,7 @@ export function optionalWhole(fields: Fields, name: string, range: Range = {}): 
   return fields[name] === undefined ? null : wholeAt(fields, name, range);
 }
 
-/** An id that some callers write as a number and some as digits. */
+/** An id that some callers send as a number and some as digits. */
 export function idAt(fields: Fields, name: string): string {
   const value = fields[name];
   if (typeof value === "number" && Number.isSafeInteger(value) && value > 0) return String(value);
@@ -120,7 +120,7 @@ export function idAt(fields: Fields, name: string): string {
   throw new Refusal(`${name} is not an id`);
 }
 
-/** Undefined where the list is not there: then nothing is filtered. */
+/** The ids in a list, or undefined if there is no list and nothing is filtered. */
 export function idsOf(value: unknown, { name, max }: { name: string; max: number }): ReadonlySet<string> | undefined {
   if (value === undefined) return undefined;
   const ids = listAt({ [name]: value }, name, { max });
@@ -129,7 +129,7 @@ export function idsOf(value: unknown, { name, max }: { name: string; max: number
 
 export const MD5_HEX = /^[0-9a-f]{32}$/;
 
-/** Ten digits: a time in seconds can be told from one in milliseconds, and platforms refuse the wrong one. */
+/** Ten digits: platforms tell seconds from milliseconds by them, and refuse the wrong unit. */
 const SECONDS: Required<Range> = { min: 1_000_000_000, max: 2_147_483_647 };
 const MILLIS: Required<Range> = { min: 1_000_000_000_000, max: 9_999_999_999_999 };
 

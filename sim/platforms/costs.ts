@@ -1,6 +1,6 @@
 import { optionalWholeParameter, Refusal } from "./call.ts";
 
-/** What an ad cost on a day. */
+/** The cost of an ad on a day. */
 export type CostRow = {
   day: string;
   account: string;
@@ -14,12 +14,12 @@ export type CostRow = {
 };
 
 export type CostOptions = {
-  /** Read anew for each call, so that a row that is changed is served as corrected. */
+  /** Read for each call, so that a changed row is served as a correction. */
   costs?: CostRow[];
-  /** Accounts that the token may see beside those that have costs. */
+  /** Accounts that the token may see beside those with costs. */
   accounts?: readonly string[];
   accountName?: (account: string) => string;
-  /** Serves at most so many rows in a page, whatever size is asked for. */
+  /** The most rows per page, whatever size is requested. */
   pageRows?: number;
 };
 
@@ -58,7 +58,7 @@ export class CostBook {
     return this.#latest(account, { idOf: (row) => row.adId, ids });
   }
 
-  /** What is asked for by ids comes in one page: a filter holds no more of them than a page has rows. */
+  /** A request by ids is answered in one page: a filter holds no more ids than a page has rows. */
   pageRowsOf(ids: ReadonlySet<string> | undefined): number {
     return ids ? Number.POSITIVE_INFINITY : this.pageRows;
   }
@@ -72,7 +72,7 @@ export class CostBook {
   }
 }
 
-/** Rows with the same key added up, in the order of their first appearance. */
+/** Adds up rows with the same key, in the order of their first appearance. */
 export function sumBy(rows: readonly CostRow[], keyOf: (row: CostRow) => string): CostRow[] {
   const sums = new Map<string, CostRow>();
   for (const row of rows) {
@@ -114,7 +114,7 @@ export function pageAsked<Item>(
   return pageOf(items, { page, pageSize, pageRows });
 }
 
-/** A span of days, both ends included, of at most so many. */
+/** Checks a range of days, both ends included, against a maximum length. */
 export function assertDays({ firstDay, lastDay, daysMax }: { firstDay: unknown; lastDay: unknown; daysMax: number }): {
   firstDay: string;
   lastDay: string;
@@ -134,10 +134,10 @@ function dayMs(day: unknown): number {
 
 const ID_MARK = "#id:";
 
-/** An id that the platform writes as a number, however long: JSON.stringify would lose its last digits. */
+/** An id that the platform writes as a number of any length: JSON.stringify would lose its last digits. */
 export const numberId = (id: string): string => (/^[1-9]\d*$/.test(id) ? ID_MARK + id : id);
 
-/** The text of an answer in which `numberId` was used. */
+/** The JSON of an answer in which `numberId` was used. */
 export function withNumberIds(json: string): string {
   return json.replace(/"#id:(\d+)"/g, "$1");
 }

@@ -17,9 +17,8 @@ export async function startHuawei(options: HuaweiOptions = {}): Promise<HuaweiSt
 }
 
 /**
- * What public callers of the upload send: every value a text, the conversion's time in seconds, the call's in
- * milliseconds, the price in yuan, and a digest of the body. The address differs from region to region, so that no path
- * is judged.
+ * The form in which public callers of the upload send: every value is a text, the conversion's time in seconds, the call's
+ * in milliseconds, the price in yuan, with a digest of the body. The address differs by region, so no path is checked.
  */
 function uploadRoute(secretKey: string): Route {
   return {

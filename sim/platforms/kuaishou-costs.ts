@@ -84,7 +84,7 @@ function report(body: Fields, { book, account, level }: Asked & { level: Level }
     ...(level === "account" ? {} : { campaign_id: numberId(row.planId), campaign_name: row.planName }),
     ...(level === "unit" ? { unit_id: numberId(row.adId), unit_name: row.adName } : {}),
     charge: yuan(row.cents),
-    // Cover and material are both shown, and both pressed: which of the pairs is read is the reader's choice.
+    // Both cover and material have shows and clicks; the reader chooses which pair to use.
     show: row.impressions,
     aclick: row.impressions,
     photo_click: row.clicks,

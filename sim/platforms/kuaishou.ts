@@ -18,7 +18,7 @@ export type KuaishouStandIn = StandIn & {
   tokens: Tokens;
   appId: string;
   secret: string;
-  /** What `__CALLBACK__` is once decoded. */
+  /** The decoded value of `__CALLBACK__`. */
   callbackUrl(token: string): string;
 };
 
@@ -46,7 +46,7 @@ export async function startKuaishou(options: KuaishouOptions = {}): Promise<Kuai
   return Object.assign(standIn, { tokens, appId, secret, callbackUrl });
 }
 
-/** The platform only records: the same callback and event twice is counted twice. */
+/** The platform only records: the same callback and event sent twice is counted twice. */
 const ACTIVATE: Route = {
   methods: ["GET"],
   path: "/track/activate",
@@ -69,7 +69,7 @@ const ACTIVATE: Route = {
   },
 };
 
-/** Yuan with two decimals at most. */
+/** Yuan with at most two decimals. */
 function readAmount(query: URLSearchParams, eventType: number): number | null {
   const amount = query.get("purchase_amount");
   if (amount === null) {

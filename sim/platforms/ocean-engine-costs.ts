@@ -53,7 +53,7 @@ const DIMENSIONS: Readonly<Record<string, (row: CostRow) => string>> = {
   cdp_promotion_id: ({ adId }) => adId,
   cdp_promotion_name: ({ adName }) => adName,
 };
-/** Texts, as the platform may write numbers. Money is in yuan. */
+/** Values as texts, as the platform may write numbers. Money is in yuan. */
 const METRICS: Readonly<Record<string, (row: CostRow) => string>> = {
   stat_cost: ({ cents }) => (cents / 100).toFixed(2),
   show_cnt: ({ impressions }) => String(impressions),

@@ -27,7 +27,7 @@ export type OceanEngineOptions = StandInOptions &
   CostOptions & {
     appId?: string;
     secret?: string;
-    /** Of the gateway for WeChat mini-games. */
+    /** The id of the gateway for WeChat mini-games. */
     gatewayId?: string;
     gatewayToken?: string;
   };
@@ -104,7 +104,7 @@ function conversionRoute(secret: string): Route {
   };
 }
 
-/** Only where it is sent: the plain route needs none. */
+/** Checks the signature only if one is sent: the plain route needs none. */
 function assertSignature({ headers, body }: Call, secret: string): void {
   const signature = headers["x-signature"];
   if (signature === undefined) return;
@@ -122,7 +122,10 @@ function assertDevice(device: Fields): void {
   optionalText(device, "android_id");
 }
 
-/** The older interface: everything in the query, times in seconds, money in fen. No id of ours, so no dedupe. */
+/**
+ * The older interface: everything in the query, times in seconds, money in fen. It takes no id from the caller, so it does
+ * not dedupe.
+ */
 const ACTIVATE: Route = {
   methods: ["GET", "POST"],
   path: "/track/activate/",
@@ -159,7 +162,7 @@ function propsOf(query: URLSearchParams): Fields {
   throw new Refusal("props is not an object");
 }
 
-/** WeChat mini-games: signed, and the event's code is a text. It carries no time: it happened when it was told. */
+/** WeChat mini-games: signed, and the event's code is a text. It carries no time, so the time of the call counts. */
 function gatewayRoute({ gatewayId, gatewayToken }: { gatewayId: string; gatewayToken: string }): Route {
   return {
     methods: ["POST"],

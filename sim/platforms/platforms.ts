@@ -17,7 +17,7 @@ export type PlatformsOptions = StandInOptions & {
   costs?: Partial<Record<"tencent" | "kuaishou" | "bytedance" | "baidu" | "asa", CostRow[]>>;
 };
 
-/** A stand-in for every platform, each on a port of its own, by the names of the interface. */
+/** A stand-in for every platform, each on its own port, by its name in the interface. */
 export async function startPlatforms(options: PlatformsOptions = {}): Promise<Platforms> {
   const platforms = await startEach(options);
   const close = async () => {

@@ -3,7 +3,10 @@ import type { AddressInfo, Socket } from "node:net";
 import { type Clock, systemClock } from "../../src/clock.ts";
 import { type Answer, answer, type Call, Refusal } from "./call.ts";
 
-/** A conversion that the platform took, in one unit for all platforms, so that it can be compared with what was meant. */
+/**
+ * A conversion that the platform accepted, in the same units for all platforms, so that it can be compared with the intended
+ * one.
+ */
 export type AcceptedConversion = {
   platform: string;
   route: string;
@@ -12,13 +15,13 @@ export type AcceptedConversion = {
   code: string;
   dedupeId: string;
   orderId: string;
-  /** Converted back from the platform's unit; null where no money was told. */
+  /** The amount converted from the platform's unit, or null if none was sent. */
   cents: number | null;
   atMs: number;
   isDuplicate: boolean;
 };
 
-/** `accept_then_*`: judged and counted as ever, then the answer is lost. All others: not judged at all. */
+/** `accept_then_*`: judged and counted as usual, then the answer is lost. All others: not judged at all. */
 export type Failure =
   | "hang"
   | "reset"
@@ -36,18 +39,18 @@ export type StandIn = {
   accepted: AcceptedConversion[];
   refused: RefusedCall[];
   calls: number;
-  /** Asked for every call before it is judged; the first call is 1. */
+  /** Called before each call is judged; the first call is 1. */
   fail: (call: number) => Failure | undefined;
   close(): Promise<void>;
 };
 
 export type StandInOptions = {
   clock?: Clock;
-  /** Whether the platform ever gave out this callback token or click id. By default every whole one is known. */
+  /** Whether the platform ever issued this callback token or click id. By default every well-formed one is known. */
   knowsKey?: (key: string) => boolean;
 };
 
-/** The words in which an interface says no: those of one platform differ among themselves. */
+/** How an interface words its refusals: interfaces of one platform differ. */
 export type Dialect = {
   refusal(refusal: Refusal): Answer;
   busy: Answer;
@@ -56,21 +59,21 @@ export type Dialect = {
 
 export type Route = {
   methods: readonly ("GET" | "POST")[];
-  /** As the platform writes it, slashes at the end included. The empty text takes every path that no other route has. */
+  /** The platform's path, including trailing slashes. An empty text takes every path that no other route has. */
   path: string;
   dialect: Dialect;
-  /** Throws a Refusal for what the platform would not take. */
+  /** Throws a Refusal for calls that the platform would not accept. */
   take(call: Call, desk: Desk): Answer | Promise<Answer>;
 };
 
 export type NewConversion = Omit<AcceptedConversion, "platform" | "route" | "isDuplicate"> & {
-  /** Two conversions with the same text are one to the platform; the empty text: it does not dedupe. */
+  /** Conversions with the same text count as one; an empty text means no deduplication. */
   sameBy: string;
 };
 
 const UNREPLACED_MACRO = /__[A-Z0-9_]+__|\{\{\w+\}\}/;
 
-/** Keeps what came in. */
+/** Records the calls. */
 export class Desk {
   readonly accepted: AcceptedConversion[] = [];
   readonly refused: RefusedCall[] = [];
@@ -200,7 +203,7 @@ function serve(serving: Serving): void {
 const NOT_FOUND = answer({ error: "not found" }, 404);
 const WRONG_METHOD = answer({ error: "method not allowed" }, 405);
 
-/** Calls back at once where the route answers at once. */
+/** Calls back synchronously if the route answers synchronously. */
 function judge({ call, route, desk }: Serving, done: (judged: Answer) => void): void {
   if (route === undefined) {
     desk.refuse(call, "no such path");
@@ -213,7 +216,7 @@ function judge({ call, route, desk }: Serving, done: (judged: Answer) => void): 
     return;
   }
   const refused = (error: unknown): Answer => {
-    // Whoever reads the list of refusals sees our own fault, too.
+    // A fault of the stand-in itself also shows in the list of refusals.
     desk.refuse(call, error instanceof Refusal ? error.message : `The stand-in broke: ${(error as Error).stack}`);
     return error instanceof Refusal ? route.dialect.refusal(error) : answer({ error: "stand-in broke" }, 500);
   };

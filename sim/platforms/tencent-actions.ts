@@ -16,11 +16,11 @@ import {
 } from "./call.ts";
 import type { Desk } from "./stand-in.ts";
 
-/** How an action came: by a delivered callback, by a click id or data source, or by the WeChat interface. */
+/** How an action was sent: by a delivered callback, by a click id or data source, or by the WeChat interface. */
 export type Origin = { kind: "callback"; cb: string; source: string } | { kind: "direct" } | { kind: "wechat" };
 
 export type Action = {
-  /** Data source: an id of ours is the same only within one. */
+  /** The data source, within which the caller's id must be unique. */
   source: string;
   key: string;
   type: string;
@@ -42,7 +42,7 @@ const ATTRIBUTE_KEYS: ReadonlySet<string> = new Set([
 const HASHES = ["hash_imei", "hash_idfa", "hash_android_id", "hash_oaid"] as const;
 const PLAIN_IDS = ["caid", "wechat_openid", "wechat_unionid"] as const;
 
-/** All actions of a call, or a refusal of the whole call. */
+/** All actions of a call; throws a refusal of the whole call. */
 export function readActions(call: Call, origin: Origin): Action[] {
   if (Buffer.byteLength(call.body) > BODY_BYTES_MAX) throw new Refusal("the body has more than 50 KB");
   const body = jsonBody(call);
@@ -60,7 +60,7 @@ export function acceptActions(call: Call, { desk, actions }: { desk: Desk; actio
   }
 }
 
-/** The empty text: no data source is named, so that each action needs its click id. */
+/** The data source, or an empty text if none is named and each action needs its click id. */
 function dataSourceOf(body: Fields): string {
   if (body.user_action_set_id === undefined && body.account_id === undefined) return "";
   wholeAt(body, "account_id", { min: 1 });
@@ -93,7 +93,7 @@ function readAction(action: Fields, { origin, setId }: { origin: Origin; setId: 
   }
 }
 
-/** The first id that is there. */
+/** The first id present. */
 function readUserId(user: Fields): string {
   const hashes = HASHES.map((name) => optionalText(user, name, MD5_HEX));
   const ids = PLAIN_IDS.map((name) => optionalText(user, name));

@@ -28,10 +28,10 @@ const TIME_LINES: ReadonlySet<string> = new Set(["REQUEST_TIME", "REPORTING_TIME
 const RATE_LIMITED = 11017;
 const NO_PERMISSION = 11003;
 
-/** Refuses a call that does not prove whose it is. */
+/** Throws if a call is not authenticated. */
 export type Gate = (call: Call) => void;
 
-/** What a row of a report can show and be grouped by. Money is in fen. */
+/** The columns by which a report can be shown and grouped. Money is in fen. */
 const COLUMNS: Readonly<Record<string, (row: CostRow) => string | number>> = {
   date: ({ day }) => day,
   account_id: ({ account }) => numberId(account),

@@ -8,18 +8,18 @@ import { assertClient, clientOf, Nonces, type OAuthClient, Tokens } from "./toke
 export type TencentOptions = StandInOptions &
   Partial<OAuthClient> &
   CostOptions & {
-    /** Whether delivered callbacks ask for a token, as all do since the switch in the console was retired. */
+    /** Whether delivered callbacks need a token, as all do since the console's switch for this was retired. */
     callbacks?: "authenticated" | "open";
-    /** For each interface that reads. */
+    /** Calls per minute for each reading interface. */
     readsPerMinute?: number;
   };
 
 export type TencentStandIn = StandIn &
   OAuthClient & {
     tokens: Tokens;
-    /** Of the WeChat app: whoever holds it renews it and tells us. */
+    /** The WeChat app's token: the app's own server renews and reports it. */
     wechatTokens: Tokens;
-    /** What `__CALLBACK__` is once decoded. */
+    /** The decoded value of `__CALLBACK__`. */
     callbackUrl(cb: string): string;
   };
 
@@ -63,7 +63,7 @@ export async function startTencent(options: TencentOptions = {}): Promise<Tencen
   return Object.assign(standIn, { ...client, tokens, wechatTokens, callbackUrl });
 }
 
-/** The same three values travel in headers on the callback and in the query everywhere else. */
+/** The same three values are headers on a callback, and query parameters everywhere else. */
 function gatesOf(tokens: Tokens): { byHeaders: Gate; byQuery: Gate } {
   const nonces = new Nonces();
   const assert = (call: Call, at: (name: string) => string | undefined, tokenName: string) => {
@@ -100,7 +100,7 @@ function callbackOrigin(call: Call): Origin & { kind: "callback" } {
   return { kind: "callback", cb: call.query.get("cb") ?? "", source };
 }
 
-/** One path for three routes: a delivered callback, a click id in the action, a data source of the account. */
+/** One path for three routes: a delivered callback, a click id in the action, or a data source of the account. */
 function userActionsRoute({ byHeaders, byQuery }: { byHeaders: Gate; byQuery: Gate }): Route {
   const callback = callbackRoute("", byHeaders);
   return {
@@ -145,7 +145,7 @@ function tokenRoute(tokens: Tokens, client: OAuthClient): Route {
       assertClient(query, client, 11001);
       if (parameter(query, "grant_type") !== "refresh_token") throw new Refusal("grant_type is not served here");
       tokens.refresh(parameter(query, "refresh_token"), { unknown: 11005, expired: 11005 });
-      // A refresh tells no refresh token: the one that was used stays good, for longer.
+      // A refresh returns no new refresh token: the one used stays valid for longer.
       const expiresIn = Math.floor((tokens.accessExpiresAtMs - nowMs) / 1000);
       return answer({
         code: 0,

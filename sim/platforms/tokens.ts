@@ -10,11 +10,11 @@ export type TokenOptions = {
   clock?: Clock | undefined;
   accessSeconds: number;
   refreshSeconds?: number;
-  /** Whether a refresh gives a new refresh token and ends the old one, or leaves it as it is. */
+  /** Whether a refresh replaces the refresh token or keeps it. */
   refreshToken: "replaced" | "kept";
 };
 
-/** One pair of tokens, as an authorised account has it. A refresh ends the access token before it. */
+/** The token pair of an authorised account. A refresh ends the previous access token. */
 export class Tokens {
   readonly #options: Required<TokenOptions>;
   readonly #past = new Set<string>();
@@ -43,7 +43,7 @@ export class Tokens {
     return this.#refresh.expiresAtMs;
   }
 
-  /** Ends the access token now, as if its time had passed. */
+  /** Ends the access token now, as if it had expired. */
   expire(): void {
     this.#access.expiresAtMs = this.#options.clock();
   }
@@ -64,7 +64,7 @@ export class Tokens {
     else this.#refresh.expiresAtMs = this.#options.clock() + this.#options.refreshSeconds * 1000;
   }
 
-  /** A new access token; the old one ends. */
+  /** Issues a new access token and ends the old one. */
   renew(): void {
     this.#past.add(this.#access.text);
     this.#access = this.#issue(this.#options.accessSeconds);
@@ -75,7 +75,7 @@ export class Tokens {
   }
 }
 
-/** The developer's application in whose name tokens are refreshed. */
+/** The developer application on whose behalf tokens are refreshed. */
 export type OAuthClient = { clientId: string; clientSecret: string };
 
 export function clientOf({ clientId = randomText(), clientSecret = randomText() }: Partial<OAuthClient>): OAuthClient {
@@ -87,7 +87,7 @@ export function assertClient(query: URLSearchParams, client: OAuthClient, code?:
     throw new Refusal("client_id or client_secret is wrong", code);
 }
 
-/** A nonce is good once. */
+/** Accepts each nonce once. */
 export class Nonces {
   readonly #seen = new Set<string>();
 
@@ -99,7 +99,7 @@ export class Nonces {
   }
 }
 
-/** So many calls in a fixed span of time. */
+/** Allows a number of calls in a fixed span of time. */
 export class Pace {
   readonly limit: number;
   readonly #windowMs: number;

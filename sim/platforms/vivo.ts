@@ -78,7 +78,7 @@ function readItem(item: unknown): NewConversion {
   const atMs = millisAt(item, "cvTime");
   const requestId = optionalText(item, "requestId");
   optionalText(item, "creativeId");
-  // Its unit is the account's choice; whoever compares has chosen fen.
+  // The unit is the account's choice; the tests use fen.
   const amount = optionalText(optionalObject(item, "extParam"), "payAmount", /^\d{1,15}$/);
   const cents = amount === "" ? null : Number(amount);
   return { key: requestId || userId, code, dedupeId: "", orderId: "", cents, atMs, sameBy: "" };

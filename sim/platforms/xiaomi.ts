@@ -17,7 +17,7 @@ const CONV_TYPES: ReadonlySet<string> = new Set([
   ...["APP_RETENTION_4D", "APP_RETENTION_5D", "APP_RETENTION_6D", "APP_RETENTION_7D", "APP_ADDICTION"],
   ...["APP_COMPLETE_ORDER", "APP_PAY_AMOUNT"],
 ]);
-/** Success is 1 here, unlike everywhere else. */
+/** Success is 1 here, unlike on the other platforms. */
 const ACCEPTED = 1;
 
 export async function startXiaomi(options: XiaomiOptions = {}): Promise<XiaomiStandIn> {

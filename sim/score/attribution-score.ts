@@ -1,24 +1,24 @@
 import type { Pair, Placed } from "./findings.ts";
 
-/** `found`: how many the server has named so. `known`: of how many it could have been known. `right`: of both. */
+/** `found`: attributed so by the server. `known`: could have been known. `right`: both. */
 export type Hits = { found: number; known: number; right: number; precision: number; recall: number };
 
 export type AttributionScore = {
   byMethod: Record<string, Hits>;
   byPlatform: Record<string, Hits>;
   deterministic: Hits;
-  /** Brought by an ad, though nothing that anybody was told shows it. */
+  /** People brought by an ad without any evidence of it. */
   unknowable: number;
-  /** Organic people whom the server gives to an ad, by what misled it. */
+  /** Organic people attributed to an ad. */
   organicGivenAway: number;
-  /** Decided by a touch that was forged, though nothing about the touch shows it. */
+  /** People won by a forged touch that looks genuine. */
   givenToFraud: number;
 };
 
 const DETERMINISTIC = ["click_key", "device_id", "open_id", "launch_query"] as const;
 const METHODS = [...DETERMINISTIC, "ip_ua", "reported"];
 
-/** Right: the platform and the ad. Who was made by a farm was brought by nobody, and is judged with the fraud. */
+/** Right means that platform and ad are right. People made by a farm were brought by nobody; the fraud score judges them. */
 export function scoreAttribution(pairs: readonly Pair[]): AttributionScore {
   const people = pairs.filter(({ person }) => person.kind !== "farm");
   const of = (isFound: (pair: Pair) => boolean, isKnown: (pair: Pair) => boolean): Hits =>

@@ -5,17 +5,17 @@ import { daysOf } from "./findings.ts";
 export type EventScore = {
   acknowledged: number;
   stored: number;
-  /** Acknowledged, and not there. */
+  /** Acknowledged, but not stored. */
   lost: number;
-  /** There more than once. */
+  /** Stored more than once. */
   doubled: number;
-  /** There, though it was never acknowledged. */
+  /** Stored, but never acknowledged. */
   unasked: number;
-  /** Refused, though their time was right, or answers that must not come. */
+  /** Events refused although their time was right, and answers that must not occur. */
   complaints: number;
 };
 
-/** Clients whose clock is wrong, and people brought over from another system, have events of long ago. */
+/** How far back events can lie: clients with a wrong clock and people migrated from another system have old ones. */
 const LONG_AGO_DAYS = 260;
 
 export async function scoreEvents(played: Played): Promise<EventScore> {

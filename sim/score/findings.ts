@@ -4,7 +4,7 @@ import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import type { Played } from "../market/simulation.ts";
 import type { Person } from "../market/truth.ts";
 
-/** What the server says of a user. */
+/** The server's view of a user. */
 export type Found = {
   clientId: string;
   platform: string;
@@ -16,7 +16,7 @@ export type Found = {
   campaignId: string;
   channel: string;
   os: string;
-  /** Null: no touch is known. */
+  /** Null if no touch is known. */
   touchedAtMs: number | null;
   flags: readonly string[];
   candidates: readonly ExplainedCandidate[];
@@ -26,7 +26,7 @@ type UserRecord = UserList["list"][number];
 
 export type Pair = { person: Person; found: Found };
 
-/** As much of it as says whether the server is right. */
+/** The part that says whether the server is right. */
 export type Placed = { person: Person; found: Pick<Found, "platform" | "aid" | "touchedAtMs"> };
 
 type Explained = {
@@ -39,7 +39,7 @@ type Explained = {
 const PAGE_SIZE = 500;
 const ASKED_AT_ONCE = 8;
 
-/** Asks the server about everybody: the user list for where they came from, `why` for how that is known. */
+/** Asks the server about everyone: the user list for the sources, `why` for the methods. */
 export async function findEverybody(played: Played, client: ReportClient): Promise<Map<string, Found>> {
   const { operator, market } = played;
   const { appId } = operator.app;
@@ -81,7 +81,7 @@ function foundOf(record: UserRecord, why: Explained, timeZone: string): Found {
   };
 }
 
-/** Touches are told in whole seconds, so that the text of one says all of it. */
+/** Touches have whole seconds, so the text of one is exact. */
 function instantOf(text: string, timeZone: string): number {
   const [day = "", time = ""] = text.split(" ");
   const [hours = 0, minutes = 0, seconds = 0] = time.split(":").map(Number);

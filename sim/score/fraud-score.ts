@@ -3,15 +3,15 @@ import type { FraudKind } from "../market/truth.ts";
 import { isRight } from "./attribution-score.ts";
 import type { Pair } from "./findings.ts";
 
-/** `met`: people to whom it was done. `caught`: of them, those whom the forged touch did not win. */
+/** `met`: victims of the fraud. `caught`: those of them whom the forged touch did not win. */
 export type Caught = { met: number; caught: number };
 
 export type FraudScore = {
   byKind: Record<FraudKind, Caught>;
-  /** Users of farms whose device is named as one that many share; and users of nobody's farm of whom that is said. */
+  /** Farm users whose device is flagged as shared by many, and other users wrongly flagged so. */
   sharedDevices: Caught;
   wronglyShared: number;
-  /** People whose own true touch was flagged, and therefore did not win. */
+  /** People whose genuine touch was flagged and therefore did not win. */
   wronglyFlagged: number;
   genuine: number;
 };
@@ -39,7 +39,7 @@ export function scoreFraud(played: Played, pairs: readonly Pair[]): FraudScore {
   };
 }
 
-/** A flood meets whoever one of its clicks is a candidate for, whether or not anybody has flagged it. */
+/** A flood affects everyone for whom one of its clicks is a candidate, flagged or not. */
 function forgedFor({ market }: Played, { person, found }: Pair) {
   const flooded = market.floods.filter(({ platform, aid, calls }) => {
     const instants = new Set(calls.map(({ touchedAtMs }) => touchedAtMs));

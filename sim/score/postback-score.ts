@@ -6,25 +6,25 @@ import { isRight } from "./attribution-score.ts";
 import type { Placed } from "./findings.ts";
 
 export type PostbackScore = {
-  /** Justified by what happened, by the rules that an app starts with. */
+  /** Postbacks justified by what happened, under the rules of a new app. */
   justified: number;
-  /** Of them: accepted exactly once, with the right amount. */
+  /** Those of them accepted exactly once, with the right amount. */
   matched: number;
-  /** Accepted under an earlier click of the same person, before the one that brought the person was told. */
+  /** Accepted under an earlier click of the same person, before the click that brought them was reported. */
   toldBefore: number;
   missing: number;
   doubled: number;
   wrongAmount: number;
-  /** Accepted, though nothing justifies it. */
+  /** Accepted without justification. */
   unjustified: number;
-  /** Calls that a platform refused: a token that had run out is renewed, and the call made again. */
+  /** Calls refused because a token had expired; the server renews it and calls again. */
   refused: number;
 };
 
 type Moment = "activate" | "register" | "pay" | "twice";
 type Codes = Readonly<Partial<Record<Moment, string>>>;
 
-/** What each platform calls it. Baidu has two interfaces: by bd_vid for mini-games, by callback for apps. */
+/** Each platform's names of the events. Baidu has two interfaces: by bd_vid for mini-games, by callback for apps. */
 const CODES: Readonly<Record<string, Codes>> = {
   tencent: { activate: "ACTIVATE_APP", register: "REGISTER", pay: "PURCHASE", twice: "START_APP" },
   kuaishou: { activate: "1", register: "2", pay: "3", twice: "7" },
@@ -38,17 +38,17 @@ const CODES: Readonly<Record<string, Codes>> = {
 const LATE_MS = 3 * DAY_MS;
 const WINDOW_MS = 30 * DAY_MS;
 
-/** Everybody who is told, and the zone in which days are counted. */
+/** All platforms, and the time zone in which days are counted. */
 export type Heard = { byPlatform: Counterparts["byPlatform"]; timeZone: string };
 
-/** What was accepted of one person, held against what happened. */
+/** The conversions accepted for one person, compared with what happened. */
 export type Told = {
   person: Person;
   justified: number;
   matched: number;
   toldBefore: number;
   missing: Justified[];
-  /** Told again, and counted; told again, and known as a repeat. */
+  /** Sent again and counted, and sent again but recognised as a repeat. */
   doubled: number;
   repeated: number;
   wrongAmount: Justified[];
@@ -56,8 +56,8 @@ export type Told = {
 };
 
 /**
- * Holds what the platforms accepted against what happened. Of people whom the server gives to the touch that brought
- * them: for the others, what is told follows from the attribution, which has a score of its own.
+ * Compares the conversions that platforms accepted with what happened, for people attributed to the touch that brought them.
+ * For others, postbacks follow from the attribution, which has its own score.
  */
 export function scorePostbacks(heard: Heard, pairs: readonly Placed[]): PostbackScore {
   const people = judgePostbacks(heard, pairs);
@@ -74,7 +74,7 @@ export function scorePostbacks(heard: Heard, pairs: readonly Placed[]): Postback
   };
 }
 
-/** The same, person by person. */
+/** The comparison for each person. */
 export function judgePostbacks({ byPlatform, timeZone }: Heard, pairs: readonly Placed[]): Told[] {
   const accepted = new Map<string, AcceptedConversion[]>();
   for (const one of Object.values(byPlatform).flatMap((standIn) => standIn.accepted)) {
@@ -91,7 +91,7 @@ export function judgePostbacks({ byPlatform, timeZone }: Heard, pairs: readonly 
     });
 }
 
-/** By person: what was told under an earlier click, whose token ends with the person's own id. */
+/** Conversions sent under an earlier click, by person: its token ends with the person's id. */
 function earlierOf(accepted: readonly AcceptedConversion[]): Map<string, AcceptedConversion[]> {
   const byPerson = new Map<string, AcceptedConversion[]>();
   for (const one of accepted) {
@@ -101,7 +101,7 @@ function earlierOf(accepted: readonly AcceptedConversion[]): Map<string, Accepte
   return byPerson;
 }
 
-/** A touch that won two people brings the platform two people's conversions under one name. */
+/** A touch that won two people brings both people's conversions under one key. */
 function countWinners(pairs: readonly Placed[]): Map<string, number> {
   const winners = new Map<string, number>();
   for (const { found } of pairs) winners.set(touchKey(found), (winners.get(touchKey(found)) ?? 0) + 1);
@@ -182,14 +182,14 @@ function compare(person: Person, justified: readonly Justified[], { told, before
   };
 }
 
-/** Whether there was one. */
+/** Removes the first match from the list; returns whether there was one. */
 function takeOut(list: AcceptedConversion[], isWanted: (one: AcceptedConversion) => boolean): boolean {
   const at = list.findIndex(isWanted);
   if (at >= 0) list.splice(at, 1);
   return at >= 0;
 }
 
-/** The same thing, in another platform's words. */
+/** Whether it is the same conversion under another platform's name. */
 function isSame({ platform, code }: AcceptedConversion, { told }: Justified): boolean {
   return Object.entries(CODES).some(([name, codes]) => name.startsWith(platform) && codes[told] === code);
 }

@@ -9,12 +9,12 @@ import type { Played } from "../market/simulation.ts";
 import type { Person } from "../market/truth.ts";
 import { daysOf, type Found, type Pair } from "./findings.ts";
 
-/** How far the reports are from what they should say. Relative errors are weighted by what the rows should say. */
+/** The errors of the reports. Relative errors are weighted by the expected values of the rows. */
 export type ReportScore = {
   rows: number;
-  /** Against the definitions, with people where the server has put them: nothing but counting can be wrong here. */
+  /** Errors against the definitions, with people attributed as the server did: only counting can be wrong here. */
   counting: Record<Family, number>;
-  /** Against what could be known of where people came from. */
+  /** Errors against the sources that could be known. */
   truth: Record<Family, number>;
 };
 
@@ -30,7 +30,7 @@ const METRICS: Readonly<Record<Family, readonly string[]>> = {
 const FAMILIES = Object.keys(METRICS) as Family[];
 const NAMES = FAMILIES.flatMap((family) => METRICS[family]);
 
-/** Cohorts by day and platform, by platform and ad, and everybody together, in both calibers and both kinds of windows. */
+/** Cohorts by day and platform, by platform and ad, and in total, in both calibers and both kinds of windows. */
 const QUESTIONS: readonly Pick<Asked, "dims" | "caliber" | "roiVersion">[] = [
   { dims: ["date", "ad_platform"], caliber: "user_activated_time", roiVersion: 1 },
   { dims: ["ad_platform", "aid"], caliber: "behavior_occurred_time", roiVersion: 2 },
@@ -96,7 +96,7 @@ type Compared = {
   size: Record<Family, number>;
 };
 
-/** A row that one side lacks counts as zeros there. */
+/** A row that is missing on one side counts as zeros there. */
 function add(family: Family, { served, expected, sum, size }: Compared): void {
   for (const key of new Set([...served.keys(), ...expected.keys()])) {
     for (const name of METRICS[family]) {
@@ -119,7 +119,7 @@ type Place = Pick<
 >;
 
 function placedByServer({ person, found }: Pair): OraclePerson {
-  // Of a payload of Apple's the instant is not told again by anybody.
+  // For Apple, no one reports the time of the touch again.
   const touchedAtMs = found.platform === "asa" ? (person.source?.touchedAtMs ?? null) : found.touchedAtMs;
   const place = {
     ...idsOf(found),

@@ -15,9 +15,9 @@ Plays a market whose truth is known, and compares the server's figures with it. 
 
   --seed N        which market (1)
   --days N        how many days (45)
-  --people N      how many people turn up (3000)
-  --tick N        minutes that pass at once (60)
-  --end T         the instant at which the market ends (2026-11-15T00:00Z); another one makes another market
+  --people N      how many people arrive (3000)
+  --tick N        minutes per tick (60)
+  --end T         the time at which the market ends (2026-11-15T00:00Z); another one makes another market
   --complete      a market in which nothing is lost, hidden or forged
   --json FILE     write the figures
   --markdown FILE write docs/SCORECARD.md
@@ -34,7 +34,7 @@ const OPTIONS = {
   markdown: { type: "string" },
 } as const;
 
-/** Of the options, those that the figures depend on. */
+/** The options that the figures depend on. */
 const DECIDING = ["seed", "days", "people", "tick", "end"];
 
 await runProgram(async () => {

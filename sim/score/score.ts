@@ -16,7 +16,7 @@ export type Score = {
   postbacks: PostbackScore;
 };
 
-/** Holds everything that the server says of a market against the truth. */
+/** Compares everything that the server says about a market with the truth. */
 export async function scoreMarket(played: Played, onStep: (what: string) => void = () => {}): Promise<Score> {
   const { operator, server, truth, market } = played;
   onStep("users");
@@ -44,7 +44,7 @@ export async function scoreMarket(played: Played, onStep: (what: string) => void
   };
 }
 
-/** What a score must reach. */
+/** The targets of a score. */
 export const TARGETS: readonly {
   what: string;
   target: string;

@@ -33,7 +33,7 @@ import { passwordGuessing } from "./sign-in/password-guessing.ts";
 import { setupGuessing } from "./sign-in/setup-guessing.ts";
 import { signInStorm } from "./sign-in/storm.ts";
 
-/** Everything that is tried: a closed list. */
+/** All attacks: a closed list. */
 export const ATTACKS: readonly Attack[] = [
   ...[packedSignIn, packedReport, packedCollect, manyKeys, longNumbers, slowPatterns, longHeads, heavyReports],
   ...[signInStorm, setupGuessing, hugeProfile, manyIds],

@@ -7,7 +7,7 @@ const EVENTS = 60;
 const STUCK_MS = { short: 1_000, long: 10_000 };
 const PATIENCE_MS = 240_000;
 
-/** Does something to the database. Apply says that it is stuck, nothing is set aside, and collection goes on. */
+/** Alters the database, then checks that apply says it is stuck, nothing is set aside and collection goes on. */
 export async function getsStuck({ place, findings, form }: Trouble, alter: () => Promise<unknown>): Promise<void> {
   const before = await setAside(place);
   await alter();
@@ -57,7 +57,7 @@ const readOnly: Fault = {
   },
 };
 
-/** A setting of the database counts for new connections: those that are open are ended. */
+/** A setting of the database applies to new connections only, so the open ones are ended. */
 async function setReadOnly({ pool }: Place, value: "on" | "off"): Promise<void> {
   const client = await pool.connect();
   try {
@@ -68,7 +68,7 @@ async function setReadOnly({ pool }: Place, value: "on" | "off"): Promise<void> 
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'touchpoint %'",
     );
   } finally {
-    // Its own setting goes with it.
+    // Closing the connection discards its own setting.
     client.release(true);
   }
 }

@@ -8,7 +8,7 @@ const LANES = 8;
 const EVENTS = 200;
 const FLOOD_MS = { short: 2_000, long: 10_000 };
 
-/** What one app sends beyond its share is put off; what the others send is not. */
+/** Calls of one app beyond its share are put off; calls of the others are not. */
 const flood: Fault = {
   name: "flooded_app",
   what: `one app sends ${EVENTS} events a call on ${LANES} connections without a pause, beside the market's own`,

@@ -12,10 +12,10 @@ import { until } from "../until.ts";
 const EVENTS = 60;
 const PATH = "/event_center/api/v1/event/collect/";
 const SLOW_CLIENTS = 200;
-/** The server looks at intervals whether somebody is too slow: see http/server.ts. A busy machine takes its time. */
+/** The server checks for slow clients at intervals (see http/server.ts), and a busy machine needs more time. */
 const CUT_OFF_MS_MAX = REQUEST_TIMEOUT_S * 1000 + 30_000;
 
-/** Half a head, half a body, or a body of which a byte comes now and then. */
+/** Half a head, half a body, or a body that comes a byte at a time. */
 const HALVES: readonly string[] = [
   "POST",
   `POST ${PATH} HTTP/1.1\r\nhost: x\r\nx: `,
@@ -26,7 +26,7 @@ const HALVES: readonly string[] = [
 class Client {
   readonly socket: Socket;
   isOpen = false;
-  /** How much of an answer has been heard. */
+  /** The part of the answer received so far. */
   heard = "";
 
   constructor(url: string) {
@@ -75,7 +75,7 @@ function drip(clients: readonly Client[], random: Random): NodeJS.Timeout {
 }
 
 const DEAF_CLIENTS = 20;
-/** Fewer than may wait on one connection, and so many more that the connection is cut. */
+/** Fewer requests than may wait on one connection, and enough more that the connection is cut. */
 const ASKED = [LIMITS.requestsWaiting - 10, 20 * LIMITS.requestsWaiting];
 
 const deaf: Fault = {
@@ -131,7 +131,7 @@ const crowd: Fault = {
 
 const OTHER_FILES = 1_000;
 
-/** Node raises its own limit as far as it may, so that only what nobody may exceed counts. */
+/** Node raises its own soft limit as far as it may, so only the hard limit counts. */
 function filesMax(): number {
   const limit = execFileSync("sh", ["-c", "ulimit -Hn"], { encoding: "utf8" }).trim();
   return limit === "unlimited" ? Number.POSITIVE_INFINITY : Number(limit);
@@ -139,7 +139,7 @@ function filesMax(): number {
 
 const openOf = (clients: readonly Client[]) => clients.filter(({ isOpen }) => isOpen).length;
 
-/** Each asks something first: who connects and says nothing is cut off. */
+/** Each client first makes a request: a connection that sends nothing is cut off. */
 async function gather({ place }: Trouble, count: number): Promise<Client[]> {
   const clients: Client[] = [];
   for (let left = count; left > 0; left -= OPENED_AT_ONCE) {

@@ -3,7 +3,7 @@ import type { Place } from "../place.ts";
 import { until } from "../until.ts";
 
 const MINUTE_MS = 60_000;
-/** Neither refuses what is sent now (an hour ahead at most), nor lets what happens now count as long past. */
+/** Steps small enough that current events are neither refused (an hour ahead at most) nor counted as long past. */
 const STEPS_MS = [-40 * MINUTE_MS, -5 * MINUTE_MS, 10 * MINUTE_MS, 26 * 60 * MINUTE_MS];
 const EVENTS = 80;
 
@@ -22,7 +22,10 @@ const step: Fault = {
   mend: ({ place }) => place.setClock(0),
 };
 
-/** What is due by a clock that is ahead would be due late once it is right; and what Apple answers late is due then. */
+/**
+ * Drains before the clock is set right: whatever is due by a clock that is ahead, Apple's late answers included, would be
+ * due late afterwards.
+ */
 async function drainAll(place: Place): Promise<void> {
   await place.drain();
   await until("Apple has answered about the last token", () => place.isEmpty("asa_token where outcome = ''"));

@@ -6,7 +6,7 @@ const EVENTS = 60;
 const AWAY_MS = { short: 2_000, long: 60_000 };
 const SLOW_MS = { short: 2_000, long: 10_000 };
 
-/** So long, and until enough has been acknowledged meanwhile. */
+/** Lasts this long, and until enough events have been acknowledged meanwhile. */
 async function lastsFor({ place }: Trouble, ms: number): Promise<void> {
   await Promise.all([sleep(ms), place.flows(EVENTS)]);
 }

@@ -4,10 +4,10 @@ import { until } from "../until.ts";
 
 const MORE_THAN_ANY_DISK = "16384GiB";
 const REFUSALS = 20;
-/** Half a kibibyte: a write of more stops there, and the rest of it fails, as on a disk without space. */
+/** A limit of half a kibibyte: a longer write stops there and the rest fails, as on a full disk. */
 const FILES_CANNOT_GROW = "ulimit -f 1";
 
-/** Below the minimum the server refuses by itself; the disk still has space. */
+/** Below the minimum the server refuses by itself, while the disk still has space. */
 const short: Fault = {
   name: "disk_short",
   what: "less space is free than the set minimum: new data is refused with 503 before anything breaks",
@@ -29,7 +29,7 @@ const short: Fault = {
   },
 };
 
-/** Nothing watches: the write itself fails. */
+/** No check comes first: the write itself fails. */
 const full: Fault = {
   name: "disk_full",
   what: "there is no space at all: a write of the journal fails in the middle",
@@ -65,12 +65,12 @@ async function restart({ place }: Trouble, how: Parameters<Trouble["place"]["sta
   await place.startServer(how);
 }
 
-/** Every client is told to try again, in the words of the interface, and the server lives. */
+/** Checks that every client is told to try again with the right code, and that the server survives. */
 async function refuses({ place, findings }: Trouble): Promise<void> {
   const before = place.truth.counts.putOff;
   await until("clients are told to try again", () => place.truth.counts.putOff >= before + REFUSALS);
   const { accessToken } = place.operator.app;
-  // Large enough for what little space a file system may still find.
+  // Large enough to exceed the little space that a file system may still find.
   const event_list = Array.from({ length: 500 }, () => ({
     type: "track",
     event: "refused",
@@ -90,7 +90,7 @@ async function refuses({ place, findings }: Trouble): Promise<void> {
   findings.hold(5, place.server.isRunning, "the server has ended");
 }
 
-/** What needs no space is answered. */
+/** Checks that calls that need no space are answered. */
 async function readsGoOn({ place, findings }: Trouble): Promise<void> {
   const client_id = place.truth.people[0]!.clientId;
   const query = new URLSearchParams({ access_token: place.operator.app.accessToken, client_id });

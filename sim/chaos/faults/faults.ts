@@ -13,7 +13,7 @@ import { LIMIT_FAULTS } from "./limits.ts";
 import { SECOND_SERVER_FAULTS } from "./second-server.ts";
 import { WORKER_FAULTS } from "./worker.ts";
 
-/** Everything that is done to a server: a closed list. */
+/** All faults: a closed list. */
 export const FAULTS: readonly Fault[] = [
   ...KILLS,
   ...LARGE_BODY_FAULTS,

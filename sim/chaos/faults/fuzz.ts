@@ -6,7 +6,7 @@ import type { Fault } from "../fault.ts";
 import { Guest } from "../guest.ts";
 
 const SECONDS = { short: 2, long: 12 };
-/** The long form: each operation with each kind of damage at least once, however long that takes. */
+/** The long form sends each operation with each kind of damage at least once, however long that takes. */
 const REQUESTS_MIN = { short: 100, long: "each" } as const;
 
 const fuzzed: Fault = {

@@ -19,8 +19,8 @@ const BACKLOG_EVENTS = { short: 40, long: 150 };
 const HITS_MAX = 6;
 
 /**
- * Lets the journal grow while nobody applies it, and kills the server once every client has its answer: what lies behind
- * the cursor is acknowledged, and nowhere but in the journal.
+ * Lets the journal grow while no process applies it, and kills the server once every client has its answer: records after
+ * the cursor are acknowledged, and exist only in the journal.
  */
 async function growBacklog({ place, form }: Trouble): Promise<BookedRecord[]> {
   await place.server.kill();
@@ -32,7 +32,7 @@ async function growBacklog({ place, form }: Trouble): Promise<BookedRecord[]> {
   return place.journal.recordsFrom(applied, durable);
 }
 
-/** Whoever was registered by a record that is gone would be asked to register again: in this market they leave. */
+/** Retires people whose registration was destroyed: real clients would register again, those of this market leave. */
 async function mend({ place }: Trouble): Promise<void> {
   const gone = place.truth.people.map(({ clientId }) => clientId).filter((one) => place.journal.isUnregistered(one));
   place.live.retire(new Set(gone));
@@ -48,7 +48,7 @@ const corrupt: Fault = {
   async inflict(trouble) {
     const { place, random } = trouble;
     const records = await growBacklog(trouble);
-    // Damage at the very end is a torn tail, which is another fault.
+    // Damage at the very end would be a torn tail, which is another fault.
     const hits = pickSome(records.slice(0, -1), random);
     for (const hit of hits) damage(await segmentOf(trouble, hit.from), hit, random);
     await place.journal.strike(hits, hits);
@@ -108,7 +108,7 @@ const hole: Fault = {
     const hit = random.pick(records.slice(0, -1));
     const segment = await segmentOf(trouble, hit.from);
     const bytes = readFileSync(segment.path);
-    // A record knows its own position, so that a segment can be parted between two of them.
+    // A record knows its own position, so a segment can be split between two records.
     writeFileSync(segmentPath(journalOf(trouble), hit.until), bytes.subarray(hit.until - segment.from), {
       mode: 0o600,
     });
@@ -139,7 +139,7 @@ function pickSome(records: readonly BookedRecord[], random: Random): BookedRecor
   return [...hits];
 }
 
-/** One of the ways in which bytes go wrong: the first ones are others, the length is, or a single bit is. */
+/** Damages a record in one of several ways: its first bytes, its length, or a single bit. */
 function damage({ path, from: start }: Segment, { from, until }: BookedRecord, random: Random): void {
   const file = openSync(path, "r+");
   const at = from - start;

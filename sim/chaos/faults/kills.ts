@@ -7,7 +7,7 @@ import { until } from "../until.ts";
 const ANY_INSTANT_MS = 700;
 const GOES_ON_EVENTS = 30;
 
-/** Somewhere in the flow of requests, flushes, batches and calls. */
+/** Waits for a random moment in the flow of requests, flushes, batches and calls. */
 function anyInstant({ random }: Trouble): Promise<void> {
   return sleep(random.between(0, ANY_INSTANT_MS));
 }
@@ -71,7 +71,7 @@ const killBackend: Fault = {
   async inflict(trouble) {
     const { place, random } = trouble;
     await anyInstant(trouble);
-    // A connection may have been given back meanwhile: then another one.
+    // The connection may have been released meanwhile; then another one is chosen.
     await until("a connection's process is killed", async () => {
       const { rows } = await place.pool.query(
         "select pid from pg_stat_activity where application_name like 'touchpoint %' order by pid",
@@ -149,7 +149,7 @@ const killAll: Fault = {
   },
 };
 
-/** What is gone lies behind the journal: collection must not notice. */
+/** The killed process works behind the journal, so collection must not notice. */
 function goesOn({ place }: Trouble): Promise<void> {
   return place.flows(GOES_ON_EVENTS);
 }

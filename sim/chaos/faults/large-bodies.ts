@@ -7,7 +7,7 @@ import { until } from "../until.ts";
 const CLIENT = "large";
 const BODIES = 12;
 const EVENTS = 200;
-/** So long that a body of them goes to the thread of large ones. */
+/** Long enough that a body of such texts goes to the thread for large bodies. */
 const TEXT = "x".repeat(1_000);
 const ENDS_MAX = 4;
 const WAIT_MS_MAX = 60;

@@ -5,12 +5,12 @@ import { LIMITS } from "../../../src/limits.ts";
 import type { Fault, Trouble } from "../fault.ts";
 import { type Answer, Guest } from "../guest.ts";
 
-/** What a limit is about: `size` is what is allowed, and one more is not. */
+/** A limit: `size` is allowed, and one more is not. */
 type Edge = {
   what: string;
   size: number;
   send(guest: Guest, size: number): Promise<Answer>;
-  /** What comes back beyond it: status and code, or the reason that is told of the event. */
+  /** The answer beyond the limit: status and code, or the reason reported for the event. */
   beyond: { status: number; code: number; says: RegExp } | { reason: string };
 };
 
@@ -20,10 +20,10 @@ const CLIENT = "limits";
 const event = (properties: object, name = "limit") => ({ type: "track", event: name, time: systemClock(), properties });
 const collect = (guest: Guest, ...events: object[]) =>
   guest.post("event/collect/", { client_id: CLIENT, event_list: events });
-/** A body of exactly so many bytes: JSON may be followed by blanks. */
+/** A body of exactly this many bytes: JSON may be followed by blanks. */
 const padded = (body: object, bytes: number) => JSON.stringify(body).padEnd(bytes, " ");
 const plain = () => ({ client_id: CLIENT, event_list: [event({})] });
-/** An object whose JSON has exactly so many bytes. */
+/** An object whose JSON has exactly this many bytes. */
 const objectOf = (bytes: number) => ({ a: "x".repeat(bytes - JSON.stringify({ a: "" }).length) });
 const nested = (levels: number): object => (levels === 1 ? { a: 1 } : { a: nested(levels - 1) });
 

@@ -12,7 +12,7 @@ import { getsStuck, goesOn } from "./altered.ts";
 const EVENTS = 60;
 const REFUSED = /Another process applies into this database already: process (\d+) /;
 
-/** Every way in which a second server comes to the same database: with a journal of its own, or with a copy of ours. */
+/** All ways in which a second server can come to the same database: with its own journal, or with a copy of ours. */
 const secondServer: Fault = {
   name: "second_server",
   what: "a second server starts on the same database, and one on a copy of DATA_DIR: both are refused, and the first goes on",
@@ -51,7 +51,7 @@ async function isRefused(
   }
 }
 
-/** Sessions of somebody who has got hold of the lock. */
+/** Sessions that hold the lock instead of the server. */
 const takers = new WeakMap<Place, pg.Client>();
 
 const lockTaken: Fault = {
@@ -71,7 +71,7 @@ async function takeLock(place: Place): Promise<void> {
   takers.set(place, taker);
   taker.on("error", () => {});
   await taker.connect();
-  // It stands in line, and has the lock at the instant at which the server loses it.
+  // The query waits in line, so it gets the lock at the moment at which the server loses it.
   const taken = taker.query("select pg_advisory_lock($1)", [APPLY_LOCK_KEY]);
   await until("somebody waits for the lock", async () => {
     const { rows } = await place.pool.query("select 1 from pg_locks where locktype = 'advisory' and not granted");

@@ -6,13 +6,13 @@ import { LEASE_MS, type Place } from "../place.ts";
 import { until } from "../until.ts";
 
 const UNDER_WAY = 3;
-/** Until the lease has ended and the database has ended the transaction that it was frozen in; and a busy machine takes its time. */
+/** Covers the lease and the time until the database ends the frozen transaction, with room for a busy machine. */
 const TAKE_OVER_MS_MAX = LEASE_MS + LIMITS.transactionIdleMs + 240_000;
-/** Time to write down what it believes to know. */
+/** Time for the woken worker to record what it believes to be true. */
 const AWAKE_MS = 1_500;
 
 /**
- * One sender is frozen while its calls are under way, for longer than its lease; another takes over. When it wakes up, it
+ * One sender is frozen during its calls, for longer than its lease, and another takes over. When the first wakes up, it
  * still believes in its own attempts.
  */
 const freeze: Fault = {
@@ -53,7 +53,7 @@ const freeze: Fault = {
 const TRIES = 300;
 const EVENTS = 60;
 
-/** Where its transaction stays open, it holds rows that apply and every other sender need. */
+/** The frozen transaction stays open, and holds rows that apply and every other sender need. */
 const freezeInTransaction: Fault = {
   name: "freeze_locks",
   what: "the process that tells the platforms is frozen within a transaction; apply and another sender go on without it",
@@ -76,7 +76,7 @@ const freezeInTransaction: Fault = {
   mend: ({ place }: Trouble) => place.stopOther(),
 };
 
-/** Freezes the worker at an instant at which it has changed something and not committed; says in which transactions. */
+/** Freezes the worker while it has uncommitted changes; returns those transactions. */
 async function freezeHolding({ place, random }: Trouble): Promise<number[]> {
   for (let tries = 0; ; tries += 1) {
     await sleep(random.between(1, 40));
@@ -87,7 +87,7 @@ async function freezeHolding({ place, random }: Trouble): Promise<number[]> {
   }
 }
 
-/** The processes of the sender's connections that wait for it with something changed. */
+/** Backends of the sender's connections that are idle in a transaction with changes. */
 async function openTransactions({ pool }: Place): Promise<number[]> {
   const { rows } = await pool.query(
     `select pid from pg_stat_activity where application_name = 'touchpoint postback' and state = 'idle in transaction'
@@ -102,7 +102,7 @@ function answerWith({ counterparts }: Place, failure: Failure | undefined): void
 
 type Held = { outboxId: string; attempts: number; key: string };
 
-/** Rows that somebody has claimed for the first time, and that no transaction is at. */
+/** Rows claimed for the first time that no transaction holds. */
 async function inFlight({ pool }: Place): Promise<Held[]> {
   const { rows } = await pool.query(
     `select outbox_id::text as "outboxId", attempts, client_id || ' ' || event_type || ' ' || subject as key

@@ -12,8 +12,8 @@ import { toldOnce } from "./told-once.ts";
 const NEWCOMERS_MAX = 300;
 
 /**
- * Holds everything that a server has come to rest with against the truth. What only a fault can see, such as whether
- * collection went on meanwhile, the fault adds itself.
+ * Checks the state of a server at rest against the truth. The fault itself adds what only it can see, such as whether
+ * collection went on meanwhile.
  */
 export async function audit(place: Place, findings: Findings, random: Random): Promise<void> {
   const { durable } = await place.progress();

@@ -3,27 +3,27 @@ import type { Placed } from "../../score/findings.ts";
 import type { Findings } from "../findings.ts";
 import type { Place } from "../place.ts";
 
-/** What the server says of a person whom it knows. */
+/** The server's view of a person whom it knows. */
 export type Known = Placed & { found: { method: string } };
 
 export type Audit = {
   place: Place;
   findings: Findings;
   random: Random;
-  /** The last durable byte of the journal. */
+  /** The end of the durable journal. */
   durable: number;
   people: readonly Known[];
-  /** Of these, some whom nobody has looked at yet: whoever is left over is asked about after the next round. */
+  /** Some people who have not been checked yet; the rest are left for the next round. */
   newcomers: readonly Known[];
-  /** Apple was asked about them, and whoever asked has died since: it is asked again after a while. */
+  /** People whose token was being resolved at Apple by a process that has died: it is resolved again later. */
   waitForApple: ReadonlySet<string>;
 };
 
-/** On either side of a step, what the two clocks call the same instant is not certain. */
+/** The uncertainty around a step of the clock, in which the two clocks may not agree on an instant. */
 const STEP_MS = 2_000;
 
 /**
- * Whether the truth knows what the server has to come to: not of people of whom something was destroyed, who registered
+ * Whether the truth knows what the server must decide. It does not for people of whom data was destroyed, who registered
  * while the clock was off, or whose platform has not called yet.
  */
 export function isCertain({ place, waitForApple }: Audit, { person, found }: Known): boolean {
@@ -33,7 +33,7 @@ export function isCertain({ place, waitForApple }: Audit, { person, found }: Kno
       person.registeredAtMs - aheadMs >= fromMs - STEP_MS && person.registeredAtMs - aheadMs <= untilMs + STEP_MS,
   );
   if (isOff) return false;
-  // Who shares address and phone with a touch of somebody else's is given to it: that is what the method is.
+  // A person who shares address and phone with another's touch is attributed to it: that is how the method works.
   if (person.source === null) return found.method !== "ip_ua";
   if (person.source.platform === "asa") return !waitForApple.has(person.clientId);
   const isLaunched = person.method === "launch_query" || person.method === "reported";

@@ -23,7 +23,7 @@ async function minutesAddUp({ place, findings }: Audit, ledger: (typeof LEDGERS)
   findings.none(4, `minutes of ${ledger} do not add up`, rows);
 }
 
-/** Of every app, also of those that only fuzz and limits have used. */
+/** Checks every app, including those used only by the fuzzer and the limit tests. */
 async function entriesCounted({ place, findings }: Audit): Promise<void> {
   const { rows } = await place.pool.query(
     `select a.app_id as app,
@@ -40,13 +40,13 @@ async function entriesCounted({ place, findings }: Audit): Promise<void> {
       is: touches,
       should: should.touches,
     });
-    // A user who was erased takes the events along; the ledger keeps its numbers.
+    // Erasing a user removes the events, while the ledger keeps its numbers.
     if (app === place.operator.app.appId)
       findings.equal(4, "events in the table, against the ledger", { is: there, should: stored });
   }
 }
 
-/** What is counted beside the events while they are stored: in the same transaction, so never more or less often. */
+/** Checks the counters written in the same transaction as the events, which must agree with them. */
 async function figuresAddUp({ place, findings }: Audit): Promise<void> {
   const { appId } = place.operator.app;
   const { rows } = await place.pool.query(

@@ -1,6 +1,6 @@
 import type { Audit } from "./audited.ts";
 
-/** Promises 1 and 7: what was acknowledged is there once, but for what was destroyed, and that is set aside. */
+/** Promises 1 and 7: everything acknowledged is stored once, except what was destroyed, which is set aside. */
 export async function everythingThere(given: Audit): Promise<void> {
   await eventsThere(given);
   await touchesThere(given);
@@ -39,7 +39,7 @@ async function eventsThere({ place, findings }: Audit): Promise<void> {
   );
 }
 
-/** The platform's own name of a person's touch, as the links of all platforms carry it. */
+/** The platform's own id of a person's touch, as the links of all platforms carry it. */
 const TOKEN = /(?:i?[ce]|old)p\d{6}[0-9a-f]{6}/g;
 
 async function touchesThere({ place, findings }: Audit): Promise<void> {
@@ -89,7 +89,7 @@ async function peopleThere({ place, findings }: Audit): Promise<void> {
   );
 }
 
-/** Exactly the stretches that were destroyed, wherever apply could still see that. */
+/** Checks that exactly the destroyed ranges were set aside, where apply could still see them. */
 async function damageSetAside({ place, findings }: Audit): Promise<void> {
   const { rows } = await place.pool.query(
     `select from_position::float8 as "from", until_position::float8 as "until", reason from set_aside order by 1`,
@@ -104,7 +104,7 @@ async function damageSetAside({ place, findings }: Audit): Promise<void> {
   );
 }
 
-/** Two that touch are one: where records side by side are destroyed, nobody can tell them apart. */
+/** Merges adjacent ranges: neighbouring destroyed records cannot be told apart. */
 function joined(stretches: readonly { from: number; until: number }[]): [number, number][] {
   const all: [number, number][] = [];
   for (const { from, until } of [...stretches].sort((left, right) => left.from - right.from)) {

@@ -13,7 +13,7 @@ type Why = {
   candidates: ExplainedCandidate[];
 };
 
-/** Promise 10: a decision on everybody, the right one where the truth is certain; and why, of those who are new. */
+/** Promise 10: everyone has a decision, the right one where the truth is certain, and new people have an explanation. */
 export async function explained(given: Audit): Promise<void> {
   const { place, findings, people, newcomers } = given;
   const { rows } = await place.pool.query(

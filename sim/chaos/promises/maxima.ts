@@ -8,7 +8,7 @@ export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
 export const FILES_MAX = 1_000;
 
 /**
- * As the code makes them: see db/engine/database.ts, db/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts and
+ * The limits set in the code: see db/engine/database.ts, db/apply-lock.ts, apply/worker.ts, postback/postback-loop.ts and
  * cost/cost-loop.ts.
  */
 const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
@@ -21,7 +21,7 @@ const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
   "touchpoint cost": 2 * (2 * LIMITS.costPullsAtOnce + 1),
 };
 
-/** Promise 8, as it shows from outside: memory, what waits, open files, connections to the database. */
+/** Promise 8, as seen from outside: memory, queues, open files, connections to the database. */
 export async function maxima({ place, findings }: Audit): Promise<void> {
   for (const [name, server] of Object.entries({ server: place.server, worker: place.worker })) {
     const figures = await figuresOf(server.url);
@@ -43,7 +43,7 @@ export async function maxima({ place, findings }: Audit): Promise<void> {
   );
 }
 
-/** Where the system tells. */
+/** The number of open files, if the system tells. */
 export function openFiles(pid: number): number | undefined {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;

@@ -9,12 +9,12 @@ const METRICS = [
 ] as const;
 const CALIBERS = ["user_activated_time", "behavior_occurred_time"] as const;
 const CELLS = 4;
-/** Clients whose clock is wrong, and people brought over from another system, have a past. */
+/** Clients with a wrong clock, and people migrated from another system, have events in the past. */
 const PAST_DAYS = 260;
 
 type Row = Record<string, string | number>;
 
-/** Promise 9: some numbers of the ad report, opened; and the whole of the payments against the truth. */
+/** Promise 9: some numbers of the ad report add up when opened, and total payments match the truth. */
 export async function openedNumbers(given: Audit): Promise<void> {
   const { place, findings, random } = given;
   const today = calendarOf(place.timeZone).dayOf(place.nowMs());
@@ -57,7 +57,7 @@ function unequalSums({ sums, users, orders, costs, numbers }: Explained): string
   return isOff ? [...differing, `orders ${paid}, cell ${sums.pay_cents}`] : differing;
 }
 
-/** Every order that the truth knows, on whatever day, and nothing else. */
+/** Checks that the report holds every order that the truth knows, on any day, and nothing else. */
 async function paymentsAgainstTruth({ place, findings }: Audit, days: [string, string]): Promise<void> {
   const orders = new Map<string, number>();
   for (const { clientId, events } of place.truth.people) {

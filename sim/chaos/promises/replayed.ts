@@ -12,25 +12,25 @@ import { createLog } from "../../../src/log.ts";
 import type { Findings } from "../findings.ts";
 import type { Place } from "../place.ts";
 
-/** Tokens that wait for Apple are a queue: how often each was tried is not in the journal. */
+/** Tokens that wait for Apple are a queue: their number of attempts is not in the journal. */
 const DECIDED = [
   ...FACT_TABLES.filter((table) => table !== "asa_token"),
   ...["touch", "touch_key", "touch_week", "event", "event_day", "event_meta", "property_meta", "journal_cursor"],
 ];
-/** Names that were declared by somebody, beside those that were seen. */
+/** Tables that hold names declared by a person beside names observed. */
 const SETTINGS_AMONG_FACTS: readonly string[] = ["event_meta", "property_meta"];
-/** What the journal makes, and what is counted or queued from that: none of it is there before the journal is applied. */
+/** Tables made from the journal, or counted or queued from those: all are empty before the journal is applied. */
 const NOT_COPIED: readonly string[] = [
   ...DECIDED.filter((table) => !SETTINGS_AMONG_FACTS.includes(table)),
   ...["asa_token", "cube", "dirty_day", "outbox", "migration"],
 ];
-/** What was told stays told: a replay tells nobody again, and its orders show what became of theirs. */
+/** Postbacks survive a replay: it sends nothing again, and its orders show the earlier outcomes. */
 const COMPARED = [...DECIDED, "postback", "outbox"];
-/** A number that a rolled back transaction has drawn is not given out again. */
+/** Sequence numbers of rolled-back transactions are not reused. */
 const WITHOUT = ["set_aside_id"];
 const DIFFERENCES_SHOWN = 2;
 
-/** Promise 3: the whole journal, applied in one go to an empty copy of the settings, gives the same tables. */
+/** Promise 3: the whole journal, applied to an empty copy of the settings, gives the same tables. */
 export async function replayed(place: Place, findings: Findings): Promise<void> {
   const { durable } = await place.progress();
   const copy = await emptyCopy(place);
@@ -65,7 +65,7 @@ export async function replayed(place: Place, findings: Findings): Promise<void> 
 
 type Copy = { pool: pg.Pool; drop(): Promise<void> };
 
-/** A database beside the place's own, with its settings and without its facts. */
+/** Makes a database with the place's settings and none of its facts. */
 async function emptyCopy(place: Place): Promise<Copy> {
   const { pool: original } = place;
   const name = `replay_${randomBytes(8).toString("hex")}`;
@@ -103,8 +103,8 @@ async function copyRows(from: pg.Pool, to: pg.Pool, table: string): Promise<void
 }
 
 /**
- * The rows of a table that the market's journal entries have made. The settings of other apps may have been changed since
- * their entries were applied: what was fuzzed is no settled app.
+ * The rows of a table made from the market's journal entries. Other apps are left out, because the fuzzer may have changed
+ * their settings after their entries were applied.
  */
 async function ownRows({ pool, operator }: Place, table: string, untold: readonly string[]): Promise<string> {
   const { appId } = operator.app;
@@ -117,15 +117,15 @@ async function ownRows({ pool, operator }: Place, table: string, untold: readonl
   if (rowCount) return `${text} where (app_id = ${appId} or app_id is null) ${others}`;
   if (table === "event_day") return `${text} where day in (select day from event where app_id = ${appId})`;
   if (table === "touch_week") return `${text} where week in (select week from touch where app_id = ${appId})`;
-  // Another process has a journal of its own, though nothing in it.
+  // Another process has its own, empty journal.
   return `${text} where position > 0`;
 }
 
 const OF_POSTBACKS: readonly string[] = ["postback", "outbox", "orders"];
 
 /**
- * Clients of whom a platform could not be told for want of something that the click should have brought. A replay puts
- * that into the outbox once more, and the sender finds out once more: nobody is told, but the tables wait for it.
+ * Clients whose postback was skipped because the click lacked something the platform needs. A replay puts it into the outbox
+ * again, and the sender skips it again: nothing is sent, but the tables wait for it.
  */
 async function loadUntold({ pool, operator }: Place): Promise<string[]> {
   const { rows } = await pool.query(
@@ -135,7 +135,7 @@ async function loadUntold({ pool, operator }: Place): Promise<string[]> {
   return rows.map((row) => row.client_id);
 }
 
-/** Of all rows together, in whatever order they lie. */
+/** A digest of all rows, independent of their order. */
 async function digestOf(pool: pg.Pool, ownRows: string): Promise<string> {
   const { rows } = await pool.query(
     `select count(*) || ' ' || coalesce(bit_xor(hashtextextended(row, 0)), 0) as digest from (${ownRows}) own`,

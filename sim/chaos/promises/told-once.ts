@@ -13,7 +13,7 @@ type Row = {
   cents: number | null;
 };
 
-/** Promise 6: what the platforms accepted is what happened, once; and the tables say of it what the platforms know. */
+/** Promise 6: the platforms accepted each conversion once, and the tables agree with the platforms. */
 export async function toldOnce(given: Audit): Promise<void> {
   const { place, findings } = given;
   const rows = await loadPostbacks(given);
@@ -59,7 +59,7 @@ function isAnswerLost({ status, reason }: Row): boolean {
 
 const keyOf = (clientId: string, told: string, cents: number | null) => `${clientId} ${told} ${cents ?? ""}`;
 
-/** As many as the tables say, and at most as many more as were given up because nobody knows what became of them. */
+/** Checks that the platforms accepted as many as the tables say, plus at most those whose answer was lost. */
 function agree(
   { findings }: Audit,
   rows: readonly Row[],

@@ -2,7 +2,7 @@ import { packed } from "../../caller.ts";
 
 const UNPACKED_BYTES = 16 * 1024 * 1024 - 4_096;
 
-/** Little on the wire, and as much as may be unpacked: of small objects, and of brackets within brackets. */
+/** Small on the wire and as large as allowed when unpacked: many small objects, and deeply nested brackets. */
 export function bombs(): { name: string; bytes: Buffer }[] {
   const depth = UNPACKED_BYTES / 2;
   return [
@@ -12,7 +12,7 @@ export function bombs(): { name: string; bytes: Buffer }[] {
   ];
 }
 
-/** Events of an otherwise right body: so many, so deep, or so long that nobody wants to read them. */
+/** Otherwise valid bodies with too many, too deep or too long events. */
 export function collectBombs(clientId: string): { name: string; bytes: Buffer }[] {
   const around = (list: string) => packed(`{"client_id":"${clientId}","event_list":[${list}]}`);
   const event = (properties: string) => `{"type":"track","event":"e","time":1,"properties":${properties}}`;

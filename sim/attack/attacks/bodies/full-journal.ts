@@ -3,7 +3,7 @@ import { PACKED, packed } from "../../caller.ts";
 
 const CLIENT = "full-journal";
 const FILLING_BYTES = 15 * 1024 * 1024;
-/** Beside what was sent, an entry holds who sent it and when. */
+/** Beside what was sent, an entry also holds the sender and the time. */
 const GROWTH_MAX = 4;
 const SLACK_BYTES = 2 * 1024 * 1024;
 

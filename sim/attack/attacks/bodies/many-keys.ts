@@ -31,7 +31,7 @@ function plainKeys(): string {
   return `${text}"z":1}`;
 }
 
-/** Such keys make an object a list with holes, which engines keep in another way. */
+/** Numeric keys turn an object into a sparse array, which engines store differently. */
 function placeKeys(): string {
   let text = "{";
   for (let key = 0; text.length < BYTES; key += 1) text += `"${4_294_967_295 - key * 65_536}":1,`;

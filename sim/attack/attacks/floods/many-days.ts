@@ -6,7 +6,7 @@ const DAYS = 4_000;
 const DAY_MS = 86_400_000;
 const EVENTS = 500;
 const PARTITIONS_MAX = 400;
-/** This is about days: how many events there are is up to another attack. */
+/** This attack is about the number of days; another one is about the number of events. */
 const PAUSE_MS = 50;
 
 export const manyDays: Attack = {

@@ -48,7 +48,7 @@ export const baiduClicks: Attack = {
   },
 };
 
-/** As Baidu signs: the md5 of the whole address and the key. */
+/** Signs as Baidu does: the MD5 of the whole address and the key. */
 function signed({ url, signing }: Target, query: string): string {
   return `${query}&sign=${createHash("md5").update(`${url}${BASE}${query}${signing.akey}`).digest("hex")}`;
 }

@@ -1,7 +1,7 @@
 import { FORMULA_TEXTS } from "../../../fuzz/nasty.ts";
 import type { Attack } from "../../attack.ts";
 
-/** Of spreadsheets that separate cells by other signs, or take wide signs for plain ones. */
+/** Formulas for spreadsheets that use other separators, or treat full-width signs as plain ones. */
 const MORE = [
   ";=1+1",
   "a;=1+1",
@@ -45,7 +45,7 @@ export const formulas: Attack = {
 };
 
 const BEGINS = /^[\s"]*[=+@\-\uff1d\uff0b\uff20\uff0d]/;
-/** Behind whatever separates cells elsewhere: quotes in the middle of a cell mean nothing there. */
+/** A formula after any character that separates cells in some locale; quotes in the middle of a cell do not protect it. */
 const BEGINS_WITHIN = /[;\t|\r\n][\s"]*[=+@\-\uff1d\uff0b\uff20\uff0d]/;
 
 function isFormula(cell: string): boolean {

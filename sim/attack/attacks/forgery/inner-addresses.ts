@@ -18,7 +18,7 @@ const INNER = [
   ...["http://127.0.0.1.:1/", "gopher://127.0.0.1:1/", "http://user:pass@127.0.0.1:1/"],
 ];
 
-/** Of each platform, a setting that says where to call. */
+/** For each platform, a setting that holds an address to call. */
 const SETTINGS: readonly (readonly [string, string])[] = [
   ["kuaishou", "url"],
   ["bytedance", "url"],
@@ -46,7 +46,7 @@ export const innerAddresses: Attack = {
       if (set.code === 0) await post("accounts/remove", account);
       const callback = await post("callbacks/set", { app_id, kind: "event", url, events: ["e"] });
       const isSent = callback.code === 0 && !/^http:\/\/(localhost|127\.0\.0\.1\.)/.test(url);
-      // A name is judged when it is resolved, right before it is called.
+      // A host name is judged when it is resolved, right before the call.
       hold(!isSent, `a callback may go to ${url}`);
       if (callback.code === 0) await post("callbacks/remove", { app_id, kind: "event" });
     });

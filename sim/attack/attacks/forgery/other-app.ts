@@ -1,9 +1,9 @@
 import { signedRequest } from "../../../../src/client/report-client.ts";
 import type { Attack } from "../../attack.ts";
 
-/** How the ordinary clients of the other app are called: nothing about a client id is secret. */
+/** The client ids of the other app's ordinary clients: a client id is no secret. */
 export const ORDINARY_CLIENT = "player-";
-/** How one of its users is told from one of the same name in one's own app. */
+/** Distinguishes the other app's users from users with the same id in the attacker's own app. */
 export const ORDINARY_CHANNEL = "base";
 
 export const otherApp: Attack = {
@@ -27,7 +27,7 @@ export const otherApp: Attack = {
         { from },
       );
       const event_list = [{ type: "track", event: "stolen", time: Date.now(), properties: {} }];
-      // Whatever the answer is, it is about one's own app; in the end the other one is looked through for it.
+      // Any answer is about the attacker's own app; in the end the audit searches the other app for these events.
       await caller.collect(accessToken, "event/collect/", { client_id, app_id, event_list }, { from });
       const signed = signedRequest({ app_id, user_filtering: {}, event_filtering: {} }, developerKey);
       const headers = { authorization: signed.authorization };

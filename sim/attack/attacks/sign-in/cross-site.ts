@@ -2,7 +2,7 @@ import type { Attack } from "../../attack.ts";
 
 const EVIL = { origin: "https://evil.example", "sec-fetch-site": "cross-site" };
 
-/** What a page elsewhere can make a browser send, with the cookies of whoever looks at it. */
+/** Requests that a page of another site can make a browser send, with the cookies of its user. */
 export const crossSite: Attack = {
   name: "cross_site",
   point: "9",
