@@ -9,21 +9,22 @@ import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { migrate } from "../../src/db/engine/migrate.ts";
 import { openKeys } from "../../src/installation.ts";
 import { createLog } from "../../src/log.ts";
+import { stopKept } from "./kept-server.ts";
 import { makeTemplate, prepareDataDir } from "./prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "./touchpoint.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     sharedServer: { url: string; dataDir: string };
-    /** Where browsers keep what they write. */
-    browserDir: string;
+    /** What workers leave for the end of the run: profiles of browsers, and the names of servers (kept-server.ts). */
+    runDir: string;
   }
 }
 
 /** One real server with its embedded PostgreSQL for all tests that do not need one of their own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const browserDir = mkdtempSync(join(tmpdir(), "touchpoint-browser-"));
-  project.provide("browserDir", browserDir);
+  const runDir = mkdtempSync(join(tmpdir(), "touchpoint-run-"));
+  project.provide("runDir", runDir);
   const template = await makeTemplate();
   project.provide("template", template);
   const server = await TouchpointProcess.start({ dataDir: prepareDataDir(template) });
@@ -34,8 +35,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const code = await server.stop();
     await cleanUp(server.dataDir);
     await cleanUp(template);
+    await stopKept(runDir);
     // A browser that has just been told to end may still write.
-    rmSync(browserDir, { recursive: true, force: true, maxRetries: 10 });
+    rmSync(runDir, { recursive: true, force: true, maxRetries: 10 });
     if (code !== 0) throw new Error(`The shared server ended with ${code}:\n${server.output}`);
   };
 }

@@ -3,9 +3,10 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
-import { expect } from "vitest";
+import { afterAll, expect } from "vitest";
+import { keepServer } from "../support/kept-server.ts";
 import { type Answer, answerOf, TouchpointProcess } from "../support/touchpoint.ts";
-import { SIZES, type Size, takeTab } from "./tabs.ts";
+import { borrowTab, giveBack, SIZES, type Size, takeTab } from "./tabs.ts";
 
 const PICTURES = fileURLToPath(new URL("../../test-output/", import.meta.url));
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -24,6 +25,7 @@ export class Visit {
   readonly page: Page;
   readonly complaints: string[] = [];
   readonly #url: string;
+  #look: Look = LOOKS[0]!;
 
   constructor(page: Page, url: string) {
     this.page = page;
@@ -34,22 +36,41 @@ export class Visit {
     });
   }
 
+  /** Loads the console, as somebody does who comes from elsewhere. */
   async open(path: string): Promise<void> {
     await this.page.goto(`${this.#url}/console${path}`);
   }
 
-  /** The same address, on a screen of another size. */
-  async reopen(size: Size): Promise<void> {
-    await this.page.setViewportSize(SIZES[size]);
-    await this.page.reload();
+  /**
+   * To a page of the console that is loaded already, as a link leads to it: in half the time, and with what was asked for a
+   * moment ago still known. By way of a page that does not exist, so that nothing of the present one stays.
+   */
+  async go(path: string): Promise<void> {
+    await this.page.evaluate(LEAVE, `/console${path}`);
+  }
+
+  /** On a screen as narrow as a phone's nothing sticks out of the page. The layout is CSS alone, so it follows at once. */
+  async fitsPhone(name: string): Promise<void> {
+    const before = this.page.viewportSize()!;
+    await this.page.setViewportSize(SIZES.phone);
+    const wide = "document.documentElement.scrollWidth - innerWidth";
+    await expect.poll(() => this.page.evaluate(wide), { message: name }).toBeLessThanOrEqual(0);
+    await this.photograph(`${name}-phone`);
+    await this.page.setViewportSize(before);
   }
 
   /** As if it was chosen in another tab: the page follows without being loaded again. */
-  async look({ theme, language }: Look): Promise<void> {
+  async look(look: Look): Promise<void> {
+    const { theme, language } = look;
+    this.#look = look;
     await this.page.evaluate(CHOOSE, { "touchpoint.theme": theme, "touchpoint.language": language });
     await this.page.waitForFunction(`document.documentElement.dataset.theme === "${theme}"`);
     // Drawn, charts too: nothing moves for somebody who does not want it to.
     await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  }
+
+  async lookAsBefore(): Promise<void> {
+    if (this.#look !== LOOKS[0]) await this.look(LOOKS[0]!);
   }
 
   /**
@@ -63,7 +84,7 @@ export class Visit {
       await this.photograph(`${name}-${look.theme}-${look.language}`);
       expect(await this.findings(), `${name}, ${look.theme}`).toEqual([]);
     }
-    await this.look(LOOKS[0]!);
+    await this.lookAsBefore();
     expect(this.complaints).toEqual([]);
   }
 
@@ -87,18 +108,56 @@ export class Visit {
 
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** Runs in the page. */
+/** Runs in the page. Rows and entries that differ in their words alone are looked at once. */
 const FIND = async (options: object): Promise<string[]> => {
   type Found = { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] };
+  type Element = {
+    localName: string;
+    textContent: string;
+    parentElement: Element;
+    getAttribute(name: string): string | null;
+    matches(selector: string): boolean;
+    querySelector(selector: string): Element | null;
+    querySelectorAll(selector: string): Iterable<Element>;
+  };
   type Tab = {
-    document: { querySelector(selector: string): unknown };
+    document: Element;
     axe: { run(context: unknown, options: object): Promise<{ violations: Found[] }> };
   };
   const { axe, document } = globalThis as unknown as Tab;
-  const { violations } = await axe.run(document.querySelector("dialog[open]") ?? document, options);
+  const shapeOf = (element: Element) =>
+    [element, ...element.querySelectorAll("*")]
+      .map((part) => {
+        const looks = ["class", "style", "role", "type", "aria-current"].map((name) => part.getAttribute(name));
+        return [part.localName, ...looks, part.matches(":disabled"), part.textContent === ""].join();
+      })
+      .join(" ");
+  const seen = new Map<Element, Set<string>>();
+  const include = document.querySelector("dialog[open]") ?? document;
+  const exclude = [...include.querySelectorAll("tbody > tr, ol > li, ul > li")].filter((element) => {
+    const shapes = seen.get(element.parentElement) ?? new Set();
+    seen.set(element.parentElement, shapes);
+    const shape = shapeOf(element);
+    return shapes.has(shape) || !shapes.add(shape);
+  });
+  const { violations } = await axe.run(exclude.length === 0 ? include : { include: [include], exclude }, options);
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target.join(" ")} (${node.failureSummary})`));
+};
+
+/** Runs in the page. */
+const LEAVE = async (address: string): Promise<void> => {
+  type Tab = {
+    history: { pushState(state: unknown, title: string, address: string): void };
+    requestAnimationFrame(callback: () => void): void;
+    document: { title: string };
+  };
+  const { history, document, requestAnimationFrame } = globalThis as unknown as Tab;
+  history.pushState(null, "", "/console/nowhere");
+  // Pages have names of their own.
+  while (document.title !== "Touchpoint") await new Promise<void>((done) => requestAnimationFrame(done));
+  history.pushState(null, "", address);
 };
 
 /** Runs in the page. */
@@ -115,15 +174,42 @@ const CHOOSE = (choices: Record<string, string>) => {
   }
 };
 
-type ConsoleOptions = { server?: TouchpointProcess; env?: Record<string, string> };
-
 type VisitOptions = { as?: "admin" | "nobody" | { cookie: string }; size?: Size; inNewTab?: boolean };
+
+/** The admin at the console for a whole file: the first test loads it, the others go from page to page. */
+export class LastingVisit {
+  readonly #site: () => ConsoleTest;
+  #visit: Visit | undefined;
+
+  constructor(site: () => ConsoleTest) {
+    this.#site = site;
+    afterAll(() => this.#visit && giveBack(this.#visit.page));
+  }
+
+  /** Not for tests that listen to the tab or that look at what has just changed behind its back. */
+  async open(path: string): Promise<Visit> {
+    if (this.#visit) {
+      await this.#visit.page.setViewportSize(SIZES.laptop);
+      await this.#visit.lookAsBefore();
+      await this.#visit.go(path);
+    } else {
+      const page = await borrowTab();
+      await page.setViewportSize(SIZES.laptop);
+      this.#visit = await this.#site().visitIn(page);
+      await this.#visit.open(path);
+    }
+    return this.#visit;
+  }
+}
+
+let shared: Promise<ConsoleTest> | undefined;
 
 /** A server with its first admin, to be visited by a browser. */
 export class ConsoleTest {
   readonly server: TouchpointProcess;
   readonly #admin: string;
   #csrf: string | undefined;
+  #analyst: Promise<{ cookie: string }> | undefined;
   #analysts = 0;
 
   private constructor(server: TouchpointProcess, admin: string) {
@@ -131,9 +217,19 @@ export class ConsoleTest {
     this.#admin = admin;
   }
 
-  /** A given server must be on its first start, as it is here. */
-  static async start(options: ConsoleOptions = {}): Promise<ConsoleTest> {
-    const server = options.server ?? (await TouchpointProcess.start(options.env ? { env: options.env } : {}));
+  /**
+   * The one of all files of this worker: each has apps of its own there. Costs are pulled only when a test asks for it, and
+   * links may be called with 30 KB at once.
+   */
+  static shared(): Promise<ConsoleTest> {
+    shared ??= ConsoleTest.#start();
+    return shared;
+  }
+
+  static async #start(): Promise<ConsoleTest> {
+    const env = { ROLES: "http,apply,refresh,postback", ADDRESS_BYTES_PER_S: "1000" };
+    const server = await TouchpointProcess.start({ env });
+    keepServer(server);
     const made = await adminApi(server, "session/setup", {
       token: setupToken(server),
       name: "admin",
@@ -145,7 +241,10 @@ export class ConsoleTest {
 
   /** A visit of somebody who is signed in as the admin, or of nobody. */
   async visit({ as = "admin", size = "laptop", inNewTab = false }: VisitOptions = {}): Promise<Visit> {
-    const page = await takeTab(size, { isNew: inNewTab });
+    return this.visitIn(await takeTab(size, { isNew: inNewTab }), as);
+  }
+
+  async visitIn(page: Page, as: VisitOptions["as"] = "admin"): Promise<Visit> {
     const cookie = as === "admin" ? this.#admin : as === "nobody" ? undefined : as.cookie;
     if (cookie !== undefined) {
       const [name, value] = cookie.split("=");
@@ -157,7 +256,13 @@ export class ConsoleTest {
   }
 
   /** Somebody who may look at everything and change nothing. */
-  async analyst(): Promise<{ cookie: string }> {
+  analyst(): Promise<{ cookie: string }> {
+    this.#analyst ??= this.newAnalyst();
+    return this.#analyst;
+  }
+
+  /** One whose session or password the test changes. */
+  async newAnalyst(): Promise<{ cookie: string }> {
     this.#analysts += 1;
     const name = `analyst-${this.#analysts}`;
     const added = await this.api("console-users/create", { name, role: "analyst" });
@@ -170,10 +275,6 @@ export class ConsoleTest {
   async api(path: string, body?: object): Promise<Answer> {
     this.#csrf ??= (await adminApi(this.server, "session", undefined, { cookie: this.#admin })).data.csrf as string;
     return adminApi(this.server, path, body, { cookie: this.#admin, "touchpoint-csrf": this.#csrf });
-  }
-
-  async stop(): Promise<void> {
-    await this.server.stop();
   }
 }
 

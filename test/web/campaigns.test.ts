@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { PLATFORM_NAMES, platformNamed } from "../../src/platform/registry.ts";
 import { texts as linkTexts } from "../../web/src/pages/campaigns/link-texts.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
+import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
 let site: ConsoleTest;
 let appId: number;
 
 beforeAll(async () => {
-  site = await ConsoleTest.start();
+  site = await ConsoleTest.shared();
   const app = await site.server.createApp({ name: "Idle Farm" });
   appId = app.appId;
   const platforms = ["tencent", "bytedance", "kuaishou", "vivo", "asa"];
@@ -24,29 +24,21 @@ beforeAll(async () => {
   await site.server.settle();
 });
 
-afterAll(() => site.stop());
+const lasting = new LastingVisit(() => site);
 
 async function made(campaign: object): Promise<void> {
   expect(await site.api("campaigns/create", { app_id: appId, ...campaign })).toMatchObject({ code: 0 });
 }
 
-async function open(options: Parameters<ConsoleTest["visit"]>[0] = {}, search = ""): Promise<Visit> {
-  const visit = await site.visit(options);
-  await visit.open(`/campaigns?app=${appId}${search}`);
-  return visit;
-}
+const open = (search = ""): Promise<Visit> => lasting.open(`/campaigns?app=${appId}${search}`);
 
 const rows = ({ page }: Visit) => page.locator("tbody tr");
 
 describe("the list of campaigns", () => {
-  test("is readable in both themes and languages, and on a phone", async () => {
+  test("is readable in both themes and languages; on a phone the table scrolls, the page does not", async () => {
     const visit = await open();
     await visit.inspect("campaigns", (page) => page.getByText("Summer push 24").waitFor());
-    await visit.reopen("phone");
-    await visit.page.getByText("Summer push 24").waitFor();
-    expect(await visit.findings("shape")).toEqual([]);
-    const scrolls = await visit.page.evaluate("document.documentElement.scrollWidth > innerWidth");
-    expect(scrolls, "the table scrolls, the page does not").toBe(false);
+    await visit.fitsPhone("campaigns");
   });
 
   test("shows what links have brought, comes in pages, and is searched; the address says where one is", async () => {
@@ -71,8 +63,7 @@ describe("the list of campaigns", () => {
 
   test("of an app without campaigns says what to do", async () => {
     const { appId: empty } = await site.server.createApp({ name: "Empty" });
-    const visit = await site.visit();
-    await visit.open(`/campaigns?app=${empty}`);
+    const visit = await lasting.open(`/campaigns?app=${empty}`);
     await visit.page.getByText("No campaigns yet").waitFor();
   });
 });
@@ -109,7 +100,7 @@ describe("a campaign", () => {
   });
 
   test("has links to copy, with the platform's macros and an address that is remembered", async () => {
-    const visit = await open({}, "&search=Summer+push+20");
+    const visit = await open("&search=Summer+push+20");
     const { page } = visit;
     const show = async () => {
       await page.locator("tbody button").first().click();
@@ -141,8 +132,9 @@ describe("a campaign", () => {
   });
 
   test("is looked at by an analyst, who finds nothing to change", async () => {
-    const visit = await open({ as: await site.analyst() });
+    const visit = await site.visit({ as: await site.analyst() });
     const { page } = visit;
+    await visit.open(`/campaigns?app=${appId}`);
     await page.getByText("Summer push 24").waitFor();
     await expect.poll(() => page.getByRole("button", { name: "New campaign" }).count()).toBe(0);
     await expect.poll(() => page.getByRole("button", { name: "Edit" }).count()).toBe(0);

@@ -8,7 +8,7 @@ import { ACCOUNT_PLATFORMS, accountFieldsOf } from "../../src/platform/account.t
 import { FIELD_TEXTS } from "../../web/src/pages/cost/account-field-texts.ts";
 import { ACCESS, ACCOUNT, spent } from "../cost/stage.ts";
 import { untilTodayLasts } from "../support/midnight.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
+import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
 await untilTodayLasts();
 const TODAY = calendarOf("Asia/Shanghai").dayOf(Date.now());
@@ -22,8 +22,7 @@ beforeAll(async () => {
   const days = Array.from({ length: 12 }, (_, back) => addDays(TODAY, -back));
   const costs: CostRow[] = days.flatMap((day, at) => [spent(day, 1, 12_345 + at), spent(day, 2, 6_600)]);
   engine = await startOceanEngine({ costs });
-  // By hand alone: what is pulled, a test has asked for.
-  site = await ConsoleTest.start({ env: { ROLES: "http,apply,refresh" } });
+  site = await ConsoleTest.shared();
   app = await site.server.createApp({ name: "Idle Farm" });
   const { settings, secrets } = ACCESS.bytedance(engine);
   const key = { app_id: app.appId, ad_platform: "bytedance", advertiser_id: ACCOUNT };
@@ -33,20 +32,16 @@ beforeAll(async () => {
   await change("advertiser/import", { csv: "ad_platform,advertiser_id,name\ntencent,7788,腾讯一号\n" });
 });
 
-afterAll(async () => {
-  await site.stop();
-  await engine.close();
-});
+afterAll(() => engine.close());
+
+const lasting = new LastingVisit(() => site);
 
 async function change(path: string, body: object): Promise<void> {
   expect(await site.api(path, body)).toMatchObject({ code: 0 });
 }
 
-async function open(tab: string, options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
-  const visit = await site.visit(options);
-  await visit.open(`/cost?app=${app.appId}&tab=${tab}`);
-  return visit;
-}
+const addressOf = (tab: string, { appId } = app) => `/cost?app=${appId}&tab=${tab}`;
+const open = (tab: string): Promise<Visit> => lasting.open(addressOf(tab));
 
 const csvFile = (...lines: string[]) => ({
   name: "costs.csv",
@@ -56,9 +51,8 @@ const csvFile = (...lines: string[]) => ({
 
 describe("pulls", () => {
   test("an app whose accounts are not pulled is told what to do", async () => {
-    const { appId } = await site.server.createApp({ name: "Empty" });
-    const { page } = await open("pulls");
-    await page.goto(`${site.server.url}/console/cost?app=${appId}&tab=pulls`);
+    const empty = await site.server.createApp({ name: "Empty" });
+    const { page } = await lasting.open(addressOf("pulls", empty));
     await page.getByText("No accounts with cost pulls on").waitFor();
     await page.getByRole("tab", { name: "Costs" }).click();
     await page.getByText("No costs for these dates").waitFor();
@@ -77,8 +71,7 @@ describe("pulls", () => {
     await dialog.getByLabel("Days").selectOption("All days that are not final");
     await dialog.getByRole("button", { name: "Pull" }).click();
     await page.getByText(/^Pulling: 0 of \d+ days$/).waitFor();
-    await page.goto("about:blank");
-    await visit.open(`/cost?app=${app.appId}&tab=pulls`);
+    await visit.open(addressOf("pulls"));
     await page.getByText(/^Pulling: 0 of \d+ days$/).waitFor();
     await page.getByRole("button", { name: "Stop" }).click();
     await page.getByText("The pull was stopped.").waitFor();
@@ -97,13 +90,10 @@ describe("pulls", () => {
 });
 
 describe("stored costs", () => {
-  test("are readable in both themes and languages, and on a phone", async () => {
+  test("are readable in both themes and languages, and fit a phone", async () => {
     const visit = await open("costs");
     await visit.inspect("cost", (page) => page.locator("tfoot").waitFor());
-    await visit.reopen("phone");
-    await visit.page.locator("tfoot").waitFor();
-    expect(await visit.findings("shape")).toEqual([]);
-    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await visit.fitsPhone("cost");
   });
 
   test("are narrowed down, and opened row by row", async () => {
@@ -245,8 +235,9 @@ describe("an upload", () => {
 test("an analyst looks at everything and finds nothing to change", async () => {
   const visit = await site.visit({ as: await site.analyst() });
   const { page } = visit;
+  await visit.open(addressOf("costs"));
   for (const tab of ["costs", "accounts", "pulls", "upload"]) {
-    await visit.open(`/cost?app=${app.appId}&tab=${tab}`);
+    if (tab !== "costs") await visit.go(addressOf(tab));
     await page.locator(".table-frame, .drop-zone").last().waitFor();
     await expect
       .poll(() => page.getByRole("button", { name: /^(?:New|Edit|Remove|Pull|Stop)/ }).count(), { message: tab })

@@ -48,10 +48,5 @@ test("from the printed link of the first start to the attributed payment on the 
     .getByRole("img", { name: /revenue/i })
     .locator("canvas")
     .waitFor();
-  await visit.inspect("first-payment", () =>
-    page
-      .getByRole("img", { name: /revenue|收入/i })
-      .first()
-      .waitFor(),
-  );
+  expect(visit.complaints).toEqual([]);
 });

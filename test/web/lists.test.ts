@@ -1,16 +1,15 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { calendarOf } from "../../src/domain/calendar.ts";
 import type { Visit } from "./browser.ts";
-import { ResultsStage, rowsOf } from "./results-stage.ts";
+import { dayOf, ResultsStage, rowsOf } from "./results-stage.ts";
 
 const stage = new ResultsStage();
 
 const isShown = (page: Page) => rowsOf(page).first().waitFor();
 
-async function open(path: string, options: Parameters<ResultsStage["open"]>[1] = {}): Promise<Visit> {
-  const visit = await stage.open(path, options);
+async function open(path: string): Promise<Visit> {
+  const visit = await stage.open(path);
   await isShown(visit.page);
   return visit;
 }
@@ -29,13 +28,10 @@ const LISTS = [
 ] as const;
 
 describe.each(LISTS)("the list of %s", (list, path, key, title) => {
-  test("is readable in both themes and languages, and on a phone", async () => {
+  test("is readable in both themes and languages, and fits a phone", async () => {
     const visit = await open(`${path}?size=20`);
     await visit.inspect(list, isShown);
-    await visit.reopen("phone");
-    await isShown(visit.page);
-    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
-    expect(await visit.findings("shape")).toEqual([]);
+    await visit.fitsPhone(list);
     expect(visit.complaints).toEqual([]);
   });
 
@@ -63,8 +59,7 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
     const amounts = records.map((record) => money(record[field!]));
     await expect.poll(() => column(page, shown)).toEqual(amounts);
     expect(new URL(page.url()).searchParams.get("sort")).toBe(`${field}.desc`);
-    await page.reload();
-    await isShown(page);
+    await open(`${path}?size=20&sort=${field}.desc`);
     await expect.poll(() => column(page, shown)).toEqual(amounts);
   });
 });
@@ -107,6 +102,15 @@ describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
   });
 });
 
+test("a list that is opened on a phone is readable there", async () => {
+  const visit = await stage.site.visit({ size: "phone" });
+  await visit.open(stage.addressOf("/orders?size=20"));
+  await isShown(visit.page);
+  expect(await visit.findings("shape")).toEqual([]);
+  await visit.fitsPhone("orders-opened");
+  expect(visit.complaints).toEqual([]);
+});
+
 test("an export goes on when the page behind it is drawn anew", async () => {
   const visit = await open("/orders?size=20");
   const { page } = visit;
@@ -125,7 +129,6 @@ test("an export goes on when the page behind it is drawn anew", async () => {
 const money = (cents: number) => new Intl.NumberFormat("en-GB", { minimumFractionDigits: 2 }).format(cents / 100);
 
 const DAY_MS = 86_400_000;
-const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
 const [FROM, TO] = [dayOf(Date.now() - 400 * DAY_MS), dayOf(Date.now() + DAY_MS)];
 
 describe("filters", () => {
@@ -146,7 +149,6 @@ describe("filters", () => {
     const all = await rowsOf(page).count();
     await page.getByRole("button", { name: "Filter" }).click();
     const form = dialog(page);
-    expect(await visit.findings()).toEqual([]);
     await form.getByLabel("Platform").fill("tencent");
     await form.getByLabel("Platform").press("Enter");
     await form.getByLabel("Platform").fill("natural, kuaishou,");
@@ -229,11 +231,9 @@ describe("filters", () => {
 
   test("that the server refuses are shown with its words; an address that makes no sense filters nothing", async () => {
     const wrong = { user: { create_date_list: ["2026-02-30", "2026-03-01"], gid_list: 5 }, event: {}, conditions: [] };
-    const visit = await stage.site.visit();
-    await visit.open(`/users?app=${stage.appId}&filters=${encodeURIComponent(JSON.stringify(wrong))}`);
+    const visit = await stage.open(`/users?filters=${encodeURIComponent(JSON.stringify(wrong))}`);
     await visit.page.getByRole("alert").getByText("create_date_list").waitFor();
-    await visit.open(`/users?app=${stage.appId}&filters=%7Bnonsense&sort=&page=minus&size=x`);
-    await isShown(visit.page);
+    await open("/users?filters=%7Bnonsense&sort=&page=minus&size=x");
     await expect.poll(() => visit.page.locator(".chips").count()).toBe(0);
   });
 });
@@ -272,12 +272,10 @@ test("a campaign that is renamed is called so in the lists at once", async () =>
 test("an app without users says what to do next", async () => {
   const app = await stage.site.server.createApp({ name: "Empty" });
   const visit = await stage.site.visit();
-  for (const [path, title] of [
-    ["/orders", "No orders yet"],
-    ["/users", "No users yet"],
-  ]) {
-    await visit.open(`${path}?app=${app.appId}`);
-    await visit.page.getByRole("heading", { name: title! }).waitFor();
+  await visit.open(`/orders?app=${app.appId}`);
+  for (const title of ["No orders yet", "No users yet"]) {
+    if (title === "No users yet") await visit.go(`/users?app=${app.appId}`);
+    await visit.page.getByRole("heading", { name: title }).waitFor();
     await expect.poll(() => visit.page.getByRole("button", { name: "CSV" }).isDisabled()).toBe(true);
   }
   expect(visit.complaints).toEqual([]);

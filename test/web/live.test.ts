@@ -1,24 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { ask, BASE, track } from "../http/fixture.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
+import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
 let site: ConsoleTest;
 let app: App;
 beforeAll(async () => {
-  site = await ConsoleTest.start();
+  site = await ConsoleTest.shared();
   app = await site.server.createApp({ name: "My game", metadataMode: "strict" });
   await site.server.register(app, "player-1", { wx_openid: "oXyz5_test-openid_28characte" });
 });
-afterAll(() => site.stop());
+const lasting = new LastingVisit(() => site);
 
 const DEBUG = { headers: { "turbo-debug-mode": "1" } };
 const collect = (client: string, events: unknown[], options = {}) =>
   site.server.post("event/collect/", app, { client_id: client, event_list: events }, options);
 
-async function open(path = "", options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
-  const visit = await site.visit(options);
-  await visit.open(`/live?app=${app.appId}${path}`);
+async function open(path = "", as?: { cookie: string }): Promise<Visit> {
+  const address = `/live?app=${app.appId}${path}`;
+  const visit = as ? await site.visit({ as }) : await lasting.open(address);
+  if (as) await visit.open(address);
   await visit.page.getByText("Connected").waitFor();
   return visit;
 }
@@ -71,7 +72,9 @@ describe("the live page", () => {
     const clients = async () => [...new Set(await page.locator(".call .client").allTextContents())];
     await expect.poll(clients).toEqual(["player-2"]);
 
-    const ofDebug = await open("&scope=debug");
+    const ofDebug = await site.visit();
+    await ofDebug.open(`/live?app=${app.appId}&scope=debug`);
+    await ofDebug.page.getByText("Connected").waitFor();
     await collect("player-1", [track("$MPShare")]);
     await collect("player-1", [track("$MPLogin")], DEBUG);
     await newest(ofDebug).getByText("$MPLogin").waitFor();
@@ -84,11 +87,9 @@ describe("the live page", () => {
   });
 
   test("shows the way in when the session has ended", async () => {
-    const visit = await open("", { as: await site.analyst() });
+    const visit = await open("", await site.newAnalyst());
     const pool = site.server.database();
-    await pool.query(
-      "delete from console_session where user_id in (select user_id from admin_user where role = 'analyst')",
-    );
+    await pool.query("delete from console_session where user_id = (select max(user_id) from admin_user)");
     await pool.end();
     await visit.page.getByRole("heading", { name: "Sign in" }).waitFor();
   });
@@ -118,24 +119,21 @@ describe("the doctor", () => {
 
   test("an analyst sees what is wrong and changes nothing", async () => {
     await collect("player-1", [track("other_boss")], DEBUG);
-    const visit = await open("", { as: await site.analyst() });
+    const visit = await open("", await site.analyst());
     await visit.page.getByText("Undeclared events").waitFor();
     await expect.poll(() => visit.page.getByRole("button", { name: /^Declare/ }).count()).toBe(0);
   });
 });
 
 describe("the page is readable", () => {
-  test("in both themes and languages, and on a phone", async () => {
+  test("in both themes and languages, and it fits a phone", async () => {
     await collect("player-1", [track("$PayEvent", { $pay_amount: 600, $order_id: "o-2" }), track("bad name")], DEBUG);
     const visit = await open();
     await visit.inspect("live", async (page) => {
       await page.locator(".calls > li").first().locator("summary").click();
       await page.locator(".finding").first().waitFor();
     });
-    await visit.reopen("phone");
-    await visit.page.locator(".finding").first().waitFor();
-    await visit.photograph("live-phone");
-    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    await visit.fitsPhone("live");
     expect(visit.complaints).toEqual([]);
   });
 });

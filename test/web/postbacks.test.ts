@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { eventually } from "../support/patience.ts";
 import { bring, type KuaishouStandIn, pay, startKuaishou, urlOf } from "../support/players.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
+import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
 const CAMPAIGN = "campaign-0000001";
 let site: ConsoleTest;
@@ -12,7 +12,7 @@ let kuaishou: KuaishouStandIn;
 /** Players of Kuaishou, of whom two were brought when there was no account yet: what is to be told of those was skipped. */
 beforeAll(async () => {
   kuaishou = await startKuaishou();
-  site = await ConsoleTest.start();
+  site = await ConsoleTest.shared();
   app = await site.server.createApp({ name: "Idle Farm" });
   await change("campaigns/create", { turbo_promoted_object_id: CAMPAIGN, name: "Summer push" });
   await change("accounts/set", { ad_platform: "huawei" });
@@ -24,10 +24,9 @@ beforeAll(async () => {
   await eventually(async () => expect(await listed({ status: "1" })).toHaveLength(9));
 });
 
-afterAll(async () => {
-  await site.stop();
-  await kuaishou.close();
-});
+afterAll(() => kuaishou.close());
+
+const lasting = new LastingVisit(() => site);
 
 async function play(player: string, cents: number): Promise<void> {
   await bring(site.server, app, player);
@@ -43,25 +42,19 @@ async function listed(query: Record<string, string>): Promise<unknown[]> {
   return (await site.api(`postbacks?${asked}`)).data.postbacks;
 }
 
-async function open(tab: string, options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
-  const visit = await site.visit(options);
-  await visit.open(`/postbacks?app=${app.appId}&tab=${tab}`);
-  return visit;
-}
+const addressOf = (tab: string) => `/postbacks?app=${app.appId}&tab=${tab}`;
+const open = (tab: string): Promise<Visit> => lasting.open(addressOf(tab));
 
 const rows = ({ page }: Visit) => page.getByRole("region", { name: "Postbacks" }).locator("tbody tr");
 
 describe("the outbox", () => {
-  test("is readable in both themes and languages, and on a phone", async () => {
+  test("is readable in both themes and languages, and fits a phone", async () => {
     const visit = await open("outbox");
     await visit.inspect("postbacks", async (page) => {
       await page.getByText("order-player-3").first().waitFor();
       await page.locator("summary").click();
     });
-    await visit.reopen("phone");
-    await visit.page.getByText("order-player-3").first().waitFor();
-    expect(await visit.findings("shape")).toEqual([]);
-    await expect.poll(() => visit.page.evaluate("document.documentElement.scrollWidth > innerWidth")).toBe(false);
+    await visit.fitsPhone("postbacks");
   });
 
   test("is narrowed down, by the tiles too, and the address says how", async () => {
@@ -243,8 +236,9 @@ test("an analyst looks at everything, tries rules, and finds nothing to change",
   const visit = await site.visit({ as: await site.analyst() });
   const { page } = visit;
   const changing = /^(?:Send|New rule|Edit|Enable|Disable|Remove|Move|Set up)/;
+  await visit.open(addressOf("outbox"));
   for (const tab of ["outbox", "rules", "queue", "callbacks"]) {
-    await visit.open(`/postbacks?app=${app.appId}&tab=${tab}`);
+    if (tab !== "outbox") await visit.go(addressOf(tab));
     await page.locator("table, .card").first().waitFor();
     await expect.poll(() => page.getByRole("button", { name: changing }).count(), { message: tab }).toBe(0);
     await expect.poll(() => page.getByRole("checkbox").count(), { message: tab }).toBe(0);

@@ -1,46 +1,24 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, expect } from "vitest";
-import { addDays, calendarOf } from "../../src/domain/calendar.ts";
-import { untilTodayLasts } from "../support/midnight.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
-import { type ServedMarket, serveMarket } from "./market.ts";
+import { beforeAll, expect } from "vitest";
+import { addDays } from "../../src/domain/calendar.ts";
+import { DAYS, dayOf, ResultsStage } from "./results-stage.ts";
 
-/** A console whose app had a market of fifteen days, and what its reports say without a browser. */
-export class ReportStage {
-  #market: ServedMarket | undefined;
-  #site: ConsoleTest | undefined;
-  /** Of the market. */
+/** What the reports of the app say without a browser. */
+export class ReportStage extends ResultsStage {
+  /** All that have people. */
   days = { from: "", to: "" };
 
   constructor() {
-    beforeAll(async () => {
-      await untilTodayLasts();
-      this.#market = await serveMarket();
-      this.#site = await ConsoleTest.start({ server: this.market.server });
-      const to = this.dayOf(Date.now());
-      this.days = { from: addDays(to, -14), to };
+    super();
+    beforeAll(() => {
+      const to = dayOf(Date.now());
+      this.days = { from: addDays(to, 1 - DAYS), to };
     });
-    afterAll(async () => {
-      await this.#site?.stop();
-      await this.#market?.stop();
-    });
-  }
-
-  get site(): ConsoleTest {
-    return this.#site!;
-  }
-
-  get market(): ServedMarket {
-    return this.#market!;
-  }
-
-  dayOf(ms: number): string {
-    return calendarOf("Asia/Shanghai").dayOf(ms);
   }
 
   async report(more: Record<string, unknown>): Promise<any> {
     const { from, to } = this.days;
-    const base = { app_id: this.market.appId, date_list: [from, to], dims_list: [], decimal_point: 2 };
+    const base = { app_id: this.appId, date_list: [from, to], dims_list: [], decimal_point: 2 };
     const asked = { ...base, statistics_caliber: "user_activated_time", rate_decimal_point: 4, ...more };
     const answer = await this.site.api("report/ad", asked);
     expect(answer.msg).toBe("success");
@@ -48,7 +26,7 @@ export class ReportStage {
   }
 
   query(more: Record<string, string> = {}): string {
-    return new URLSearchParams({ ...this.days, ...more }).toString();
+    return new URLSearchParams({ app: String(this.appId), ...this.days, ...more }).toString();
   }
 }
 
@@ -69,10 +47,4 @@ export async function isDrawn(page: Page, charts: number): Promise<void> {
 /** Until the page shows what it was last asked for. */
 export async function isSettled(page: Page): Promise<void> {
   await page.locator('[aria-busy="false"]').first().waitFor();
-}
-
-/** Nothing sticks out of the page. */
-export async function noSideways({ page }: Visit): Promise<void> {
-  const wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth";
-  await expect.poll(() => page.evaluate(wide)).toBe(0);
 }

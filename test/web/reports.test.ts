@@ -4,7 +4,8 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { addDays } from "../../src/domain/calendar.ts";
 import type { Visit } from "./browser.ts";
-import { count, isDrawn, isSettled, money, noSideways, percent, ReportStage } from "./report-stage.ts";
+import { count, isDrawn, isSettled, money, percent, ReportStage } from "./report-stage.ts";
+import { dayOf } from "./results-stage.ts";
 
 const stage = new ReportStage();
 
@@ -18,8 +19,7 @@ describe("the overview", () => {
     page.locator(".tile", { has: page.getByText(name, { exact: true }) }).first();
 
   async function open(more: Record<string, string> = {}): Promise<Visit> {
-    const visit = await stage.site.visit();
-    await visit.open(`/overview?${stage.query(more)}`);
+    const visit = await stage.visit.open(`/overview?${stage.query(more)}`);
     await isSettled(visit.page);
     return visit;
   }
@@ -30,11 +30,7 @@ describe("the overview", () => {
     const { page } = visit;
     await isDrawn(page, 3);
     await visit.inspect("overview");
-    await visit.reopen("phone");
-    await isSettled(page);
-    await isDrawn(page, 3);
-    await noSideways(visit);
-    await visit.photograph("overview-phone");
+    await visit.fitsPhone("overview");
   });
 
   test("shows what the report says, asked for at once: tiles, comparisons and retention", async () => {
@@ -52,9 +48,7 @@ describe("the overview", () => {
     expect(await value("ROI")).toBe(percent.format(total.AppROI));
     expect(await value("Active users")).toBe(count.format(total.AppDAU));
     expect(await value("Payers")).toBe(count.format(total.AppGamePayUserCntStandard));
-    const came = stage.market.truth.people.filter(
-      ({ registeredAtMs }) => stage.dayOf(registeredAtMs) >= stage.days.from,
-    );
+    const came = stage.registeredAtMs.filter((ms) => dayOf(ms) >= stage.days.from);
     expect(total.AppActivateStandard).toBe(came.length);
     await comparesDaysAndWeeks(visit.page);
     await showsRetention(visit.page);
@@ -114,18 +108,16 @@ describe("the overview", () => {
   });
 
   test("of days in which nothing was says what to do", async () => {
-    const visit = await stage.site.visit();
-    await visit.open("/overview?from=2020-01-01&to=2020-01-07");
+    const visit = await stage.open("/overview?from=2020-01-01&to=2020-01-07");
     await visit.page.getByText("No data for these dates").waitFor();
-    await visit.open("/overview?from=1990-01-01&to=2026-01-07");
+    await visit.go(stage.addressOf("/overview?from=1990-01-01&to=2026-01-07"));
     await visit.page.getByText(/spans more than/).waitFor();
   });
 });
 
 describe("the ad report", () => {
-  async function open(more: Record<string, string> = {}, as: "admin" | { cookie: string } = "admin"): Promise<Visit> {
-    const visit = await stage.site.visit({ as });
-    await visit.open(`/report?${stage.query(more)}`);
+  async function open(more: Record<string, string> = {}): Promise<Visit> {
+    const visit = await stage.visit.open(`/report?${stage.query(more)}`);
     await isSettled(visit.page);
     return visit;
   }
@@ -140,6 +132,7 @@ describe("the ad report", () => {
       await isSettled(page);
       await isDrawn(page, 1);
     });
+    await visit.fitsPhone("ad-report");
   });
 
   test("shows rows, totals and money to the cent as the report has them", async () => {
@@ -183,7 +176,7 @@ describe("the ad report", () => {
     await expect.poll(() => dialog.getByLabel("Plan", { exact: true }).isDisabled()).toBe(false);
     await dialog.getByRole("button", { name: "Apply" }).click();
     await expect.poll(async () => (await heads(page)).slice(0, 2)).toEqual(["Date", "Channel"]);
-    await visit.open(`/report?${stage.query({ dims: "csite,gid" })}`);
+    await visit.go(`/report?${stage.query({ dims: "csite,gid" })}`);
     await page.getByText("csite and gid cannot be queried together.").waitFor();
   });
 
@@ -220,17 +213,16 @@ describe("the ad report", () => {
     const metrics = "AdCost,AppROI,App7DayLTV,AppGamePayUserCntStandard,AppRetention1d";
     const { page } = await open({ dims: "ad_platform", metrics });
     const row = table(page).locator("tbody tr", { hasText: "Ocean Engine" });
-    for (const buttons of [row.getByRole("button"), table(page).locator("tfoot").getByRole("button")]) {
-      await expect.poll(() => buttons.count()).toBe(5);
-      for (const button of await buttons.all()) {
-        const shown = await button.textContent();
-        await button.click();
-        const dialog = page.getByRole("dialog");
-        await dialog.getByText("It adds up: the rows below make exactly this number.").waitFor();
-        await expect.poll(() => dialog.locator(".figure-value").textContent()).toBe(shown);
-        await expect.poll(() => dialog.getByText("≠").count()).toBe(0);
-        await dialog.getByRole("button", { name: "Close" }).click();
-      }
+    await expect.poll(() => row.getByRole("button").count()).toBe(5);
+    const ofTotal = table(page).locator("tfoot").getByRole("button").nth(1);
+    for (const button of [...(await row.getByRole("button").all()), ofTotal]) {
+      const shown = await button.textContent();
+      await button.click();
+      const dialog = page.getByRole("dialog");
+      await dialog.getByText("It adds up: the rows below make exactly this number.").waitFor();
+      await expect.poll(() => dialog.locator(".figure-value").textContent()).toBe(shown);
+      await expect.poll(() => dialog.getByText("≠").count()).toBe(0);
+      await dialog.getByRole("button", { name: "Close" }).click();
     }
   });
 
@@ -267,9 +259,7 @@ describe("the ad report", () => {
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Download CSV" }).click(),
     ]);
-    expect(download.suggestedFilename()).toBe(
-      `ad-report-${stage.market.appId}-${stage.days.from}-${stage.days.to}.csv`,
-    );
+    expect(download.suggestedFilename()).toBe(`ad-report-${stage.appId}-${stage.days.from}-${stage.days.to}.csv`);
     const rows: string[][] = parse(readFileSync(await download.path(), "utf8"), { bom: true });
     const asked = { dims_list: ["ad_platform", "date"], metrics_list: ["AdCost", "AppROI"] };
     const { items, total } = await stage.report({ ...asked, order_by_list: [{ field: "AdCost", sort: 0 }] });
@@ -310,7 +300,7 @@ describe("the ad report", () => {
     await page.getByRole("button", { name: "View: Platforms" }).waitFor();
 
     const analyst = await stage.site.visit({ as: await stage.site.analyst() });
-    await analyst.open("/report");
+    await analyst.open(stage.addressOf("/report"));
     await analyst.page.getByRole("button", { name: "Views" }).click();
     await analyst.page.getByRole("button", { name: "Platforms Shared" }).click();
     await expect.poll(() => heads(analyst.page)).toEqual(["Ad platform", "Ad cost", "ROI"]);
@@ -332,13 +322,16 @@ describe("the ad report", () => {
   });
 
   test("as a public call it is signed for an admin, and has placeholders for an analyst", async () => {
+    const { data } = await stage.site.api("developers/create", { name: "BI", apps: [stage.appId] });
+    await stage.site.api("developers/decide", { id: data.id, state: "approved" });
     const { page } = await open();
     await page.getByRole("button", { name: "Copy as API call" }).click();
     const call = page.getByRole("dialog").locator("pre");
     await expect.poll(() => call.textContent()).toMatch(/combo_sql.*Authorization: eyJ.*"sign":"[0-9a-f]{32}"/s);
     await page.getByLabel("Signed by").selectOption({ label: "Unsigned, with placeholders" });
     await expect.poll(() => call.textContent()).toContain("<SIGN>");
-    const analyst = await open({}, await stage.site.analyst());
+    const analyst = await stage.site.visit({ as: await stage.site.analyst() });
+    await analyst.open(`/report?${stage.query()}`);
     await analyst.page.getByRole("button", { name: "Copy as API call" }).click();
     await expect.poll(() => analyst.page.getByRole("dialog").locator("pre").textContent()).toContain("<SIGN>");
     await expect.poll(() => analyst.page.getByLabel("Signed by").count()).toBe(0);
@@ -363,12 +356,11 @@ describe("the ad report", () => {
     expect(await heads(other.page)).toEqual(["Device type", "Date", "ROI", "Ad cost"]);
   });
 
-  test("fits a phone, and nothing complains on the way", async () => {
+  test("is opened on a phone, with long names too, and nothing complains on the way", async () => {
     const visit = await stage.site.visit({ size: "phone" });
     await visit.open(`/report?${stage.query({ dims: "turbo_promoted_object_id" })}`);
     await isSettled(visit.page);
-    await noSideways(visit);
-    await visit.photograph("ad-report-phone");
+    await visit.fitsPhone("ad-report-campaigns");
     expect(visit.complaints).toEqual([]);
   });
 });

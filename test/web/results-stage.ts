@@ -1,9 +1,13 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll } from "vitest";
+import { beforeAll, expect } from "vitest";
+import { settle } from "../../src/cli/operation/settle-command.ts";
 import type { App } from "../../src/db/app.ts";
+import { calendarOf } from "../../src/domain/calendar.ts";
 import { DAY_MS, HOUR_MS, profile, type Row, track } from "../http/fixture.ts";
 import { collect, payment, register } from "../http/report/list-people.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
+import { untilTodayLasts } from "../support/midnight.ts";
+import { PATIENCE_MS } from "../support/patience.ts";
+import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
 const PEOPLE = 60;
 const CAMPAIGNS = ["Spring sale", "Summer league", "New heroes"].map((name, index) => ({
@@ -13,23 +17,33 @@ const CAMPAIGNS = ["Spring sale", "Summer league", "New heroes"].map((name, inde
 const COMPANIES = ["tencent", "kuaishou", "bytedance", ""];
 const PRICES = [600, 1_200, 3_000, 6_800, 12_800, 32_800];
 
-/** A console with an app of sixty people of four sources, who paid about fifty times and were told of, or not. */
+/** How many days after the registration somebody comes back. */
+const RETURNS = [1, 3, 7];
+/** So many days, the present one included, have people of each company. */
+export const DAYS = 15;
+
+/** An app of sixty people of four sources, who paid about sixty times, were told of or not, and cost something. */
 export class ResultsStage {
+  readonly visit: LastingVisit;
+  /** When people registered. */
+  readonly registeredAtMs: number[] = [];
   #site: ConsoleTest | undefined;
   #app: App | undefined;
 
   constructor() {
     beforeAll(async () => {
-      this.#site = await ConsoleTest.start();
+      await untilTodayLasts();
+      this.#site = await ConsoleTest.shared();
       this.#app = await this.site.server.createApp({ name: "Space game" });
       for (const campaign of CAMPAIGNS) await this.site.api("campaigns/create", { app_id: this.appId, ...campaign });
       // Nobody came from there: what is to be told of the others is skipped, and nothing leaves the machine.
       await this.site.api("accounts/set", { app_id: this.appId, ad_platform: "vivo", postbacks: "on" });
       const nowMs = Date.now();
+      await this.#spend(nowMs);
       await Promise.all(Array.from({ length: PEOPLE }, (_, number) => this.#play(number, nowMs)));
-      await this.site.server.settle();
+      await settle(this.site.server.url, PATIENCE_MS);
     });
-    afterAll(() => this.#site?.stop());
+    this.visit = new LastingVisit(() => this.site);
   }
 
   get site(): ConsoleTest {
@@ -40,10 +54,22 @@ export class ResultsStage {
     return this.#app!.appId;
   }
 
+  async #spend(nowMs: number): Promise<void> {
+    const lines = Array.from({ length: DAYS }, (_, back) => back).flatMap((back) =>
+      COMPANIES.filter((company) => company !== "").map((company, at) => {
+        const [day, cost] = [dayOf(nowMs - back * DAY_MS), 100 + 7 * back + at];
+        return `${day},${company},1,ad-${back % 5},${cost * 20},${cost},${cost}.25`;
+      }),
+    );
+    const csv = ["date,ad_platform,advertiser_id,aid,impressions,clicks,cost", ...lines].join("\n");
+    expect(await this.site.api("cost/import", { app_id: this.appId, csv })).toMatchObject({ code: 0 });
+  }
+
   async #play(number: number, nowMs: number): Promise<void> {
     const [app, client] = [this.#app!, `player-${String(number).padStart(3, "0")}`];
     const company = COMPANIES[number % COMPANIES.length]!;
-    const registeredAtMs = nowMs - (number % 10) * DAY_MS - number * 60_000;
+    const registeredAtMs = nowMs - (number % DAYS) * DAY_MS - number * 60_000;
+    this.registeredAtMs.push(registeredAtMs);
     await register(this.site.server, app, client, {
       name: `Player ${number}`,
       channel: company === "" ? "official" : `${company}_store`,
@@ -52,6 +78,7 @@ export class ResultsStage {
       click_time: registeredAtMs - HOUR_MS,
       click_company: company,
       turbo_promoted_object_id: company === "" ? "" : CAMPAIGNS[number % 3]!.turbo_promoted_object_id,
+      os_type: number % 3 === 0 ? "ios" : "android",
       ad_data: company === "" ? {} : { [company]: { account_id: "1", advertiser_id: "1", aid: `ad-${number % 5}` } },
     });
     const paid = number % 5 === 0 ? 3 : number % 2;
@@ -64,14 +91,21 @@ export class ResultsStage {
       ),
     );
     const ads = { ...track("$AdShow", { $ecpm: 20 + number, $ad_type: "reward" }, registeredAtMs), time_free: true };
-    await collect(this.site.server, app, client, ...orders, ads, profile("profile_set", { level: number }));
+    const returns = RETURNS.slice(0, number % 4)
+      .map((days) => registeredAtMs + days * DAY_MS)
+      .filter((atMs) => atMs < nowMs)
+      .map((atMs) => ({ ...track("$MPShow", {}, atMs), time_free: true }));
+    const level = profile("profile_set", { level: number });
+    await collect(this.site.server, app, client, ...orders, ads, ...returns, level);
   }
 
-  /** A page of the console that is about the app, as somebody. */
-  async open(path: string, options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
-    const visit = await this.site.visit(options);
-    await visit.open(`${path}${path.includes("?") ? "&" : "?"}app=${this.appId}`);
-    return visit;
+  /** A page of the console that is about the app. */
+  async open(path: string): Promise<Visit> {
+    return this.visit.open(this.addressOf(path));
+  }
+
+  addressOf(path: string): string {
+    return `${path}${path.includes("?") ? "&" : "?"}app=${this.appId}`;
   }
 
   /** What the server itself says of a list. */
@@ -82,5 +116,8 @@ export class ResultsStage {
     return data;
   }
 }
+
+/** In the time zone of the app. */
+export const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
 
 export const rowsOf = (page: Page) => page.locator("table tbody tr");

@@ -1,14 +1,12 @@
 import type { Response } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { ConsoleTest, PASSWORD, type Visit } from "./browser.ts";
 
 let site: ConsoleTest;
 
 beforeAll(async () => {
-  site = await ConsoleTest.start();
+  site = await ConsoleTest.shared();
 });
-
-afterAll(() => site.stop());
 
 async function signIn({ page }: Visit, password: string): Promise<void> {
   await page.getByLabel("Name").fill("admin");
@@ -46,7 +44,10 @@ describe("signing in", () => {
     await signIn(visit, PASSWORD);
     await isIn(visit);
     const pool = site.server.database();
-    await pool.query("update console_session set seen_at_ms = seen_at_ms - 13 * 3600000");
+    await pool.query(
+      `update console_session set seen_at_ms = seen_at_ms - 13 * 3600000
+        where created_at_ms = (select max(created_at_ms) from console_session)`,
+    );
     await pool.end();
     await visit.open("/");
     await isOut(visit);

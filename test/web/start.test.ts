@@ -1,15 +1,15 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
+import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
 const run = promisify(execFile);
 let site: ConsoleTest;
 
 /** One app with a campaign and a user, one with nothing. */
 beforeAll(async () => {
-  site = await ConsoleTest.start();
+  site = await ConsoleTest.shared();
   const { app_id, access_token } = (await site.api("apps/create", { name: "Busy Farm" })).data;
   await site.api("campaigns/create", { app_id, name: "Autumn", ad_platform: "kuaishou" });
   await site.server.register({ accessToken: access_token } as App, "somebody");
@@ -17,7 +17,7 @@ beforeAll(async () => {
   await site.server.settle();
 });
 
-afterAll(() => site.stop());
+const lasting = new LastingVisit(() => site);
 
 const button = ({ page }: Visit, name: string) => page.getByRole("button", { name, exact: true });
 const doneSteps = ({ page }: Visit) =>
@@ -29,9 +29,8 @@ async function appNamed(name: string): Promise<Record<string, any>> {
 
 describe("a new app", () => {
   test("is made in the console; following its lines ends with an attributed payment, and the page turns green by itself", async () => {
-    const visit = await site.visit();
+    const visit = await lasting.open("/apps");
     const { page } = visit;
-    await visit.open("/apps");
     await button(visit, "New app").click();
     await page.getByLabel("Name").fill("Star Miner");
     await page.getByLabel("Time zone").fill("Nowhere");
@@ -56,8 +55,7 @@ describe("a new app", () => {
 
   test("has lines for JavaScript, Python, Go and SDKs too, with its own token in them", async () => {
     const { app_id, access_token } = await appNamed("Busy Farm");
-    const visit = await site.visit();
-    await visit.open(`/start?app=${app_id}`);
+    const visit = await lasting.open(`/start?app=${app_id}`);
     const shown = async () => (await visit.page.locator("[role=tabpanel] pre").allTextContents()).join("\n");
     for (const [lang, title, words] of [
       ["javascript", "JavaScript", /wx\.request/],
@@ -83,10 +81,9 @@ describe("a new app", () => {
     await expect.poll(() => button(visit, "Create test campaign").count()).toBe(0);
   });
 
-  test("is readable on a phone", async () => {
+  test("leads to the page of each step, and fits a phone", async () => {
     const { app_id } = await appNamed("Busy Farm");
-    const visit = await site.visit({ size: "phone" });
-    await visit.open(`/start?app=${app_id}`);
+    const visit = await lasting.open(`/start?app=${app_id}`);
     await visit.page.getByText("2 of 7 done").waitFor();
     const places = await visit.page
       .locator(".checklist a")
@@ -94,17 +91,14 @@ describe("a new app", () => {
     const pages = ["campaigns", "users", "metadata", "orders", "cost", "postbacks"];
     expect(places).toEqual(pages.map((page) => `/console/${page}`));
     await visit.page.locator("[role=tabpanel] pre").first().waitFor();
-    await visit.photograph("start-phone");
-    const overflow = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth");
-    expect(overflow).toBeLessThanOrEqual(0);
+    await visit.fitsPhone("start");
   });
 });
 
 describe("apps and tokens", () => {
   test("are listed, and changed in everything that can be changed", async () => {
-    const visit = await site.visit();
+    const visit = await lasting.open("/apps");
     const { page } = visit;
-    await visit.open("/apps");
     await visit.inspect("apps", () => page.getByRole("table").waitFor());
     const row = page.getByRole("row", { name: /Quiet Farm/ });
     await row.getByRole("button", { name: "Edit" }).click();
@@ -130,9 +124,8 @@ describe("apps and tokens", () => {
 
   test("show their secrets when asked, and each is replaced only after it is said what breaks", async () => {
     const before = await appNamed("Busy Farm");
-    const visit = await site.visit();
+    const visit = await lasting.open("/apps");
     const { page } = visit;
-    await visit.open("/apps");
     await page
       .getByRole("row", { name: /Busy Farm/ })
       .getByRole("button", { name: "Secrets" })
@@ -161,10 +154,10 @@ describe("apps and tokens", () => {
 
   test("are copied from a dialog, where browsers offer no clipboard too", async () => {
     const { access_token } = await appNamed("Busy Farm");
-    const visit = await site.visit({ inNewTab: true });
+    const visit = await site.visit();
     const { page } = visit;
-    await page.addInitScript('Object.defineProperty(Navigator.prototype, "clipboard", { get: () => undefined })');
     await visit.open("/apps");
+    await page.evaluate('Object.defineProperty(Navigator.prototype, "clipboard", { get: () => undefined }); undefined');
     await page
       .getByRole("row", { name: /Busy Farm/ })
       .getByRole("button", { name: "Secrets" })
@@ -178,9 +171,8 @@ describe("apps and tokens", () => {
   });
 
   test("are disabled and enabled; what the server refuses is said in its words", async () => {
-    const visit = await site.visit();
+    const visit = await lasting.open("/apps");
     const { page } = visit;
-    await visit.open("/apps");
     const row = page.getByRole("row", { name: /Busy Farm/ });
     await row.getByRole("button", { name: "Disable" }).click();
     await button(visit, "Disable app").click();

@@ -15,22 +15,24 @@ export const SIZES = { laptop: { width: 1360, height: 860 }, phone: { width: 390
 
 export type Size = keyof typeof SIZES;
 
-/** With an icon, so that the browser does not look for one. */
-const EMPTY = '<!doctype html><title>Nobody</title><link rel="icon" href="data:,">';
-
 let browser: Promise<Browser> | undefined;
 const idle: Page[] = [];
 
-/**
- * A tab that nobody is signed in to and that remembers nothing, until the end of the test. Tabs are used again by later
- * tests, those of other files included: a new one starts a process and compiles the whole console, which takes three times
- * the processor time of a page in a used one. Ask for a new one where the test itself changes what cannot be put back.
- */
+/** A tab until the end of the test. Ask for a new one where the test itself changes what cannot be put back. */
 export async function takeTab(size: Size, { isNew = false } = {}): Promise<Page> {
-  const page = (isNew ? undefined : idle.pop()) ?? (await newTab());
+  const page = isNew ? await newTab() : await borrowTab();
   await page.setViewportSize(SIZES[size]);
   onTestFinished(() => (isNew ? page.context().close() : giveBack(page)));
   return page;
+}
+
+/**
+ * A tab that nobody is signed in to and that remembers nothing, until it is given back. Tabs are used again by later
+ * tests, those of other files included: a new one starts a process and compiles the whole console, which takes three times
+ * the processor time of a page in a used one.
+ */
+export async function borrowTab(): Promise<Page> {
+  return idle.pop() ?? newTab();
 }
 
 async function newTab(): Promise<Page> {
@@ -41,15 +43,12 @@ async function newTab(): Promise<Page> {
   return page;
 }
 
-/** Leaves the console by an empty page at the server's address, because any other would end the tab's process. */
-async function giveBack(page: Page): Promise<void> {
+/** The page stays: the next test's loads over it, and an empty one in between would take as long as that. */
+export async function giveBack(page: Page): Promise<void> {
   page.removeAllListeners();
   try {
     await page.unrouteAll({ behavior: "ignoreErrors" });
-    await page.route(/./, (route) => route.fulfill({ contentType: "text/html", body: EMPTY }));
-    await page.goto(new URL("/", page.url()).href);
     await page.evaluate("localStorage.clear(); sessionStorage.clear()");
-    await page.unrouteAll();
     await page.context().clearCookies();
     idle.push(page);
   } catch {
@@ -66,7 +65,7 @@ async function startBrowser(): Promise<Browser> {
   process.once("SIGTERM", () => process.exit());
   const { TMPDIR } = process.env;
   // Where the profile goes: a process that ends has no time to remove it.
-  process.env.TMPDIR = inject("browserDir");
+  process.env.TMPDIR = inject("runDir");
   try {
     const options = { executablePath, headless: true, args: FLAGS, timeout: PATIENCE_MS, handleSIGTERM: false };
     return await chromium.launch(options);

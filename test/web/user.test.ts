@@ -1,10 +1,10 @@
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import type { App } from "../../src/db/app.ts";
 import { attributedRegistration } from "../http/endpoints.ts";
 import { BASE, DAY_MS, HOUR_MS, profile, type Row, track } from "../http/fixture.ts";
 import { payment } from "../http/report/list-people.ts";
-import { ConsoleTest, type Visit } from "./browser.ts";
+import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 
 const CAMPAIGN = "campaign-0000001";
 const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
@@ -17,7 +17,7 @@ let site: ConsoleTest;
 let app: App;
 
 beforeAll(async () => {
-  site = await ConsoleTest.start();
+  site = await ConsoleTest.shared();
   app = await site.server.createApp({ name: "Space game" });
   await site.api("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, name: "Summer" });
   await site.api("accounts/set", { app_id: app.appId, ad_platform: "vivo", postbacks: "off" });
@@ -30,7 +30,7 @@ beforeAll(async () => {
   await site.server.settle();
 });
 
-afterAll(() => site.stop());
+const lasting = new LastingVisit(() => site);
 
 async function touch(query: Row, kind: "click" | "impression" = "click"): Promise<void> {
   const given = { app_id: app.appId, track_id: CAMPAIGN, ...query };
@@ -86,39 +86,33 @@ async function makeReturned(): Promise<void> {
 const addressOf = (client: string, more: Row = {}) =>
   `/users/user?${new URLSearchParams({ app: String(app.appId), client, ...more })}`;
 
-async function open(client: string, more: Row = {}, options: Parameters<ConsoleTest["visit"]>[0] = {}): Promise<Visit> {
-  const visit = await site.visit(options);
-  await visit.open(addressOf(client, more));
-  return visit;
-}
+const open = (client: string, more: Row = {}): Promise<Visit> => lasting.open(addressOf(client, more));
 
 const entries = (page: Page) => page.locator(".timeline-entry");
 const hasTimeline = (page: Page) => entries(page).first().waitFor();
 const hasCandidates = (page: Page) => page.locator(".window-lane").first().waitFor();
 
 describe("the page of a user", () => {
-  test("is readable in both themes and languages, on each of its tabs", async () => {
+  test("is readable in both themes and languages on each of its tabs, and fits a phone", async () => {
     const visit = await open("star");
     const { page } = visit;
     await visit.inspect("user-timeline", hasTimeline);
+    await visit.fitsPhone("user-timeline");
     await page.getByRole("tab", { name: "Attribution" }).click();
     await visit.inspect("user-source", hasCandidates);
+    await visit.fitsPhone("user-source");
     await page.getByRole("tab", { name: "Profile and device" }).click();
     await visit.inspect("user-profile", () => page.getByText("unionid-star").waitFor());
+    await visit.fitsPhone("user-profile");
   });
 
-  test("is readable on a phone", async () => {
+  test("is opened on a phone, by an address whose tab does not exist too", async () => {
     const visit = await site.visit({ size: "phone" });
-    const { page, complaints } = visit;
-    for (const tab of ["timeline", "source", "profile", "unknown"]) {
-      await visit.open(addressOf("star", { tab }));
-      await page.getByRole("heading", { name: "star" }).waitFor();
-      await page.getByRole("tab", { selected: true }).waitFor();
-      await expect
-        .poll(() => page.evaluate("document.documentElement.scrollWidth <= innerWidth"), { message: tab })
-        .toBe(true);
-      expect(complaints).toEqual([]);
-    }
+    await visit.open(addressOf("star", { tab: "unknown" }));
+    await visit.page.getByRole("heading", { name: "star" }).waitFor();
+    await visit.page.getByRole("tab", { selected: true }).waitFor();
+    await visit.fitsPhone("user");
+    expect(visit.complaints).toEqual([]);
   });
 
   test("says who it is, since when, from where, and what the user is worth", async () => {
@@ -134,8 +128,7 @@ describe("the page of a user", () => {
   });
 
   test("of an id with odd characters is opened from the list, and stays that user's", async () => {
-    const visit = await site.visit();
-    await visit.open(`/users?app=${app.appId}`);
+    const visit = await lasting.open(`/users?app=${app.appId}`);
     await visit.page.getByRole("link", { name: ODD, exact: true }).click();
     await visit.page.getByRole("heading", { name: ODD }).waitFor();
     await visit.page.getByRole("tab", { name: "Profile and device" }).click();
@@ -237,7 +230,9 @@ describe("where a user came from", () => {
 
 describe("erasing a user", () => {
   test("is not offered to an analyst", async () => {
-    const { page } = await open("bare", {}, { as: await site.analyst() });
+    const visit = await site.visit({ as: await site.analyst() });
+    const { page } = visit;
+    await visit.open(addressOf("bare"));
     await page.getByRole("heading", { name: "bare" }).waitFor();
     await hasTimeline(page);
     await expect.poll(() => page.getByRole("button", { name: "Erase" }).count()).toBe(0);
@@ -246,7 +241,8 @@ describe("erasing a user", () => {
   test("asks for the id to be typed, and then nothing is left", async () => {
     await site.server.register(app, "gone");
     await site.server.settle();
-    const visit = await open("gone");
+    const visit = await site.visit();
+    await visit.open(addressOf("gone"));
     const { page } = visit;
     await page.getByRole("button", { name: "Erase" }).click();
     const dialog = page.getByRole("dialog", { name: "Erase this user" });
