@@ -9,15 +9,18 @@ export const PATIENCE_MS = 5 * 60_000;
 /** How long a whole test or hook may take before it counts as hanging. */
 export const TEST_MS_MAX = 3 * PATIENCE_MS;
 
-const LOOK_MS = 20;
+/** The longest pause between two looks at a condition: pauses grow, because a look costs more than it takes to wait. */
+export const LOOK_MS_MAX = 160;
 
 /** Runs `check` until it passes; gives what it returns, or throws its last error. */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
-  for (const until = Date.now() + PATIENCE_MS; ; await sleep(LOOK_MS)) {
+  const until = Date.now() + PATIENCE_MS;
+  for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, LOOK_MS_MAX)) {
     try {
       return await check();
     } catch (error) {
       if (Date.now() > until) throw error;
     }
+    await sleep(waitMs);
   }
 }

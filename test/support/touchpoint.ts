@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type pg from "pg";
 import { clusterOf, stopPostmaster } from "../../sim/chaos/postmaster.ts";
 import { type App, insertApp } from "../../src/db/app.ts";
@@ -11,10 +9,9 @@ import { openPool } from "../../src/db/engine/pool.ts";
 import type { MetadataMode } from "../../src/domain/event/metadata.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
-import { PATIENCE_MS } from "./patience.ts";
+import { MAIN } from "../process/launch.ts";
+import { LOOK_MS_MAX, PATIENCE_MS } from "./patience.ts";
 import { prepareDataDir } from "./prepared.ts";
-
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 export type Answer = { status: number; headers: Headers; code: number; msg: string; data: any; extra: any };
 
@@ -100,12 +97,14 @@ export class Touchpoint {
   /** Waits until everything acknowledged before the call is in the tables. */
   async settle(): Promise<void> {
     const until = Date.now() + PATIENCE_MS;
-    const { data: target } = await this.get("/progress");
-    for (;;) {
-      const { data } = await this.get("/progress");
-      if (data.applied >= target.durable) return;
-      if (Date.now() > until) throw new Error(`Not settled: applied ${data.applied} of ${target.durable}.`);
-      await sleep(10);
+    const first = await this.get("/progress");
+    const target = first.data.durable;
+    let { applied } = first.data;
+    // Each look costs the server a query, so that the pauses between them grow.
+    for (let waitMs = 10; applied < target; waitMs = Math.min(2 * waitMs, LOOK_MS_MAX)) {
+      if (Date.now() > until) throw new Error(`Not settled: applied ${applied} of ${target}.`);
+      await sleep(waitMs);
+      applied = (await this.get("/progress")).data.applied;
     }
   }
 }
@@ -130,9 +129,11 @@ export class TouchpointProcess extends Touchpoint {
     return this.#output();
   }
 
-  static async start(options: { dataDir?: string; env?: Record<string, string> } = {}): Promise<TouchpointProcess> {
+  static async start(
+    options: { dataDir?: string; env?: Record<string, string>; main?: string } = {},
+  ): Promise<TouchpointProcess> {
     const dataDir = options.dataDir ?? prepareDataDir();
-    const child = spawn(process.execPath, [join(ROOT, "dist/src/main.js")], {
+    const child = spawn(process.execPath, [options.main ?? MAIN], {
       env: {
         ...plainEnvironment(),
         PORT: "0",
