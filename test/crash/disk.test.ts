@@ -98,7 +98,7 @@ test.each(waysToFillADisk())(
     try {
       load.begin(place.url);
       await load.reach(300);
-      for (let round = 0; round < 2; round += 1) {
+      for (let round = 0; round < way.rounds; round += 1) {
         await load.pause();
         place = await way.fill(place, settings);
         const refusedBefore = load.counts.refused;

@@ -9,7 +9,7 @@ import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
-const ROUNDS = 12;
+const ROUNDS = 6;
 
 test("after kill -9 at any instant nothing acknowledged is missing, nothing is there twice, every sum adds up", async () => {
   const dataDir = prepareDataDir();
@@ -24,7 +24,7 @@ test("after kill -9 at any instant nothing acknowledged is missing, nothing is t
       await server.kill();
       await load.pause();
       // Now and then the next start is killed too, somewhere on its way.
-      if (round % 6 === 0) await killWhileStarting(dataDir, 100 + Math.random() * 900);
+      if (round % 3 === 0) await killWhileStarting(dataDir, 100 + Math.random() * 900);
       server = await TouchpointProcess.start({ dataDir });
       // Every other round goes on at once, so that a kill also meets a server that is still catching up.
       if (round % 2 === 0) {
@@ -62,7 +62,7 @@ test("kill -9 while a long backlog is being applied neither loses nor repeats an
   try {
     const app = await server.createApp();
     const sent = new Set<string>();
-    const bodies = 40;
+    const bodies = 20;
     for (let body = 0; body < bodies; body += 1) {
       const events = Array.from({ length: 1_000 }, (_, index) => {
         const marker = `${body}-${index}`;
@@ -73,7 +73,7 @@ test("kill -9 while a long backlog is being applied neither loses nor repeats an
       expect((await server.collect(app, `c${body}`, events)).code).toBe(0);
     }
     await server.kill();
-    for (let round = 0; round < 5; round += 1) await killWhileStarting(dataDir, 400 + Math.random() * 1_200);
+    for (let round = 0; round < 3; round += 1) await killWhileStarting(dataDir, 400 + Math.random() * 1_200);
     server = await TouchpointProcess.start({ dataDir });
     await server.settle();
     const pool = server.database();

@@ -17,6 +17,8 @@ type Settings = Record<string, string> & { DATA_DIR: string };
 
 export type Way = {
   name: string;
+  /** How often the disk is filled and freed. */
+  rounds: number;
   prepare(dataDir: string): void;
   start(settings: Settings, state: "with space" | "full"): Promise<Place>;
   fill(place: Place, settings: Settings): Promise<Place>;
@@ -32,6 +34,8 @@ export function waysToFillADisk(): Way[] {
 /** 512 bytes: a write of more stops there, and the rest of it fails, as on a disk without space. */
 const byFileLimit: Way = {
   name: "a file cannot grow",
+  // Each takes two starts of the server.
+  rounds: 1,
   prepare() {},
   start: (settings, state) =>
     launch(state === "full" ? ["-c", `ulimit -f 1 && exec "$0" "$1"`] : ["-c", `exec "$0" "$1"`], settings),
@@ -52,6 +56,7 @@ const disks = new Map<string, SmallDisk>();
 /** The journal alone lies on a small file system. */
 const byMount: Way = {
   name: "no space left on the device",
+  rounds: 2,
   prepare(dataDir) {
     disks.set(dataDir, SmallDisk.mount(join(dataDir, "journal"), DISK_MEBIBYTES));
   },

@@ -5,10 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { clusterOf, postmasterOf } from "../../sim/chaos/postmaster.ts";
+import { holderOf } from "../../src/data-lock.ts";
 import { loadApps } from "../../src/db/app.ts";
 import { openVault } from "../../src/vault.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
+import { sharedServer } from "../support/shared-server.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, attemptStart, environment, makeDataDir } from "./launch.ts";
 
@@ -37,20 +39,15 @@ test("bad settings stop the start with exit code 1, and every one of them is nam
 });
 
 test("a second process on the same DATA_DIR is refused in one sentence, and the first one goes on", async () => {
-  const dataDir = prepareDataDir();
-  const server = await TouchpointProcess.start({ dataDir });
-  try {
-    const second = attemptStart({ DATA_DIR: dataDir });
-    expect(await second.ended()).toBe(1);
-    expect(second.stderr.trimEnd()).toBe(
-      `${dataDir} is in use by process ${server.child.pid}: stop it first, or set another DATA_DIR.`,
-    );
-    expect(second.stdout).toBe("");
-    expect((await server.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
-  } finally {
-    await server.stop();
-    await cleanUp(dataDir);
-  }
+  const server = sharedServer();
+  const { dataDir } = server;
+  const second = attemptStart({ DATA_DIR: dataDir });
+  expect(await second.ended()).toBe(1);
+  const { pid } = holderOf(dataDir)!;
+  const sentence = `${dataDir} is in use by process ${pid}: stop it first, or set another DATA_DIR.`;
+  expect(second.stderr.trimEnd()).toBe(sentence);
+  expect(second.stdout).toBe("");
+  expect((await server.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
 });
 
 test("after kill -9 the lock is not in the way, and of several that start together exactly one gets DATA_DIR", async () => {
@@ -58,7 +55,7 @@ test("after kill -9 the lock is not in the way, and of several that start togeth
   const killed = await TouchpointProcess.start({ dataDir });
   await killed.kill();
   expect(existsSync(join(dataDir, "lock.json"))).toBe(true);
-  const attempts = Array.from({ length: 4 }, () => attemptStart({ DATA_DIR: dataDir }));
+  const attempts = Array.from({ length: 3 }, () => attemptStart({ DATA_DIR: dataDir }));
   try {
     const ready = await Promise.all(attempts.map((attempt) => attempt.prints(/ready at (http:\/\/\S+)/)));
     expect(ready.filter((found) => found !== undefined)).toHaveLength(1);

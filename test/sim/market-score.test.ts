@@ -1,24 +1,31 @@
 import { expect, test } from "vitest";
 import { COMPLETE_RATES, DEFAULT_RATES, type Rates } from "../../sim/market/options.ts";
-import { temporaryPlace } from "../../sim/market/place.ts";
 import { type Played, simulate } from "../../sim/market/simulation.ts";
 import { truthLine } from "../../sim/market/truth.ts";
 import { type Score, scoreMarket, TARGETS } from "../../sim/score/score.ts";
 import { scoreTables } from "../../sim/score/table.ts";
+import { prepareDataDir } from "../support/prepared.ts";
+import { cleanUp } from "../support/touchpoint.ts";
 
 /** A server starts, lives for days and is asked about everybody: seconds by itself, much longer beside others. */
 
-async function scoreOf(rates: Rates, andThen: (played: Played) => Promise<void> = async () => {}): Promise<Score> {
-  const place = temporaryPlace();
+type Size = { days: number; people: number };
+
+async function scoreOf(
+  rates: Rates,
+  { days, people }: Size,
+  andThen: (played: Played) => Promise<void> = async () => {},
+): Promise<Score> {
+  const dataDir = prepareDataDir();
   try {
     const played = await simulate({
       seed: 3,
-      days: 5,
-      people: 150,
+      days,
+      people,
       tickMs: 180 * 60_000,
       rates,
       endMs: Date.now(),
-      dataDir: place.dataDir,
+      dataDir,
     });
     const score = await scoreMarket(played);
     const lines = played.truth.people.map((person) => truthLine(person, "Asia/Shanghai"));
@@ -28,7 +35,7 @@ async function scoreOf(rates: Rates, andThen: (played: Played) => Promise<void> 
     await played.stop();
     return score;
   } finally {
-    place.remove();
+    await cleanUp(dataDir);
   }
 }
 
@@ -55,10 +62,14 @@ function spoil({ truth, operator, counterparts, market }: Played): void {
 }
 
 test("in a small market with everything that goes wrong, the server reaches every target; against another truth, none", async () => {
-  const score = await scoreOf({ ...DEFAULT_RATES, quietSpam: 0, touchLost: 0 }, async (played) => {
-    spoil(played);
-    expect(missedIn(await scoreMarket(played))).toEqual(TARGETS.map(({ what }) => what));
-  });
+  const score = await scoreOf(
+    { ...DEFAULT_RATES, quietSpam: 0, touchLost: 0 },
+    { days: 5, people: 150 },
+    async (played) => {
+      spoil(played);
+      expect(missedIn(await scoreMarket(played))).toEqual(TARGETS.map(({ what }) => what));
+    },
+  );
   expect(missedIn(score)).toEqual([]);
   expect(score.market.people).toBeGreaterThan(100);
   expect(score.events.acknowledged).toBeGreaterThan(500);
@@ -67,7 +78,7 @@ test("in a small market with everything that goes wrong, the server reaches ever
 });
 
 test("where nothing is lost, hidden or forged, the reports say the truth without any error", async () => {
-  const { reports, attribution } = await scoreOf(COMPLETE_RATES);
+  const { reports, attribution } = await scoreOf(COMPLETE_RATES, { days: 3, people: 60 });
   expect(reports.truth).toEqual({ users: 0, cost: 0, roi: 0, ltv: 0, retention: 0 });
   expect(attribution.deterministic).toMatchObject({ precision: 1, recall: 1 });
 });
