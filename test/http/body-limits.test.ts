@@ -23,7 +23,7 @@ beforeAll(async () => {
 type Headers = Record<string, string>;
 const collection = (path: string) => `${BASE}/${path}/?access_token=${app.accessToken}`;
 
-/** A token that names the developer; of what it is for, it says nothing. */
+/** A token that names the developer and nothing else. */
 const named = (): Headers => {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return { authorization: `${part({ alg: "HS256" })}.${part({ app_key: developer.appKey })}.x` };
@@ -37,7 +37,7 @@ async function post(
   return answerOf(await fetch(`${server.url}${path}`, { method: "POST", body, headers }));
 }
 
-/** Endpoints by the largest body that they take, and with what they are asked. */
+/** Endpoints by the largest body that they accept, and how to call them. */
 const ROUTES: readonly [path: string, bytesMax: number, address: () => string, headers: () => Headers][] = [
   ["session/sign-in", LIMITS.signInBodyBytes, () => `${ADMIN}/session/sign-in`, () => ({})],
   ["session/setup", LIMITS.signInBodyBytes, () => `${ADMIN}/session/setup`, () => ({})],
@@ -54,7 +54,7 @@ const ROUTES: readonly [path: string, bytesMax: number, address: () => string, h
   ["the token refresh", LIMITS.userBodyBytes, () => collection("base/wx/access_token/refresh"), () => ({})],
 ];
 
-test.each(ROUTES)("%s takes a body of %i bytes and none that is longer", async (_, bytesMax, address, headers) => {
+test.each(ROUTES)("%s accepts a body of %i bytes and none that is longer", async (_, bytesMax, address, headers) => {
   const fits = await post(address(), "{}".padEnd(bytesMax), headers());
   expect(fits.status).toBe(200);
   expect(fits.code).not.toBe(1413);
@@ -63,9 +63,9 @@ test.each(ROUTES)("%s takes a body of %i bytes and none that is longer", async (
   expect(answer).toMatchObject({ status: 413, code: 1413, data: {}, msg: sentence });
 });
 
-describe("outside collection a body is plain JSON", () => {
+describe("outside collection a body must be plain JSON", () => {
   const outside = ROUTES.filter(([, , address]) => !address.toString().includes("collection"));
-  test.each(outside)("of %s: gzip and forms are not undone", async (_, _bytesMax, address, headers) => {
+  test.each(outside)("%s does not decode gzip or forms", async (_, _bytesMax, address, headers) => {
     const form = new FormData();
     form.append("data", Buffer.from("{}").toString("base64"));
     const answers = [
@@ -79,7 +79,7 @@ describe("outside collection a body is plain JSON", () => {
   });
 });
 
-test("a packed registration is measured by what is inside", async () => {
+test("a compressed registration is measured by its unpacked size", async () => {
   const headers = { "gravity-content-compress": "gzip" };
   const body = { client_id: "packed", name: "n", channel: "c", version: 1, noise: "x".repeat(LIMITS.userBodyBytes) };
   expect(await post(collection("user/register"), gzipSync(JSON.stringify(body)), headers)).toMatchObject({
@@ -100,7 +100,7 @@ test.each<[string, string, number, RegExp]>([
   expect(answer).toMatchObject({ code, msg: expect.stringMatching(msg), data: {} });
 });
 
-test("of a stranger's report call nothing is read: who it is, is asked first", async () => {
+test("a report call by a stranger is refused before its body is read", async () => {
   const answer = await post(`${REPORT_BASE}/combo_sql/`, "x".repeat(LIMITS.reportBodyBytes + 1));
   expect(answer).toMatchObject({ status: 200, code: 2002 });
 });

@@ -12,7 +12,7 @@ const MIB = 1024 * 1024;
 const WIRE_BYTES_MAX = 2 * MIB;
 const UNPACKED_BYTES_MAX = 16 * MIB;
 
-/** A valid collect body of exactly so many bytes. */
+/** A valid collect body of exactly this many bytes. */
 function bodyOfSize(event: string, bytes: number): string {
   const body = JSON.stringify({ client_id: "a", event_list: [track(event)] });
   return body + " ".repeat(bytes - body.length);
@@ -26,14 +26,14 @@ const tooLarge = {
 };
 
 describe("on the wire", () => {
-  test("a body of 2 MiB is taken in, one byte more is refused", async () => {
+  test("a body of 2 MiB is accepted, one byte more is refused", async () => {
     const app = await server.appWith(["a"]);
     expect(await server.post("event/collect/", app, bodyOfSize("fits", WIRE_BYTES_MAX))).toMatchObject({ code: 0 });
     expect(await server.post("event/collect/", app, bodyOfSize("large", WIRE_BYTES_MAX + 1))).toMatchObject(tooLarge);
     expect(await tables.eventNames(app)).toEqual(["fits"]);
   });
 
-  test("a body that does not say its length is counted as it comes", async () => {
+  test("a body without a declared length is counted as it arrives", async () => {
     const app = await server.appWith(["a"]);
     const send = async (body: string) => {
       const { promise, resolve, reject } = withResolvers<{ status: number; body: any }>();
@@ -52,7 +52,7 @@ describe("on the wire", () => {
     expect(await tables.eventNames(app)).toEqual(["fits"]);
   });
 
-  test("gzip is measured as it is sent, so that 2 MiB of it are refused unread", async () => {
+  test("gzip is measured as sent, so that over 2 MiB of it is refused unread", async () => {
     const app = await server.appWith(["a"]);
     const headers = { "gravity-content-compress": "gzip" };
     const answer = await server.post("event/collect/", app, new Uint8Array(WIRE_BYTES_MAX + 1), { headers });
@@ -63,7 +63,7 @@ describe("on the wire", () => {
 describe.each(["gravity-content-compress", "content-encoding"])("unpacked, by %s", (header) => {
   const headers = { [header]: "gzip" };
 
-  test("a body of 16 MiB is taken in, one byte more is refused", async () => {
+  test("a body of 16 MiB is accepted, one byte more is refused", async () => {
     const app = await server.appWith(["a"]);
     const send = (event: string, bytes: number) =>
       server.post("event/collect/", app, gzipSync(bodyOfSize(event, bytes)), { headers });
@@ -72,9 +72,9 @@ describe.each(["gravity-content-compress", "content-encoding"])("unpacked, by %s
     expect(await tables.eventNames(app)).toEqual(["fits"]);
   });
 
-  test("a bomb is refused while it unpacks, and does not fill the memory", async () => {
+  test("a bomb is refused while it is unpacked, and does not fill the memory", async () => {
     const app = await server.appWith(["a"]);
-    // A gzip file may hold several members one after the other: 1 GiB in about 1 MiB.
+    // A gzip file may hold several members in a row: 1 GiB in about 1 MiB.
     const bomb = Buffer.concat(Array<Buffer>(64).fill(gzipSync(Buffer.alloc(16 * MIB))));
     expect(bomb.length).toBeLessThan(WIRE_BYTES_MAX);
     const before = await residentBytes();

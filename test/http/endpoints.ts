@@ -2,11 +2,11 @@ import { mediaTokenBody } from "../../sim/fuzz/world.ts";
 import type { App } from "../../src/db/app.ts";
 import { type Row, track } from "./fixture.ts";
 
-/** What the parties to a call are, so that a valid request can be made for each endpoint. */
+/** A valid request to an endpoint. */
 export type Call = { query?: Record<string, string>; body?: Row };
 export type Endpoint = { method: "GET" | "POST"; path: string; call: (app: App, clientId: string) => Call };
 
-/** Every collection endpoint that takes an access token, with a request that it answers with 0 for a registered client. */
+/** Every collection endpoint with an access token, and a request that it answers with 0 for a registered client. */
 export const ENDPOINTS: readonly Endpoint[] = [
   { method: "POST", path: "event/collect", call: (_, id) => ({ body: { client_id: id, event_list: [track("e")] } }) },
   {
@@ -77,7 +77,7 @@ export function attributedRegistration(clientId: string): Row {
   };
 }
 
-/** Ten seconds are allowed to either side: this much ahead, the call itself may take longer. */
+/** Ten seconds are allowed either way; at this much ahead, the call itself may take longer. */
 const AHEAD_S = 8;
 
 export function refresh(

@@ -13,7 +13,7 @@ const POSTS = ENDPOINTS.filter(({ method }) => method === "POST");
 const named = (endpoints: readonly Endpoint[]) =>
   endpoints.map((endpoint): [string, Endpoint] => [`${endpoint.method} ${endpoint.path}`, endpoint]);
 
-/** A valid call; `change` spoils or decorates it. */
+/** A valid call; `change` breaks or extends it. */
 async function call(
   app: Pick<App, "accessToken" | "appKey">,
   endpoint: Endpoint,
@@ -50,7 +50,7 @@ describe("every collection endpoint", () => {
     }
   });
 
-  test.each(named(ENDPOINTS))("%s ignores keys that it does not know, at every level", async (_name, endpoint) => {
+  test.each(named(ENDPOINTS))("%s ignores unknown keys, at every level", async (_name, endpoint) => {
     const app = await server.createApp();
     await server.register(app, "a");
     const decorate = (value: unknown): unknown => {
@@ -100,7 +100,7 @@ describe("every collection endpoint", () => {
   const ofKnownClients = ENDPOINTS.filter(
     ({ path }) => !REGISTRATION_ENDPOINTS.includes(path) && !/user\/get|refresh|postback_info/.test(path),
   );
-  test.each(named(ofKnownClients))("%s answers 2000 for a client that is not registered", async (_name, endpoint) => {
+  test.each(named(ofKnownClients))("%s answers 2000 for an unregistered client", async (_name, endpoint) => {
     const app = await server.createApp();
     expectRefusal(await call(app, endpoint, "stranger"), { status: 200, code: 2000 });
     expect(await tables.user(app, "stranger")).toBeUndefined();
@@ -108,7 +108,7 @@ describe("every collection endpoint", () => {
   });
 });
 
-test("a bad token is told first, whatever the body is", async () => {
+test("a bad token is reported first, whatever the body is", async () => {
   const answer = await ask(server, "POST", `${BASE}/event/collect/`, { query: { access_token: "x" }, body: "{" });
   expectRefusal(answer, { status: 200, code: 2001 });
 });
@@ -124,7 +124,7 @@ test("a disabled app is refused with 2001 until it is enabled again", async () =
   await expect.poll(code).toBe(0);
 });
 
-test("a token opens its own app and no other", async () => {
+test("a token gives access only to its own app", async () => {
   const [one, other] = [await server.createApp(), await server.createApp()];
   await server.register(one, "a");
   expectRefusal(await server.collect(other, "a", [track("e")]), { status: 200, code: 2000 });
@@ -135,7 +135,7 @@ test("a token opens its own app and no other", async () => {
   });
 });
 
-test("an app made just now is served though unknown tokens are being tried", async () => {
+test("a new app is served at once, even while unknown tokens are being tried", async () => {
   for (let round = 0; round < 5; round += 1) {
     await ask(server, "GET", `${BASE}/user/get/`, { query: { access_token: `wrong-${round}`, client_id: "a" } });
     const app = await server.createApp();
@@ -212,7 +212,7 @@ test.each([
   expect(answer.headers.get("allow")).toBe(allow);
 });
 
-test("what is not HTTP is answered with the envelope too", async () => {
+test("a request that is not HTTP is answered with the envelope too", async () => {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
   socket.end("COLLECT ME PLEASE\r\n\r\n");
@@ -229,7 +229,7 @@ test("an empty body is not JSON, with or without a Content-Type", async () => {
   }
 });
 
-test("a refusal for a parameter names it", async () => {
+test("a refusal of a parameter names it", async () => {
   const app = await server.createApp();
   for (const field of ["client_id", "name", "channel", "version"]) {
     const { [field]: _, ...rest } = registration("a");

@@ -19,7 +19,7 @@ export function profile(operation: string, properties: unknown = {}, time: unkno
   return { type: "profile", event: operation, time, properties };
 }
 
-/** Any request to the server, with nothing added to it: no token, no Content-Type. */
+/** Any request to the server as it is, without a token or Content-Type. */
 export async function ask(
   server: Touchpoint,
   method: string,
@@ -34,12 +34,12 @@ export async function ask(
   return answerOf(await fetch(`${server.url}${path}?${new URLSearchParams(query)}`, { method, ...rest }));
 }
 
-/** Bytes have no Content-Type of their own, so `fetch` adds none. */
+/** Bytes, because `fetch` adds no Content-Type to them. */
 export function bytesOf(value: unknown): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.from(typeof value === "string" ? value : JSON.stringify(value)));
 }
 
-/** Reads the tables behind the server, always after everything acknowledged so far has been applied. */
+/** Reads the tables behind the server, after everything acknowledged so far has been applied. */
 export class Tables {
   readonly #server: Touchpoint;
   readonly #pool: pg.Pool;
@@ -59,7 +59,7 @@ export class Tables {
     return (await this.#rows("user_account", app, clientId))[0];
   }
 
-  /** In the order of their time, then of their name. */
+  /** Events in the order of their time, then of their name. */
   async events(app: App, clientId?: string): Promise<Row[]> {
     return this.#rows("event", app, clientId, "order by t.at_ms, t.event");
   }
@@ -84,7 +84,9 @@ export class Tables {
     return sums;
   }
 
-  /** Changes settings behind the server's back and tells it, as the command line does. The caller waits for the effect. */
+  /**
+   * Changes settings behind the server's back and notifies it, as the command line does. The caller waits for the effect.
+   */
   async changeSettings(text: string, values: unknown[]): Promise<void> {
     await this.#pool.query(text, values);
     await this.#pool.query("select pg_notify('touchpoint_settings', '')");

@@ -14,7 +14,7 @@ import { BASE, type Row, track } from "./fixture.ts";
 const KIB = 1024;
 const BODIES_MAX = 1024 * KIB;
 
-/** Small enough to be filled in a moment; whoever calls may say where from. */
+/** A server with limits that fill quickly, which trusts the callers' forwarded addresses. */
 let server: TouchpointProcess;
 let app: App;
 let other: App;
@@ -46,7 +46,7 @@ async function figure(name: string): Promise<number> {
 }
 const bodiesHeld = () => figure("touchpoint_bodies_in_flight_bytes");
 
-/** The beginning of a call that never comes to its end. */
+/** Begins a call that never ends. */
 async function begin(whose: App, address: string, options: { path?: string; bytes: number }): Promise<Socket> {
   const { hostname, port } = new URL(server.url);
   const socket = connect(Number(port), hostname);
@@ -59,7 +59,7 @@ async function begin(whose: App, address: string, options: { path?: string; byte
   return socket;
 }
 
-describe("bodies that are being received", () => {
+describe("bodies being received", () => {
   const opened: Socket[] = [];
   const open = async (...call: Parameters<typeof begin>) => {
     const socket = await begin(...call);
@@ -72,9 +72,9 @@ describe("bodies that are being received", () => {
   }
 
   test.each(["event/collect", "user/register"])(
-    "at %s: one address cannot take the room of all, and others go on meanwhile",
+    "at %s: one address cannot take all the room, and others go on meanwhile",
     async (path) => {
-      // Of half the room, as much as fits in whole bodies.
+      // Half of the room, in whole bodies.
       const bytes = 120 * KIB;
       for (let count = 0; count < 4; count += 1) await open(app, "192.0.2.1", { path, bytes });
       await eventually(async () => expect(await bodiesHeld()).toBe(4 * bytes));
@@ -88,7 +88,7 @@ describe("bodies that are being received", () => {
     },
   );
 
-  test("of one app cannot take the room of all, wherever they come from", async () => {
+  test("of one app cannot take all the room, wherever they come from", async () => {
     const bytes = 120 * KIB;
     for (let caller = 1; caller <= 4; caller += 1) await open(app, `198.51.100.${caller}`, { bytes });
     await eventually(async () => expect(await bodiesHeld()).toBe(4 * bytes));
@@ -98,7 +98,7 @@ describe("bodies that are being received", () => {
     await hangUp();
   });
 
-  test("count by what has come of them: who sends slowly holds no more than that", async () => {
+  test("count by the bytes received, so that slow senders hold no more than that", async () => {
     const { hostname, port } = new URL(server.url);
     for (let count = 0; count < 40; count += 1) {
       const socket = connect(Number(port), hostname);
@@ -111,7 +111,7 @@ describe("bodies that are being received", () => {
     await hangUp();
   });
 
-  test("are let go of when they are answered, whatever the answer is", async () => {
+  test("are released when they are answered, whatever the answer is", async () => {
     await collectOf(app, "192.0.2.1");
     await server.post("event/collect/", app, "no JSON");
     await server.post("event/collect/", app, " ".repeat(300 * KIB));
@@ -131,7 +131,7 @@ describe("a large body", () => {
     return `${part}${Buffer.from(text).toString("base64")}\r\n--x--\r\n`;
   };
   const form = { headers: { "content-type": "multipart/form-data; boundary=x" } };
-  /** Told of the two that are not stored as they were sent. */
+  /** The reported errors of the two events that are not stored as sent. */
   const told = {
     errors: [
       { index: 1, reason: "bad_time" },
@@ -139,7 +139,7 @@ describe("a large body", () => {
     ],
   };
 
-  test("is judged on a thread of its own, and stored and answered like a small one", async () => {
+  test("is judged on its own thread, and stored and answered like a small one", async () => {
     const whose = await server.appWith(["a"]);
     const pool = server.database();
     const before = await handedOver();
@@ -182,14 +182,14 @@ describe("a large body", () => {
     expect(await handedOver()).toBe(before + 1);
   });
 
-  test("of a client that is not registered is refused with 2000", async () => {
+  test("of an unregistered client is refused with 2000", async () => {
     const body = bodyOf(200 * KIB).replace('"client_id":"a"', '"client_id":"nobody"');
     expect(await server.post("event/collect/", app, body)).toMatchObject({ status: 200, code: 2000 });
   });
 });
 
 describe("a budget", () => {
-  /** The first refusal of many calls at once: as many as fill the budget twice. */
+  /** The first refusal among many simultaneous calls: enough to fill the budget twice. */
   async function flood(send: () => Promise<Answer>): Promise<Answer> {
     for (;;) {
       const answers = await Promise.all(Array.from({ length: 2 * LIMITS.budgetBurstS }, send));
@@ -214,7 +214,7 @@ describe("a budget", () => {
     expect(await refusalsOf(modest, "entries")).toBe(0);
   });
 
-  test("of bytes counts a packed body by what it unpacks to, and the console shows who is refused", async () => {
+  test("of bytes counts a compressed body by its unpacked size, and the console shows who is refused", async () => {
     const whose = await server.appWith(["a"]);
     const event = JSON.stringify({ client_id: "a", event_list: [track("padded")] });
     const packed = gzipSync(event.padEnd(15 * KIB * KIB));
@@ -226,7 +226,7 @@ describe("a budget", () => {
     expect(mine).toEqual([{ app_id: whose.appId, reason: "bytes", calls: 1, last_at_ms: expect.any(Number) }]);
   });
 
-  test("of link calls is an address's own", async () => {
+  test("of link calls is per address", async () => {
     const click = (address: string) =>
       fetch(`${server.url}${BASE}/event/click/?app_id=${app.appId}&company=tencent&click_id=${Math.random()}`, {
         headers: { "x-forwarded-for": address },
@@ -247,7 +247,7 @@ describe("a budget", () => {
   });
 });
 
-test("an app that fills the journal is refused before it takes the place of the others", async () => {
+test("an app that fills the journal is refused before it takes the others' share", async () => {
   const env = { ROLES: "http", JOURNAL_BACKLOG_BYTES_MAX: "1MiB" };
   const unapplied = await TouchpointProcess.start({ env });
   try {

@@ -5,14 +5,14 @@ import { LIMITS } from "../../src/limits.ts";
 
 type Request = { number: number; destroyed?: boolean };
 
-/** Requests as far as their order goes. */
+/** Records the order in which requests are handled. */
 function recorded(): { handled: number[]; handle: (request: Request) => void } {
   const handled: number[] = [];
   const handle = inTurns((request) => handled.push((request as unknown as Request).number));
   return { handled, handle: (request) => handle(request as never, null as never) };
 }
 
-test("requests that arrive together are handled so many in a turn, in their order, and none is forgotten", async () => {
+test("requests that arrive together are handled in order, a limited number per turn, and none is forgotten", async () => {
   const { handled, handle } = recorded();
   const all = Array.from({ length: 3 * LIMITS.requestsPerTurn + 1 }, (_, number) => number);
   for (const number of all) handle({ number });
@@ -27,7 +27,7 @@ test("requests that arrive together are handled so many in a turn, in their orde
   expect(handled.at(-1)).toBe(-1);
 });
 
-test("a request whose caller has hung up while it waited is dropped", async () => {
+test("a request whose caller hung up while it waited is dropped", async () => {
   const { handled, handle } = recorded();
   for (let number = 0; number < LIMITS.requestsPerTurn; number += 1) handle({ number });
   handle({ number: -1, destroyed: true });

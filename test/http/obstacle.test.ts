@@ -5,7 +5,7 @@ import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { ENDPOINTS, refresh } from "./endpoints.ts";
 import { track } from "./fixture.ts";
 
-describe("a server whose disk is short", () => {
+describe("a server that is short of disk space", () => {
   let server: TouchpointProcess;
   let app: App;
 
@@ -39,13 +39,13 @@ describe("a server whose disk is short", () => {
     expect(await server.get("/readyz")).toMatchObject({ status: 503, code: 5003, data: {} });
   });
 
-  test("still answers what needs no journal", async () => {
+  test("still answers calls that need no journal", async () => {
     expect(await server.post("user/get/", app, { user_list: ["a"] })).toMatchObject({ status: 200, code: 0 });
     expect(await server.collect(app, "stranger", [track("e")])).toMatchObject({ status: 200, code: 2000 });
     expect(await server.post("base/wx/access_token/refresh/", app, refresh(app, "t"))).toMatchObject({ code: 0 });
   });
 
-  test("a fault of ours is 500 and 5000 in the envelope, and tells nothing of the inside", async () => {
+  test("an internal error is 500 and 5000 in the envelope, and reveals nothing of the inside", async () => {
     const pool = server.database();
     await pool.query("alter table media_token rename to media_token_gone");
     const { status, code, msg, data, extra } = await server.post(

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from "vitest";
 import { oneAtATime } from "../../src/http/one-at-a-time.ts";
 import { LIMITS } from "../../src/limits.ts";
 
-/** What was begun, in this order, each to be answered by the test. */
+/** Requests begun, in order, to be answered by the test. */
 const begun: { url: string; response: ServerResponse }[] = [];
 const server = createServer(oneAtATime((request, response) => begun.push({ url: request.url!, response })));
 let socket: Socket;
@@ -25,7 +25,7 @@ async function send(paths: readonly string[]): Promise<void> {
 
 const urls = () => begun.map(({ url }) => url);
 
-test("a request is begun when the one before it on its connection is answered", async () => {
+test("a request begins when the one before it on its connection is answered", async () => {
   await send(["/1", "/2", "/3"]);
   await expect.poll(urls).toEqual(["/1"]);
   begun[0]!.response.end("first");
@@ -38,7 +38,7 @@ test("a request is begun when the one before it on its connection is answered", 
   await expect.poll(() => [...heard.matchAll(/first|second|third/g)].join()).toBe("first,second,third");
 });
 
-test("a connection on which too many wait is cut off, and none of them is begun", async () => {
+test("a connection with too many waiting requests is cut off, and none of them begins", async () => {
   await send(Array.from({ length: LIMITS.requestsWaiting + 2 }, (_, index) => `/${index}`));
   socket.resume();
   await once(socket, "close");

@@ -13,7 +13,7 @@ test("/healthz says that the process is alive", async () => {
   expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", data: { status: "alive" }, extra: {} });
 });
 
-test("/readyz says that data is taken in and that the database is there", async () => {
+test("/readyz says that data is accepted and that the database is there", async () => {
   const answer = await server.get("/readyz");
   expect(answer).toMatchObject({ status: 200, code: 0, data: { status: "ready", database: "there" } });
 });
@@ -79,7 +79,7 @@ describe("/metrics", () => {
     await server.collect(app, "stranger", [event]);
     await server.post("event/collect/", app, "{");
     await server.settle();
-    // The answer is out a moment before it is counted.
+    // The answer is sent a moment before it is counted.
     const grows = (name: string, by: number) =>
       expect.poll(async () => (await metrics()).value(name) - before.value(name)).toBeGreaterThanOrEqual(by);
     await grows('touchpoint_requests_total{endpoint="event/collect",code="0"}', 1);
@@ -94,7 +94,7 @@ describe("/metrics", () => {
     await grows("touchpoint_journal_fsync_seconds_count", 1);
   });
 
-  test("tells no secret and no client", async () => {
+  test("reveals no secret and no client", async () => {
     const app = await server.createApp();
     await server.register(app, "a-very-private-client");
     const { text } = await metrics();
@@ -129,7 +129,7 @@ describe("/openapi.json", () => {
     expect((await openApi()).paths[path]).toHaveProperty("get");
   });
 
-  test("names the fields that are required", async () => {
+  test("names the required fields", async () => {
     const body = async (path: string) => (await operation("POST", path)).requestBody.content["application/json"].schema;
     expect((await body("event/collect")).required).toEqual(["client_id", "event_list"]);
     expect((await body("user/register")).required).toEqual(["client_id", "name", "channel", "version"]);
@@ -138,7 +138,7 @@ describe("/openapi.json", () => {
     expect((await body("event/consumer_event")).required).toEqual(["event_type", "ts"]);
   });
 
-  test("has only schemas that can be compiled: what a request is held against is compiled when one first comes", async () => {
+  test("has only schemas that compile, which otherwise shows only at the first request", async () => {
     const { paths } = await openApi();
     const operations = Object.values(paths as Row).flatMap((path) => Object.values(path as Row));
     const schemas = operations.flatMap(({ parameters = [], requestBody }): object[] => [
@@ -164,7 +164,7 @@ test("/docs is a page that shows every endpoint", async () => {
 });
 
 describe("the ledger", () => {
-  test("received is the sum of all the others, whatever was sent", async () => {
+  test("received is the sum of all other outcomes, whatever was sent", async () => {
     const app = await server.appWith(["a"]);
     const now = Date.now();
     const good = track("good", { n: 1 });
@@ -226,7 +226,7 @@ describe("the ledger", () => {
     expect(minutes.reduce((sum, { received }) => sum + received, 0)).toBe(30);
   });
 
-  test("a request that is refused as a whole leaves no trace in it", async () => {
+  test("a request refused as a whole leaves no trace in it", async () => {
     const app = await server.appWith(["a"]);
     const codes = [
       (await server.collect(app, "stranger", [track("e")])).code,

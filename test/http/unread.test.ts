@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mustCloseUnread } from "../../src/http/unread.ts";
 import { LIMITS, MIB } from "../../src/limits.ts";
 
-/** Refuses every body before it has come, or, at `/begun`, when its first piece has. */
+/** Refuses every body before it arrives, or, at `/begun`, when its first piece has. */
 let server: Server;
 /** Bodies that were read to their end. */
 let ended = 0;
@@ -30,7 +30,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 
-/** Sends requests one after the other over one connection, each with a body of so many bytes, and counts the answers. */
+/** Sends requests in turn over one connection, each with a body of this many bytes, and counts the answers. */
 async function answersTo(path: string, bytes: number, requests: number): Promise<number> {
   const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
   let text = "";
@@ -54,13 +54,13 @@ describe.each(["/", "/begun"])("refused bodies at %s", (path) => {
     await expect.poll(() => ended).toBe(before + 3);
   });
 
-  test("are all read where there are many at the same time", async () => {
+  test("are all read even if there are many at once", async () => {
     const answers = await Promise.all(Array.from({ length: 40 }, () => answersTo(path, MIB, 2)));
     expect(answers).toEqual(answers.map(() => 2));
   });
 });
 
-test("a body that is too long to be read, or does not say how long it is, ends the connection", () => {
+test("a body that is too long to read, or has no declared length, ends the connection", () => {
   const unread = (headers: Record<string, string>) =>
     mustCloseUnread({ complete: false, destroyed: true, headers, pause() {}, on() {}, once() {} } as never);
   expect(unread({ "content-length": String(LIMITS.unreadBytes) })).toBe(false);

@@ -32,7 +32,7 @@ const ask = (list: List, more: Row = {}) =>
 describe.each(["order", "user"] as const)("the %s list of the console", (list) => {
   const schema = list === "order" ? orderList : userList;
 
-  test("is that of the public interface, whatever is asked for, without a signature", async () => {
+  test("equals that of the public interface for every request, without a signature", async () => {
     const asked: Row[] = [
       {},
       { page: 2, page_size: 1 },
@@ -50,7 +50,7 @@ describe.each(["order", "user"] as const)("the %s list of the console", (list) =
     }
   });
 
-  test("answers as the contract says, and with no field that it does not name", async () => {
+  test("answers as the contract says, with no other fields", async () => {
     const { data } = await ask(list);
     expect([...Value.Errors(schema, data)]).toEqual([]);
     expect(data.list).toHaveLength(3);
@@ -80,7 +80,7 @@ describe.each(["order", "user"] as const)("the fields of the %s list", (list) =>
     return data;
   };
 
-  test("are taken by the list as they are described", async () => {
+  test("are accepted by the list as they are described", async () => {
     const { user_filters, event_filters } = await fields();
     const filled = (filters: Row[]) => Object.fromEntries(filters.map((filter) => [filter.name, filledIn(filter)]));
     const more = { user_filtering: filled(user_filters), event_filtering: filled(event_filters) };
@@ -91,7 +91,7 @@ describe.each(["order", "user"] as const)("the fields of the %s list", (list) =>
     }
   });
 
-  test("that are sortable can be sorted by, and no others", async () => {
+  test("can be sorted by exactly if they say so", async () => {
     const { columns } = await fields();
     for (const { name, sortable } of columns) {
       const answer = await ask(list, { order_by_list: [{ field: name, sort: 1 }] });
@@ -100,7 +100,7 @@ describe.each(["order", "user"] as const)("the fields of the %s list", (list) =>
     expect(columns.filter((column: Row) => column.sortable).length).toBeGreaterThan(10);
   });
 
-  test("name the properties that the app has sent, each with its type as far as it is known", async () => {
+  test("name the properties that the app has sent, each with its type if it is known", async () => {
     const { properties, operators } = await fields();
     const types = Object.fromEntries(properties.map(({ field, type }: Row) => [field, type]));
     expect(types).toMatchObject({ user$guild: "any", user$pay_count: "number", user$gender: "any" });
@@ -114,7 +114,7 @@ describe.each(["order", "user"] as const)("the fields of the %s list", (list) =>
   });
 });
 
-/** A value for a filter, from nothing but its description. */
+/** A value for a filter, made only from its description. */
 function filledIn({ form, choices }: Row): unknown {
   switch (form) {
     case "dates":
@@ -136,7 +136,7 @@ function filledIn({ form, choices }: Row): unknown {
   }
 }
 
-test("another list than these two has no fields", async () => {
+test("any other list has no fields", async () => {
   expect(await admin.get("report/fields", { app_id: app.appId, list: "events" })).toMatchObject({ code: 1004 });
   expect(await admin.get("report/fields", { app_id: app.appId })).toMatchObject({ code: 1004 });
   expect(await admin.get("report/fields", { app_id: 999_999_999, list: "users" })).toMatchObject({ code: 2001 });

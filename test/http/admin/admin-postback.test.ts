@@ -31,7 +31,7 @@ const tables = new Tables(server);
 const admin = new AdminCaller(server);
 
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
-/** Yesterday too, in case that midnight passes while the tests run. */
+/** Includes yesterday, in case midnight passes during the tests. */
 const days = () => ({ from: dayOf(Date.now() - DAY_MS), to: dayOf(Date.now()) });
 const PAYS = { moment: "pay", event_type: "pay" };
 const PLATFORM = { ad_platform: "huawei" };
@@ -49,7 +49,7 @@ async function firstRule(app_id: number): Promise<number> {
 type Call = (app_id: number) => Row | Promise<Row>;
 const EMPTY = envelopeSchema(emptyData);
 
-/** Every endpoint that is about an app, with a call that it answers with 0, in an order in which they can be made. */
+/** Every endpoint about an app, with a call that it answers with 0, in an order in which they can be made. */
 const ENDPOINTS: readonly [method: string, path: string, call: Call, answer: TSchema][] = [
   ["GET", "postback/rules", (app_id) => ({ app_id }), ruleListAnswer],
   ["POST", "postback/rules/create", (app_id) => ({ app_id, ...PAYS }), ruleAnswer],
@@ -84,7 +84,7 @@ describe("every endpoint", () => {
   });
 
   test.each(ENDPOINTS)(
-    "%s %s answers with the admin token, and is refused without",
+    "%s %s answers with the admin token, and is refused without it",
     async (method, path, call, answer) => {
       const sent = await call(app.appId);
       for (const headers of [{}, { authorization: `Bearer ${app.accessToken}` }] as Record<string, string>[])
@@ -97,7 +97,7 @@ describe("every endpoint", () => {
   );
 
   test.each(ENDPOINTS)(
-    "%s %s says 2001 of an app that does not exist, and 1004 of one that is none",
+    "%s %s answers 2001 for an app that does not exist, and 1004 for an invalid one",
     async (method, path, call) => {
       const sent = await call(app.appId);
       expect(await admin.send(method, path, { ...sent, app_id: 999_999_999 })).toMatchObject({
@@ -110,7 +110,7 @@ describe("every endpoint", () => {
     },
   );
 
-  test("stands in the OpenAPI document", async () => {
+  test("is in the OpenAPI document", async () => {
     const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Row };
     for (const [method, path] of ENDPOINTS) expect(paths[`${ADMIN}/${path}`]).toHaveProperty(method.toLowerCase());
     expect(paths[`${ADMIN}/accounts/fields`]).toHaveProperty("get");
@@ -118,7 +118,7 @@ describe("every endpoint", () => {
 });
 
 describe("rules", () => {
-  test("are made, changed, listed and removed as on the command line", async () => {
+  test("are created, changed, listed and removed as on the command line", async () => {
     const app = await server.createApp();
     const { appId: app_id } = app;
     const texts = { ...PAYS, ad_platform: "gdt", amount: "600..", share: "80%", value: "fixed:600", window: "7d" };
@@ -155,7 +155,7 @@ describe("rules", () => {
     expect(dataOf(await admin.get("postback/rules", { app_id })).rules).toHaveLength(4);
   });
 
-  test("of one app are not changed by way of another", async () => {
+  test("of one app cannot be changed through another", async () => {
     const [app, other] = [await server.createApp(), await server.createApp()];
     const rule_id = await firstRule(app.appId);
     for (const path of ["postback/rules/edit", "postback/rules/remove"])
@@ -177,7 +177,7 @@ describe("postbacks", () => {
     app = await server.createApp();
     app_id = app.appId;
     dataOf(await admin.post("accounts/set", { app_id, ...PLATFORM }));
-    // An id of digits alone, longer than a number can be.
+    // An id of digits only, longer than a number can be.
     await bring(server, app, "12345678901234567890");
     await bring(server, app, "u");
     await pay(server, app, "u", { order: "o1", cents: 600 });
@@ -189,7 +189,7 @@ describe("postbacks", () => {
     await kuaishou.close();
   });
 
-  test("a dry run is that of the command line", async () => {
+  test("a dry run equals that of the command line", async () => {
     const body = { app_id, ...PAYS, amount: "700..", ...days() };
     const { from, to } = days();
     const data = dataOf(await admin.post("postback/dry-run", body));
@@ -208,7 +208,7 @@ describe("postbacks", () => {
     });
   });
 
-  test("are listed as on the command line, and narrowed down", async () => {
+  test("are listed and filtered as on the command line", async () => {
     const { postbacks } = dataOf(await admin.get("postbacks", { app_id }));
     expect(postbacks).toEqual(await cliOf(app, "postback", "list"));
     expect(postbacks).toHaveLength(6);
@@ -238,7 +238,7 @@ describe("postbacks", () => {
     expect(order).toEqual({ postback_status: 1, postback_count: 1 });
   });
 
-  test("two who ask for the same at the same time send it once", async () => {
+  test("are sent once if two callers ask for it at the same time", async () => {
     const [one, two] = await Promise.all([1, 2].map(() => admin.post("postback/resend", { app_id, client_id: "u" })));
     expect(dataOf(one!).taken + dataOf(two!).taken).toBe(3);
     await eventually(() => expect(kuaishou.accepted).toHaveLength(4));
@@ -280,7 +280,7 @@ describe("accounts and callbacks", () => {
     expect(await admin.post("accounts/remove", key)).toMatchObject({ code: 1004 });
   });
 
-  test("a new address needs the secrets again: nobody who may not see them can have them sent elsewhere", async () => {
+  test("a new address needs the secrets again, so that someone who may not see them cannot have them sent elsewhere", async () => {
     const { appId: app_id } = await server.createApp();
     const set = (change: Row) => admin.post("accounts/set", { app_id, ad_platform: "vivo", ...change });
     const secrets = { access_token: "a", refresh_token: "r" };
@@ -293,7 +293,7 @@ describe("accounts and callbacks", () => {
       settings: { url: "https://one.example/" },
     });
     expect(dataOf(await set({ settings, secrets }))).toMatchObject({ settings, secrets: Object.keys(secrets) });
-    // What is taken away is sent nowhere; and the platform's own address is what it was given for.
+    // A removed secret is sent nowhere, and the platform's own address is what it was entered for.
     const taken = { access_token: "", refresh_token: "r" };
     expect(dataOf(await set({ settings: { url: "https://third.example/" }, secrets: taken }))).toMatchObject({
       secrets: ["refresh_token"],
@@ -301,7 +301,7 @@ describe("accounts and callbacks", () => {
     expect(dataOf(await set({ settings: { url: "" } }))).toMatchObject({ settings: { src_id: "s" } });
   });
 
-  test("fields are those of the command line", async () => {
+  test("fields equal those of the command line", async () => {
     const { fields } = dataOf(await admin.get("accounts/fields", { ad_platform: "vivo" }));
     expect(fields).toEqual(await cliJson(server.dataDir, ["account", "fields", "--platform", "vivo"]));
     expect(await admin.get("accounts/fields", { ad_platform: "tiktok" })).toMatchObject({ code: 1004 });

@@ -39,7 +39,7 @@ describe("without the admin token", () => {
 });
 
 describe("files", () => {
-  test("of costs are taken in, and a second one replaces them", async () => {
+  test("of costs are imported, and a second one replaces the first", async () => {
     const app = await server.createApp();
     const take = (csv: string) => admin.post("cost/import", { app_id: app.appId, csv });
     expect(await take(`date,ad_platform,aid,cost\r\n${DAY},gdt,1,1.0001\r\n${DAY},gdt,2,2\r\n`)).toMatchObject({
@@ -52,7 +52,7 @@ describe("files", () => {
     expect(await costOf(app)).toBe(7);
   });
 
-  test("of costs with a bad row are refused as a whole, with the lines", async () => {
+  test("of costs with a bad row are refused as a whole, naming the lines", async () => {
     const app = await server.createApp();
     const csv = `date,cost,channel\n${DAY},1,a\n${DAY},x,b\n${DAY},-1,c\n`;
     const answer = await admin.post("cost/import", { app_id: app.appId, csv });
@@ -60,7 +60,7 @@ describe("files", () => {
     expect(await costOf(app)).toBe(0);
   });
 
-  test("of names show in the report as soon as they are taken in", async () => {
+  test("of names show in the report as soon as they are imported", async () => {
     const app = await server.createApp();
     const account = `acc-${app.appId}`;
     const advertisers = `ad_platform,advertiser_id,name,operator\ntencent,${account},账户,ann\n`;
@@ -105,7 +105,7 @@ describe("a number of the report", () => {
     await admin.post("cost/import", { app_id: app.appId, csv });
   });
 
-  test("is opened: its users, orders and costs", async () => {
+  test("opens to its users, orders and costs", async () => {
     const yesterday = calendarOf("Asia/Shanghai").dayOf(Date.now() - 24 * HOUR_MS);
     const { data } = await admin.post(
       "report/explain",

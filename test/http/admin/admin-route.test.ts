@@ -20,7 +20,7 @@ function serverWith(declare: (server: FastifyInstance) => void) {
   return { server, routes };
 }
 
-test("an operation with a body is a POST, any other a GET, and both are answered in the envelope", async () => {
+test("an operation with a body is a POST, any other a GET, and both answer in the envelope", async () => {
   const { server } = serverWith((routes) => {
     const about = { path: "double", summary: "Twice a number", answer };
     adminRoute(routes, {
@@ -39,7 +39,7 @@ test("an operation with a body is a POST, any other a GET, and both are answered
   expect((await server.inject({ method: "POST", url, payload: { number: "five" } })).statusCode).toBe(400);
 });
 
-test("hooks see what an operation declares: who may call it, what the audit log keeps, how its body is read", () => {
+test("hooks see what an operation declares: its callers, what the audit log keeps and how its body is read", () => {
   const { routes } = serverWith((server) => {
     const audit = { isNoted: true, hides: ["number"] } as const;
     const reading = { bytesMax: 100, numbersAreIds: true } as const;

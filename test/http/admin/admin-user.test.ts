@@ -19,7 +19,7 @@ const CAMPAIGN = "campaign-0000001";
 const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
 const IMEI = "A6600000000001";
 const NOW = Date.now();
-/** The last step of a timeline. */
+/** The interval between steps of a timeline. */
 const STEP_MS = 1_000;
 
 let app: App;
@@ -32,7 +32,10 @@ async function click(query: Row): Promise<void> {
   expect(await server.get(`${BASE}/event/click/`, Object.fromEntries(texts))).toMatchObject({ code: 0 });
 }
 
-/** "u" came by the second of two clicks, paid twice and did a few things; "back" came back by a click; "other" is other. */
+/**
+ * "u" came through the second of two clicks, paid twice and sent some events; "back" came back through a click; "other" is
+ * unrelated.
+ */
 beforeAll(async () => {
   app = await server.createApp();
   await admin.post("campaigns/create", { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, name: "Summer" });
@@ -78,7 +81,7 @@ beforeAll(async () => {
 const view = (client_id: string, app_id = app.appId) => admin.get("user", { app_id, client_id });
 const read = (more: Row = {}, client_id = "u") => admin.get("user/timeline", { app_id: app.appId, client_id, ...more });
 
-/** All pages of a timeline put together, each held against the contract. */
+/** All pages of a timeline together, each checked against the contract. */
 async function readAll(limit: number, more: Row = {}, client = "u"): Promise<Row[]> {
   const items: Row[] = [];
   for (let before: string | undefined; ; ) {
@@ -131,24 +134,27 @@ describe("one user", () => {
     expect(kinds).toEqual(["registration"]);
   });
 
-  test.each(["user", "user/timeline", "attribution/why"])("%s: who does not exist is 2000", async (path) => {
-    const ask = (query: Row) => admin.get(path, query);
-    expect(await ask({ app_id: app.appId, client_id: "nobody" })).toMatchObject({ code: 2000, data: {} });
-    expect(await ask({ app_id: 999_999_999, client_id: "u" })).toMatchObject({ code: 2001, data: {} });
-    expect(await ask({ app_id: app.appId })).toMatchObject({ code: 1004, data: {} });
-    expect(await ask({ app_id: app.appId, client_id: "x".repeat(129) })).toMatchObject({ code: 1004, data: {} });
-    expect(await ask({ app_id: app.appId, client_id: "a\u0000b" })).toMatchObject({ code: 1004, data: {} });
-    const elsewhere = await server.createApp();
-    expect(await ask({ app_id: elsewhere.appId, client_id: "u" })).toMatchObject({ code: 2000, data: {} });
-  });
+  test.each(["user", "user/timeline", "attribution/why"])(
+    "%s: an unknown client is answered with 2000",
+    async (path) => {
+      const ask = (query: Row) => admin.get(path, query);
+      expect(await ask({ app_id: app.appId, client_id: "nobody" })).toMatchObject({ code: 2000, data: {} });
+      expect(await ask({ app_id: 999_999_999, client_id: "u" })).toMatchObject({ code: 2001, data: {} });
+      expect(await ask({ app_id: app.appId })).toMatchObject({ code: 1004, data: {} });
+      expect(await ask({ app_id: app.appId, client_id: "x".repeat(129) })).toMatchObject({ code: 1004, data: {} });
+      expect(await ask({ app_id: app.appId, client_id: "a\u0000b" })).toMatchObject({ code: 1004, data: {} });
+      const elsewhere = await server.createApp();
+      expect(await ask({ app_id: elsewhere.appId, client_id: "u" })).toMatchObject({ code: 2000, data: {} });
+    },
+  );
 });
 
 describe("the timeline", () => {
-  test("holds everything that happened, the newest first", async () => {
+  test("holds everything that happened, newest first", async () => {
     const items = await readAll(200);
     const times = items.map((item) => item.at_ms);
     expect(times).toEqual([...times].sort((left, right) => right - left));
-    // Of one instant, events are in the order of their fingerprints.
+    // Events at the same instant are in the order of their fingerprints.
     const nameOf = ({ event, trace_id, aid }: Row) =>
       /^level_up|^profile_set/.test(event) ? "…" : (event ?? trace_id ?? aid);
     const shown = items.filter(({ kind }) => kind !== "postback").map((item) => [item.kind, nameOf(item)]);
@@ -180,13 +186,13 @@ describe("the timeline", () => {
     expect(told[0]).toMatchObject({ ad_platform: "vivo", attempts: expect.any(Number), reason: expect.any(String) });
   });
 
-  test("has every entry on exactly one page, however long the pages are", async () => {
+  test("has every entry on exactly one page, whatever the page size", async () => {
     const whole = await readAll(200);
     expect(whole.length).toBeGreaterThan(12);
     for (const limit of [1, 2, 3, 7, whole.length - 1, whole.length]) expect(await readAll(limit)).toEqual(whole);
   });
 
-  test("can be narrowed to some kinds, and to the events of one name", async () => {
+  test("can be filtered by kinds, and by the name of an event", async () => {
     const whole = await readAll(200);
     for (const kind of TIMELINE_KINDS) {
       expect(await readAll(2, { kinds: kind })).toEqual(whole.filter((item) => item.kind === kind));
@@ -200,7 +206,7 @@ describe("the timeline", () => {
     }
   });
 
-  test("shows a return that was attributed anew, and the touch that won it", async () => {
+  test("shows a re-attributed return, and the touch that won it", async () => {
     const items = await readAll(50, {}, "back");
     expect(items.map(({ kind }) => kind).filter((kind) => kind !== "postback")).toEqual([
       ...["return", "touch", "registration"],
@@ -210,7 +216,7 @@ describe("the timeline", () => {
     expect(items.find(({ kind }) => kind === "touch")).toMatchObject({ outcome: "won" });
   });
 
-  test("shows touches of the same device that came later, which no decision knew", async () => {
+  test("shows later touches of the same device, which no decision considered", async () => {
     await click({ company: "vivo", oaid: OAID.replace("1f", "2f"), ts: Date.now() + 2 * STEP_MS });
     await server.settle();
     expect(await readAll(10, { kinds: "touch" }, "other")).toMatchObject([{ outcome: "", flags: [] }]);
@@ -279,7 +285,7 @@ describe("users are found", () => {
     expect(await search("vid-back")).toMatchObject([{ client_id: "back", found_by: ["click_key"] }]);
   });
 
-  test("by how their client id begins, at most 20 of them", async () => {
+  test("by the beginning of their client id, at most 20 of them", async () => {
     for (let index = 0; index < 25; index += 1) await server.register(app, `many_%${index + 100}`);
     await server.settle();
     const found = await search("many_%");
@@ -308,7 +314,7 @@ describe("users are found", () => {
 });
 
 describe("the explanation of a decision", () => {
-  test("is as the contract says, with the instants and windows of every candidate", async () => {
+  test("matches the contract, with the times and windows of every candidate", async () => {
     const { data } = await admin.get("attribution/why", { app_id: app.appId, client_id: "u" });
     expect([...Value.Errors(explanation, data)]).toEqual([]);
     expect(data).toMatchObject({ verdict: "attributed", method: "device_id", launch: null, reported: null });
@@ -320,7 +326,7 @@ describe("the explanation of a decision", () => {
     expect(data.at_ms - NOW).toBeGreaterThan(-1);
   });
 
-  test("of a reported user, of a return, and of a client that was never decided on is so too", async () => {
+  test("matches the contract for a reported user, a return, and a client without a decision", async () => {
     for (const client_id of ["back", "bare", "other"]) {
       const { data } = await admin.get("attribution/why", { app_id: app.appId, client_id });
       expect([...Value.Errors(explanation, data)], client_id).toEqual([]);
@@ -328,7 +334,7 @@ describe("the explanation of a decision", () => {
   });
 });
 
-test("an erased user is nowhere to be found, by no id", async () => {
+test("an erased user cannot be found by any id", async () => {
   const oaid = OAID.replace("1f", "3f");
   const ids = { wx_openid: "openid-gone", wx_unionid: "unionid-gone", device_info: { os_name: "android", oaid } };
   expect(await server.register(app, "gone", ids)).toMatchObject({ code: 0 });

@@ -15,7 +15,7 @@ const token = adminTokenOf(server);
 const CAMPAIGN = "campaign-0000001";
 
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
-/** Yesterday too, in case that midnight passes while the tests run. */
+/** Includes yesterday, in case midnight passes during the tests. */
 const days = () => ({ from: dayOf(Date.now() - DAY_MS), to: dayOf(Date.now()) });
 const cliDays = () => ["--from", days().from, "--to", days().to];
 
@@ -49,7 +49,7 @@ const ask = (
   headers?: Record<string, string>,
 ) => new AdminCaller(server, headers).send(method, path, sent);
 
-/** With a campaign, and a user whom a click of two days ago brought. */
+/** An app with a campaign, and a user brought by a click of two days ago. */
 async function appWithUser(): Promise<App> {
   const app = await server.createApp();
   const made = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, ad_platform: "vivo", channel: "c" };
@@ -70,7 +70,7 @@ describe("every endpoint", () => {
     app = await appWithUser();
   });
 
-  test.each(NAMES)("%s answers with the token, with and without a slash at the end", async (_, endpoint) => {
+  test.each(NAMES)("%s answers with the token, with and without a trailing slash", async (_, endpoint) => {
     const call = endpoint.call(app.appId);
     for (const path of [endpoint.path, `${endpoint.path}/`])
       expect(await ask({ ...endpoint, path }, call)).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
@@ -89,11 +89,11 @@ describe("every endpoint", () => {
     expect(await tables.query("select * from campaign where app_id = $1", [app.appId])).toEqual(before);
   });
 
-  test.each(NAMES)("%s does not look at a request before its token", async (_, endpoint) => {
+  test.each(NAMES)("%s checks the token before anything else", async (_, endpoint) => {
     expect(await ask(endpoint, endpoint.method === "GET" ? {} : "{", {})).toMatchObject({ status: 200, code: 2002 });
   });
 
-  test.each(NAMES)("%s says 2001 of an app that does not exist, and 1004 when none is named", async (_, endpoint) => {
+  test.each(NAMES)("%s answers 2001 for an app that does not exist, and 1004 if none is named", async (_, endpoint) => {
     expect(await ask(endpoint, endpoint.call(999_999_999))).toMatchObject({ status: 200, code: 2001, data: {} });
     const { app_id: _app, ...rest } = endpoint.call(app.appId);
     const missing = await ask(endpoint, rest);
@@ -102,7 +102,7 @@ describe("every endpoint", () => {
     expect(bad).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("app_id"), data: {} });
   });
 
-  test.each(NAMES)("%s is not for the pages of other sites", async (_, endpoint) => {
+  test.each(NAMES)("%s refuses pages of other sites", async (_, endpoint) => {
     const headers = { authorization: `Bearer ${token}`, origin: "https://elsewhere.example" };
     const answer = await ask(endpoint, endpoint.call(app.appId), headers);
     expect(answer.headers.get("access-control-allow-origin")).toBeNull();
@@ -119,7 +119,7 @@ describe("every endpoint", () => {
 });
 
 describe("campaigns", () => {
-  test("are made, changed and listed as on the command line", async () => {
+  test("are created, changed and listed as on the command line", async () => {
     const app = await server.createApp();
     const fields = { name: "夏", ad_platform: "tencent", channel: "c", os_platform: "ios", operator: "o", dept: "d" };
     const made = await admin.post("campaigns/create", { app_id: app.appId, ...fields, ad_platform: "gdt" });
@@ -134,7 +134,7 @@ describe("campaigns", () => {
     expect(await cliOf(app, "campaign", "list")).toEqual([edited.data, own.data]);
   });
 
-  test("have the links of the command line, at the address that was called unless another is named", async () => {
+  test("have the links of the command line, at the called address unless another is named", async () => {
     const app = await appWithUser();
     const query = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN };
     const linksOf = async (more: Row = {}) => (await admin.get("campaigns/links", { ...query, ...more })).data.links;
@@ -170,7 +170,7 @@ describe("campaigns", () => {
     expect((await admin.get("campaigns", { app_id: app.appId })).data.campaigns).toHaveLength(1);
   });
 
-  test("of one app are not shown or changed by way of another", async () => {
+  test("of one app cannot be shown or changed through another", async () => {
     const [app, other] = [await appWithUser(), await server.createApp()];
     const key = { app_id: other.appId, turbo_promoted_object_id: CAMPAIGN };
     expect((await admin.get("campaigns", { app_id: other.appId })).data.campaigns).toEqual([]);
@@ -181,7 +181,7 @@ describe("campaigns", () => {
 });
 
 describe("rules", () => {
-  test("are set for the app and for a platform, and replace what was set before", async () => {
+  test("are set for the app and for a platform, and replace the earlier ones", async () => {
     const app = await server.createApp();
     const set = (rules: Row, ad_platform?: string) =>
       admin.post("attribution/rules", { app_id: app.appId, rules, ...(ad_platform !== undefined && { ad_platform }) });
@@ -217,7 +217,7 @@ describe("rules", () => {
   });
 });
 
-test("every rule is told with what it takes, and whether it can be tried or set for a platform", async () => {
+test("are described with their values, and with whether they can be tried or set for a platform", async () => {
   const app = await server.createApp();
   const { fields, defaults, ad_platforms } = dataOf(
     await admin.get("attribution/rules", { app_id: app.appId }),
@@ -242,14 +242,14 @@ describe("explanations", () => {
     await server.settle();
   });
 
-  test("why is that of the command line", async () => {
+  test("why equals that of the command line", async () => {
     const { data } = await admin.get("attribution/why", { app_id: app.appId, client_id: "u" });
     expect(data).toEqual(await cliOf(app, "why", "u"));
     expect(data).toMatchObject({ verdict: "attributed", method: "device_id", touch: { aid: "7", campaign: CAMPAIGN } });
     expect(data.candidates.map((one: Row) => one.outcome)).toEqual(["won", "outside_window"]);
   });
 
-  test("why of a user that does not exist is 2000", async () => {
+  test("why answers 2000 for an unknown user", async () => {
     const answer = await admin.get("attribution/why", { app_id: app.appId, client_id: "stranger" });
     expect(answer).toMatchObject({ status: 200, code: 2000, data: {} });
     expect(await admin.get("attribution/why", { app_id: app.appId })).toMatchObject({
@@ -258,7 +258,7 @@ describe("explanations", () => {
     });
   });
 
-  test("what-if is that of the command line, and changes nothing", async () => {
+  test("what-if equals that of the command line, and changes nothing", async () => {
     const before = await cliOf(app, "why", "u");
     const body = { app_id: app.appId, ...days(), rules: { click_window: "1d" } };
     const { data } = await admin.post("attribution/what-if", body);
@@ -267,7 +267,7 @@ describe("explanations", () => {
     expect(await cliOf(app, "why", "u")).toEqual(before);
   });
 
-  test("what-if of a setting leaves the others as they are", async () => {
+  test("what-if of one setting leaves the others as they are", async () => {
     const own = await appWithUser();
     const set = (rules: Row, ad_platform = "") =>
       admin
@@ -294,7 +294,7 @@ describe("explanations", () => {
     });
   });
 
-  test("fraud is that of the command line", async () => {
+  test("fraud equals that of the command line", async () => {
     const data = dataOf(await admin.get("attribution/fraud", { app_id: app.appId, ...days() }), fraudReport);
     expect(data).toEqual(await cliOf(app, "fraud", ...cliDays()));
     expect(data.many_clients).toMatchObject([{ clients: 6 }]);

@@ -29,7 +29,7 @@ const listed = async (appId: number) =>
   dataOf(await admin.get("apps"), appsAnswer).apps.find((app: Row) => app.app_id === appId);
 
 describe("apps", () => {
-  test("are listed for everybody who is signed in, with their access tokens and without any other secret", async () => {
+  test("are listed for everyone signed in, with their access tokens and no other secret", async () => {
     const app = await server.createApp({ name: "列", timeZone: "Europe/Berlin", metadataMode: "strict" });
     const answer = await analyst.get("apps");
     expect(dataOf(answer, appsAnswer).apps).toContainEqual(shownOf(app));
@@ -37,7 +37,7 @@ describe("apps", () => {
     expect(JSON.stringify(answer.data)).not.toContain(app.aesKey);
   });
 
-  test("are made with the defaults of the command line, and take events at once", async () => {
+  test("are created with the defaults of the command line, and accept events at once", async () => {
     const made = dataOf(await admin.post("apps/create", { name: "New" }), shownApp);
     expect(made).toMatchObject({ name: "New", time_zone: "Asia/Shanghai", currency: "CNY", metadata: "open" });
     expect(await listed(made.app_id)).toEqual(made);
@@ -47,7 +47,7 @@ describe("apps", () => {
     expect(rules.data.rules.length, "the rules that every app begins with").toBeGreaterThan(0);
   });
 
-  test("are made as asked", async () => {
+  test("are created as requested", async () => {
     const asked = { name: "Own", time_zone: "America/New_York", currency: "USD", metadata: "strict" };
     expect(dataOf(await admin.post("apps/create", asked), shownApp)).toMatchObject(asked);
   });
@@ -63,7 +63,7 @@ describe("apps", () => {
     expect(await admin.post("apps/create", body)).toMatchObject(refused(msg));
   });
 
-  test("cannot be made, changed or given new secrets by an analyst, nor are keys for analysts", async () => {
+  test("cannot be created, changed or given new secrets by an analyst, who cannot see keys either", async () => {
     const app = await server.createApp();
     for (const [path, body] of [
       ["create", { name: "x" }],
@@ -76,8 +76,8 @@ describe("apps", () => {
   });
 });
 
-describe("a change of an app", () => {
-  test("touches what it names, at once, and as on the command line", async () => {
+describe("a change to an app", () => {
+  test("affects only the fields it names, at once, as on the command line", async () => {
     const app = await server.createApp();
     const change = {
       name: "Renamed",
@@ -96,7 +96,7 @@ describe("a change of an app", () => {
     expect(fewer.data).toEqual({ ...shownOf(app), ...change, rates: { EUR: "160", KRW: "0.11" } });
   });
 
-  test("shuts an app and opens it again", async () => {
+  test("disables an app and enables it again", async () => {
     const app = await server.createApp();
     await admin.post("apps/edit", { app_id: app.appId, enabled: false });
     expect(await server.register(app, "u")).toMatchObject({ code: 2001 });
@@ -104,7 +104,7 @@ describe("a change of an app", () => {
     expect(await server.register(app, "u")).toMatchObject({ code: 0 });
   });
 
-  test("moves the time zone only while nobody is counted; the same one may be sent with other changes", async () => {
+  test("moves the time zone only while the app has no users; sending the same one is always allowed", async () => {
     const app = await server.createApp();
     await server.register(app, "u");
     await server.settle();
@@ -144,7 +144,7 @@ describe("secrets", () => {
   const rotate = async (which: string) =>
     dataOf(await admin.post("apps/rotate", { app_id: app.appId, which }), rotatedSecret).value;
 
-  test("are shown to an admin, and that they were is in the audit log, which holds none of them", async () => {
+  test("are shown to an admin; the audit log records that, but holds none of them", async () => {
     const shown = await admin.post("apps/keys", { app_id: app.appId });
     expect(dataOf(shown, appKeys)).toEqual({ app_id: app.appId, app_key: app.appKey, aes_key: app.aesKey });
     const rotated = await rotate("aes_key");
@@ -172,7 +172,7 @@ describe("secrets", () => {
     expect(await server.post(path, changed, refresh(changed, "media"))).toMatchObject({ code: 0 });
   });
 
-  test("a new aes_key is another one, and is sealed", async () => {
+  test("a new aes_key replaces the old one, and is sealed", async () => {
     const value = await rotate("aes_key");
     expect(Buffer.from(value, "base64")).toHaveLength(16);
     expect((await admin.post("apps/keys", { app_id: app.appId })).data.aes_key).toBe(value);

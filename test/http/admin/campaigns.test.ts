@@ -37,7 +37,7 @@ describe("a list of many campaigns", () => {
     }
   });
 
-  test("comes page by page, the newest first, each campaign once", async () => {
+  test("comes page by page, newest first, each campaign once", async () => {
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list(app, { page })));
     expect(pages.map(({ campaigns }) => campaigns.length)).toEqual([20, 20, 5, 0]);
     expect(pages[0].page_info).toEqual({ page: 1, page_size: 20, total_number: 45, total_page: 3 });
@@ -60,7 +60,7 @@ describe("a list of many campaigns", () => {
     expect((await list(app, { search })).page_info.total_number).toBe(found);
   });
 
-  test("is searched for an id", async () => {
+  test("can be searched by id", async () => {
     const [newest] = (await list(app, { page_size: 1 })).campaigns;
     const { campaigns } = await list(app, { search: newest.turbo_promoted_object_id.slice(2, 14) });
     expect(campaigns).toEqual([newest]);
@@ -78,7 +78,7 @@ describe("a list of many campaigns", () => {
   });
 });
 
-test("a campaign shows what its links have brought in the last 7 days, and the users who came", async () => {
+test("a campaign shows the touches of its links and the new users of the last 7 days", async () => {
   const app = await server.createApp();
   await make(app, { turbo_promoted_object_id: CAMPAIGN, ad_platform: "vivo" });
   const touch = (kind: string, more: Row) =>
@@ -123,7 +123,7 @@ test("links come with the macros that the platform replaces", async () => {
   expect(links[0].macros).toContainEqual({ parameter: "advertiser_id", macro: "__ACCOUNT_ID__" });
 });
 
-test("platforms say what can be done with them", async () => {
+test("platforms say what they support", async () => {
   const { platforms } = dataOf(await admin.get("platforms"), platformListAnswer);
   const named = (name: string) => platforms.find((platform: Row) => platform.name === name);
   expect(named("tencent")).toEqual({
@@ -139,7 +139,7 @@ test("platforms say what can be done with them", async () => {
   expect(named("tiktok")).toMatchObject({ has_own_macros: false, postbacks: false, costs: false });
 });
 
-test("an analyst sees campaigns, links and platforms, and changes none", async () => {
+test("an analyst sees campaigns, links and platforms, and cannot change them", async () => {
   const app = await server.createApp();
   const key = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN };
   await make(app, { turbo_promoted_object_id: CAMPAIGN });

@@ -23,7 +23,7 @@ async function stepsOf(app: App): Promise<Row> {
 
 const doneOf = (steps: Row) => Object.keys(steps).filter((step) => steps[step].done);
 
-test("a new app has nothing; each step is done from the moment it happens, and stays as it was first", async () => {
+test("a new app has no steps done; each is done when it first happens, and stays so", async () => {
   const app = await server.createApp();
   const from = Date.now();
   const empty = await stepsOf(app);
@@ -52,21 +52,21 @@ test("a new app has nothing; each step is done from the moment it happens, and s
   expect(await stepsOf(app)).toEqual(rest);
 });
 
-test("an event that is refused is a request, and no event; a repeated touch is none either", async () => {
+test("a refused event counts as a request but not as an event, and a repeated touch counts for nothing", async () => {
   const app = await server.createApp();
   await server.register(app, "u");
   await server.collect(app, "u", [track("e", {}, 5)]);
   expect(doneOf(await stepsOf(app))).toEqual(["request", "registration"]);
 });
 
-test("clients that never registered are no registration", async () => {
+test("clients that never registered do not count as registrations", async () => {
   const app = await server.createApp();
   await admin.post("apps/edit", { app_id: app.appId, require_registration: false });
   await server.collect(app, "u", [track("e")]);
   expect(doneOf(await stepsOf(app))).toEqual(["request", "event"]);
 });
 
-test("a postback counts once a platform has accepted it, and what the app's own systems were told never does", async () => {
+test("a postback counts once a platform has accepted it, and callbacks to the app's own systems never do", async () => {
   const app = await server.createApp();
   const row = `insert into postback (app_id, client_id, event_type, subject, status, back_cents, accepted_day, changed_at_ms, ad_platform)
     values ($1, 'u', $2, '', $3, 0, $4, $5, $6)`;
@@ -78,12 +78,12 @@ test("a postback counts once a platform has accepted it, and what the app's own 
   expect((await stepsOf(app)).postback).toEqual({ done: true, at_ms: 2_500 });
 });
 
-test("is refused for an app that is none, and without one", async () => {
+test("is refused without an app, or for one that does not exist", async () => {
   expect(await admin.get("apps/checklist", { app_id: 999_999_999 })).toMatchObject(refused(/app_id/, 2001));
   expect(await admin.get("apps/checklist")).toMatchObject(refused(/app_id/));
 });
 
-/** A big app, whose clients have mostly sent events only and whose own systems are told of everything. */
+/** A large app, whose clients have mostly only sent events and whose own systems get a callback for everything. */
 const BIG = 2_000_000_001;
 const MANY = 20_000;
 const TABLES = ["ledger_minute", "orders", "postback", "user_account"];
@@ -118,7 +118,7 @@ afterAll(async () => {
   for (const table of TABLES) await tables.query(`delete from ${table} where app_id = $1`, [BIG]);
 });
 
-test("each question reads the begin of an index, however much there is", async () => {
+test("each question reads only the beginning of an index, whatever the amount of data", async () => {
   const read: string[] = [];
   const explaining = {
     async query(statement: pg.QueryConfig) {

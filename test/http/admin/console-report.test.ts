@@ -51,7 +51,7 @@ const report = (more: Row = {}) =>
   adReportOf(app, { dims_list: ["channel"], metrics_list: ["AdCost", "AppActivateStandard", "AppRevenue"], ...more });
 
 describe("the ad report of the console", () => {
-  test("has the numbers of the public one, and no rate", async () => {
+  test("has the numbers of the public one, and no rate limit", async () => {
     const signed = await reports.call(developer, "combo_sql", report());
     for (const user of [admin, analyst, analyst]) {
       const data = dataOf(await user.post("report/ad", report()), consoleReportAnswer);
@@ -102,7 +102,7 @@ describe("the ad report of the console", () => {
     expect(data.campaign_names).toEqual({ [id]: "春节" });
   });
 
-  test("of nothing is empty", async () => {
+  test("is empty without data", async () => {
     const data = dataOf(
       await analyst.post("report/ad", report({ date_list: ["2020-01-01", "2020-01-01"] })),
       consoleReportAnswer,
@@ -110,7 +110,7 @@ describe("the ad report of the console", () => {
     expect(data).toMatchObject({ items: [], total: [], page_info: { total_number: 0, total_page: 0 } });
   });
 
-  test("has as many decimals of rates as are asked for, beside those of money", async () => {
+  test("rounds rates and money to the decimals asked for", async () => {
     const asked = { metrics_list: ["AppGamePayRate", "AppARPU"], dims_list: [] };
     const numbers = async (more: Row) => (await analyst.post("report/ad", report({ ...asked, ...more }))).data.total[0];
     expect(await numbers({})).toEqual({ AppGamePayRate: 0.33, AppARPU: 2.17 });
@@ -120,7 +120,7 @@ describe("the ad report of the console", () => {
     );
   });
 
-  test("keeps to its filters, of whatever dimension", async () => {
+  test("follows its filters, on any dimension", async () => {
     const found = async (filtering: Row) => (await analyst.post("report/ad", report({ filtering }))).data.items.length;
     expect(await found({ os_platform_list: ["unknown"] })).toBe(1 + 1);
     expect(await found({ os_platform_list: ["ios"] })).toBe(0);
@@ -153,7 +153,7 @@ describe("several reports at once", () => {
     statistics_caliber: "user_activated_time",
   };
 
-  test("are answered in their order, each as by itself", async () => {
+  test("are answered in order, each as if asked alone", async () => {
     const asked = [one, { ...one, dims_list: [] }, { ...one, metrics_list: ["AppDAU"], dims_list: ["date"] }];
     const { reports: all } = dataOf(
       await analyst.post("report/ad/batch", { app_id: app.appId, reports: asked }),
@@ -186,7 +186,7 @@ describe("the file of a report", () => {
     return { type: response.headers.get("content-type")!, rows: parse(text, { bom: true }) };
   }
 
-  test("holds what the report shows, in its order, with the total, and no formula", async () => {
+  test("holds what the report shows, in order, with the total and without formulas", async () => {
     const { type, rows } = await csv(report({ order_by_list: [{ field: "AdCost", sort: 1 }] }));
     expect(type).toBe("text/csv; charset=utf-8");
     expect(rows).toEqual([
@@ -197,7 +197,7 @@ describe("the file of a report", () => {
     ]);
   });
 
-  test("speaks Chinese, and puts names beside what they belong to", async () => {
+  test("is available in Chinese, and puts names beside their ids", async () => {
     const body = report({ dims_list: ["gid", "date"], dims_metrics_list: ["gName"], language: "zh" });
     const { rows } = await csv(body);
     expect(rows[0]).toEqual(["计划", "计划名称", "日期", "消耗", "激活数", "总收入"]);
@@ -217,7 +217,7 @@ describe("the catalogue", () => {
   const catalogue = async (query: Record<string, string> = {}) =>
     dataOf(await analyst.get("report/catalogue", query), catalogueAnswer);
 
-  test("lists every metric that the public list has, with both names and its formula", async () => {
+  test("lists every metric of the public list, with both names and its formula", async () => {
     const { metrics, measures, groups } = await catalogue();
     const { list } = (await reports.call(developer, "metrics/list", {})).data;
     expect(metrics.map(({ name, label, cname, unit, tip }: Row) => ({ name, label, cname, unit, tip }))).toEqual(list);
@@ -228,7 +228,7 @@ describe("the catalogue", () => {
     }
   });
 
-  test("says of each two dimensions what a report of both is answered", async () => {
+  test("says for each pair of dimensions how a report with both is answered", async () => {
     const { dimensions } = await catalogue();
     const excluded = (one: Row, other: Row) => one.incompatible.find(({ name }: Row) => name === other.name)?.reason;
     for (const one of dimensions) {
@@ -241,7 +241,7 @@ describe("the catalogue", () => {
     }
   });
 
-  test("has the formulas of the caliber and of the model that are asked for", async () => {
+  test("has the formulas of the requested caliber and model", async () => {
     const formula = async (name: string, query: Record<string, string>) =>
       (await catalogue(query)).metrics.find((metric: Row) => metric.name === name).formula;
     const second = { statistics_caliber: "behavior_occurred_time" };
@@ -265,7 +265,7 @@ describe("the catalogue", () => {
 describe("a report as a public call", () => {
   const ask = (user: ConsoleUser, more: Row = {}) => user.post("report/request-text", report(more));
 
-  /** Runs a text in a shell, where `curl` prints its arguments. */
+  /** Runs a text in a shell, in which `curl` prints its arguments. */
   async function argumentsOf(text: string): Promise<string[]> {
     const folder = mkdtempSync(join(tmpdir(), "touchpoint-curl-"));
     try {
@@ -279,7 +279,7 @@ describe("a report as a public call", () => {
     }
   }
 
-  test("signed for an admin is answered with the same report, whatever stands in its filters", async () => {
+  test("is answered with the same report if an admin signs it, whatever its filters hold", async () => {
     const filtering = { channel_list: ["one", "it's $(id) `id` \\ \" 渠道\n"] };
     const id = developer.developerId;
     const { is_signed, curl } = dataOf(await ask(admin, { filtering, developer_id: id }), requestTextAnswer);
@@ -300,7 +300,7 @@ describe("a report as a public call", () => {
     expect(JSON.parse(body)).toEqual(report());
   });
 
-  test("has placeholders where nobody signs, and never the key", async () => {
+  test("has placeholders without a signature, and never shows the key", async () => {
     for (const user of [admin, analyst]) {
       const data = dataOf(await ask(user), requestTextAnswer);
       expect(data).toMatchObject({ is_signed: false, curl: expect.stringContaining("<SIGN>") });
@@ -310,7 +310,7 @@ describe("a report as a public call", () => {
     }
   });
 
-  test("is signed by nobody for an analyst, nor by who could not make it", async () => {
+  test("is not signed for an analyst, or for an application that may not make it", async () => {
     const { developerId } = developer;
     expect(await ask(analyst, { developer_id: developerId })).toMatchObject(refused(/Only admins/, 2004));
     expect(await ask(admin, { developer_id: 2_000_000_000 })).toMatchObject(refused(/developer_id/));
@@ -324,7 +324,7 @@ describe("a report as a public call", () => {
   });
 });
 
-describe("what is behind a number", () => {
+describe("the rows behind a number", () => {
   const cell = (more: Row) => ({
     app_id: app.appId,
     date_list: recentDays(),
@@ -333,7 +333,7 @@ describe("what is behind a number", () => {
     ...more,
   });
 
-  test("adds up to it, also where not everything is listed", async () => {
+  test("add up to it, even if not all are listed", async () => {
     const data = dataOf(await analyst.post("report/explain", cell({ metric: "AppARPU", limit: 1 })), explainedAnswer);
     expect(data).toMatchObject({
       value: 2.17,
@@ -348,7 +348,7 @@ describe("what is behind a number", () => {
     expect(spent.added.costs).toEqual(spent.sums);
   });
 
-  test.each([0, LIMITS.explainedRows + 1])("is not listed %i times", async (limit) => {
+  test.each([0, LIMITS.explainedRows + 1])("cannot be limited to %i", async (limit) => {
     expect(await analyst.post("report/explain", cell({ metric: "AdCost", limit }))).toMatchObject(refused(/limit/));
   });
 });

@@ -36,7 +36,7 @@ const rows = async (query: Row = {}) =>
   dataOf(await admin.get("cost/rows", { app_id: app.appId, ...RANGE, ...query }), costRowsAnswer);
 
 describe("stored costs", () => {
-  test("are summed up by day and account, the newest day first", async () => {
+  test("are summed by day and account, newest day first", async () => {
     const { days: found, total, page_info } = await days();
     const file = { source: "file", changed_at: expect.stringMatching(/^\d{4}-\d\d-\d\d /) };
     const tencent = { ad_platform: "tencent", advertiser_id: "acc-1", advertiser_name: "腾讯一", ...file };
@@ -76,7 +76,7 @@ describe("stored costs", () => {
     for (const { total, page_info } of pages) expect([total.cost, page_info.total_page]).toEqual([16.7501, 2]);
   });
 
-  test("are narrowed to a platform and an account", async () => {
+  test("can be filtered by platform and account", async () => {
     expect((await days({ ad_platform: "gdt" })).days).toHaveLength(2);
     expect((await days({ ad_platform: "vivo", advertiser_id: "acc-2" })).days).toHaveLength(1);
     expect((await days({ ad_platform: "-" })).days).toMatchObject([{ ad_platform: "", advertiser_id: "", cost: 9 }]);
@@ -84,7 +84,7 @@ describe("stored costs", () => {
     expect(await days({ advertiser_id: "nobody" })).toMatchObject({ days: [], total: { rows: 0, cost: 0 } });
   });
 
-  test("are opened row by row, the dearest of a day first", async () => {
+  test("open row by row, the most expensive of a day first", async () => {
     const day = { from: "2024-06-15", to: "2024-06-15", ad_platform: "tencent", advertiser_id: "acc-1" };
     const { rows: found, page_info } = await rows(day);
     expect(found.map(({ aid, cost }: Row) => [aid, cost])).toEqual([
@@ -95,7 +95,7 @@ describe("stored costs", () => {
     expect((await rows({ ...day, page: 2, page_size: 1 })).rows).toMatchObject([{ aid: "a1" }]);
   });
 
-  test("say whether they were pulled, or come from files", async () => {
+  test("say whether they were pulled or uploaded", async () => {
     const pulled = await server.createApp();
     const post = (csv: string) => admin.post("cost/import", { app_id: pulled.appId, csv: `${HEADER}\n${csv}` });
     await post(
@@ -118,7 +118,7 @@ describe("stored costs", () => {
     ]);
   });
 
-  test("of one app are not those of another", async () => {
+  test("of one app are separate from those of another", async () => {
     const other = await server.createApp();
     const { days: found } = dataOf(await admin.get("cost", { app_id: other.appId, ...RANGE }), costDaysAnswer);
     expect(found).toEqual([]);
@@ -141,12 +141,12 @@ describe("stored costs", () => {
   });
 });
 
-describe("how far accounts are pulled", () => {
+describe("the progress of pulls", () => {
   let own: App;
   beforeAll(async () => {
     own = await server.createApp();
     const account = { app_id: own.appId, ad_platform: "tencent", advertiser_id: "77", postbacks: "off", costs: "on" };
-    // Nobody listens there: nothing is pulled but what the test says.
+    // No server listens there: nothing is pulled but what the test stores.
     const settings = { base_url: "http://127.0.0.1:9/" };
     expect(await admin.post("accounts/set", { ...account, settings })).toMatchObject({ code: 0 });
     await tables.query(
@@ -158,7 +158,7 @@ describe("how far accounts are pulled", () => {
   const status = async (query: Row) =>
     dataOf(await admin.get("cost/status", { app_id: own.appId, ...query }), costStatusAnswer);
 
-  test("is told by day, and which days are settled", async () => {
+  test("is shown by day, with the settled days", async () => {
     const { accounts } = await status(RANGE);
     expect(accounts).toMatchObject([{ ad_platform: "tencent", advertiser_id: "77" }]);
     expect(accounts[0].days).toEqual([
@@ -178,7 +178,7 @@ describe("how far accounts are pulled", () => {
   });
 });
 
-test("an analyst sees costs and looks at files, and changes nothing", async () => {
+test("an analyst sees costs and previews files, and changes nothing", async () => {
   const app_id = app.appId;
   for (const path of ["cost", "cost/rows", "cost/status", "cost/pull"])
     expect(await analyst.get(path, { app_id, ...RANGE }), path).toMatchObject({ code: 0 });

@@ -19,8 +19,8 @@ const take = async (app: App, csv: string) =>
   expect(await admin.post("cost/import", { app_id: app.appId, csv })).toMatchObject({ code: 0 });
 const stored = (app: App) => tables.query("select * from cost where app_id = $1 order by day, aid", [app.appId]);
 
-describe("a file of costs that is only looked at", () => {
-  test("shows its rows as they would be stored, and which of them replace what", async () => {
+describe("a preview of a file of costs", () => {
+  test("shows its rows as they would be stored, and which stored rows they replace", async () => {
     const app = await server.createApp();
     await take(app, file("2024-06-15,tencent,1,10,1,5", "2024-06-15,tencent,2,10,1,5"));
     const before = await stored(app);
@@ -52,7 +52,7 @@ describe("a file of costs that is only looked at", () => {
     expect((await preview(app, csv)).rows).toEqual({ new: 0, replaces: 0, same: 3 });
   });
 
-  test("names every line that is wrong, and still counts the others", async () => {
+  test("names every bad line, and still counts the others", async () => {
     const app = await server.createApp();
     const lines = [
       "2024-06-15,tencent,1,,,1",
@@ -72,7 +72,7 @@ describe("a file of costs that is only looked at", () => {
     expect(await stored(app)).toEqual([]);
   });
 
-  test("lists no more than anyone reads, but counts all", async () => {
+  test("lists a limited number of rows, but counts all", async () => {
     const app = await server.createApp();
     const days = Array.from({ length: 500 }, (_, at) => new Date(Date.UTC(2020, 0, 1 + at)).toISOString().slice(0, 10));
     const seen = await preview(app, file(...days.map((day) => `${day},vivo,1,,,1`), ...days.map(() => "x,,,,,")));
@@ -95,7 +95,7 @@ describe("a file of costs that is only looked at", () => {
     expect(seen.rows.new).toBe(0);
   });
 
-  test("may be sent as itself, and is then taken in whatever its size as JSON would be", async () => {
+  test("accepts the plain file, which may be larger than JSON may be", async () => {
     const app = await server.createApp();
     const channel = "c".repeat(190);
     const lines = Array.from({ length: 12_000 }, (_, at) => `2024-06-15,${at},${channel},0.5`);
@@ -123,7 +123,7 @@ describe("a file of costs that is only looked at", () => {
   });
 });
 
-describe("files of names that are only looked at", () => {
+describe("a preview of a file of names", () => {
   test.each<[string, string, string, string]>([
     ["advertiser", "ad_platform,advertiser_id,name", "advertiser_id", "advertiser"],
     ["ad-object", "ad_platform,level,id,name", "object_id", "ad_object"],

@@ -45,12 +45,12 @@ describe("developer applications", () => {
     expect(await cliJson(server.dataDir, ["developer", "list"])).toContainEqual(expect.objectContaining(onCommandLine));
   });
 
-  test("have by default one call in ten minutes", async () => {
+  test("have one call in ten minutes by default", async () => {
     const id = await request();
     expect(await listed(id)).toMatchObject({ apps: "all", rate_calls: 1, rate_window_s: 600, purpose: "" });
   });
 
-  test("are changed in what they may read and how often; what is not named stays", async () => {
+  test("can be given another scope and rate; fields that are not named stay", async () => {
     const app = await server.createApp();
     const id = await request({ rate_calls: 100 });
     const appKey = await approve(id);
@@ -67,7 +67,7 @@ describe("developer applications", () => {
     });
   });
 
-  test("get a new key when the old one is lost, and the old one opens nothing any more", async () => {
+  test("get a new key if the old one is lost, and the old one stops working", async () => {
     const app = await server.createApp();
     const id = await request({ rate_calls: 100 });
     const old = await approve(id);
@@ -98,7 +98,7 @@ describe("developer applications", () => {
     expect(await post(path, body)).toMatchObject(refused(msg, code));
   });
 
-  test("are not decided, changed or given a key by an analyst", async () => {
+  test("cannot be approved, changed or given a key by an analyst", async () => {
     const id = await request();
     for (const [path, body] of [
       ["create", { name: "x", apps: "all" }],

@@ -39,7 +39,7 @@ test("an app that has sent nothing, or nothing wrong, has no findings", async ()
   expect(await findingsOf(app)).toEqual({});
 });
 
-test("mistakes in the last calls are told with the call that made them", async () => {
+test("mistakes in recent calls are reported with the call that made them", async () => {
   const app = await server.createApp();
   const startedMs = Date.now();
   await register(app, "u", { wx_openid: "wx1234567890abcdef" });
@@ -67,7 +67,7 @@ test("mistakes in the last calls are told with the call that made them", async (
   }
 });
 
-test("mistakes in the tables are told although the calls are forgotten", async () => {
+test("mistakes in the tables are reported even after the calls are forgotten", async () => {
   const app = await server.createApp();
   for (let number = 0; number < 5; number += 1) await register(app, `u-${number}`, { wx_openid: "the-same" });
   for (let number = 0; number < 12; number += 1) await click(app, { aid: "7", req: String(number) });
@@ -84,7 +84,7 @@ test("mistakes in the tables are told although the calls are forgotten", async (
   });
 });
 
-test("an undeclared event is told until it is declared", async () => {
+test("an undeclared event is reported until it is declared", async () => {
   const app = await server.createApp({ metadataMode: "strict" });
   await register(app, "u");
   await collect(app, "u", [track("boss_killed"), track("$MPShow")]);
@@ -96,7 +96,7 @@ test("an undeclared event is told until it is declared", async () => {
   expect((await findingsOf(app)).undeclared_event).toBeUndefined();
 });
 
-test("what happened before a moment is left out when only what came since is asked for", async () => {
+test("earlier findings are left out if only newer ones are asked for", async () => {
   const app = await server.createApp();
   const startedMs = Date.now();
   await register(app, "u", { wx_openid: "wx1234567890abcdef" });
@@ -108,7 +108,7 @@ test("what happened before a moment is left out when only what came since is ask
   expect(await kinds(Date.now() + 1)).toEqual([]);
 });
 
-test("what one app does wrong is nobody else's business, and an erased client is no example", async () => {
+test("an app's mistakes are not shown to other apps, and an erased client is no example", async () => {
   const [app, other] = [await server.createApp(), await server.createApp()];
   await register(app, "gone", { wx_openid: "wx1234567890abcdef" });
   await expect.poll(async () => Object.keys(await findingsOf(app))).toEqual(["openid_is_app_id"]);
@@ -117,7 +117,7 @@ test("what one app does wrong is nobody else's business, and an erased client is
   expect(await findingsOf(app)).toEqual({});
 });
 
-test("the doctor is for people who are signed in, and asks for an app", async () => {
+test("the doctor needs a signed-in user and an app", async () => {
   const { appId } = await server.createApp();
   expect(await server.get("/admin/api/v1/doctor", { app_id: String(appId) })).toMatchObject({ code: 2002, data: {} });
   expect(await analyst.get("doctor")).toMatchObject({ code: 1004, msg: expect.stringContaining("app_id") });

@@ -9,7 +9,7 @@ import { eventually } from "../../support/patience.ts";
 import { cleanUp, TouchpointProcess } from "../../support/touchpoint.ts";
 import { ask, DAY_MS, type Row, Tables, track } from "../fixture.ts";
 
-/** Of its own: it makes few exports at a time, and here they are all used up. */
+/** A separate server: it allows few exports at a time, and these tests use them all up. */
 let server: TouchpointProcess;
 let tables: Tables;
 let admin: AdminCaller;
@@ -34,10 +34,10 @@ afterAll(async () => {
 });
 
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
-/** Yesterday too, in case that midnight passes while the tests run. */
+/** Includes yesterday, in case midnight passes during the tests. */
 const days = () => ({ from: dayOf(Date.now() - DAY_MS), to: dayOf(Date.now()) });
 
-/** The answer as it begins; its body has not been read yet. */
+/** The beginning of the answer; its body has not been read yet. */
 async function open(body: Row): Promise<IncomingMessage> {
   const sent = request(`${server.url}${ADMIN}/export`, { method: "POST", headers: admin.headers });
   sent.end(JSON.stringify(body));
@@ -75,7 +75,7 @@ describe("an export", () => {
     if (kind === "orders") expect(linesOf(text).map(({ Amount }) => Amount)).toEqual([600, 50]);
   });
 
-  test("of events gives what was sent", async () => {
+  test("of events returns what was sent", async () => {
     const { text, rows } = await exported({ app_id: app.appId, kind: "events", ...days() });
     expect(rows).toBe("3");
     const first = linesOf(text).find(({ event }) => event === "level")!;
@@ -83,7 +83,7 @@ describe("an export", () => {
     expect(first).toMatchObject({ client_id: "用户-1", type: "track", properties: { big: 1 } });
   });
 
-  test.each(["users", "orders", "events"])("of %s in CSV holds the same, under a header", async (kind) => {
+  test.each(["users", "orders", "events"])("of %s in CSV holds the same, with a header", async (kind) => {
     const asked = { app_id: app.appId, kind, ...(kind === "events" ? days() : {}) };
     const csv = await exported({ ...asked, format: "csv" });
     const json = linesOf((await exported(asked)).text);
@@ -99,7 +99,7 @@ describe("an export", () => {
     );
   });
 
-  test("holds only what its filters let through", async () => {
+  test("holds only what its filters match", async () => {
     const only = { app_id: app.appId, kind: "users", user_filtering: { client_id_list: ["u2"] } };
     expect(linesOf((await exported(only)).text).map(({ ClientID }) => ClientID)).toEqual(["u2"]);
     const orders = { app_id: app.appId, kind: "orders", event_filtering: { TraceID: ["o-1"] } };
@@ -109,7 +109,7 @@ describe("an export", () => {
     expect(linesOf((await exported(paid)).text).map(({ ClientID }) => ClientID)).toEqual(["u2"]);
   });
 
-  test("of nothing is empty, and says so", async () => {
+  test("without data is empty, and says so", async () => {
     const asked = { app_id: app.appId, kind: "events", from: "2020-01-01", to: "2020-01-02" };
     expect(await exported(asked)).toMatchObject({ text: "", rows: "0" });
   });
@@ -138,7 +138,7 @@ describe("a large export", () => {
   const LONG_NAME = "名".repeat(2_000);
   let large: App;
 
-  /** More than all buffers on the way can hold: whoever does not read on, holds the export up. */
+  /** More than all buffers can hold, so that a reader that stops holds up the export. */
   beforeAll(async () => {
     large = await server.createApp();
     await server.register(large, "u", { name: LONG_NAME });
@@ -150,7 +150,7 @@ describe("a large export", () => {
     );
   });
 
-  /** Connections that are in the middle of an export, or of anything else that takes several statements to read. */
+  /** Connections in the middle of an export, or of another multi-statement read. */
   const busy = async () =>
     (
       await tables.query(`select 1 from pg_stat_activity
@@ -159,7 +159,7 @@ describe("a large export", () => {
 
   async function waitUntilFree(): Promise<void> {
     await expect.poll(busy, { message: "exports that still hold a connection" }).toBe(0);
-    // The server hears of it a moment after the database has let go.
+    // The server notices shortly after the database has released the connection.
     const rows = async () => (await exported({ app_id: app.appId, kind: "users" })).rows;
     await expect.poll(rows, { message: "rows of another export" }).toBe("2");
   }
@@ -184,7 +184,7 @@ describe("a large export", () => {
     expect(next.rows).toBe(String(USERS + 1));
   });
 
-  test("whose reader hangs up frees its connection, so that exports go on working", async () => {
+  test("frees its connection when its reader hangs up, so that exports keep working", async () => {
     for (let round = 0; round < 5; round += 1) {
       const responses = await Promise.all(
         Array.from({ length: 2 }, () => open({ app_id: large.appId, kind: "users", format: "csv" })),
@@ -199,8 +199,8 @@ describe("a large export", () => {
       expect((await exported({ app_id: app.appId, kind: "users" })).rows).toBe("2");
   });
 
-  test("that nobody reads keeps neither reports nor other requests waiting: a third one is refused", async () => {
-    // On a busy machine a connection may not come in time: then once more.
+  test("that nobody reads holds up neither reports nor other requests; a third one is refused", async () => {
+    // On a busy machine a connection may not come in time; then it is tried again.
     const stall = () =>
       eventually(async () => {
         const response = await open({ app_id: large.appId, kind: "users" });

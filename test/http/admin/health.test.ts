@@ -20,7 +20,7 @@ const analyst = consoleUser(server, "analyst");
 const isAsDescribed = (schema: TSchema, data: unknown) => expect(Value.Errors(schema, data)).toEqual([]);
 
 describe("health", () => {
-  test("says how the whole server is", async () => {
+  test("describes the whole server", async () => {
     const { data } = await analyst.get("health");
     isAsDescribed(healthAnswer, data);
     expect(data).toMatchObject({
@@ -36,7 +36,7 @@ describe("health", () => {
     expect(data.database.bytes).toBeGreaterThan(1_000_000);
   });
 
-  test("shows what waits for each account, and whether it is sent", async () => {
+  test("shows what waits for each account, and whether it is being sent", async () => {
     const app = await server.appWith(["a"]);
     const account = { app_id: app.appId, ad_platform: "kuaishou", rate: 1 };
     expect(await admin.post("accounts/set", account)).toMatchObject({ code: 0 });
@@ -55,7 +55,7 @@ describe("health", () => {
     await tables.query("delete from outbox where app_id = $1", [app.appId]);
   });
 
-  test("shows orders whose currency has no rate until one is set", async () => {
+  test("shows orders whose currency has no rate, until one is set", async () => {
     const app = await server.appWith(["a"]);
     const ofApp = async () => {
       const { data } = await admin.get("health");
@@ -73,13 +73,13 @@ describe("health", () => {
     await expect.poll(ofApp).toEqual([{ ...expected, is_rate_set: true }]);
   });
 
-  test("is for people who are signed in", async () => {
+  test("needs a signed-in user", async () => {
     expect(await server.get("/admin/api/v1/health")).toMatchObject({ status: 200, code: 2002, data: {} });
   });
 });
 
 describe("the ledger", () => {
-  test("adds up in every step, and the steps to the total", async () => {
+  test("adds up in every step, and the steps add up to the total", async () => {
     const app = await server.appWith(["a"]);
     const event = track("e");
     await server.collect(app, "a", [event, event, track("bad name"), track("old", {}, Date.now() - 11 * 86_400_000)]);
@@ -99,20 +99,20 @@ describe("the ledger", () => {
 
   test("says so when it does not add up", async () => {
     const app = await server.appWith(["a"]);
-    // The second of two that are over and of one day, whatever the time is.
+    // The second of two past minutes of one day, whatever the time is.
     const minute = Math.floor(Date.now() / 120_000) * 120_000 - 60_000;
     const add = (outcome: string, events: number, at: number) =>
       tables.query("insert into ledger_minute values ($1, $2, $3, $4)", [app.appId, at, outcome, events]);
     await add("received", 3, minute);
     await add("stored", 2, minute);
-    // Two wrongs do not make a right: the total adds up, the minutes do not.
+    // Two errors cancel out in the total, but not in the minutes.
     await add("received", 2, minute - 60_000);
     await add("stored", 3, minute - 60_000);
     expect((await analyst.get("ledger", { app_id: app.appId, minutes: 10 })).data).toMatchObject({ adds_up: false });
     expect((await analyst.get("ledger", { app_id: app.appId, step: "day" })).data).toMatchObject({ adds_up: true });
   });
 
-  test("of touches is another one", async () => {
+  test("of touches is separate", async () => {
     const app = await server.appWith(["a"]);
     const link = `/event_center/api/v1/event/click?app_id=${app.appId}&company=tencent&click_id=c`;
     for (let times = 0; times < 3; times += 1) await fetch(`${server.url}${link}`);
@@ -152,14 +152,14 @@ describe("the ledger", () => {
     expect(answer.msg).toMatch(sentence);
   });
 
-  test("takes as many minutes as there may be steps", async () => {
+  test("covers at most as many minutes as there may be steps", async () => {
     const { appId } = await server.createApp();
     const { data } = await analyst.get("ledger", { app_id: appId, minutes: LIMITS.ledgerSteps });
     expect(data.steps).toHaveLength(LIMITS.ledgerSteps);
   });
 });
 
-describe("what was set aside", () => {
+describe("entries set aside", () => {
   const journalId = `of the tests ${Math.random()}`;
   afterAll(() => tables.query("delete from set_aside where journal_id = $1", [journalId]));
 
@@ -185,7 +185,7 @@ describe("what was set aside", () => {
     return encodeEntry(entry).subarray(RECORD_HEADER_BYTES);
   };
 
-  test("is shown with its reason and the beginning of its bytes, whatever they are", async () => {
+  test("are shown with their reason and the beginning of their bytes, whatever these are", async () => {
     const app = await server.createApp();
     const long = "<script>".repeat(2_000);
     const ids = [
@@ -209,7 +209,7 @@ describe("what was set aside", () => {
     expect(data.total).toBeGreaterThanOrEqual(2);
   });
 
-  test("comes page by page, the newest first", async () => {
+  test("come page by page, newest first", async () => {
     const app = await server.createApp();
     const ids: number[] = [];
     for (let number = 0; number < LIMITS.setAsidePage + 2; number += 1)
@@ -223,7 +223,7 @@ describe("what was set aside", () => {
     expect(listed).toEqual(ids.reverse());
   });
 
-  test("is taken in again when an admin asks for it, and only what was asked for", async () => {
+  test("are replayed when an admin asks for it, and only those asked for", async () => {
     const app = await server.createApp();
     const registration = { client_id: "back", name: "n", channel: "c", version: 1 };
     const good = await setAside(app, entryOf(app, "back", registration), "A fault that is mended.");
@@ -255,7 +255,7 @@ describe("what was set aside", () => {
     });
   });
 
-  test("of an app that does not exist is nothing", async () => {
+  test("of an app that does not exist are an empty list", async () => {
     expect(await analyst.get("set-aside", { app_id: 2_147_483_000 })).toMatchObject({ code: 2001 });
     expect(await analyst.get("set-aside", { before: "x" })).toMatchObject({ code: 1004 });
   });

@@ -14,7 +14,7 @@ function cookieFor(name: string): string {
   return cookie.split(";")[0]!;
 }
 
-test("a browser is known in the name of who signed in there, by the key of this installation, and in no other", () => {
+test("a browser is known only for the person who signed in there, and only to this installation", () => {
   const cookie = cookieFor("ann");
   expect(knownDevice(vault, requestWith(`a=b; ${cookie}`), " Ann")).toMatch(/^[\w-]{22}$/);
   expect(knownDevice(vault, requestWith(cookie), "bob")).toBeUndefined();
@@ -25,6 +25,6 @@ test("a browser is known in the name of who signed in there, by the key of this 
   }
 });
 
-test("each browser has a cookie of its own", () => {
+test("each browser has its own cookie", () => {
   expect(cookieFor("ann")).not.toBe(cookieFor("ann"));
 });

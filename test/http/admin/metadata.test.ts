@@ -28,7 +28,7 @@ async function appWithEvents(): Promise<App> {
 }
 
 describe("metadata", () => {
-  test("shows what an app has sent, and what was declared of it", async () => {
+  test("shows what an app has sent, and what was declared", async () => {
     const app = await appWithEvents();
     const changed_at_ms = expect.any(Number);
     expect(await shown(app)).toEqual({
@@ -92,7 +92,7 @@ describe("metadata", () => {
     expect(await shown(app)).toEqual({ metadata: "open", events: [], properties: [] });
   });
 
-  test("is not declared by an analyst, and not shown of an app that is none", async () => {
+  test("cannot be declared by an analyst, nor shown for an app that does not exist", async () => {
     const app = await server.createApp();
     const body = { app_id: app.appId, names: ["a"], state: "declared" };
     expect(await analyst.post("metadata/events/declare", body)).toMatchObject(refused(/cannot change anything/, 2004));
@@ -100,7 +100,7 @@ describe("metadata", () => {
     expect(await admin.get("metadata")).toMatchObject(refused(/app_id/));
   });
 
-  test("has an end: an app with as many names as there may be takes changes of these, and no more", async () => {
+  test("is limited: an app at the maximum accepts changes to its names, but no new ones", async () => {
     const app = await server.createApp();
     await tables.query(
       `insert into event_meta select $1, 'e' || g, 'observed', 0 from generate_series(1, ${LIMITS.namesPerApp}) g`,

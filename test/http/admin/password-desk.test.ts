@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { PasswordDesk, type Standing } from "../../../src/http/admin/session/password-desk.ts";
 import { LIMITS } from "../../../src/limits.ts";
 
-test("one password is hashed at a time, those of known people first, and the queues are short", async () => {
+test("one password is hashed at a time, known people first, and the queues are short", async () => {
   const desk = new PasswordDesk();
   const begun: string[] = [];
   let finish = () => {};

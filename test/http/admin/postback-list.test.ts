@@ -17,7 +17,7 @@ const tables = new Tables(server);
 const admin = new AdminCaller(server);
 const analyst = consoleUser(server, "analyst");
 
-/** Four players of a platform without an account: all of what is to be told of them is skipped. */
+/** Four players of a platform without an account: all their postbacks are skipped. */
 async function appWithPostbacks(): Promise<App> {
   const app = await server.createApp();
   const account = { app_id: app.appId, ad_platform: "huawei" };
@@ -49,7 +49,7 @@ describe("a list of postbacks", () => {
   let app: App;
   beforeAll(async () => {
     app = await appWithPostbacks();
-    // All of one instant, of which some ended otherwise: only what names them puts them in order.
+    // All at the same instant, with different outcomes: only their identity orders them.
     await tables.query(
       "update postback set created_at_ms = 1700000000000, status = case event_type when 'pay' then 2 else status end where app_id = $1",
       [app.appId],
@@ -63,18 +63,18 @@ describe("a list of postbacks", () => {
     expect((await allPages(app, { limit })).map(nameOf)).toEqual(whole);
   });
 
-  test("is narrowed down page by page too", async () => {
+  test("stays filtered from page to page", async () => {
     const found = await allPages(app, { limit: 3, status: 2 });
     expect(found.map(({ event_type }) => event_type)).toEqual(["pay", "pay", "pay", "pay"]);
   });
 
-  test("is not paged from a place that is none", async () => {
+  test("refuses an invalid position", async () => {
     const answer = await admin.get("postbacks", { app_id: app.appId, after: "x" });
     expect(answer).toMatchObject({ code: 1004, msg: "after is not a place of this list." });
   });
 });
 
-test("the last day is summed up by status and reason", async () => {
+test("the last day is summarised by status and reason", async () => {
   const app = await appWithPostbacks();
   await tables.query("update postback set created_at_ms = 0 where app_id = $1 and client_id = 'a'", [app.appId]);
   const recent = dataOf(await admin.get("postback/recent", { app_id: app.appId }), recentPostbacksAnswer);
@@ -93,7 +93,7 @@ test("the last day is summed up by status and reason", async () => {
   expect(recent.reasons).toEqual([{ ...skipped, reason: "no_account", postbacks: 9 }]);
 });
 
-describe("postbacks that are named one by one", () => {
+describe("postbacks named one by one", () => {
   let app: App;
   beforeAll(async () => {
     app = await appWithPostbacks();
@@ -105,7 +105,7 @@ describe("postbacks that are named one by one", () => {
     const named = [
       { client_id: "a", event_type: "pay", subject: "order-a" },
       { client_id: "用户", event_type: "activate", subject: "" },
-      // Nobody has this one: it is not made up.
+      // This one does not exist and must not be created.
       { client_id: "b", event_type: "pay", subject: "order-a" },
     ];
     expect(dataOf(await resend(named), resentAnswer)).toEqual({
@@ -113,7 +113,7 @@ describe("postbacks that are named one by one", () => {
       refused: { no_account: 2 },
       has_more: false,
     });
-    // Nobody listens there: it waits.
+    // No server listens there, so it waits.
     const kuaishou = { ad_platform: "kuaishou", settings: { url: "http://127.0.0.1:9/" } };
     expect(await admin.post("accounts/set", { app_id: app.appId, ...kuaishou })).toMatchObject({ code: 0 });
     expect(dataOf(await resend(named), resentAnswer)).toEqual({ taken: 2, refused: {}, has_more: false });
@@ -162,7 +162,7 @@ describe("the order of rules", () => {
     expect((await listed()).at(-1)).toEqual(added);
   });
 
-  test("names each rule of the app once", async () => {
+  test("must name each rule of the app once", async () => {
     const [app, other] = [await server.createApp(), await server.createApp()];
     const idsOf = async ({ appId }: App) =>
       (await admin.get("postback/rules", { app_id: appId })).data.rules.map((rule: Row) => rule.rule_id);
@@ -176,7 +176,7 @@ describe("the order of rules", () => {
   });
 });
 
-test("an analyst sees rules, postbacks, accounts and callbacks, tries rules, and changes nothing", async () => {
+test("an analyst sees rules, postbacks, accounts and callbacks, can try rules, and changes nothing", async () => {
   const { appId: app_id } = await server.createApp();
   for (const path of ["postback/rules", "postbacks", "postback/recent", "postback/status", "accounts", "callbacks"])
     expect(await analyst.get(path, { app_id }), path).toMatchObject({ code: 0 });

@@ -27,8 +27,8 @@ const seen = async (user: ConsoleUser, appId = app.appId): Promise<Row[]> =>
   dataOf(await user.get("report/views", { app_id: appId }), savedViewsAnswer).views;
 const idsOf = async (user: ConsoleUser) => (await seen(user)).map(({ view_id }) => view_id);
 
-describe("a view of one's own", () => {
-  test("is kept as it was saved, by an analyst too, and seen by nobody else", async () => {
+describe("a private view", () => {
+  test("is kept as it was saved, for analysts too, and visible only to its owner", async () => {
     const view = await save(ann, { name: "  每日 ROI " });
     expect(view).toEqual({
       view_id: expect.any(Number),
@@ -43,7 +43,7 @@ describe("a view of one's own", () => {
     for (const other of [bob, admin]) expect(await idsOf(other)).not.toContain(view.view_id);
   });
 
-  test("is replaced, renamed and removed by its owner alone", async () => {
+  test("can be replaced, renamed and removed only by its owner", async () => {
     const view = await save(ann, { name: "before" });
     for (const other of [bob, admin]) {
       expect(await call(other, "rename", view, { name: "x" })).toMatchObject(refused(/no view/));
@@ -59,7 +59,7 @@ describe("a view of one's own", () => {
     expect(await call(ann, "remove", view)).toMatchObject(refused(/no view/));
   });
 
-  test("has a name that the owner has not given before", async () => {
+  test("needs a name that its owner has not used", async () => {
     const [one, two] = [await save(ann, { name: "same" }), await save(ann, { name: "other" })];
     const again = { app_id: app.appId, name: "same", parameters: {} };
     expect(await ann.post("report/views/save", again)).toMatchObject(refused(/name already exists/));
@@ -79,7 +79,7 @@ describe("a view of one's own", () => {
 });
 
 describe("a shared view", () => {
-  test("is shared by an admin alone, and then seen by all but changed by admins alone", async () => {
+  test("is shared only by an admin, visible to all, and changed only by admins", async () => {
     const view = await save(admin);
     const own = await save(ann);
     expect(await call(ann, "share", own, { is_shared: true })).toMatchObject(refused(/Analysts/, 2004));
@@ -92,7 +92,7 @@ describe("a shared view", () => {
     expect(await idsOf(bob)).not.toContain(view.view_id);
   });
 
-  test("leaves a note in the audit log when it is changed; a view of one's own does not", async () => {
+  test("is noted in the audit log when it is changed; a private view is not", async () => {
     const [own, shared] = [await save(admin, { name: "own" }), await save(admin, { name: "shared" })];
     await call(admin, "share", shared, { is_shared: true });
     for (const view of [own, shared]) {
@@ -107,7 +107,7 @@ describe("a shared view", () => {
   });
 });
 
-test("who is removed takes his own views along; what he shared stays", async () => {
+test("a removed person's private views go, and their shared views stay", async () => {
   const leaving = await new ConsoleUser(server, "admin").signIn();
   const [own, shared] = [await save(leaving), await save(leaving)];
   await call(leaving, "share", shared, { is_shared: true });
@@ -116,7 +116,7 @@ test("who is removed takes his own views along; what he shared stays", async () 
   expect(await tables.query("select 1 from report_view where view_id = $1", [own.view_id])).toEqual([]);
 });
 
-test("nobody has more views of an app than there may be", async () => {
+test("the number of views per person and app is limited", async () => {
   const full = await server.createApp();
   await tables.query(
     `insert into report_view (app_id, owner, is_shared, name, parameters, changed_at_ms)

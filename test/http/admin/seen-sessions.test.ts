@@ -6,7 +6,7 @@ import { LIMITS } from "../../../src/limits.ts";
 const actorOf = (session: string): Actor => ({ name: "ann", role: "admin", session });
 const MINUTE = 60_000;
 
-test("whoever was looked up within a quarter of an hour is believed, and nobody else", () => {
+test("a session checked within a quarter of an hour is trusted, and no other", () => {
   const seen = new SeenSessions();
   seen.note("a", actorOf("a"), 0);
   expect(seen.find("a", 15 * MINUTE - 1)).toEqual(actorOf("a"));
@@ -18,7 +18,7 @@ test("whoever was looked up within a quarter of an hour is believed, and nobody 
   expect(seen.find("a", 20 * MINUTE)).toBeUndefined();
 });
 
-test("so many are remembered, those who were seen last", () => {
+test("a limited number of sessions is remembered, those seen last", () => {
   const seen = new SeenSessions();
   seen.note("kept", actorOf("kept"), 0);
   for (let number = 0; number < LIMITS.seenSessions; number += 1) {

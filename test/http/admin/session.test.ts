@@ -42,7 +42,7 @@ let admin: Session;
 let analyst: Session;
 
 describe("the first admin", () => {
-  test("is made by a one-time link, which is good for one use", async () => {
+  test("is created by a one-time link, which works once", async () => {
     const token = await link(null);
     expect(await call("session/setup", { token, name: "Ann", password: "short" })).toMatchObject({ code: 1004 });
     const made = await call("session/setup", { token, name: " Ann ", password: PASSWORD });
@@ -61,7 +61,7 @@ describe("the first admin", () => {
     expect(plain.headers.getSetCookie()[0]).not.toContain("Secure");
   });
 
-  test("is nowhere in the database with password or session", async () => {
+  test("has neither password nor session stored in the clear", async () => {
     const tables = ["admin_user", "console_session", "setup_link", "audit_log"];
     const rows = await Promise.all(tables.map(async (table) => (await pool.query(`select * from ${table}`)).rows));
     const text = JSON.stringify(rows);
@@ -72,14 +72,14 @@ describe("the first admin", () => {
 });
 
 describe("a session", () => {
-  test("says who is signed in; without one nobody is", async () => {
+  test("says who is signed in, or that nobody is", async () => {
     const own = dataOf(await call("session", undefined, as(admin)), signedIn);
     expect(own).toEqual({ name: "ann", role: "admin", csrf: admin.csrf });
     expect(await call("session")).toMatchObject({ code: 2002 });
     expect(await call("session", undefined, { cookie: "touchpoint_session=made-up" })).toMatchObject({ code: 2002 });
   });
 
-  test("changes nothing without its own header: another site can send the cookie, but not that", async () => {
+  test("changes nothing without its own header: another site can send the cookie, but not the header", async () => {
     const body = { name: "bob", role: "analyst" };
     expect(await call("console-users/create", body, { cookie: admin.cookie })).toMatchObject({ code: 2002 });
     const other = await signIn("ann");
@@ -89,7 +89,7 @@ describe("a session", () => {
     expect(users).toMatchObject([{ name: "ann" }]);
   });
 
-  test("ends by signing out, and only that one", async () => {
+  test("ends on sign-out, and only that one", async () => {
     const one = await signIn("ann");
     const two = await signIn("ann");
     expect(await call("session/sign-out", {}, as(one))).toMatchObject({ code: 0 });
@@ -97,7 +97,7 @@ describe("a session", () => {
     expect(await call("session", undefined, as(two))).toMatchObject({ code: 0 });
   });
 
-  test("ends after 12 hours of silence, and after 7 days", async () => {
+  test("ends after 12 hours of inactivity, and after 7 days", async () => {
     const hour = 3_600_000;
     for (const [seen, created, code] of [
       [11.9 * hour, 11.9 * hour, 0],
@@ -117,7 +117,7 @@ describe("a session", () => {
     }
   });
 
-  test("of others end with a new password; the old one no longer works", async () => {
+  test("of other browsers ends with a new password; the old password no longer works", async () => {
     const other = await signIn("ann");
     const body = { password: PASSWORD, new_password: "another good one" };
     expect(await call("session/password", { ...body, password: "wrong" }, as(admin))).toMatchObject({ code: 2002 });
@@ -131,7 +131,7 @@ describe("a session", () => {
 });
 
 describe("an analyst", () => {
-  test("is added by an admin and sets the password by the link", async () => {
+  test("is added by an admin and sets the password through the link", async () => {
     const made = await call("console-users/create", { name: "bob", role: "analyst" }, as(admin));
     expect(dataOf(made, invitedUser)).toMatchObject({ name: "bob", role: "analyst" });
     expect(await call("session/sign-in", { name: "bob", password: "none" })).toMatchObject({ code: 2002 });
@@ -139,7 +139,7 @@ describe("an analyst", () => {
     expect(await call("console-users/create", { name: "BOB", role: "admin" }, as(admin))).toMatchObject({ code: 1004 });
   });
 
-  test("may look at everything, and change nothing", async () => {
+  test("may see everything, and change nothing", async () => {
     const app = await server.createApp();
     expect(await call(`campaigns?app_id=${app.appId}`, undefined, as(analyst))).toMatchObject({ code: 0 });
     const tried = { app_id: app.appId, from: "2026-01-01", to: "2026-01-02", rules: { click_window: "3d" } };
@@ -150,7 +150,7 @@ describe("an analyst", () => {
   });
 });
 
-test("the last admin stays, and whoever is removed is out at once", async () => {
+test("the last admin stays, and a removed person is signed out at once", async () => {
   expect(await call("console-users/role", { name: "ann", role: "analyst" }, as(admin))).toMatchObject({ code: 1004 });
   expect(await call("console-users/remove", { name: "ann" }, as(admin))).toMatchObject({ code: 1004 });
   expect(await call("console-users/remove", { name: "nobody" }, as(admin))).toMatchObject({ code: 1004 });
@@ -158,7 +158,7 @@ test("the last admin stays, and whoever is removed is out at once", async () => 
   expect(await call("session", undefined, as(analyst))).toMatchObject({ code: 2002 });
 });
 
-test("every change is in the audit log, with who made it and without secrets", async () => {
+test("every change is in the audit log, with its author and without secrets", async () => {
   const token = { authorization: `Bearer ${adminTokenOf(server)}` };
   const app = await server.createApp();
   await call("campaigns/create", { app_id: app.appId, name: "spring" }, token);
@@ -174,7 +174,7 @@ test("every change is in the audit log, with who made it and without secrets", a
   expect(older[0].id).toBe(all[1].id);
 });
 
-test("somebody who has forgotten the password gets a new link, which makes the earlier one void", async () => {
+test("a person who has forgotten the password gets a new link, which voids the earlier one", async () => {
   const made = await call("console-users/create", { name: "cy", role: "analyst" }, as(admin));
   const again = dataOf(await call("console-users/link", { name: "Cy" }, as(admin)), invitedUser);
   const setup = (token: string) => call("session/setup", { token, password: PASSWORD });

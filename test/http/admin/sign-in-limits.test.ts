@@ -6,7 +6,7 @@ const MINUTE_MS = 60_000;
 const OWN: Counted = { key: "own", free: 3, onSuccess: "forget" };
 const SHARED: Counted = { key: "shared", free: 5, onSuccess: "give_back" };
 
-/** How long, in seconds, it says to wait; 0: it may be tried, and counts. */
+/** The seconds to wait; 0 if the attempt may be made and counts. */
 function waitS(limits: SignInLimits, counted: readonly Counted[], nowMs: number): number {
   try {
     limits.begin(counted, nowMs);
@@ -17,14 +17,14 @@ function waitS(limits: SignInLimits, counted: readonly Counted[], nowMs: number)
   }
 }
 
-test("an attempt counts before it is checked: of many at once no more are let through than may fail", () => {
+test("an attempt counts before it is checked: of many at once, no more pass than may fail", () => {
   const limits = new SignInLimits();
   const waits = Array.from({ length: 400 }, () => waitS(limits, [OWN], 0));
   expect(waits.filter((seconds) => seconds === 0)).toHaveLength(3);
   expect(waits.at(-1)).toBe(15);
 });
 
-test("each further failure doubles the wait, up to a quarter of an hour; an hour later all is forgotten", () => {
+test("each further failure doubles the wait, up to a quarter of an hour; after an hour all is forgotten", () => {
   const limits = new SignInLimits();
   for (let tries = 0; tries < 3; tries += 1) limits.begin([OWN], 0);
   let nowMs = 0;
@@ -40,13 +40,13 @@ test("each further failure doubles the wait, up to a quarter of an hour; an hour
   expect(waitS(limits, [OWN], nowMs)).toBe(15);
 });
 
-test("who waits does not wait longer for asking", () => {
+test("an attempt during the wait does not prolong it", () => {
   const limits = new SignInLimits();
   for (let tries = 0; tries < 3; tries += 1) limits.begin([OWN], 0);
   expect([waitS(limits, [OWN], 1_000), waitS(limits, [OWN], 14_000), waitS(limits, [OWN], 15_000)]).toEqual([14, 1, 0]);
 });
 
-test("a success wipes out one's own failures, but of those that others count by only itself", () => {
+test("a success clears the person's own failures, but only itself from the shared counts", () => {
   const limits = new SignInLimits();
   for (let tries = 0; tries < 2; tries += 1) limits.begin([OWN, SHARED], 0);
   limits.begin([OWN, SHARED], 0).succeeded();
@@ -56,7 +56,7 @@ test("a success wipes out one's own failures, but of those that others count by 
   expect(waitS(limits, [SHARED], 0)).toBe(15);
 });
 
-test("an attempt that nobody looked at leaves everything as it was", () => {
+test("an attempt that was never checked leaves everything as it was", () => {
   const limits = new SignInLimits();
   for (let tries = 0; tries < 3; tries += 1) limits.begin([OWN], 0);
   limits.begin([OWN], 20_000).unchecked();

@@ -26,7 +26,7 @@ afterAll(async () => {
 
 type Headers = Record<string, string>;
 
-/** Each test has addresses of its own. */
+/** Each test has its own addresses. */
 let network = 0;
 let at: (host: number) => Headers;
 beforeEach(() => {
@@ -58,7 +58,7 @@ const cookiesOf = ({ headers }: Answer) =>
     .map((cookie) => cookie.split(";")[0])
     .join("; ");
 
-test("of 400 sign-ins at once from one IPv6 network five are checked, and a link call meanwhile is acknowledged", async () => {
+test("of 400 simultaneous sign-ins from one IPv6 network five are checked, and a link call is acknowledged meanwhile", async () => {
   const app = await server.createApp();
   const [before, startedMs] = [await hashes(), Date.now()];
   const within = (host: number) => ({ "x-forwarded-for": `2001:db8:1:2::${host.toString(16)}` });
@@ -68,18 +68,18 @@ test("of 400 sign-ins at once from one IPv6 network five are checked, and a link
   const answers = await Promise.all(guesses);
   const checked = answers.filter(({ code }) => code === 2002).length;
   const refused = answers.filter(({ code }) => code === 2003);
-  // On a machine that is short of everything, connections to the database may not come in time.
+  // On a very busy machine, connections to the database may not come in time.
   const away = answers.filter(({ code }) => code === 5003).length;
   expect(checked + refused.length + away).toBe(400);
   for (const { headers } of refused) expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
   expect((await hashes()) - before).toBe(checked);
-  // After 15 s, where sending them takes as long as that, one more may be tried.
+  // If sending takes longer than 15 s, one more may be tried.
   expect(checked).toBeLessThanOrEqual(5 + Math.floor((Date.now() - startedMs) / 15_000));
   expect(await signIn("ann", { "x-forwarded-for": "2001:db8:1:3::1" })).toMatchObject({ code: 0 });
 });
 
-describe("who fails has to wait", () => {
-  test("in that name from that address; others there, a browser that is known, and the same name elsewhere do not", async () => {
+describe("after failures, sign-in has to wait", () => {
+  test("for that name from that address, but not for other names, a known browser or the same name elsewhere", async () => {
     const cookie = cookiesOf(await signIn("ann", at(1)));
     await fail("ann", at(1), 5);
     for (const name of ["ann", " Ann"]) expect(await signIn(name, at(1))).toMatchObject({ code: 2003 });
@@ -88,13 +88,13 @@ describe("who fails has to wait", () => {
     expect(await signIn("ann", at(2))).toMatchObject({ code: 0 });
   });
 
-  test("from that address in every name, once many names were tried", async () => {
+  test("for every name from that address, once many names were tried", async () => {
     for (let number = 0; number < 20; number += 1) await fail(`nobody ${number}`, at(1), 1);
     expect(await signIn("ann", at(1))).toMatchObject({ code: 2003 });
     expect(await signIn("ann", at(2))).toMatchObject({ code: 0 });
   });
 
-  test("when it is the password of a session that is guessed", async () => {
+  test("when the password of a session is guessed", async () => {
     const signedIn = await signIn("bob", at(1));
     const headers = { ...at(1), cookie: cookiesOf(signedIn), "touchpoint-csrf": signedIn.data.csrf };
     const change = (password: string) => call("password", { password, new_password: "another good one" }, headers);
@@ -104,7 +104,7 @@ describe("who fails has to wait", () => {
   });
 });
 
-describe("nothing is learnt about who exists:", () => {
+describe("answers do not reveal who exists:", () => {
   test.each(["nobody", "cy", "ann"])(
     "a wrong password for %s is hashed once and refused in the same words",
     async (name) => {
@@ -114,7 +114,7 @@ describe("nothing is learnt about who exists:", () => {
     },
   );
 
-  test("a one-time token that never was, was used or is too old is refused in the same words, and nothing is hashed", async () => {
+  test("a one-time token that is unknown, used or expired is refused in the same words, and nothing is hashed", async () => {
     const userId = (await pool.query("select user_id from admin_user where name = 'cy'")).rows[0].user_id;
     const old = await createSetupLink(pool, { userId, nowMs: Date.now() - 25 * 3_600_000 });
     const setup = (token: string, password = PASSWORD) => call("setup", { token, password }, at(1));
@@ -151,7 +151,7 @@ describe("a page of another site", () => {
     expect(await answerOf(who)).toMatchObject({ code: 0 });
   });
 
-  test("is told from our own by the host that was called, also where a proxy was called", async () => {
+  test("is told from our own by the called host, even behind a proxy", async () => {
     const passes = async (headers: Headers) => (await signIn("ann", { ...at(1), ...headers })).code === 0;
     expect(await passes({ "sec-fetch-site": "same-origin", origin: "https://console.example" })).toBe(true);
     expect(await passes({ origin: `http://${own()}` })).toBe(true);

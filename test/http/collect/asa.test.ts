@@ -24,10 +24,10 @@ const PAYLOAD = {
 };
 const CLICK_DATE = "2026-01-11T06:41Z";
 
-/** What Apple says to a token, one answer after the other; the last one again and again. */
+/** Apple's answers to a token, in order; the last one repeats. */
 type Script = Record<string, [status: number, body: unknown][]>;
 
-/** In Apple's place: answers by script, and remembers what it was asked. */
+/** A stand-in for Apple that answers by script and records the calls. */
 class Apple {
   readonly asked: { token: string; method: string; contentType: string; atMs: number }[] = [];
   script: Script = {};
@@ -69,7 +69,7 @@ class Apple {
 const ATTRIBUTED: [number, unknown] = [200, PAYLOAD];
 const NOT_FOUND: [number, unknown] = [404, ""];
 
-describe("what Apple's answer means:", () => {
+describe("the meaning of Apple's answer:", () => {
   test.each<[string, number, unknown, AsaAnswer]>([
     ["attributed", 200, PAYLOAD, { kind: "resolved", outcome: "attributed", attribution: PAYLOAD }],
     ["not attributed", 200, { attribution: false }, { kind: "resolved", outcome: "not_attributed" }],
@@ -90,7 +90,7 @@ describe("what Apple's answer means:", () => {
   });
 });
 
-describe("a server that initialize hands tokens to", () => {
+describe("tokens sent with initialize", () => {
   const SCRIPT: Script = {
     attributed: [[200, { ...PAYLOAD, clickDate: CLICK_DATE }]],
     slow: [NOT_FOUND, NOT_FOUND, ATTRIBUTED],
@@ -118,7 +118,7 @@ describe("a server that initialize hands tokens to", () => {
     }
   };
 
-  /** All tokens at once: the ones that are not found are asked for again after 5 seconds each. */
+  /** Sends all tokens at once: those not found are each asked for again after 5 seconds. */
   beforeAll(async () => {
     apple = await Apple.open();
     apple.script = SCRIPT;
@@ -136,7 +136,7 @@ describe("a server that initialize hands tokens to", () => {
     expect(code).toBe(0);
   });
 
-  test("an attributed user is of asa, with Apple's ids and the instant of the tap", async () => {
+  test("an attributed user belongs to asa, with Apple's ids and the time of the tap", async () => {
     expect(await lookUp("attributed")).toMatchObject({
       click_company: "asa",
       advertiser_id: "40669820",
@@ -157,7 +157,7 @@ describe("a server that initialize hands tokens to", () => {
     });
   });
 
-  test("a token that is found at the third try counts; the tries lie 5 seconds apart", async () => {
+  test("a token found at the third try counts, with 5 seconds between the tries", async () => {
     expect(await lookUp("slow")).toMatchObject({ click_company: "asa", asa: { campaignId: "542370539" } });
     const [first, second, third] = apple.asked.filter(({ token }) => token === "slow").map(({ atMs }) => atMs);
     for (const gapMs of [second! - first!, third! - second!]) expect(gapMs).toBeGreaterThanOrEqual(4_900);
@@ -170,7 +170,7 @@ describe("a server that initialize hands tokens to", () => {
     },
   );
 
-  test("what became of each token is kept, and the token itself only while it waits", async () => {
+  test("the outcome of each token is kept, but the token itself only while it waits", async () => {
     expect(await outcomes()).toEqual({
       attributed: "attributed",
       slow: "attributed",
@@ -182,7 +182,7 @@ describe("a server that initialize hands tokens to", () => {
     });
   });
 
-  test("a token is asked for once when it is answered, also when the client sends it again", async () => {
+  test("a token is resolved once, even if the client sends it again", async () => {
     for (const client of CLIENTS) await initialize(client);
     await initialize("next", "another token");
     await expect.poll(() => apple.timesAsked("another token")).toBe(1);
@@ -195,13 +195,13 @@ describe("a server that initialize hands tokens to", () => {
     expect(second - first!, "nor is one asked for early that was not answered").toBeGreaterThanOrEqual(59_900);
   });
 
-  test("Apple is asked by POST, with the token alone as plain text", () => {
+  test("Apple is called by POST, with only the token as plain text", () => {
     for (const { token, method, contentType } of apple.asked)
       expect([method, contentType, token]).toEqual(["POST", "text/plain", expect.stringMatching(/^[a-z ]+$/)]);
   });
 });
 
-describe("in time", () => {
+describe("retries", () => {
   let apple: Apple;
   let stage: ApplyStage;
   let nowMs: number;
@@ -224,7 +224,7 @@ describe("in time", () => {
     await stage.applyAll();
   };
 
-  /** One turn of the resolver at an instant, and what it found out taken in. */
+  /** Runs one turn of the resolver at this time, and applies its result. */
   async function turnAt(atMs: number, url = apple.url): Promise<number> {
     nowMs = atMs;
     const asked = await resolveTokens({
@@ -243,7 +243,7 @@ describe("in time", () => {
   const outcomeOf = async (clientId: string) =>
     (await stage.pool.query("select outcome from asa_token where client_id = $1", [clientId])).rows[0]?.outcome;
 
-  test("an error of Apple's server is waited out: it is asked again after a minute, then longer and longer", async () => {
+  test("an error of Apple's server is retried after a minute, then at growing intervals", async () => {
     apple.script = { u: [[500, ""], [503, ""], ATTRIBUTED] };
     await initialize("u");
     expect(await turnAt(NOW_MS)).toBe(1);
@@ -255,7 +255,7 @@ describe("in time", () => {
     expect(await turnAt(NOW_MS + DAY_MS)).toBe(0);
   });
 
-  test("nobody at Apple's address is the same as an error, and after 24 hours the token is given up", async () => {
+  test("an unreachable Apple counts as an error, and after 24 hours the token is abandoned", async () => {
     await initialize("u");
     const nowhere = "http://127.0.0.1:9/";
     expect(await turnAt(NOW_MS, nowhere)).toBe(1);
@@ -266,7 +266,7 @@ describe("in time", () => {
     expect(apple.asked).toEqual([]);
   });
 
-  test("a token whose answer was lost is asked for again once its lease is over", async () => {
+  test("a token whose answer was lost is tried again when its lease ends", async () => {
     apple.script = { u: [ATTRIBUTED] };
     await initialize("u");
     const deps = { pool: stage.pool, clock: () => NOW_MS, url: apple.url };
@@ -277,7 +277,7 @@ describe("in time", () => {
     expect((await userOf("u")).adPlatform).toBe("asa");
   });
 
-  test("a touch of the same device is surer than Apple's word, and the launch query comes before it too", async () => {
+  test("a touch of the same device and the launch query are surer than Apple's answer", async () => {
     apple.script = { device: [ATTRIBUTED], query: [ATTRIBUTED] };
     await stage.append("click", "", `company=vivo&idfa=IDFA-1&ts=${NOW_MS - HOUR_MS}`, { at: NOW_MS - HOUR_MS });
     await initialize("device", { device_info: { os_name: "ios", idfa: "IDFA-1" } });
@@ -289,7 +289,7 @@ describe("in time", () => {
     ]);
   });
 
-  test("a client that is given another id while its token waits is attributed under the new one", async () => {
+  test("a client that is renamed while its token waits is attributed under the new id", async () => {
     apple.script = { old: [ATTRIBUTED] };
     await initialize("old");
     await stage.append("reset_client_id", "old", { new_client_id: "new" });

@@ -31,21 +31,21 @@ describe("every field is required", () => {
   });
 });
 
-describe("the empty text stands for an unknown value", () => {
+describe("an empty text stands for an unknown value", () => {
   const needed = ["client_id", "name", "active_time"];
 
-  test.each(FIELDS.filter((field) => !needed.includes(field)))("of %s", async (field) => {
+  test.each(FIELDS.filter((field) => !needed.includes(field)))("for %s", async (field) => {
     const app = await server.createApp();
     expect(await post(app, { ...valid("a"), [field]: "" })).toMatchObject({ code: 0 });
     expect(await tables.user(app, "a")).toMatchObject({ is_registered: true });
   });
 
-  test.each(needed)("but not of %s", async (field) => {
+  test.each(needed)("but not for %s", async (field) => {
     const answer = await post(await server.createApp(), { ...valid("a"), [field]: "" });
     expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining(field) });
   });
 
-  test("of all of them at once: the user is organic", async () => {
+  test("for all of them at once: the user is organic", async () => {
     const app = await server.createApp({ timeZone: "UTC" });
     const empty = Object.fromEntries(FIELDS.filter((field) => !needed.includes(field)).map((field) => [field, ""]));
     expect(await post(app, { ...valid("a"), ...empty, active_time: 1_700_000_000_000 })).toMatchObject({ code: 0 });
@@ -107,7 +107,7 @@ test("the answer holds a token, and the user is known at once", async () => {
 describe("the times", () => {
   const [active, click] = [1_704_067_199_000, 1_704_060_000_123];
 
-  test("registration is active_time, the touch is click_time", async () => {
+  test("the registration has active_time, the touch click_time", async () => {
     const app = await server.createApp({ timeZone: "UTC" });
     await post(app, { ...valid("a"), active_time: active, click_time: click, active_ip: "8.8.8.8" });
     expect(await tables.user(app, "a")).toMatchObject({
@@ -122,7 +122,7 @@ describe("the times", () => {
     });
   });
 
-  test("without click_time the touch is active_time", async () => {
+  test("without click_time the touch has active_time", async () => {
     const app = await server.createApp();
     await post(app, { ...valid("a"), active_time: active, click_time: "" });
     expect(await tables.user(app, "a")).toMatchObject({ registered_at_ms: active, touched_at_ms: active });
@@ -191,7 +191,7 @@ describe("ad_data is keyed by the platform", () => {
     expect(await lookUp(app)).toMatchObject({ click_company: platform, ...expected });
   });
 
-  test("macros that were not replaced count as empty", async () => {
+  test("unreplaced macros count as empty", async () => {
     const app = await server.createApp();
     const ad_data = { tencent: { account_id: "__ACCOUNT_ID__", adgroup_id: "__ADGROUP_ID__", ad_id: "" } };
     await post(app, { ...valid("a"), ad_data });
@@ -211,8 +211,8 @@ describe("ad_data is keyed by the platform", () => {
   });
 });
 
-describe("calling it again", () => {
-  test("changes neither time nor attribution, and brings name, version and device up to date", async () => {
+describe("a repeated call", () => {
+  test("changes neither time nor attribution, but updates name, version and device", async () => {
     const app = await server.createApp();
     const first = valid("a");
     const { data: once } = await post(app, first);
@@ -231,7 +231,7 @@ describe("calling it again", () => {
     });
   });
 
-  test("after a plain registration leaves that one's time and source", async () => {
+  test("after a plain registration keeps that one's time and source", async () => {
     const app = await server.createApp();
     await server.post("user/register/", app, { ...registration("a"), ad_data: { gdt_vid: "g" } });
     const before = await tables.user(app, "a");
@@ -251,7 +251,7 @@ describe("no acknowledged registration is lost", () => {
     else expect(code).toBe(1004);
   });
 
-  test.each(["extra", "ad_data"])("with something very deep in %s", async (place) => {
+  test.each(["extra", "ad_data"])("with deep nesting in %s", async (place) => {
     const app = await server.createApp();
     const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
     const { ad_data, ...rest } = valid("a");

@@ -12,7 +12,7 @@ const server = sharedServer();
 const tables = new Tables(server);
 const link = `${server.url}${BASE}/event/click/`;
 
-test("a HEAD of a link is refused with 405, and is no touch", async () => {
+test("a HEAD of a link is refused with 405 and stores no touch", async () => {
   const app = await server.createApp();
   const answer = await fetch(`${link}?app_id=${app.appId}&company=tencent&click_id=c1`, { method: "HEAD" });
   expect(answer.status).toBe(405);
@@ -20,7 +20,7 @@ test("a HEAD of a link is refused with 405, and is no touch", async () => {
   expect(await tables.query("select 1 from touch where app_id = $1", [app.appId])).toEqual([]);
 });
 
-test("a POST may carry everything in its form, without any query", async () => {
+test("a POST may carry everything in its form, without a query", async () => {
   const app = await server.createApp();
   const body = new URLSearchParams({ app_id: String(app.appId), company: "baidu", click_id: "c1" });
   expect(await answerOf(await fetch(link, { method: "POST", body }))).toMatchObject({ status: 200, code: 0 });
@@ -29,7 +29,7 @@ test("a POST may carry everything in its form, without any query", async () => {
 describe("the admin interface never answers 5000 to a wrong parameter:", () => {
   const admin = new AdminCaller(server);
 
-  test("an app id beyond every id, in an edit", async () => {
+  test("an app id beyond every id, in a change", async () => {
     const body = { app_id: 99_999_999_999, turbo_promoted_object_id: "x" };
     expect(await admin.post("campaigns/edit", body)).toMatchObject({ status: 200, code: 2001 });
   });
@@ -54,14 +54,14 @@ describe("the command line", () => {
     expectFailure(result, /no app 99999999999/);
   });
 
-  test("stores no akey beside a rule that is refused", async () => {
+  test("stores no akey if a rule beside it is refused", async () => {
     const { appId } = await server.createApp();
     const set = ["rules", "set", "--app", String(appId), "--platform", "baidu", "--akey", "k", "--click-window", "x"];
     expectFailure(await cli(server.dataDir, set), /click_window/);
     expect(await tables.query("select 1 from platform_secret where app_id = $1", [appId])).toEqual([]);
   });
 
-  test("sets rules of a platform of any name, as links are taken in under any name", async () => {
+  test("sets rules for a platform of any name, because links accept any name", async () => {
     const { appId } = await server.createApp();
     const set = ["rules", "set", "--app", String(appId), "--platform", "my_network", "--click-window", "3d"];
     expect((await cliJson(server.dataDir, set))[1]).toMatchObject({ ad_platform: "my_network", click_window: "3d" });
@@ -75,7 +75,7 @@ describe("the command line", () => {
   });
 });
 
-test("a platform of any name has its object in user get, and its click ids are found", async () => {
+test("a platform of any name has its own object in user get, and its click ids are found", async () => {
   const app = await server.createApp();
   const click = {
     app_id: String(app.appId),
@@ -103,7 +103,7 @@ describe("apply", () => {
   beforeEach(() => stage.begin());
   afterAll(() => stage.close());
 
-  test("a page full of impressions does not hide the click under the same click key", async () => {
+  test("a page full of impressions does not hide the click with the same click key", async () => {
     const on = { appId: stage.app.appId, platform: "", rules: { impressions: true }, changedAtMs: NOW_MS };
     await storeRuleSettings(stage.pool, on);
     const touch = (kind: "click" | "impression", ms: number, query: string) =>

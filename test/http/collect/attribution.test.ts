@@ -36,7 +36,7 @@ const ios = (device: Row) => ({ device_info: { os_name: "ios", ...device } });
 
 const ORGANIC = { click_company: "", advertiser_id: "", gid: "", aid: "", cid: "", csite: "" };
 
-/** A click of each platform as its link delivers it, a registration that belongs to it, and what user get then says. */
+/** A click of each platform as its link delivers it, a matching registration, and the resulting record of user get. */
 const BY_CLICK_KEY: [string, Parameters, Row, Row][] = [
   [
     "tencent by click_id",
@@ -176,7 +176,7 @@ test.each<[string, Parameters, Row]>([
   expect(await lookUp(app)).toMatchObject(ORGANIC);
 });
 
-test("open id", async () => {
+test("an open id attributes", async () => {
   const app = await server.createApp();
   await touch(app, { company: "tencent", click_id: "c", wx_openid: "o-1", aid: "3" });
   await server.register(app, "u", { wx_openid: "o-1" });
@@ -186,7 +186,7 @@ test("open id", async () => {
   expect(await lookUp(app, "stranger")).toMatchObject(ORGANIC);
 });
 
-test("the launch query alone names platform, ad and campaign, though no touch is stored", async () => {
+test("the launch query alone names platform, ad and campaign, even without a stored touch", async () => {
   const app = await server.createApp();
   const ad_data = { clue_token: "x", advertiser_id: "1", project_id: "2", promotion_id: "3", mid1: "m1" };
   await server.register(app, "u", { ad_data: { ...ad_data, turbo_promoted_object_id: CAMPAIGN } });
@@ -225,7 +225,7 @@ describe("address and user agent", () => {
     expect(await lookUp(app)).toMatchObject(ORGANIC);
   });
 
-  test("has a window of a day, where the surer methods have seven", async () => {
+  test("has a window of one day, while surer methods have seven", async () => {
     const app = await server.createApp();
     await touch(app, { ...link, oaid: OAID, ts: Date.now() - 25 * HOUR_MS });
     await server.register(app, "address", { client_ip: "203.0.113.7", client_ua: PHONE_UA });
@@ -233,7 +233,7 @@ describe("address and user agent", () => {
     expect([await methodOf(app, "address"), await methodOf(app, "device")]).toEqual(["", "device_id"]);
   });
 
-  test("a launch query is surer", async () => {
+  test("loses to a launch query", async () => {
     const app = await server.createApp();
     await touch(app, link);
     const registration = { client_ip: "203.0.113.7", client_ua: PHONE_UA, ad_data: { gdt_vid: "unknown" } };
@@ -242,7 +242,7 @@ describe("address and user agent", () => {
   });
 });
 
-test("who shares nothing with any touch is organic", async () => {
+test("a user who shares no key with any touch is organic", async () => {
   const app = await server.createApp();
   await touch(app, { company: "tencent", click_id: "c", oaid: OAID, wx_openid: "o-1" });
   await server.register(app, "u", { ...android({ oaid: "another" }), wx_openid: "o-2", ad_data: { scene: "1001" } });
@@ -260,11 +260,11 @@ test.each<[string, Parameters, "click" | "impression"]>([
   expect(await lookUp(app)).toMatchObject(ORGANIC);
 });
 
-test("initialize answers with the attribution when it is asked for it", async () => {
+test("initialize answers with the attribution if asked", async () => {
   const app = await server.createApp();
   await touch(app, { company: "tencent", click_id: "vid1", advertiser_id: "1", aid: "3" });
   const body = { client_id: "u", name: "n", channel: "store", version: 1, ad_data: { gdt_vid: "vid1" } };
-  // Nobody waits long for apply: on a busy machine it is asked for again.
+  // The server does not wait long for apply, so on a busy machine the test asks again.
   const answer = await eventually(async () => {
     const answered = await server.post("user/initialize/", app, { ...body, need_return_attribution: true });
     expect(answered).toMatchObject({
@@ -286,7 +286,7 @@ test("initialize answers with the attribution when it is asked for it", async ()
   expect((await server.post("user/initialize/", app, body)).data).toEqual({ token: answer.data.token });
 });
 
-describe("what arrives late", () => {
+describe("late arrivals", () => {
   test("a touch from before the registration changes the result", async () => {
     const app = await server.createApp();
     await server.register(app, "u", android({ oaid: OAID }));
@@ -334,7 +334,7 @@ describe("what arrives late", () => {
     expect(await lookUp(app)).toMatchObject({ click_company: "tencent", aid: "3" });
   });
 
-  test("a click_id of another platform than the one that is named finds nothing", async () => {
+  test("a click_id of a platform other than the named one finds nothing", async () => {
     const app = await server.createApp();
     await touch(app, { company: "tencent", click_id: "vid1" });
     await server.register(app, "u");
@@ -353,7 +353,7 @@ describe("what arrives late", () => {
     expect(await lookUp(app, "organic")).toMatchObject(ORGANIC);
   });
 
-  test("nothing overturns what an attributed register reported, organic included", async () => {
+  test("nothing overrides what an attributed register reported, organic included", async () => {
     const app = await server.createApp();
     const body: Row = { ...attributedRegistration("u"), device_info: { os_name: "android", oaid: OAID } };
     await server.post("user/register/attributed/", app, body);
@@ -367,7 +367,7 @@ describe("what arrives late", () => {
   });
 });
 
-test("a second registration brings nobody anew, but an id that it adds counts for the first", async () => {
+test("a second registration does not count as new, but an id that it adds counts for the first", async () => {
   const app = await server.createApp();
   await touch(app, { company: "vivo", oaid: OAID, ts: Date.now() - HOUR_MS });
   await server.register(app, "u", { wx_openid: "o" });

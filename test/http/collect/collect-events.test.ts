@@ -10,7 +10,7 @@ const tables = new Tables(server);
 /** More than a request can take between our clock and the server's. */
 const MARGIN_MS = PATIENCE_MS;
 
-/** The event goes out between two good ones: they are stored whatever becomes of it. */
+/** Sends the event between two good ones, which are stored whatever happens to it. */
 async function sendBetweenNeighbours(app: App, event: unknown) {
   const time = Date.now();
   const before = track("before", {}, time);
@@ -52,7 +52,7 @@ describe("the time of an event", () => {
     await expectRejected(await server.appWith(["a"]), track("timed", {}, Date.now() + offsetMs), reason, "timed");
   });
 
-  test("the window holds for profile events as well", async () => {
+  test("the window applies to profile events as well", async () => {
     const app = await server.appWith(["a"]);
     const late = profile("profile_set", { level: 9 }, Date.now() - 11 * DAY_MS);
     await expectRejected(app, late, "too_old", "profile_set");
@@ -60,7 +60,7 @@ describe("the time of an event", () => {
   });
 
   test.each([-3650 * DAY_MS, -11 * DAY_MS, 2 * HOUR_MS, 365 * DAY_MS])(
-    "%i ms from now is stored when time_free is true",
+    "%i ms from now is stored if time_free is true",
     async (offsetMs) => {
       const app = await server.appWith(["a"]);
       const time = Date.now() + offsetMs;
@@ -83,7 +83,7 @@ describe("the time of an event", () => {
     },
   );
 
-  test("bad_time holds for time_free too: there is nothing to store the event under", async () => {
+  test("bad_time applies with time_free too, because the event has no time to be stored under", async () => {
     const event = { ...track("timed", {}, "yesterday"), time_free: true };
     await expectRejected(await server.appWith(["a"]), event, "bad_time", "timed");
   });
@@ -102,7 +102,7 @@ describe("type", () => {
     await expectRejected(await server.appWith(["a"]), event, "bad_type", "typed");
   });
 
-  test.each([null, 7, "text", [], true])("an event that is %j and no object is bad_type", async (event) => {
+  test.each([null, 7, "text", [], true])("an event that is %j instead of an object is bad_type", async (event) => {
     await expectRejected(await server.appWith(["a"]), event, "bad_type", "");
   });
 
@@ -169,7 +169,7 @@ describe("metadata", () => {
   const reasonFor = (app: App, event: Row) => async () =>
     (await server.collect(app, "a", [event])).extra.errors?.[0].reason ?? "none";
 
-  test("an open app takes in an event it has never seen, and shows it as observed", async () => {
+  test("an open app accepts an event it has never seen, and shows it as observed", async () => {
     const app = await server.appWith(["a"]);
     await sendBetweenNeighbours(app, track("brand_new", { colour: "red" }));
     const events = await tables.query("select name, state from event_meta where app_id = $1 order by name", [
@@ -182,7 +182,7 @@ describe("metadata", () => {
     expect(properties).toEqual([{ scope: "event", name: "colour", state: "observed" }]);
   });
 
-  test("a strict app does not store an event that is not declared, and stores presets and declared ones", async () => {
+  test("a strict app stores presets and declared events, and no others", async () => {
     const app = await server.appWith(["a"], { metadataMode: "strict" });
     await declare(app, "declared_one", "declared");
     await expect.poll(reasonFor(app, track("declared_one"))).toBe("none");
@@ -199,7 +199,7 @@ describe("metadata", () => {
     expect(names).not.toContain("surprise");
   });
 
-  test("a strict app takes in profile operations, which nobody needs to declare", async () => {
+  test("a strict app accepts profile operations, which need no declaration", async () => {
     const app = await server.appWith(["a"], { metadataMode: "strict" });
     expect(await server.collect(app, "a", [profile("profile_set", { $name: "Ann" })])).toMatchObject({ extra: {} });
     expect((await tables.user(app, "a"))!.properties).toEqual({ $name: "Ann" });
@@ -216,7 +216,7 @@ describe("metadata", () => {
   });
 });
 
-test("each bad event of a list is told by its place, and all the good ones are stored", async () => {
+test("each bad event of a list is reported by its index, and all good ones are stored", async () => {
   const app = await server.appWith(["a"]);
   const events = [
     track("ok1"),

@@ -5,11 +5,11 @@ import { type Row, Tables, track } from "../fixture.ts";
 
 const server = sharedServer();
 const tables = new Tables(server);
-/** As text: the literal is not exact in binary. */
+/** Parsed from a text, because the literal is not exact in binary. */
 const LIMIT = Number("9999999999999.999");
 const ADDRESS = { $ip: expect.any(String), $ua: expect.any(String) };
 
-/** Sends the properties as they are, beside one that is in order, and returns what was told and what was kept. */
+/** Sends the properties beside a valid one; returns the reported errors and the stored properties. */
 async function send(app: App, properties: Row) {
   const answer = await server.collect(app, "a", [track("held", { good: 1, ...properties })]);
   expect(answer).toMatchObject({ status: 200, code: 0, msg: "success" });
@@ -31,7 +31,7 @@ function nested(depth: number): Row {
   return value;
 }
 
-describe("a property is stored as sent when it is", () => {
+describe("a property is stored as sent if it is", () => {
   test.each<[string, Row]>([
     ["a text", { a: "text", empty: "", script: '中文 🎮 \\ " \n\t' }],
     ["a number", { a: 1, b: -1.5, c: 0, d: 0.001 }],
@@ -52,7 +52,7 @@ describe("a property is stored as sent when it is", () => {
   });
 });
 
-describe("a property is left out and told, and the event stored, when", () => {
+describe("a property is left out and reported, and the event stored, if", () => {
   test.each(["", " ", "1st", "_a", "a b", "a-b", "属性", "x".repeat(51), "a$b", "$no_preset", "a\u0001"])(
     "its name is %j",
     async (name) => {
@@ -65,13 +65,13 @@ describe("a property is left out and told, and the event stored, when", () => {
   });
 
   test.each([[[1, 2]], [["a", 1]], [[null]], [[["a"]]], [[{}]]])(
-    "its list %j holds other things than texts",
+    "its list %j holds anything but texts",
     async (list) => {
       await expectLeftOut(await server.appWith(["a"]), { list });
     },
   );
 
-  test("its number is beyond what a double holds", async () => {
+  test("its number is beyond a double", async () => {
     const app = await server.appWith(["a"]);
     const body = `{"client_id":"a","event_list":[{"type":"track","event":"held","time":${Date.now()},"properties":{"big":1e999,"long":123456789012345678901234567890,"good":1}}]}`;
     const answer = await server.post("event/collect/", app, body);
@@ -92,7 +92,7 @@ describe("a property is left out and told, and the event stored, when", () => {
     expect((await tables.events(app))[2]!.properties).toEqual({ good: 1, ...ADDRESS });
   });
 
-  test("its list is nested very deep", async () => {
+  test("its list is nested very deeply", async () => {
     const app = await server.appWith(["a"]);
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
     const event = `{"type":"track","event":"held","time":${Date.now()},"properties":{"good":1,"deep":${deep}}}`;
@@ -113,7 +113,7 @@ describe("a property is left out and told, and the event stored, when", () => {
   });
 });
 
-describe("a property that is only too long is cut and told", () => {
+describe("a property that is only too long is cut and reported", () => {
   const cut = (text: string, kept: string) => ({ text, kept });
 
   test.each([
@@ -137,7 +137,7 @@ describe("a property that is only too long is cut and told", () => {
     expect(stored.list).toEqual(list.slice(0, 500));
   });
 
-  test("a text in a list is cut as a text outside is", async () => {
+  test("a text in a list is cut like any other text", async () => {
     const { errors, stored } = await send(await server.appWith(["a"]), { list: ["short", "中".repeat(1000)] });
     expect(errors).toMatchObject([{ reason: "bad_property" }]);
     expect(stored.list).toEqual(["short", "中".repeat(682)]);
@@ -155,7 +155,7 @@ describe("a declared type", () => {
   };
   const types = Object.keys(values);
 
-  test.each(types)("%s takes values of that type and leaves out all others", async (declared) => {
+  test.each(types)("%s accepts values of that type and leaves out all others", async (declared) => {
     const app = await server.appWith(["a"]);
     await tables.changeSettings(
       `insert into property_meta (app_id, scope, name, type, state, changed_at_ms) values ($1, 'event', 'p', $2, 'declared', 0)`,
@@ -165,7 +165,7 @@ describe("a declared type", () => {
     const isNoticed = async () =>
       (await server.collect(app, "a", [track("probe", { p: misfit })])).extra.errors?.length;
     await expect.poll(isNoticed).toBe(1);
-    // A date-time is written as a text, so a text property takes it too.
+    // A date-time is written as a text, so a text property accepts it too.
     const fits = types.filter((type) => type === declared || (declared === "string" && type === "datetime"));
     for (const type of types) {
       const { errors, stored } = await send(app, { p: values[type], type });
@@ -177,7 +177,7 @@ describe("a declared type", () => {
     }
   });
 
-  test("of an event says nothing about the users' property of the same name", async () => {
+  test("of an event property does not apply to the user property of the same name", async () => {
     const app = await server.appWith(["a"]);
     await tables.changeSettings(
       `insert into property_meta (app_id, scope, name, type, state, changed_at_ms) values ($1, 'event', 'p', 'number', 'declared', 0)`,
@@ -191,7 +191,7 @@ describe("a declared type", () => {
   });
 });
 
-test("one event may have several bad properties, each told by itself", async () => {
+test("one event may have several bad properties, each reported by itself", async () => {
   const properties = { "bad name": 1, huge: 1e15, long: "x".repeat(3000), fine: "yes" };
   const { errors, stored } = await send(await server.appWith(["a"]), properties);
   expect(errors.map(({ reason }) => reason)).toEqual(["bad_property", "bad_property", "bad_property"]);

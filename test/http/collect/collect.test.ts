@@ -146,7 +146,7 @@ describe("$ip and $ua", () => {
     }
   });
 
-  test("X-Forwarded-For and its kin are not believed by default", async () => {
+  test("X-Forwarded-For and similar headers are not trusted by default", async () => {
     const app = await server.appWith(["a"]);
     const headers = { "x-forwarded-for": "6.6.6.6", "x-real-ip": "6.6.6.6", forwarded: "for=6.6.6.6" };
     const body = { client_id: "a", event_list: [track("e")] };
@@ -156,7 +156,7 @@ describe("$ip and $ua", () => {
 });
 
 describe("registration", () => {
-  test("the events of an unregistered client are answered 2000 and not stored; after registration they are taken in", async () => {
+  test("events of an unregistered client are answered with 2000 and not stored, until it registers", async () => {
     const app = await server.createApp();
     const events = [track("$MPLaunch"), track("$MPShow")];
     expect(await server.collect(app, "new", events)).toMatchObject({ status: 200, code: 2000, data: {} });
@@ -167,7 +167,7 @@ describe("registration", () => {
     expect(await tables.eventNames(app)).toEqual(["$MPLaunch", "$MPShow"]);
   });
 
-  test("no collect after an acknowledged registration is answered 2000", async () => {
+  test("no collect after an acknowledged registration is answered with 2000", async () => {
     const app = await server.createApp();
     const codes = await Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
@@ -179,7 +179,7 @@ describe("registration", () => {
     expect(await tables.ledger(app)).toEqual({ received: 30, stored: 30 });
   });
 
-  test("an app that does not ask for a registration takes in the events of anybody", async () => {
+  test("an app without required registration accepts events from any client", async () => {
     const app = await server.createApp();
     await tables.changeSettings("update app set require_registration = false where app_id = $1", [app.appId]);
     const probe = async () => (await server.collect(app, "probe", [track("probe")])).code;

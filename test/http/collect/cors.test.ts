@@ -33,7 +33,7 @@ test.each(ENDPOINTS.map(({ method, path }) => [method, path]))(
   },
 );
 
-test("a page of any origin may read the answer of a collection endpoint, whatever it is", async () => {
+test("a page of any origin may read the answer of a collection endpoint, whatever the answer is", async () => {
   const app = await server.createApp();
   await server.register(app, "a");
   const ok = await server.post("event/collect/", app, body("a"), { headers: ORIGIN });

@@ -62,7 +62,7 @@ describe("data may be", () => {
     }
   });
 
-  test.each([16, 24, 32])("encrypted under a key of %i bytes", async (bytes) => {
+  test.each([16, 24, 32])("encrypted with a key of %i bytes", async (bytes) => {
     const app = await server.createApp();
     const aesKey = randomBytes(bytes).toString("base64");
     const sealed = openVault({ dataDir: server.dataDir, secretKey: "" }).seal(aesKey);
@@ -93,7 +93,7 @@ describe("data that does not decrypt is refused with 2007", () => {
   });
 });
 
-describe("a parameter that is wrong is refused with 1004 and named", () => {
+describe("a wrong parameter is refused with 1004 and named", () => {
   test.each([undefined, null, "", 7, true, []])("data: %j", async (data) => {
     const answer = await send(await server.appWith(["a"]), data);
     expect(answer).toMatchObject({ status: 200, code: 1004, msg: expect.stringContaining("data") });
@@ -142,27 +142,27 @@ test.each([
   expect(await deviceOf(app)).toMatchObject({ phone_brand: "x", ...Object.fromEntries(ids.map((id) => [id, ""])) });
 });
 
-test("only os_name is needed: an SDK leaves out mac and whatever it cannot get", async () => {
+test("only os_name is required: an SDK leaves out mac and other values that it cannot read", async () => {
   const app = await server.appWith(["a"]);
   expect(await send(app, { os_name: "iOS" })).toMatchObject({ code: 0 });
   expect(await deviceOf(app)).toMatchObject({ os_name: "ios", mac: "", idfa: "", api_version: 0 });
 });
 
-test("a later report adds what is new and wipes nothing", async () => {
+test("a later report adds what is new and erases nothing", async () => {
   const app = await server.appWith(["a"]);
   await send(app, ANDROID);
   await send(app, { os_name: "android", imei: "", oaid: "oaid-2", mac: null });
   expect(await deviceOf(app)).toMatchObject({ ...ANDROID, oaid: "oaid-2" });
 });
 
-test("an imei that comes as a number keeps its digits", async () => {
+test("an imei sent as a number keeps its digits", async () => {
   const app = await server.appWith(["a"]);
   const body = '{"data":{"os_name":"android","imei":86600000000000123}}';
   expect(await server.post("user/device_info/", app, body, { query: { client_id: "a" } })).toMatchObject({ code: 0 });
   expect(await deviceOf(app)).toMatchObject({ imei: "86600000000000123" });
 });
 
-test("what is nested very deep beside the known fields is ignored", async () => {
+test("deep nesting beside the known fields is ignored", async () => {
   const app = await server.appWith(["a"]);
   const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
   const body = `{"data":{"os_name":"android","imei":"1","more":${deep}}}`;

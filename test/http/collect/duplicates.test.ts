@@ -16,14 +16,14 @@ test("the same body sent again and again is counted once, now and later", async 
   expect(await tables.ledger(app)).toEqual({ received: 10, stored: 2, duplicate: 8 });
 });
 
-test("a repeat is not an error of the caller", async () => {
+test("a repeat is not an error", async () => {
   const app = await server.appWith(["a"]);
   const events = [track("one")];
   await server.collect(app, "a", events);
   expect(await server.collect(app, "a", events)).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
 });
 
-test("an event that stands twice in one list is stored once", async () => {
+test("an event that is twice in one list is stored once", async () => {
   const app = await server.appWith(["a"]);
   const event = track("twin", { n: 1 });
   await server.collect(app, "a", [event, track("other", {}, event.time), event]);
@@ -59,7 +59,7 @@ test.each<[string, Row]>([
   expect(await tables.ledger(app)).toEqual({ received: 2, stored: 2 });
 });
 
-test("the same event of another client or another app is another event", async () => {
+test("the same event of another client or app is a different event", async () => {
   const [one, other] = [await server.appWith(["a", "b"]), await server.appWith(["a"])];
   const event = track("e", { n: 1 });
   await server.collect(one, "a", [event]);
@@ -69,7 +69,7 @@ test("the same event of another client or another app is another event", async (
   expect(await tables.ledger(other)).toEqual({ received: 1, stored: 1 });
 });
 
-test("a repeat from another address, with another user agent or by the older path is still the same event", async () => {
+test("a repeat from another address, with another user agent or by the older path is the same event", async () => {
   const app = await server.appWith(["a"]);
   const event = track("e", { n: 1 });
   const body = { client_id: "a", event_list: [event] };
@@ -81,7 +81,7 @@ test("a repeat from another address, with another user agent or by the older pat
   expect(await tables.ledger(app)).toEqual({ received: 4, stored: 1, duplicate: 3 });
 });
 
-test("a repeat of an old event is found although newer ones came in between", async () => {
+test("a repeat of an old event is recognised even after newer ones", async () => {
   const app = await server.appWith(["a"]);
   const old = track("old", {}, Date.now() - 3 * 86_400_000);
   await server.collect(app, "a", [old]);
@@ -92,7 +92,7 @@ test("a repeat of an old event is found although newer ones came in between", as
   expect(await tables.ledger(app)).toEqual({ received: 4, stored: 3, duplicate: 1 });
 });
 
-test("an event whose property was left out or cut is the same event when it is sent again", async () => {
+test("an event with a property left out or cut is recognised when it is repeated", async () => {
   const app = await server.appWith(["a"]);
   const event = track("e", { "bad name": 1, long: "x".repeat(3000) });
   await server.collect(app, "a", [event]);
@@ -100,7 +100,7 @@ test("an event whose property was left out or cut is the same event when it is s
   expect(await tables.ledger(app)).toEqual({ received: 2, stored: 1, duplicate: 1 });
 });
 
-test("a profile operation that is sent again takes effect once", async () => {
+test("a repeated profile operation takes effect once", async () => {
   const app = await server.appWith(["a"]);
   const increment = profile("profile_increment", { coins: 10 });
   for (let round = 0; round < 4; round += 1) await server.collect(app, "a", [increment]);

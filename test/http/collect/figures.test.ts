@@ -50,7 +50,7 @@ describe("payments", () => {
     ]);
   });
 
-  test("an order is the same order by its TraceID, whoever reports it and however often", async () => {
+  test("an order is identified by its TraceID, no matter who reports it and how often", async () => {
     const app = await server.appWith(["a", "b"]);
     await collect(app, "a", pay(600, { $order_id: "o1" }));
     await collect(app, "b", pay(600, { $order_id: "o1" }), pay(5, { $order_id: "o2" }));
@@ -65,7 +65,7 @@ describe("payments", () => {
     expect(await tables.ledger(app)).toMatchObject({ received: 5, stored: 5 });
   });
 
-  test("TraceIDs of different apps have nothing to do with each other", async () => {
+  test("TraceIDs of different apps are independent", async () => {
     const [one, other] = [await server.appWith(["a"]), await server.appWith(["a"])];
     await collect(one, "a", pay(1, { $order_id: "o1" }));
     await collect(other, "a", pay(2, { $order_id: "o1" }));
@@ -87,7 +87,7 @@ describe("payments", () => {
     else expect(order!.trace_id).toMatch(traceId);
   });
 
-  test("two payments without an id are two orders, the same one twice is one", async () => {
+  test("two payments without an id are two orders, but a repeat is none", async () => {
     const app = await server.appWith(["a"]);
     const time = Date.now();
     const payment = pay(100, {}, time);
@@ -158,7 +158,7 @@ describe("currencies", () => {
 describe("shown ads", () => {
   const show = (ecpm: unknown, $ad_type: string, time: number) => track("$AdShow", { $ecpm: ecpm, $ad_type }, time);
 
-  test("earn a thousandth of their ecpm, in millionths, and count by their kind", async () => {
+  test("earn a thousandth of their ecpm, in millionths, and count by kind", async () => {
     const app = await server.appWith(["a"]);
     const time = Date.now();
     await collect(
@@ -190,7 +190,7 @@ describe("shown ads", () => {
     expect(await tables.userDays(app, "a")).toMatchObject([{ ad_count: 6, ad_micros: 117_645, track_events: 7 }]);
   });
 
-  test("the 24 hour figures end exactly 24 hours after registration", async () => {
+  test("the 24-hour figures end exactly 24 hours after registration", async () => {
     const app = await server.createApp();
     const registeredAtMs = Date.now() - 3 * DAY_MS;
     await server.post("user/register/attributed/", app, {
@@ -219,7 +219,7 @@ describe("shown ads", () => {
     });
   });
 
-  test.each([9999999999999, -9999999999999])("an absurd ecpm of %d spoils nothing beside it", async (ecpm) => {
+  test.each([9999999999999, -9999999999999])("an absurd ecpm of %d does not affect other figures", async (ecpm) => {
     const app = await server.appWith(["a"]);
     const time = Date.now();
     await server.collect(app, "a", [track("before", {}, time), show(ecpm, "reward", time), track("after", {}, time)]);

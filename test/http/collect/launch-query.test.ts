@@ -7,7 +7,7 @@ import { BASE, type Row, Tables } from "../fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
-/** The lookup record after a registration with this ad_data, given as JSON text so that long numbers keep their digits. */
+/** The user get record after a registration with this ad_data, given as JSON text so that long numbers keep their digits. */
 async function recordOf(adData: string): Promise<Row> {
   const app = await server.createApp();
   const body = `{"client_id":"a","name":"n","channel":"c","version":1,"ad_data":${adData}}`;
@@ -156,7 +156,7 @@ describe("ad_data is the launch query", () => {
     });
   });
 
-  test("a record of every kind is all texts", async () => {
+  test("a record of every kind holds only texts", async () => {
     const record = await recordOf('{"attribution":true,"orgId":1,"campaignId":2,"adId":3}');
     expect(record.click_company).toBe("asa");
     for (const value of [...Object.values(record), ...Object.values(record.asa)])
@@ -164,14 +164,14 @@ describe("ad_data is the launch query", () => {
     expect(Object.values(record.asa).every((value) => typeof value === "string")).toBe(true);
   });
 
-  test("the second registration does not change the platform", async () => {
+  test("a second registration does not change the platform", async () => {
     const app = await server.createApp();
     await server.register(app, "a", { ad_data: { gdt_vid: "g" } });
     await server.register(app, "a", { ad_data: { ksUnitId: "k" } });
     expect(await server.lookUp(app, "a")).toMatchObject([{ click_company: "tencent" }]);
   });
 
-  test("one that is nested without end is refused, and never loses an acknowledged registration", async () => {
+  test("endless nesting is refused, and no acknowledged registration is lost", async () => {
     const app = await server.createApp();
     const deep = `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`;
     const body = `{"client_id":"a","name":"n","channel":"c","version":1,"ad_data":{"gdt_vid":"g","x":${deep}}}`;
@@ -184,8 +184,8 @@ describe("ad_data is the launch query", () => {
 const WIRED = SCENES.filter(({ scene }, at) => SCENES.findIndex((one) => one.scene === scene) === at);
 const CAMPAIGN = "autumn2026launch";
 
-describe("who was brought by an ad", () => {
-  test.each(WIRED)("$scene: is known by the click's own key, and else by the launch query alone", async (one) => {
+describe("a user brought by an ad", () => {
+  test.each(WIRED)("$scene: is known by the click's own key, or else by the launch query alone", async (one) => {
     const { platform, query, ids, link } = one;
     const app = await server.createApp();
     const call = { app_id: String(app.appId), company: platform, track_id: CAMPAIGN, ...link };
@@ -204,7 +204,7 @@ describe("who was brought by an ad", () => {
     expect(user).toMatchObject({ ...ofQuery, method: "launch_query", advertiser_id: ids.advertiserId ?? "" });
   });
 
-  test("Douyin's names without underscores show in the platform's own object of a user lookup", async () => {
+  test("Douyin's names without underscores show in the platform's own object of user get", async () => {
     const record = await recordOf(JSON.stringify(SCENES[0]!.query));
     expect(record.bytedance_v2).toEqual({
       project_id: "7394291765869707283",
@@ -217,7 +217,7 @@ describe("who was brought by an ad", () => {
     });
   });
 
-  test("a registration that names a campaign and nothing else belongs to the campaign's platform", async () => {
+  test("a registration that names only a campaign belongs to the campaign's platform", async () => {
     const admin = new AdminCaller(server);
     const app = await server.createApp();
     const campaign = { app_id: app.appId, turbo_promoted_object_id: CAMPAIGN, ad_platform: "bilibili" };
@@ -228,7 +228,7 @@ describe("who was brought by an ad", () => {
     ]);
   });
 
-  test("ad_params that nobody can read spoils neither the registration nor its source", async () => {
+  test("unreadable ad_params affect neither the registration nor its source", async () => {
     const record = await recordOf(JSON.stringify({ clickid: "c", promotionid: "7", ad_params: "%7B%22log_extra" }));
     expect(record).toMatchObject({ click_company: "bytedance", aid: "7" });
   });

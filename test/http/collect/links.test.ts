@@ -15,7 +15,7 @@ const tables = new Tables(server);
 const KINDS = ["click", "impression"] as const;
 const TAKEN_IN = { status: 200, code: 0, msg: "success", data: {}, extra: {} };
 
-/** A path and a query exactly as they stand here: nothing is encoded again. */
+/** Calls a path and query exactly as given, without further encoding. */
 const call = async (pathAndQuery: string, init: RequestInit = {}) =>
   answerOf(await fetch(`${server.url}${BASE}/event/${pathAndQuery}`, init));
 
@@ -44,7 +44,7 @@ async function ledgerOf(app: App): Promise<Row> {
   return { received: sum("received"), stored: sum("stored"), duplicate: sum("duplicate") };
 }
 
-describe("the answer is the envelope, with what the platform's server looks for", () => {
+describe("the answer is the envelope, with the field that the platform's server expects", () => {
   test.each(KINDS)("Tencent finds ret 0 beside code 0 in the answer to its %s", async (kind) => {
     const app = await server.createApp();
     const answer = await call(`${kind}/?app_id=${app.appId}&company=tencent&click_id=c1&impression_id=i1`);
@@ -70,7 +70,7 @@ describe("the answer is the envelope, with what the platform's server looks for"
     },
   );
 
-  test("a platform that nobody has heard of is taken in under its own name, in small letters", async () => {
+  test("an unknown platform is accepted under its own name, in lower case", async () => {
     const app = await server.createApp();
     expect(await click(app, { company: "My_Network_2", aid: "a7" })).toMatchObject(TAKEN_IN);
     expect(await touchesOf(app)).toMatchObject([{ ad_platform: "my_network_2", aid: "a7" }]);
@@ -87,7 +87,7 @@ describe("the answer is the envelope, with what the platform's server looks for"
   });
 });
 
-describe("every way of calling a link is taken in:", () => {
+describe("every way of calling a link is accepted:", () => {
   test.each([
     ["GET with a slash at the end", "click/?", {}],
     ["GET without it", "click?", {}],
@@ -101,7 +101,7 @@ describe("every way of calling a link is taken in:", () => {
     expect(await touchesOf(app)).toMatchObject([{ aid: "9", details: { click_id: "c1" } }]);
   });
 
-  test("a form in the body of a POST adds to the query, and the query has the first word", async () => {
+  test("a form in the body of a POST adds to the query, and the query takes precedence", async () => {
     const app = await server.createApp();
     const body = new URLSearchParams({ click_id: "形", aid: "from the body", cid: "5" });
     const answer = await call(`click/?app_id=${app.appId}&company=kuaishou&aid=3`, { method: "POST", body });
@@ -109,21 +109,21 @@ describe("every way of calling a link is taken in:", () => {
     expect(await touchesOf(app)).toMatchObject([{ aid: "3", details: { click_id: "形" } }]);
   });
 
-  test("app_id and company may stand in the form, as long as there is a query", async () => {
+  test("app_id and company may be in the form, as long as there is a query", async () => {
     const app = await server.createApp();
     const body = new URLSearchParams({ app_id: String(app.appId), company: "kuaishou", callback: "k1" });
     expect(await call("click/?channel=c", { method: "POST", body })).toMatchObject(TAKEN_IN);
     expect(await touchesOf(app)).toMatchObject([{ ad_platform: "kuaishou", details: { callback: "k1" } }]);
   });
 
-  test("a broken percent sign spoils nothing but its own value", async () => {
+  test("a broken percent sign affects only its own value", async () => {
     const app = await server.createApp();
     const answer = await call(`click/?app_id=${app.appId}&company=tencent&click_id=c1&gid_name=50%&aid_name=%E0%A4%A`);
     expect(answer).toMatchObject(TAKEN_IN);
     expect(await touchesOf(app)).toMatchObject([{ details: { click_id: "c1", gid_name: "50%" } }]);
   });
 
-  test("a NUL, encoded, is taken in and stored in a form that the tables can hold", async () => {
+  test("an encoded NUL is accepted and stored in a form that the tables can hold", async () => {
     const app = await server.createApp();
     expect(await call(`click/?app_id=${app.appId}&company=tencent&click_id=c1&gid_name=a%00b`)).toMatchObject(TAKEN_IN);
     expect(await touchesOf(app)).toMatchObject([{ details: { click_id: "c1" } }]);
@@ -136,7 +136,7 @@ describe("every way of calling a link is taken in:", () => {
     expect(await touchesOf(app)).toMatchObject([{ details: { ext_info } }]);
   });
 
-  test("a touch is stored under few keys, however many ids the call lists", async () => {
+  test("a touch is stored under few keys, no matter how many ids the call lists", async () => {
     const app = await server.createApp();
     const caid = Array.from({ length: 2_000 }, (_, index) => `1_${index.toString(36)}`).join(",");
     const body = `click_id=c1&caid=${caid}`;
@@ -146,11 +146,11 @@ describe("every way of calling a link is taken in:", () => {
     });
     expect(await touchesOf(app)).toHaveLength(1);
     const [row] = await tables.query("select count(*)::int as keys from touch_key where app_id = $1", [app.appId]);
-    // The click id, and of the caids as many as one touch may have.
+    // The click id, and as many caids as one touch may have.
     expect(row).toEqual({ keys: 1 + LIMITS.touchIdsPerKind });
   });
 
-  test("macros that the platform left as they were are empty", async () => {
+  test("macros that the platform did not replace are empty", async () => {
     const app = await server.createApp();
     await click(app, { click_id: "c1", aid: "__ADGROUP_ID__", req_id: "__REQUEST_ID__", ts: "__CLICK_TIME__" });
     const [touch] = await touchesOf(app);
@@ -206,7 +206,7 @@ describe("refused, and not stored:", () => {
     await expect.poll(code).toBe(0);
   });
 
-  test("a form that is larger than a link call can be, with 413 and the envelope", async () => {
+  test("a form larger than a link call can be, with 413 and the envelope", async () => {
     const app = await server.createApp();
     const query = `app_id=${app.appId}&company=tencent`;
     const send = (bytes: number) =>
@@ -242,7 +242,7 @@ describe("the same touch twice is one touch:", () => {
     expect(await ledgerOf(app)).toEqual({ received: 3, stored: 2, duplicate: 1 });
   });
 
-  test("but a click and an impression are two, and so are two platforms and two apps", async () => {
+  test("but a click and an impression are two, and so are those of two platforms or two apps", async () => {
     const [app, other] = [await server.createApp(), await server.createApp()];
     await click(app, { click_id: "same" });
     await click(app, { click_id: "same", company: "vivo" });
@@ -252,7 +252,7 @@ describe("the same touch twice is one touch:", () => {
     expect(await ledgerOf(other)).toEqual({ received: 1, stored: 1, duplicate: 0 });
   });
 
-  test("a click that arrives twice is one candidate of the user it brought", async () => {
+  test("a click that arrives twice is one candidate for the user it brought", async () => {
     const app = await server.createApp();
     for (let times = 0; times < 2; times += 1) await click(app, { click_id: "vid-1" });
     await server.register(app, "u", { ad_data: { gdt_vid: "vid-1" } });
@@ -275,7 +275,7 @@ describe("Baidu's sign", () => {
   };
   const code = async (pathAndQuery: string, init: RequestInit = {}) => (await call(pathAndQuery, init)).code;
 
-  /** Waits until the akey counts. The clicks that find this out are stored as long as it does not. */
+  /** Waits until the akey is in force. The clicks that test this are stored until then. */
   async function requireSign(app: App): Promise<void> {
     await setAkey(app, AKEY);
     await expect.poll(() => code(`click/?app_id=${app.appId}&company=baidu&bd_vid=probe`)).toBe(2002);
@@ -283,13 +283,13 @@ describe("Baidu's sign", () => {
   const touchesBesidesProbes = async (app: App) =>
     (await touchesOf(app)).filter(({ details }) => details.bd_vid !== "probe");
 
-  test("is not asked for without an akey: any click is taken in", async () => {
+  test("is not required without an akey: any click is accepted", async () => {
     const app = await server.createApp();
     expect(await code(unsigned(app))).toBe(0);
     expect(await code(`${unsigned(app)}&sign=${"0".repeat(32)}`)).toBe(0);
   });
 
-  test("is checked with an akey, and a click that fails it is refused with 2002 and not stored", async () => {
+  test("is checked with an akey, and a click that fails is refused with 2002 and not stored", async () => {
     const app = await server.createApp();
     await requireSign(app);
     const forged = [
@@ -308,7 +308,7 @@ describe("Baidu's sign", () => {
     expect(await touchesBesidesProbes(app)).toEqual([]);
   });
 
-  test("lets through what Baidu has signed, by GET and POST, over http and behind a proxy that ends https", async () => {
+  test("accepts what Baidu has signed, by GET and POST, over http and behind a proxy that terminates https", async () => {
     const app = await server.createApp();
     await requireSign(app);
     expect(await code(signed(unsigned(app, "&n=1")))).toBe(0);
@@ -318,7 +318,7 @@ describe("Baidu's sign", () => {
     expect(await code(upper)).toBe(0);
   });
 
-  test("cannot be gone round by a company that is read as another one than it is stored as", async () => {
+  test("cannot be bypassed by a company that is checked as one and stored as another", async () => {
     const app = await server.createApp();
     await requireSign(app);
     for (const companies of [
@@ -331,12 +331,12 @@ describe("Baidu's sign", () => {
       const link = `click/?app_id=${app.appId}&${companies}&bd_vid=forged`;
       expect([companies, await code(link)]).toEqual([companies, 2002]);
     }
-    // Read as Tencent's, it is stored as Tencent's.
+    // Checked as Tencent's, it is stored as Tencent's.
     expect(await call(`click/?app_id=${app.appId}&company=tencent&company=baidu&click_id=c`)).toMatchObject({ ret: 0 });
     expect(await touchesBesidesProbes(app)).toMatchObject([{ ad_platform: "tencent" }]);
   });
 
-  test("does not let through what it does not cover: a body, or a second value of a name", async () => {
+  test("does not accept what it does not cover: a body, or a second value of a name", async () => {
     const app = await server.createApp();
     await requireSign(app);
     const link = signed(unsigned(app));
@@ -348,7 +348,7 @@ describe("Baidu's sign", () => {
     expect(await code(link)).toBe(0);
   });
 
-  test("is Baidu's alone: clicks of others need none, and the akey can be taken away again", async () => {
+  test("is only required for Baidu, and the akey can be removed again", async () => {
     const app = await server.createApp();
     await requireSign(app);
     expect((await click(app, { company: "kuaishou" })).code).toBe(0);

@@ -35,7 +35,7 @@ describe("user get", () => {
     ]);
   });
 
-  test("answers in the order asked, and leaves unknown ids out", async () => {
+  test("answers in the requested order, and leaves out unknown ids", async () => {
     const app = await server.createApp();
     for (const clientId of ["a", "b", "c"]) await server.register(app, clientId);
     expect(idsOf(await get(app, ["c", "nobody", "a", "b"]))).toEqual(["c", "a", "b"]);
@@ -43,7 +43,7 @@ describe("user get", () => {
     expect(idsOf(await get(app, []))).toEqual([]);
   });
 
-  test("takes 100 ids and refuses 101 with 1004", async () => {
+  test("accepts 100 ids and refuses 101 with 1004", async () => {
     const app = await server.createApp();
     await server.register(app, "c99");
     const ids = Array.from({ length: 101 }, (_, index) => `c${index}`);
@@ -59,7 +59,7 @@ describe("user get", () => {
     },
   );
 
-  test("takes ids that are numbers, with all their digits", async () => {
+  test("accepts ids that are numbers, with all their digits", async () => {
     const app = await server.createApp();
     for (const clientId of ["12345678901234567890", "42"]) await server.register(app, clientId);
     await server.settle();
@@ -67,7 +67,7 @@ describe("user get", () => {
     expect(idsOf(answer)).toEqual(["12345678901234567890", "42"]);
   });
 
-  test("shows the users of the token's own app only", async () => {
+  test("shows only users of the token's own app", async () => {
     const [app, other] = [await server.createApp(), await server.createApp()];
     await server.register(app, "a", { channel: "mine" });
     await server.register(other, "a", { channel: "theirs" });
@@ -108,7 +108,7 @@ describe.each(["base/wx/access_token/refresh/", "base/media/access_token/refresh
     return row && openVault({ dataDir: server.dataDir, secretKey: "" }).open(row.token_sealed);
   };
 
-  test("takes a token with the right sign, and the next one in its place", async () => {
+  test("accepts a token with a valid sign, and the next one replaces it", async () => {
     const app = await server.createApp();
     for (const token of ["77_first-Token", "78_second Token/with&odd=characters✓"]) {
       const answer = await send(app, refresh(app, token));
@@ -118,7 +118,7 @@ describe.each(["base/wx/access_token/refresh/", "base/media/access_token/refresh
     }
   });
 
-  test("keeps the token encrypted, and writes it neither to the journal nor in plain to any table", async () => {
+  test("keeps the token encrypted, and writes it neither to the journal nor in the clear to any table", async () => {
     const app = await server.createApp();
     const token = `secret-${app.accessToken.slice(0, 12)}-token`;
     expect(await send(app, refresh(app, token))).toMatchObject({ code: 0 });
@@ -135,9 +135,9 @@ describe.each(["base/wx/access_token/refresh/", "base/media/access_token/refresh
     for (const name of segments) expect(readFileSync(join(journal, name)).includes(token)).toBe(false);
   });
 
-  test.each([0, -5, 8])("takes a clock that is %i s off", async (offset) => {
+  test.each([0, -5, 8])("accepts a clock that is %i s off", async (offset) => {
     const app = await server.createApp();
-    // A call that takes some seconds is later than that when it is judged.
+    // A call that takes some seconds is judged later than that.
     await expect.poll(async () => (await send(app, refresh(app, "t", nowS() + offset))).code).toBe(0);
   });
 
@@ -147,7 +147,7 @@ describe.each(["base/wx/access_token/refresh/", "base/media/access_token/refresh
     expect(await stored(app)).toBeUndefined();
   });
 
-  test("refuses milliseconds in place of seconds with 2005", async () => {
+  test("refuses milliseconds instead of seconds with 2005", async () => {
     const app = await server.createApp();
     expect(await send(app, refresh(app, "t", Date.now()))).toMatchObject({ code: 2005 });
   });
@@ -161,7 +161,7 @@ describe.each(["base/wx/access_token/refresh/", "base/media/access_token/refresh
     ["that is not hex", (body) => ({ ...body, sign: "签".repeat(32) })],
     ["of the access token", (body, app) => refresh({ appKey: app.accessToken }, "t", body.current_time)],
   ];
-  test.each(spoil)("refuses a sign %s with 2002, and keeps the token it has", async (_what, change) => {
+  test.each(spoil)("refuses a sign %s with 2002, and keeps its token", async (_what, change) => {
     const [app, other] = [await server.createApp(), await server.createApp()];
     await send(app, refresh(app, "good"));
     const answer = await send(app, change(refresh(app, "t"), app, other));
@@ -183,7 +183,7 @@ describe.each(["base/wx/access_token/refresh/", "base/media/access_token/refresh
   });
 });
 
-test("both addresses of the refresh hold one and the same token", async () => {
+test("both addresses of the refresh share one token", async () => {
   const app = await server.createApp();
   await server.post("base/wx/access_token/refresh/", app, refresh(app, "one"));
   await server.post("base/media/access_token/refresh/", app, refresh(app, "two"));

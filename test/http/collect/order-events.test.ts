@@ -30,13 +30,13 @@ describe("consumer event", () => {
     expect(await tables.orders(app)).toHaveLength(event_type === "PAY" ? 1 : 0);
   });
 
-  test("names its client by the token of the registration too", async () => {
+  test("may name its client by the token of the registration", async () => {
     const { app, token } = await appWithClient();
     expect(await send(app, { event_type: "START", ts: Date.now() }, { token })).toMatchObject({ code: 0 });
     expect(await tables.events(app)).toMatchObject([{ client_id: "a", event: "START" }]);
   });
 
-  test("asks for a token or a client_id", async () => {
+  test("requires a token or a client_id", async () => {
     const { app } = await appWithClient();
     const body = { event_type: "START", ts: Date.now() };
     for (const query of [{}, { token: "" }, { client_id: "" }, { token: "", client_id: "" }] as Record<
@@ -49,7 +49,7 @@ describe("consumer event", () => {
       });
   });
 
-  test("refuses a token that is made up, changed or of another app", async () => {
+  test("refuses a token that is forged, changed or of another app", async () => {
     const [{ app, token }, { token: foreign }] = [await appWithClient(), await appWithClient()];
     const [body = "", signature = ""] = token.split(".");
     const forged = `${Buffer.from(`${app.appId}:b`).toString("base64url")}.${signature}`;
@@ -60,7 +60,7 @@ describe("consumer event", () => {
     expect(await tables.events(app)).toEqual([]);
   });
 
-  test("answers 2000 for a client that is not registered", async () => {
+  test("answers 2000 for an unregistered client", async () => {
     const { app } = await appWithClient();
     const answer = await send(app, { event_type: "PAY", ts: Date.now(), amount: 1 }, { client_id: "stranger" });
     expect(answer).toMatchObject({ status: 200, code: 2000 });
@@ -119,7 +119,7 @@ describe("consumer event", () => {
     expect(await tables.orders(app)).toMatchObject([{ at_ms: ts, cents: 5 }]);
   });
 
-  test("ts may be the text of its digits, as the oldest client writes it", async () => {
+  test("ts may be a text of digits, as the oldest client writes it", async () => {
     const { app } = await appWithClient();
     const ts = Date.now();
     await send(app, { event_type: "START", ts: String(ts) });
@@ -140,7 +140,7 @@ describe("handle_event", () => {
     expect(await tables.orders(app)).toHaveLength(event_type === "pay" ? 1 : 0);
   });
 
-  test("a payment with a trace_id is one order however often it comes, from whomever", async () => {
+  test("a payment with a trace_id is one order no matter how often it comes and from whom", async () => {
     const { app } = await appWithClient();
     await server.register(app, "b");
     await send(app, pay({ trace_id: "order-1" }));
@@ -175,7 +175,7 @@ describe("handle_event", () => {
     expect(await tables.orders(app)).toMatchObject([{ trace_id: "12345678901234567890" }]);
   });
 
-  test("the client's time counts when use_client_time says so, else the time of receipt", async () => {
+  test("the client's time counts if use_client_time says so, else the time of receipt", async () => {
     const { app } = await appWithClient();
     const timestamp = Date.now() - 2 * DAY_MS;
     await send(app, pay({ trace_id: "1", use_client_time: true, timestamp }));
@@ -186,7 +186,7 @@ describe("handle_event", () => {
     expect(second!.at_ms).toBeGreaterThanOrEqual(before - 1_000);
   });
 
-  test("the same body with the client's time is one event and one order, also without trace_id", async () => {
+  test("the same body with the client's time is one event and one order, even without trace_id", async () => {
     const { app } = await appWithClient();
     const body = pay({ use_client_time: true, timestamp: Date.now() });
     for (let round = 0; round < 3; round += 1) await send(app, body);
@@ -234,7 +234,7 @@ describe("handle_event", () => {
     else expect(code).toBe(1004);
   });
 
-  test("asks for a client_id in the query", async () => {
+  test("requires a client_id in the query", async () => {
     const { app } = await appWithClient();
     const answer = await server.post("event/handle_event/", app, pay());
     expect(answer).toMatchObject({ code: 1004, msg: expect.stringContaining("client_id") });
@@ -242,21 +242,21 @@ describe("handle_event", () => {
 });
 
 describe("postback_info", () => {
-  test("answers an SDK with an empty list, for it is the server that sends postbacks", async () => {
+  test("answers an SDK with an empty list, because the server sends the postbacks", async () => {
     const { app } = await appWithClient();
     const query = { access_token: app.accessToken, client_id: "a", trace_id: "1" };
     const answer = await server.get(`${BASE}/event/postback_info/`, query);
     expect(answer).toMatchObject({ status: 200, code: 0, data: { postback_list: [] } });
   });
 
-  test("takes the SDK's confirmation", async () => {
+  test("accepts the SDK's confirmation", async () => {
     const { app } = await appWithClient();
     const answer = await server.post("event/postback_info/", app, { result: [] }, { query: { client_id: "a" } });
     expect(answer).toMatchObject({ status: 200, code: 0, data: {} });
   });
 });
 
-test("an order id that arrives as a long number keeps all its digits", async () => {
+test("an order id sent as a long number keeps all its digits", async () => {
   const app = await server.createApp();
   await server.register(app, "payer");
   const body = `{"client_id":"payer","event_list":[{"type":"track","event":"$PayEvent","time":${Date.now()},"properties":{"$pay_amount":600,"$order_id":12345678901234567891}}]}`;

@@ -10,7 +10,7 @@ async function profileOf(app: App): Promise<Row> {
   return (await tables.user(app, "a"))!.properties;
 }
 
-/** Operations in the order of the list, at different instants, so that none is a repeat of another. */
+/** Operations in the order of the list, at different times, so that none is a repeat. */
 function operations(list: readonly [operation: string, properties: unknown][]): Row[] {
   const time = Date.now() - list.length;
   return list.map(([operation, properties], index) => profile(operation, properties, time + index));
@@ -69,7 +69,7 @@ test("the nine operations take effect in the order received, request by request"
   }
 });
 
-test("the order received decides, not the time of the events", async () => {
+test("the order of receipt decides, not the time of the events", async () => {
   const app = await server.appWith(["a"]);
   const now = Date.now();
   await server.collect(app, "a", [profile("profile_set", { level: "later" }, now)]);
@@ -77,13 +77,13 @@ test("the order received decides, not the time of the events", async () => {
   expect(await profileOf(app)).toEqual({ level: "earlier" });
 });
 
-test("sums of fractions show no binary error", async () => {
+test("sums of fractions show no binary rounding errors", async () => {
   const app = await server.appWith(["a"]);
   await server.collect(app, "a", operations([1, 2, 3].map((): [string, Row] => ["profile_increment", { spent: 0.1 }])));
   expect(await profileOf(app)).toEqual({ spent: 0.3 });
 });
 
-test("a deletion takes the profile and leaves the past events", async () => {
+test("a deletion removes the profile and keeps the past events", async () => {
   const app = await server.appWith(["a"]);
   await server.collect(app, "a", [track("before"), profile("profile_set", { level: 1, $name: "Ann" })]);
   await server.collect(app, "a", [profile("profile_delete"), track("after")]);
@@ -93,11 +93,11 @@ test("a deletion takes the profile and leaves the past events", async () => {
   expect(await tables.eventNames(app)).toEqual(expect.arrayContaining(["before", "after", "profile_set"]));
 });
 
-describe("strange values that SDKs send are passed over", () => {
+describe("odd values that SDKs send are ignored", () => {
   const lib = { $lib: "php", $lib_version: "1.0.0" };
 
   test.each(["profile_increment", "profile_number_max", "profile_number_min"])(
-    "%s skips texts, also beside a number",
+    "%s ignores texts, even beside a number",
     async (operation) => {
       const app = await server.appWith(["a"]);
       const answer = await server.collect(app, "a", [profile(operation, { ...lib, coins: 4, text: "5" })]);
@@ -106,7 +106,7 @@ describe("strange values that SDKs send are passed over", () => {
     },
   );
 
-  test("an increment leaves a text of the same name as it is when the sent value is a text", async () => {
+  test("an increment by a text leaves a text of the same name as it is", async () => {
     const app = await server.appWith(["a"]);
     await server.collect(
       app,
@@ -120,7 +120,7 @@ describe("strange values that SDKs send are passed over", () => {
   });
 
   test.each([0, "", null, true, "text", 17, [], {}])(
-    "unset takes a property away whatever its value is: %j",
+    "unset removes a property whatever its value: %j",
     async (value) => {
       const app = await server.appWith(["a"]);
       await server.collect(app, "a", [profile("profile_set", { gone: 1, stays: 2 })]);
@@ -170,7 +170,7 @@ describe("strange values that SDKs send are passed over", () => {
     expect(await profileOf(app)).toEqual({ tags: ["a"] });
   });
 
-  test("a number operation on a property that is a text starts from the number", async () => {
+  test("a number operation on a text property starts from the number", async () => {
     const app = await server.appWith(["a"]);
     await server.collect(
       app,
@@ -206,7 +206,7 @@ test.each(["constructor", "toString", "valueOf", "hasOwnProperty"])("a property 
   expect(await profileOf(app)).toEqual({ [name]: ["a"] });
 });
 
-test("a list keeps its first 500 elements, however often it is appended to", async () => {
+test("a list keeps its first 500 elements, no matter how often it is appended to", async () => {
   const app = await server.appWith(["a"]);
   const texts = (from: number) => Array.from({ length: 300 }, (_, index) => `t${from + index}`);
   await server.collect(
@@ -222,7 +222,7 @@ test("a list keeps its first 500 elements, however often it is appended to", asy
   expect(tags.at(-1)).toBe("t499");
 });
 
-test("a bad property of a profile operation is left out and told", async () => {
+test("a bad property of a profile operation is left out and reported", async () => {
   const app = await server.appWith(["a"]);
   const answer = await server.collect(app, "a", [
     profile("profile_set", { "bad name": 1, good: 1, long: "中".repeat(1000), huge: 1e15 }),
@@ -231,7 +231,7 @@ test("a bad property of a profile operation is left out and told", async () => {
   expect(await profileOf(app)).toEqual({ good: 1, long: "中".repeat(682) });
 });
 
-test("the event `user_del` of one SDK does not spoil its batch", async () => {
+test("the event `user_del` of one SDK does not affect its batch", async () => {
   const app = await server.appWith(["a"]);
   const broken = { type: "user_del", time: Date.now(), properties: {} };
   const answer = await server.collect(app, "a", [profile("profile_set", { a: 1 }), broken, track("after")]);
@@ -240,7 +240,7 @@ test("the event `user_del` of one SDK does not spoil its batch", async () => {
   expect((await tables.eventNames(app)).sort()).toEqual(["after", "profile_set"]);
 });
 
-test("a profile operation counts neither as activity nor as a track event, and carries no address", async () => {
+test("a profile operation counts neither as activity nor as a track event, and stores no address", async () => {
   const app = await server.appWith(["a"]);
   await server.collect(app, "a", [profile("profile_set", { a: 1 }, Date.now() - 3 * DAY_MS)]);
   const days = await tables.userDays(app, "a");

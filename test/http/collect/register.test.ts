@@ -13,7 +13,7 @@ const post = (app: App, path: string, body: unknown, headers: Record<string, str
   server.post(`${path}/`, app, body, { headers });
 
 describe.each(["user/register", "user/initialize"])("%s", (path) => {
-  test("makes a client known, returns a token, and the lookup sees the client at once", async () => {
+  test("makes a client known, returns a token, and a look-up finds the client at once", async () => {
     const before = Math.floor(Date.now() / 1000) * 1000;
     const { answer, record } = await eventually(async () => {
       const app = await server.createApp();
@@ -21,7 +21,7 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
       const answer = await post(app, path, registration("a"));
       const { user_list } = (await server.post("user/get/", app, { user_list: ["a"] })).data;
       const isInTime = Date.now() - startedMs < LIMITS.appliedWaitMs;
-      // Nobody waits longer than that for apply: an answer that took longer promises nothing.
+      // The server does not wait longer than that for apply, so a slower answer promises nothing.
       expect(isInTime).toBe(true);
       return { answer, record: user_list[0] };
     });
@@ -73,7 +73,7 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
     });
   });
 
-  test("takes address and user agent from the call when the body has none", async () => {
+  test("uses the address and user agent of the call if the body has none", async () => {
     const app = await server.createApp();
     await post(app, path, { ...registration("a"), client_ip: "", client_ua: null }, { "user-agent": "Game/2" });
     expect(await tables.user(app, "a")).toMatchObject({ ip: "127.0.0.1", ua: "Game/2" });
@@ -103,20 +103,20 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
   });
 
   const optional = ["wx_openid", "wx_unionid", "ad_data", "device_info", "client_ip", "client_ua"];
-  test.each(optional)("takes an absent or null %s", async (field) => {
+  test.each(optional)("accepts an absent or null %s", async (field) => {
     const app = await server.createApp();
     expect(await post(app, path, { ...registration("a"), [field]: null })).toMatchObject({ code: 0 });
     expect(await tables.user(app, "a")).toMatchObject({ is_registered: true, ad_platform: "" });
   });
 
-  test("takes empty texts, and an empty ad_data as PHP writes it", async () => {
+  test("accepts empty texts, and an empty ad_data as PHP writes it", async () => {
     const app = await server.createApp();
     const empty = { name: "", channel: "", wx_openid: "", wx_unionid: "", client_ip: "", client_ua: "", ad_data: [] };
     expect(await post(app, path, { ...registration("a"), ...empty })).toMatchObject({ code: 0 });
     expect(await tables.user(app, "a")).toMatchObject({ name: "", channel: "", wx_openid: "", ad_platform: "" });
   });
 
-  test("refuses an os_name that is neither ios nor android", async () => {
+  test("refuses an os_name other than ios and android", async () => {
     const app = await server.createApp();
     for (const os_name of [undefined, null, "", "windows", 7]) {
       const answer = await post(app, path, { ...registration("a"), device_info: { os_name } });
@@ -124,7 +124,7 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
     }
   });
 
-  test("a second call updates name, version, ids and device, never the time, the channel or the attribution", async () => {
+  test("updates name, version, ids and device on a second call, but never the time, the channel or the attribution", async () => {
     const app = await server.createApp();
     const first = { ...registration("a"), wx_openid: "open-1", ad_data: { gdt_vid: "click-1" } };
     const { data: once } = await post(app, path, { ...first, device_info: { os_name: "ios", idfv: "idfv-1" } });
@@ -151,7 +151,7 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
     expect(before).toMatchObject({ ...rest, ad_platform: "tencent", channel: "base_channel" });
   });
 
-  test("a second call that knows less wipes nothing", async () => {
+  test("erases nothing on a second call that knows less", async () => {
     const app = await server.createApp();
     await post(app, path, { ...registration("a"), wx_openid: "open-1", device_info: { os_name: "ios", idfv: "v" } });
     await post(app, path, registration("a"));
@@ -159,7 +159,7 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
     expect(await tables.user(app, "a")).toMatchObject({ wx_openid: "open-1", device: { idfv: "v" } });
   });
 
-  test("the same call many times at once makes one user", async () => {
+  test("creates one user from many simultaneous calls", async () => {
     const app = await server.createApp();
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(app, path, registration("a"))));
     expect(new Set(answers.map(({ data }) => data.token)).size).toBe(1);
@@ -168,7 +168,7 @@ describe.each(["user/register", "user/initialize"])("%s", (path) => {
 });
 
 test.each(["\\N", "\\.", "a\\tb", "back\\", "line\nbreak\ttab\r", '"quoted"', "'; drop table event; --", "\u2028"])(
-  "the text %j is kept as it is",
+  "keeps the text %j as it is",
   async (text) => {
     const app = await server.createApp();
     const clientId = text.replace(/[\n\t\r]/g, "");
@@ -180,7 +180,7 @@ test.each(["\\N", "\\.", "a\\tb", "back\\", "line\nbreak\ttab\r", '"quoted"', "'
   },
 );
 
-test("the token names app and client, and no other", async () => {
+test("returns a token that names only this app and client", async () => {
   const [app, other] = [await server.createApp(), await server.createApp()];
   const tokens: string[] = [];
   for (const [where, clientId] of [
@@ -195,7 +195,7 @@ test("the token names app and client, and no other", async () => {
 describe("user/initialize", () => {
   const initialize = (app: App, more: Row) => server.post("user/initialize/", app, { ...registration("a"), ...more });
 
-  /** Nobody waits long for apply: on a busy machine it is asked for again. */
+  /** The server does not wait long for apply, so on a busy machine the test asks again. */
   const attributionOf = async (app: App, more: Row) =>
     (await initialize(app, { ...more, need_return_attribution: true })).data;
 
@@ -213,7 +213,7 @@ describe("user/initialize", () => {
       });
   });
 
-  test.each([false, null, undefined])("returns the token alone when need_return_attribution is %s", async (value) => {
+  test.each([false, null, undefined])("returns only the token if need_return_attribution is %s", async (value) => {
     const { data } = await initialize(await server.createApp(), { need_return_attribution: value });
     expect(Object.keys(data)).toEqual(["token"]);
   });
@@ -249,7 +249,7 @@ describe("user/initialize", () => {
     },
   );
 
-  test("takes asa_token, promoted_object_id and client_id in the query, as SDKs send them", async () => {
+  test("accepts asa_token, promoted_object_id and client_id in the query, as SDKs send them", async () => {
     const app = await server.createApp();
     const body = {
       ...registration("a"),

@@ -12,7 +12,7 @@ const known = async (app: App, ...ids: string[]) =>
   (await server.lookUp(app, ...ids)).map((record) => record.client_id);
 
 describe("reset_client_id", () => {
-  test("gives the user the new id, with all that belongs to the user", async () => {
+  test("gives the user the new id, with all their data", async () => {
     const app = await server.createApp();
     await server.register(app, "old", { wx_openid: "open-1", ad_data: { gdt_vid: "g" } });
     await server.collect(app, "old", [
@@ -34,7 +34,7 @@ describe("reset_client_id", () => {
     expect(await known(app, "old", "new")).toEqual(["new"]);
   });
 
-  test("from then on the new id is registered and the old one is not", async () => {
+  test("registers the new id and unregisters the old one", async () => {
     const app = await server.createApp();
     await server.register(app, "old");
     await reset(app, "old", "new");
@@ -45,7 +45,7 @@ describe("reset_client_id", () => {
     expect(await tables.eventNames(app)).toEqual(["at_once", "later"]);
   });
 
-  test("the old id is refused from the very answer on", async () => {
+  test("makes the old id invalid from its answer on", async () => {
     for (let round = 0; round < 5; round += 1) {
       const app = await server.createApp();
       await server.register(app, "old");
@@ -55,7 +55,7 @@ describe("reset_client_id", () => {
     }
   });
 
-  test("an order that was reported under the old id is not taken again under the new one", async () => {
+  test("keeps an order reported under the old id from being accepted again under the new one", async () => {
     const app = await server.createApp();
     await server.register(app, "old");
     await server.collect(app, "old", [track("$PayEvent", { $pay_amount: 600, $order_id: "o1" })]);
@@ -65,7 +65,7 @@ describe("reset_client_id", () => {
     expect(await tables.user(app, "new")).toMatchObject({ pay_count: 1, pay_cents: 600 });
   });
 
-  test("an old id can be registered anew, as somebody else", async () => {
+  test("frees the old id for a new user", async () => {
     const app = await server.createApp();
     await server.register(app, "old", { channel: "first" });
     await reset(app, "old", "new");
@@ -75,7 +75,7 @@ describe("reset_client_id", () => {
     expect(await tables.user(app, "new")).toMatchObject({ channel: "first" });
   });
 
-  test("an id that somebody has is not given away", async () => {
+  test("refuses an id that is taken", async () => {
     const app = await server.createApp();
     await server.register(app, "a", { channel: "a" });
     await server.register(app, "b", { channel: "b" });
@@ -94,7 +94,7 @@ describe("reset_client_id", () => {
     },
   );
 
-  test("takes a number as its digits", async () => {
+  test("reads a number as its digits", async () => {
     const app = await server.createApp();
     await server.register(app, "a");
     await server.post("user/reset_client_id/", app, '{"new_client_id":12345678901234567890}', {
@@ -104,7 +104,7 @@ describe("reset_client_id", () => {
     expect(await known(app, "a", "12345678901234567890")).toEqual(["12345678901234567890"]);
   });
 
-  test("answers 2000 for a client that is not registered", async () => {
+  test("answers 2000 for an unregistered client", async () => {
     const app = await server.createApp();
     expect(await reset(app, "stranger", "new")).toMatchObject({ status: 200, code: 2000 });
     await server.settle();
@@ -116,7 +116,7 @@ describe("update_data", () => {
   const update = (app: App, body: unknown) =>
     server.post("user/update_data/", app, body, { query: { client_id: "a" } });
 
-  test("adds ids to a user and wipes none", async () => {
+  test("adds ids to a user and erases none", async () => {
     const app = await server.createApp();
     await server.register(app, "a", { ad_data: { gdt_vid: "g" } });
     const body = { click_id: "click-1", wx_openid: "open-1", wx_unionid: "union-1", media_type: "tencent" };

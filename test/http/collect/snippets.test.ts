@@ -29,7 +29,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What runs a program of the language, as its reader would. */
+/** The command that runs a program of each language. */
 const RUNNERS = { curl: ["sh", "sh"], javascript: ["node", "cjs"], python: ["python3", "py"] } as const;
 type Runnable = keyof typeof RUNNERS;
 
@@ -63,7 +63,7 @@ async function valuesFor(more: Partial<SnippetValues> = {}, app: Row = {}): Prom
 const programFor = (language: SnippetLanguage, values: SnippetValues, comments: SnippetComments = texts.en.comments) =>
   programOf(snippetOf(language, values, comments));
 
-/** The checklist is green as far as lines can make it so, and the player is known to come from the campaign, and to pay. */
+/** Checks that the checklist is done as far as snippets can do it, and that the player came from the campaign and paid. */
 async function expectAttributedPayment({ appId, campaignId, adPlatform, player }: SnippetValues): Promise<void> {
   await server.settle();
   const { data: steps } = await admin.get("apps/checklist", { app_id: appId });
@@ -75,7 +75,7 @@ async function expectAttributedPayment({ appId, campaignId, adPlatform, player }
   expect(orders).toEqual([{ cents: 600, trace_id: `order-${player}` }]);
 }
 
-describe("following the lines takes a new app from nothing to its first attributed payment:", () => {
+describe("following the snippets takes a new app from nothing to its first attributed payment:", () => {
   test.each<Runnable>(["curl", "javascript", "python"])("%s, however often", async (language) => {
     const values = await valuesFor();
     for (const comments of [texts.en.comments, texts.zh.comments]) {
@@ -96,7 +96,7 @@ describe("following the lines takes a new app from nothing to its first attribut
     await expectAttributedPayment(values);
   });
 
-  test("go: what it sends is what the others send", async () => {
+  test("go sends what the others send", async () => {
     const values = await valuesFor();
     for (const sent of callsOfGo(programFor("go", values))) {
       const reply = await fetch(`${values.baseUrl}/event_center/api/v1${sent.path}`, sent.init);
@@ -111,7 +111,7 @@ describe("following the lines takes a new app from nothing to its first attribut
     await expectAttributedPayment(values);
   });
 
-  test("for an app that takes declared events only, in a currency of its own", async () => {
+  test("for an app that accepts only declared events, in its own currency", async () => {
     const values = await valuesFor({}, { metadata: "strict", currency: "USD" });
     await execute("curl", programFor("curl", values));
     await expectAttributedPayment(values);
@@ -127,7 +127,7 @@ test.each<SnippetLanguage>(["curl", "javascript", "python", "go"])(
   },
 );
 
-/** The calls that the Go program makes, read from its text: there is no compiler in every place where tests run. */
+/** The calls that the Go program makes, read from its text, because a Go compiler is not available everywhere. */
 function callsOfGo(program: string): { path: string; init: RequestInit }[] {
   const constant = (name: string) => new RegExp(`const ${name} = "(.*)"`).exec(program)![1]!;
   const [, link] = /call\("GET", "(.*)", ""\)/.exec(program)!;

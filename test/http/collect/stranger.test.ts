@@ -37,10 +37,10 @@ async function answerToHead(path: string, headers: string): Promise<{ status: nu
 }
 
 const COLLECT = "event/collect";
-/** Through the framework, which decodes the address. */
+/** Goes through the framework, which decodes the address. */
 const SPELLED_OUT = "event/c%6fllect";
 
-describe("a token is looked at before the body has come:", () => {
+describe("the token is checked before the body arrives:", () => {
   const tokens = { unknown: () => "nobody", missing: () => "", disabled: () => disabled.accessToken };
   const paths = [COLLECT, SPELLED_OUT, "eventv2/collect", "user/register"];
   const cases = paths.flatMap((path) => Object.entries(tokens).map(([what, token]) => [what, path, token] as const));

@@ -46,7 +46,7 @@ describe("gzip is undone when it is announced by", () => {
     expect((await tables.eventNames(app)).sort()).toEqual(["large", "small"]);
   });
 
-  test("nothing else: `none` and an absent header mean plain", async () => {
+  test("nothing else: `none` and a missing header mean plain", async () => {
     const app = await server.appWith(["a"]);
     const headers = { "gravity-content-compress": "none" };
     expect(await post(app, bytesOf(bodyWith(track("plain"))), headers)).toMatchObject({ code: 0 });
@@ -54,7 +54,7 @@ describe("gzip is undone when it is announced by", () => {
     expect(await tables.eventNames(app)).toEqual(["plain"]);
   });
 
-  test("a header, but what does not unpack is refused with 1001", async () => {
+  test("a header, but data that does not unpack is refused with 1001", async () => {
     const app = await server.appWith(["a"]);
     const headers = { "gravity-content-compress": "gzip" };
     const whole = zipped(bodyWith(track("e", { noise: "x".repeat(500) })));
@@ -67,7 +67,7 @@ describe("gzip is undone when it is announced by", () => {
   });
 });
 
-describe("the Content-Type is not believed: a plain body is taken in with", () => {
+describe("the Content-Type is not trusted: a plain body is accepted with", () => {
   test.each([
     undefined,
     "application/json",
@@ -124,7 +124,7 @@ describe("a browser's beacon", () => {
     });
   });
 
-  test("that is cut off is refused with 1001", async () => {
+  test("that is truncated is refused with 1001", async () => {
     const headers = { "content-type": "multipart/form-data; boundary=x" };
     const body = bytesOf('--x\r\ncontent-disposition: form-data; name="data"\r\n\r\nAAAA');
     expect(await post(await server.appWith(["a"]), body, headers)).toMatchObject({ status: 200, code: 1001 });
@@ -148,14 +148,14 @@ describe("the older form, eventv2/collect", () => {
     expect((await tables.user(app, "a"))!.properties).toEqual({ coins: 5 });
   });
 
-  test("leaves an event that has a type of its own that type", async () => {
+  test("keeps an event's own type", async () => {
     const app = await server.appWith(["a"]);
     const answer = await send(app, "track", track("one"), profile("profile_set", { level: 2 }));
     expect(answer).toMatchObject({ code: 0, extra: {} });
     expect((await tables.user(app, "a"))!.properties).toEqual({ level: 2 });
   });
 
-  test.each([undefined, null, "other", 7])("with the type %j stores nothing and says so", async (type) => {
+  test.each([undefined, null, "other", 7])("stores nothing with the type %j, and says so", async (type) => {
     const app = await server.appWith(["a"]);
     const answer = await send(app, type, { event: "one", time: Date.now(), properties: {} });
     expect(answer).toMatchObject({ code: 0, extra: { errors: [{ index: 0, event: "one", reason: "bad_type" }] } });
@@ -175,7 +175,7 @@ test.each<[string, Uint8Array<ArrayBuffer>]>([
   expect(await post(await server.appWith(["a"]), body)).toMatchObject({ status: 200, code: 1001, data: {} });
 });
 
-test("text that the database cannot hold is stored with the replacement character, and spoils nothing", async () => {
+test("text that the database cannot hold is stored with the replacement character, without affecting the rest", async () => {
   const app = await server.appWith(["a"]);
   const event = (name: string, properties: string) =>
     `{"type":"track","event":"${name}","time":${Date.now()},"properties":${properties}}`;
@@ -192,7 +192,7 @@ test("text that the database cannot hold is stored with the replacement characte
   expect(rows.plain).toMatchObject({ a: "\\u0000" });
 });
 
-test("__proto__ keys are dropped, wherever they are, and change nothing", async () => {
+test("__proto__ keys are dropped at every level, and change nothing", async () => {
   const app = await server.appWith(["a"]);
   const properties = '{"__proto__":{"polluted":1},"inner":{"__proto__":{"polluted":1},"kept":1},"constructor":"text"}';
   const body = `{"__proto__":{"client_id":"evil"},"client_id":"a","event_list":[{"__proto__":{"type":"profile"},"type":"track","event":"e","time":${Date.now()},"properties":${properties}}]}`;
@@ -207,7 +207,7 @@ test("__proto__ keys are dropped, wherever they are, and change nothing", async 
   });
 });
 
-describe("a body that comes slowly or not at all", () => {
+describe("a body that arrives slowly or never", () => {
   async function begin(app: App, body: string): Promise<Socket> {
     const { hostname, port } = new URL(server.url);
     const socket = connect(Number(port), hostname);
@@ -218,7 +218,7 @@ describe("a body that comes slowly or not at all", () => {
     return socket;
   }
 
-  test("is taken in when it is slow", async () => {
+  test("is accepted if it is slow", async () => {
     const app = await server.appWith(["a"]);
     const body = JSON.stringify(bodyWith(track("slow")));
     const socket = await begin(app, body);
@@ -230,7 +230,7 @@ describe("a body that comes slowly or not at all", () => {
     expect(await tables.eventNames(app)).toEqual(["slow"]);
   });
 
-  test("leaves nothing behind when the client hangs up in the middle", async () => {
+  test("leaves nothing behind if the client hangs up in the middle", async () => {
     const app = await server.appWith(["a"]);
     const body = JSON.stringify(bodyWith(track("half")));
     const sockets = await Promise.all(Array.from({ length: 20 }, () => begin(app, body)));
@@ -242,7 +242,7 @@ describe("a body that comes slowly or not at all", () => {
     expect(await tables.eventNames(app)).toEqual(["next"]);
   });
 
-  test("is stored when the client hangs up before the answer", async () => {
+  test("is stored if the client hangs up before the answer", async () => {
     const app = await server.appWith(["a"]);
     const body = JSON.stringify(bodyWith(track("gone")));
     const socket = await begin(app, body);

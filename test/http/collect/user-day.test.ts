@@ -7,9 +7,9 @@ import { DAY_MS, HOUR_MS, profile, Tables, track } from "../fixture.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 
-/** The same for all tests, though midnight may pass while they run. */
+/** The same for all tests, even if midnight passes while they run. */
 const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
-/** The first instant of the UTC day so many days ago. */
+/** The first instant of the UTC day this many days ago. */
 const startOfDay = (daysAgo: number) => TODAY_MS - daysAgo * DAY_MS;
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
@@ -21,7 +21,7 @@ async function registered(timeZone: string, times: { active: number; click: numb
 }
 
 describe("user_day", () => {
-  test("holds the counters of a user by local day and by both 24 hour spans", async () => {
+  test("holds the counters of a user by local day and by both 24-hour spans", async () => {
     const active = startOfDay(3) + 12 * HOUR_MS;
     const click = active - 6 * HOUR_MS;
     const app = await registered("UTC", { active, click });
@@ -54,7 +54,7 @@ describe("user_day", () => {
     ]);
   });
 
-  test("adds to what was there before, and a repeat adds nothing", async () => {
+  test("adds to the earlier counters, and a repeat adds nothing", async () => {
     const active = startOfDay(1);
     const app = await registered("UTC", { active, click: "" });
     const one = track("one", {}, active + 1);
@@ -66,7 +66,7 @@ describe("user_day", () => {
     ]);
   });
 
-  test("has a row for the day of registration though nothing else happened", async () => {
+  test("has a row for the day of registration even if nothing else happened", async () => {
     const active = startOfDay(5) + 1;
     const app = await registered("UTC", { active, click: active - 3 * DAY_MS });
     expect(await tables.userDays(app, "a")).toMatchObject([
@@ -116,7 +116,7 @@ describe("latest_login_day", () => {
     expect(await latest(app)).toBe(dayOf(startOfDay(1)));
   });
 
-  test("is not moved by a profile operation nor by an event that is not stored", async () => {
+  test("is not moved by a profile operation or by an event that is not stored", async () => {
     const app = await registered("UTC", { active: startOfDay(6), click: "" });
     await server.collect(app, "a", [
       profile("profile_set", { a: 1 }),
@@ -158,7 +158,7 @@ describe("the device type of a user", () => {
   });
 });
 
-test("the ids of an analytics service become properties of the user", async () => {
+test("the ids of an analytics service become user properties", async () => {
   const app = await server.createApp();
   await server.register(app, "a");
   const properties = { $third_platform_type: "ta", $ta_account_id: "acc", $ta_distinct_id: "dis" };

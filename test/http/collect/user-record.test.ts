@@ -22,7 +22,7 @@ const register = (clientId: string) =>
     insertUsers(tx, [newUser({ appId: 1, clientId }, 0, { ...APP, calendar: calendarOf(APP.timeZone) } as never)]),
   );
 
-test("a look-up waits for registrations of the users asked for, and for nobody else's", async () => {
+test("a look-up waits for registrations of the requested users, and for no others", async () => {
   const { pool } = database;
   const known = new KnownClients({ pool, clientsMax: 1_000, isBehind: () => false });
   const progress = new Progress(0);

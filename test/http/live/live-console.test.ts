@@ -24,7 +24,7 @@ afterAll(async () => {
   await cleanUp(server.dataDir);
 });
 
-/** A stream, read as a browser reads it, on a connection of its own. */
+/** A stream, read as a browser does, on its own connection. */
 class Stream {
   readonly calls: LiveCall[] = [];
   readonly texts: string[] = [];
@@ -75,7 +75,7 @@ async function freshApp(...clients: string[]): Promise<void> {
   for (const client of clients) await server.register(app, client);
 }
 
-test("every kind of collection call is shown as it was received, with the reasons of what was not stored", async () => {
+test("every kind of collection call is shown as received, with the reasons for what was not stored", async () => {
   await freshApp();
   const stream = await Stream.open();
   await server.register(app, "u", { wx_openid: "open-1" });
@@ -105,7 +105,7 @@ test("every kind of collection call is shown as it was received, with the reason
   stream.close();
 });
 
-test("what was refused as a whole is shown with its sentence", async () => {
+test("a call refused as a whole is shown with its message", async () => {
   await freshApp("u");
   const stream = await Stream.open({ scope: "all" });
   await stream.until(1);
@@ -135,7 +135,7 @@ test("what was refused as a whole is shown with its sentence", async () => {
   stream.close();
 });
 
-test("a filter shows one client, one event, or debug mode alone, whatever else comes", async () => {
+test("a filter shows only one client, one event, or debug mode", async () => {
   await freshApp("u", "v");
   const [ofClient, ofEvent, ofDebug] = [
     await Stream.open({ client_id: "u" }),
@@ -154,7 +154,7 @@ test("a filter shows one client, one event, or debug mode alone, whatever else c
   for (const stream of [ofClient, ofEvent, ofDebug]) stream.close();
 });
 
-test("whoever reconnects sees nothing twice", async () => {
+test("a reconnecting viewer sees nothing twice", async () => {
   await freshApp("u");
   const first = await Stream.open();
   for (const name of ["one", "two", "three"]) {
@@ -167,7 +167,7 @@ test("whoever reconnects sees nothing twice", async () => {
   again.close();
 });
 
-test("no token and no other app is in it", async () => {
+test("shows no token and no other app", async () => {
   await freshApp("u");
   const ours = app;
   await freshApp("their-client");
@@ -194,14 +194,14 @@ describe("the stream", () => {
   const open = (query: Record<string, string>, headers: Record<string, string>) =>
     ask(server, "GET", `${ADMIN}/live/stream`, { query, headers });
 
-  test("is for people who are signed in", async () => {
+  test("needs a signed-in user", async () => {
     const query = { app_id: String(app.appId) };
     expect(await open(query, {})).toMatchObject({ status: 200, code: 2002 });
     expect(await open(query, { cookie: "touchpoint_session=made-up" })).toMatchObject({ code: 2002 });
     expect(await open(query, { authorization: `Bearer ${app.appKey}` })).toMatchObject({ code: 2002 });
   });
 
-  test("names what is wrong with a parameter", async () => {
+  test("names a wrong parameter", async () => {
     const id = String(app.appId);
     expect(await open({}, analyst.headers)).toMatchObject({ code: 1004, msg: expect.stringContaining("app_id") });
     expect(await open({ app_id: "x" }, analyst.headers)).toMatchObject({ code: 1004 });
@@ -211,7 +211,7 @@ describe("the stream", () => {
     expect(await open({ app_id: id, event: "e".repeat(51) }, analyst.headers)).toMatchObject({ code: 1004 });
   });
 
-  test("is open to so many at a time; a place that is given up is free again", async () => {
+  test("is limited in number, and a closed one makes room for another", async () => {
     const streams = await Promise.all(Array.from({ length: LIMITS.liveWatchers }, () => Stream.open()));
     const refused = await open({ app_id: String(app.appId) }, analyst.headers);
     expect(refused).toMatchObject({ status: 503, code: 5003 });
@@ -220,7 +220,7 @@ describe("the stream", () => {
     again.close();
   });
 
-  test("beats while it is quiet, and ends with its session", async () => {
+  test("sends a heartbeat while it is quiet, and ends with its session", async () => {
     const leaving = await new ConsoleUser(server, "analyst").signIn();
     const [stays, goes] = [await Stream.open(), await Stream.open({}, leaving.headers)];
     await leaving.signOut();
@@ -233,7 +233,7 @@ describe("the stream", () => {
   test("ends when the server stops, which does not wait for it", async () => {
     const stream = await Stream.open();
     expect(await server.stop()).toBe(0);
-    // A stream that is cut off, as happens to whatever is still open after a while, does not come to its end.
+    // A stream that is cut off, as all open connections are after a while, never reaches its end.
     await expect.poll(() => stream.hasEnded).toBe(true);
   });
 });

@@ -34,7 +34,7 @@ function callOf(more: Partial<AnsweredCall> = {}): AnsweredCall {
   };
 }
 
-/** As many as are remembered together, and not one more. */
+/** Exactly as many as are remembered at once. */
 const AT_ONCE = 50;
 const together = (more: Partial<AnsweredCall> = {}) => Array.from({ length: AT_ONCE }, () => callOf(more));
 
@@ -52,7 +52,7 @@ function watch(watched: Partial<Watched> = {}, afterId?: number) {
 }
 
 describe("while nobody watches", () => {
-  test("an app is quiet from one sample to the next, and each app by itself", async () => {
+  test("an app is quiet between samples, each app by itself", async () => {
     expect(live.isQuiet(APP, NOW)).toBe(false);
     await publish(...together());
     expect(live.isQuiet(APP, NOW + 249)).toBe(true);
@@ -60,7 +60,7 @@ describe("while nobody watches", () => {
     expect(live.isQuiet(APP, NOW + 250)).toBe(false);
   });
 
-  test("the first calls are all remembered, then a sample, and of what is wrong a larger one", async () => {
+  test("all first calls are remembered, then a sample, which is larger for faulty calls", async () => {
     const errors = [{ index: 0, event: "x", reason: "too_old", message: "…" }];
     await publish(...together(), ...together({ errors }));
     for (let ms = 0; ms <= 1_000; ms += 10) {
@@ -71,21 +71,21 @@ describe("while nobody watches", () => {
     expect(remembered.filter((call) => call.errors.length > 0)).toHaveLength(AT_ONCE + 20);
   });
 
-  test("after a while of silence it is as at the beginning", async () => {
+  test("after a while of silence it starts over", async () => {
     await publish(...together(), callOf());
     expect(live.recent(APP, 1e9)).toHaveLength(AT_ONCE);
     await publish(...together({ at_ms: NOW + 60_000 }), callOf({ at_ms: NOW + 60_000 }));
     expect(live.recent(APP, 1e9)).toHaveLength(2 * AT_ONCE);
   });
 
-  test("debug mode is remembered whole", async () => {
+  test("all debug calls are remembered", async () => {
     await publish(...Array.from({ length: 50 }, () => callOf({ debug: true })));
     expect(live.recent(APP, 1e9)).toHaveLength(50);
   });
 });
 
-describe("who watches", () => {
-  test("sees what is remembered, then what comes, and nothing after the end", async () => {
+describe("a viewer", () => {
+  test("sees what is remembered, then new calls, and nothing after the end", async () => {
     await publish(callOf({ client_id: "before" }));
     const { seen, stop } = watch();
     await publish(callOf({ client_id: "then" }));
@@ -99,7 +99,7 @@ describe("who watches", () => {
     expect(live.isQuiet(APP, NOW + 1)).toBe(true);
   });
 
-  test("and comes back, sees only what is new since", async () => {
+  test("who comes back sees only what is new since", async () => {
     await publish(callOf({ debug: true }), callOf({ debug: true }));
     const { seen } = watch();
     expect(watch({}, seen[0]!.id).seen).toEqual([seen[1]]);
@@ -124,7 +124,7 @@ describe("who watches", () => {
     expect(seen).toHaveLength(isShown ? 1 : 0);
   });
 
-  test("is told so many calls a second at most, all of debug mode, and how many were left out", async () => {
+  test("gets a limited number of calls per second, all debug calls, and the number left out", async () => {
     const { seen, missed } = watch();
     await publish(...Array.from({ length: LIMITS.liveCallsPerS + 7 }, () => callOf()), callOf({ debug: true }));
     expect(seen).toHaveLength(LIMITS.liveCallsPerS + 1);
@@ -133,7 +133,7 @@ describe("who watches", () => {
     expect(seen).toHaveLength(LIMITS.liveCallsPerS + 2);
   });
 
-  test("is one of so many at most; a place that is given up is free again", () => {
+  test("takes one of a limited number of places, which is free again afterwards", () => {
     const watches = Array.from({ length: LIMITS.liveWatchers }, () => watch());
     expect(live.watch(ALL, { tell: () => {}, end: () => {} })).toBeUndefined();
     watches[0]!.stop();
@@ -142,7 +142,7 @@ describe("who watches", () => {
     expect(live.watch(ALL, { tell: () => {}, end: () => {} })).toBeDefined();
   });
 
-  test("is sent home when the server stops", () => {
+  test("is disconnected when the server stops", () => {
     const { end } = watch();
     live.close();
     expect(end).toHaveBeenCalledOnce();
@@ -150,7 +150,7 @@ describe("who watches", () => {
 });
 
 describe("bounds", () => {
-  test("so many calls of an app are remembered, the newest", async () => {
+  test("the newest calls of an app are remembered, up to a number", async () => {
     await publish(
       ...Array.from({ length: LIMITS.liveCalls + 10 }, (_, index) => callOf({ debug: true, at_ms: index })),
     );
@@ -159,7 +159,7 @@ describe("bounds", () => {
     expect(recent.at(-1)!.at_ms).toBe(LIMITS.liveCalls + 9);
   });
 
-  test("of all apps together so many bytes: who takes most gives way, and the others keep theirs", async () => {
+  test("all apps together share a number of bytes: the largest gives way, and the others keep theirs", async () => {
     await publish(callOf({ appId: APP + 1, debug: true }));
     const large = "x".repeat(100 * 1024);
     for (let index = 0; index < 200; index += 1) {
@@ -183,7 +183,7 @@ describe("bounds", () => {
     expect(seen).toMatchObject([{ body: null }]);
   });
 
-  test("whoever begins to watch is told the newest that a stream holds, in their order, and is not kept waiting for more", async () => {
+  test("a new viewer gets the newest calls that a stream holds, in order and without waiting", async () => {
     const text = "x".repeat(100 * 1024);
     const most = Math.floor(LIMITS.liveStreamBytes / text.length);
     for (let index = 0; index < 12; index += 1) {
@@ -205,7 +205,7 @@ describe("bounds", () => {
   });
 });
 
-test("whoever is erased is forgotten, also where another call names the client", async () => {
+test("an erased client is forgotten, even where another call names it", async () => {
   const lookup = { endpoint: "user/get", client_id: "", body: () => ({ user_list: ["gone", "kept"] }) };
   await publish(callOf({ debug: true, client_id: "gone" }), callOf({ debug: true, ...lookup }));
   live.publish(callOf({ debug: true, client_id: "kept" }));

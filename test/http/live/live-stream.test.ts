@@ -28,7 +28,7 @@ async function watch(app: App, { count = Number.POSITIVE_INFINITY, last = "" }):
   return seen;
 }
 
-test("debug mode shows the events live, the bad ones with their reason, and stores them as ever", async () => {
+test("debug mode shows the events live, bad ones with their reason, and stores them as usual", async () => {
   const app = await server.appWith(["a"]);
   const watching = watch(app, { count: 2 });
   await server.post("event/collect/", app, bodyWith(track("one", { n: 1 }), track("bad name")), DEBUG);
@@ -43,13 +43,13 @@ test("debug mode shows the events live, the bad ones with their reason, and stor
   expect(await tables.eventNames(app)).toEqual(["one", "two"]);
 });
 
-test("whoever begins to watch sees what came shortly before", async () => {
+test("a new viewer sees the latest calls", async () => {
   const app = await server.appWith(["a"]);
   await server.post("event/collect/", app, bodyWith(track("earlier")), DEBUG);
   expect(await watch(app, { count: 1 })).toMatchObject([{ events: [{ event: "earlier" }] }]);
 });
 
-test("of much that came before, whoever begins to watch sees the newest, so that nobody's copy fills the memory", async () => {
+test("a new viewer sees only the newest of many calls, so that no copy fills the memory", async () => {
   const app = await server.appWith(["a"]);
   const noise = Array.from({ length: 50 }, () => "x".repeat(2_000));
   for (let number = 0; number < 15; number += 1) {
@@ -60,20 +60,20 @@ test("of much that came before, whoever begins to watch sees the newest, so that
   expect([most - 1, most]).toContain(seen.length);
 });
 
-test("only debug traffic of the app itself is shown", async () => {
+test("only the app's own debug traffic is shown", async () => {
   const [app, other] = [await server.appWith(["a"]), await server.appWith(["a"])];
   await server.post("event/collect/", other, bodyWith(track("foreign")), DEBUG);
   await server.post("event/collect/", app, bodyWith(track("ordinary")));
   await server.post("event/collect/", app, bodyWith(track("off")), { headers: { "turbo-debug-mode": "0" } });
   await server.post("event/collect/", app, { client_id: "stranger", event_list: [track("refused")] }, DEBUG);
   await server.post("event/collect/", app, bodyWith(track("shown")), DEBUG);
-  // Calls are shown in the order of their answers: what is not there before the last one never comes.
+  // Calls are shown in the order of their answers: what is missing before the last one never comes.
   const seen = await watch(app, { last: "shown" });
   expect(seen.map(({ events }) => events[0].event)).toEqual(["shown"]);
   expect((await tables.eventNames(app)).sort()).toEqual(["off", "ordinary", "shown"]);
 });
 
-test("nothing is lost in debug mode, however much there is of it", async () => {
+test("nothing is lost in debug mode, whatever the amount", async () => {
   const app = await server.appWith(["a"]);
   const watching = watch(app, { count: 60 });
   const events = (index: number) => Array.from({ length: 20 }, (_, n) => track("many", { index, n }));
@@ -85,7 +85,7 @@ test("nothing is lost in debug mode, however much there is of it", async () => {
   expect(await tables.ledger(app)).toEqual({ received: 1200, stored: 1200 });
 });
 
-test("a debug event that is nested very deep disturbs neither the answer nor the stream", async () => {
+test("a very deeply nested debug event affects neither the answer nor the stream", async () => {
   const app = await server.appWith(["a"]);
   const watching = watch(app, { last: "next" });
   const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
@@ -96,7 +96,7 @@ test("a debug event that is nested very deep disturbs neither the answer nor the
   expect((await watching).at(-1)).toMatchObject({ events: [{ event: "next" }] });
 });
 
-test("the stream asks for the app's own key", async () => {
+test("the stream requires the app's own key", async () => {
   const [app, other] = [await server.createApp(), await server.createApp()];
   const open = (query: Record<string, string>, key: string) =>
     ask(server, "GET", `${BASE}/event/stream`, { query, headers: { authorization: `Bearer ${key}` } });

@@ -22,7 +22,7 @@ async function pull(app: App, more: Row = {}): Promise<Row> {
   return answer.data;
 }
 
-/** A user of an account, plan and ad whose ids no other test has. */
+/** A user of an account, plan and ad whose ids no other test uses. */
 function paidUser(app: App, clientId: string, more: Row = {}): Row {
   const tencent = {
     account_id: `acc-${app.appId}`,
@@ -33,7 +33,7 @@ function paidUser(app: App, clientId: string, more: Row = {}): Row {
   return { ...attributedRegistration(clientId), ad_data: { tencent }, ...more };
 }
 
-test("a report on nothing has all five containers, with the labels and definitions asked for", async () => {
+test("a report without data has all five containers, with the requested labels and definitions", async () => {
   const app = await server.createApp();
   const data = await pull(app, { metrics_list: ["AppROI", "AdCost"], dims_list: ["csite", "date"] });
   expect(data).toEqual({
@@ -74,7 +74,7 @@ describe("the answer", () => {
   };
   const NONE = Object.fromEntries(Object.keys(ASSOCIATED).map((name) => [name, ""]));
 
-  test("has dimensions, metrics and associated values in its items, and nothing else", async () => {
+  test("has only dimensions, metrics and associated values in its items", async () => {
     const metrics_list = ["AppActivateStandard", "AdCost", "AppActivateCost"];
     const dims_list = ["ad_platform", "aid", "gid", "advertiser_id"];
     const data = await pull(app, { metrics_list, dims_list, dims_metrics_list: Object.keys(ASSOCIATED) });
@@ -96,7 +96,7 @@ describe("the answer", () => {
     });
   });
 
-  test("names accounts, plans and ads also where it does not group by platform", async () => {
+  test("names accounts, plans and ads even if it is not grouped by platform", async () => {
     const dims_metrics_list = ["advertiser_name", "gName"];
     const { items } = await pull(app, { dims_list: ["advertiser_id", "gid"], dims_metrics_list });
     expect(items).toEqual([
@@ -113,7 +113,7 @@ describe("the answer", () => {
     ]);
   });
 
-  test("can hold every metric at once, each with a label and a definition of its own", async () => {
+  test("can hold every metric at once, each with its own label and definition", async () => {
     const { list } = (await reports.call(developer, "metrics/list", {})).data as { list: Row[] };
     const names = list.map(({ name }) => name);
     for (const statistics_caliber of ["user_activated_time", "behavior_occurred_time"]) {
@@ -130,7 +130,7 @@ describe("the answer", () => {
     }
   });
 
-  test("has a name once that was asked for twice", async () => {
+  test("has a name once even if it was asked for twice", async () => {
     const data = await pull(app, { metrics_list: ["AdCost", "AdCost"], dims_list: ["ad_platform", "ad_platform"] });
     expect(data).toMatchObject({ columns: ["AdCost"], static: ["Ad platform"], total: [{ AdCost: 12.5 }] });
   });
@@ -173,9 +173,9 @@ describe("the filters", () => {
   });
 });
 
-test("numbers are rounded once, half away from zero, to the decimals asked for", async () => {
+test("numbers are rounded once, half away from zero, to the requested decimals", async () => {
   const app = await server.createApp();
-  // Cost, clicks; the cost to two and four decimals, the cost of a click to two and four.
+  // Cost, clicks; the cost to two and four decimals, the cost per click to two and four.
   const cases: [cost: string, clicks: number, numbers: [number, number, number, number]][] = [
     ["0.005", 1, [0.01, 0.005, 0.01, 0.005]],
     ["0.0049", 1, [0, 0.0049, 0, 0.0049]],
@@ -202,7 +202,7 @@ test("numbers are rounded once, half away from zero, to the decimals asked for",
   expect(shown).toEqual(expected);
 });
 
-describe("what ads cost", () => {
+describe("the cost of ads", () => {
   const SINGLE = ["date", "ad_platform", "advertiser_id", "gid", "aid", "channel", "os_platform", "operator"];
   const DIMENSIONS = [...SINGLE, "turbo_promoted_object_id", "csite", "dept"];
 
@@ -252,7 +252,7 @@ describe("what ads cost", () => {
   });
 });
 
-test("an order comes into the order list and into the ad report of either caliber by itself", async () => {
+test("an order appears in the order list and in the ad report of either caliber by itself", async () => {
   const app = await server.createApp();
   await server.register(app, "u");
   const order = track("$PayEvent", { $pay_amount: 1_234, $order_id: "o-1" });

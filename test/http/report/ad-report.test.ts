@@ -23,7 +23,7 @@ const DIMENSIONS = [
   ...["turbo_promoted_object_id", "csite", "dept"],
 ];
 
-/** As the interface lists them, each pair once. */
+/** The pairs that the interface lists, each once. */
 const INCOMPATIBLE = new Set(
   [
     ...["advertiser_id", "gid", "aid", "channel", "os_platform", "operator", "turbo_promoted_object_id", "dept"].map(
@@ -45,7 +45,7 @@ function expectBad(answer: Answer, ...words: string[]): void {
   expect(answer.extra.error).toBe(answer.msg);
 }
 
-describe("of a report", () => {
+describe("in a report request", () => {
   test.each(["app_id", "date_list", "metrics_list", "dims_list", "statistics_caliber", "decimal_point"])(
     "%s is required",
     async (field) => {
@@ -56,7 +56,7 @@ describe("of a report", () => {
     },
   );
 
-  test("everything else may be left out, and lists may be empty", async () => {
+  test("everything else is optional, and lists may be empty", async () => {
     const filtering = { ad_platform_list: [], channel_list: [], version_list: [], turbo_promoted_object_id_list: [] };
     const [plain, full] = [await ask(), await ask({ roi_version: 1, filtering, dims_metrics_list: [] })];
     expect(plain).toMatchObject({ code: 0 });
@@ -92,7 +92,7 @@ describe("of a report", () => {
     for (const value of values) expectBad(await ask({ filtering: { [field]: value } }), `filtering.${field}`);
   });
 
-  test("unknown keys are nobody's business, at every level", async () => {
+  test("unknown keys are ignored, at every level", async () => {
     const filtering = { channel_list: ["c"], planet_list: 5, nothing: { deep: [1] } };
     const unknown = { time_zone: "utc", multi_days: 30, need_cname: true, nothing: null, other: { a: [{}] } };
     const [plain, answer] = [await ask({ filtering: { channel_list: ["c"] } }), await ask({ ...unknown, filtering })];
@@ -134,7 +134,7 @@ describe("the dates of a report", () => {
     expect(await ask({ date_list: dates })).toMatchObject({ code: 0 });
   });
 
-  test("both belong to the report", async () => {
+  test("are both included", async () => {
     const [first, last] = recentDays();
     const days = async (date_list: string[]) => (await ask({ date_list })).data.items.length;
     expect(await days([first, last])).toBe(1);
@@ -146,12 +146,12 @@ describe("the dates of a report", () => {
 });
 
 describe("the dimensions of a report", () => {
-  test("the interface lists twelve pairs that do not go together", () => {
+  test("include twelve pairs that cannot be combined", () => {
     expect(PAIRS).toHaveLength(55);
     expect(INCOMPATIBLE.size).toBe(12);
   });
 
-  test("exactly the listed pairs are refused with 2006, naming both, whichever comes first", async () => {
+  test("are refused with 2006 for exactly the listed pairs, naming both, in either order", async () => {
     for (const [one, other] of PAIRS) {
       const isBad = INCOMPATIBLE.has([one, other].sort().join(" "));
       for (const dims_list of [
@@ -168,7 +168,7 @@ describe("the dimensions of a report", () => {
     }
   });
 
-  test("a pair that does not go together is found among others", async () => {
+  test("are refused if an incompatible pair is among others", async () => {
     const others = ["date", "ad_platform", "os_platform"];
     const answer = await ask({ dims_list: [...others, "channel", "dept"] });
     expect(answer).toMatchObject({ status: 200, code: 2006, data: {} });
@@ -177,14 +177,14 @@ describe("the dimensions of a report", () => {
     expect(await ask({ dims_list: compatible })).toMatchObject({ code: 0 });
   });
 
-  test("none make a report of one row", async () => {
+  test("may be missing: the report then has one row", async () => {
     const { data } = await ask({ dims_list: [] });
     expect(data).toMatchObject({ items: [{ AdCost: 0, AppActivateStandard: 1 }], static: [] });
     expect(data.total).toEqual(data.items);
   });
 });
 
-describe("a name that does not exist is refused by itself:", () => {
+describe("a name that does not exist is refused:", () => {
   const ODD = ["Nothing", "adcost", "DATE", "", " ", "toString", "__proto__", "constructor", "日期", "a".repeat(3_000)];
 
   test.each<[string, Row]>([
@@ -199,7 +199,7 @@ describe("a name that does not exist is refused by itself:", () => {
     }
   });
 
-  test("also beside names that do", async () => {
+  test("even beside valid names", async () => {
     expectBad(await ask({ metrics_list: ["AdCost", "Nothing"] }), "Nothing");
     expectBad(await ask({ dims_list: ["date", "Nothing"] }), "Nothing");
     expectBad(await ask({ dims_list: ["gid"], dims_metrics_list: ["gName", "Nothing"] }), "Nothing");
@@ -223,7 +223,7 @@ test.each([
   expect(await ask({ dims_list: [dimension], dims_metrics_list })).toMatchObject({ code: 0 });
 });
 
-test("versions that no user can have find nobody", async () => {
+test("versions that no user can have match nobody", async () => {
   const { code, data } = await ask({ filtering: { version_list: [1.5, 1e30] } });
   expect({ code, items: data.items }).toEqual({ code: 0, items: [] });
 });

@@ -12,7 +12,7 @@ const ROWS = 45;
 const IDS = Array.from({ length: ROWS }, (_, index) => `id-${String(index).padStart(2, "0")}`);
 const KEY: Record<List, string> = { order: "TraceID", user: "ClientID" };
 
-/** All alike: the same amount, the same moment, the same source. */
+/** Records that are all alike: the same amount, time and source. */
 async function appOf(list: List): Promise<App> {
   const app = await server.createApp();
   const registeredAtMs = Date.now() - HOUR_MS;
@@ -23,7 +23,7 @@ async function appOf(list: List): Promise<App> {
   return app;
 }
 
-/** One more, which is last in a list that is not sorted. */
+/** Adds one more, which is last in an unsorted list. */
 async function addOne(list: List, app: App, id: string): Promise<void> {
   if (list === "user") await register(server, app, id, { active_time: Date.now() });
   else await collect(server, app, "u", payment(id, 1, {}, Date.now() - 24 * HOUR_MS));
@@ -102,7 +102,7 @@ describe.each(LISTS)("pages of the %s list", (list) => {
       const data = await lists.read(list, busy, { page: number, page_size: 10 });
       expect(data.page_info.total_number).toBe(ROWS + added.length);
       found.push(...idsOf(data));
-      // Its name would stand before all others.
+      // Its name would sort before all others.
       added.push(`a-${number}`);
       await addOne(list, busy, `a-${number}`);
     }
@@ -112,7 +112,7 @@ describe.each(LISTS)("pages of the %s list", (list) => {
     expect(idsOf(await lists.read(list, busy, { page: 5, page_size: 10 })).slice(5)).toEqual(added);
   });
 
-  test("an app without any has no pages, and an empty list", async () => {
+  test("an app without records has no pages, and an empty list", async () => {
     const empty = await server.createApp();
     const data = await lists.read(list, empty);
     expect(data.page_info).toEqual({ page: 1, page_size: 20, total_number: 0, total_page: 0 });

@@ -4,10 +4,10 @@ import type { Touchpoint } from "../../support/touchpoint.ts";
 import { attributedRegistration } from "../endpoints.ts";
 import { type Row, track } from "../fixture.ts";
 
-/** Half an hour beside the others, and the same all year. */
+/** Half an hour off the whole hours, and the same all year. */
 export const ZONE = "Asia/Kolkata";
 
-/** "2025-03-10T08:00:00.000" on the clocks of that zone. */
+/** The instant of "2025-03-10T08:00:00.000" in that zone. */
 export const at = (text: string): number => Date.parse(`${text}+05:30`);
 
 type Person = {
@@ -23,7 +23,7 @@ type Person = {
 
 const NO_AD = { account: "", plan: "", ad: "", creative: "" };
 
-/** People who differ in everything that a list filters and sorts by, and in each of these in another order. */
+/** People who differ in everything that a list filters and sorts by, each time in another order. */
 export const PEOPLE: readonly Person[] = [
   {
     id: "B",
@@ -109,13 +109,13 @@ function adOf({ company, ids: { account, plan, ad, creative } }: Person): Row {
   }
 }
 
-/** A user whose time of registration and whose source are given. */
+/** Registers a user with a given time and source. */
 export async function register(server: Touchpoint, app: App, clientId: string, more: Row = {}): Promise<void> {
   const body = { ...attributedRegistration(clientId), ...more };
   expect(await server.post("user/register/attributed/", app, body)).toMatchObject({ code: 0 });
 }
 
-/** A payment of any time. */
+/** A payment at any time. */
 export function payment(traceId: string, cents: number, more: Row = {}, atMs: number = Date.now()): Row {
   return {
     ...track("$PayEvent", { $pay_amount: cents, $pay_type: "CNY", $order_id: traceId, ...more }, atMs),
@@ -123,7 +123,7 @@ export function payment(traceId: string, cents: number, more: Row = {}, atMs: nu
   };
 }
 
-/** Collects events none of which may be refused. */
+/** Collects events, none of which may be refused. */
 export async function collect(server: Touchpoint, app: App, clientId: string, ...events: Row[]): Promise<void> {
   expect(await server.collect(app, clientId, events)).toMatchObject({ code: 0, extra: {} });
 }

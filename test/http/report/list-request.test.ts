@@ -8,7 +8,7 @@ import { LISTS, ReportLists } from "./report-lists.ts";
 const server = sharedServer();
 const lists = new ReportLists(server);
 
-/** Everybody has one order. */
+/** An app in which everyone has one order. */
 let app: App;
 beforeAll(async () => {
   app = await server.createApp({ timeZone: ZONE });
@@ -20,7 +20,7 @@ beforeAll(async () => {
 describe.each(LISTS)("a request for the %s list", (list) => {
   const whole = (): Row => ({ app_id: app.appId, user_filtering: {}, event_filtering: {} });
 
-  test("needs an app, a filter on users and a filter on events, and nothing more", async () => {
+  test("needs only an app, a filter on users and a filter on events", async () => {
     const answer = await lists.send(list, whole());
     expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
     expect(Object.keys(answer.data).sort()).toEqual(["list", "page_info", "total"]);
@@ -48,7 +48,7 @@ describe.each(LISTS)("a request for the %s list", (list) => {
       expect(await lists.send(list, { ...whole(), app_id })).toMatchObject({ status: 200, code: 2004, data: {} });
   });
 
-  test("may hold keys that nobody knows, at every level", async () => {
+  test("may hold unknown keys, at every level", async () => {
     const asked = {
       user_filtering: { version_list: [9, 10] },
       event_filtering:
@@ -70,7 +70,7 @@ describe.each(LISTS)("a request for the %s list", (list) => {
     expect(await lists.read(list, app, withStranger(asked) as Row)).toEqual(data);
   });
 
-  test("may hold the filters of the other list, which filter nothing", async () => {
+  test("may hold the filters of the other list, which are ignored", async () => {
     const event_filtering =
       list === "order" ? { postback_filtering: { event_type: "x", status: "9" } } : { Amount: "x", Status: "9" };
     expect((await lists.read(list, app, { event_filtering })).list).toHaveLength(PEOPLE.length);
@@ -81,7 +81,7 @@ describe.each(LISTS)("a request for the %s list", (list) => {
     expect(await lists.read(list, app, empty)).toEqual(await lists.read(list, app));
   });
 
-  test("that is asked again is answered the same", async () => {
+  test("gets the same answer when repeated", async () => {
     expect(await lists.read(list, app)).toEqual(await lists.read(list, app));
   });
 });

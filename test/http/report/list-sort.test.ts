@@ -12,7 +12,7 @@ const lists = new ReportLists(server);
 type Postback = { modified: string | null; back: number; pass: number; count: number };
 type Paid = { id: string; cents: number; at: string; postback: Postback };
 
-/** Arrives in this order; each column has another one. */
+/** Orders as they arrive; each column has a different order. */
 const ORDERS: readonly Paid[] = [
   {
     id: "c9",
@@ -46,7 +46,7 @@ const ORDERS: readonly Paid[] = [
   },
 ];
 
-/** What people have paid, and a day on which they were there again. */
+/** Payments of people, and a later day on which they were active. */
 const FIGURES: readonly { id: string; payments: number[]; seenAt: string }[] = [
   { id: "a", payments: [], seenAt: "2025-05-01T12:00:00" },
   { id: "B", payments: [500], seenAt: "2025-12-01T12:00:00" },
@@ -84,7 +84,7 @@ beforeAll(async () => {
   await server.settle();
 });
 
-/** The values of each sortable field, ascending: numbers as numbers, times as times, texts by their code points. */
+/** The values of each sortable field, ascending: numbers as numbers, times as times, texts by code point. */
 const SHARED: readonly [string, unknown[]][] = [
   [
     "CreateTime",
@@ -147,7 +147,7 @@ describe.each(LISTS)("the %s list", (list) => {
     expect(await clients(["Version", 1], ["Version", 0], ["ClientID", 0])).toEqual(["c10", "é", "B", "a", "c9"]);
   });
 
-  test("ties are in the same order each time, whatever is left out of the list", async () => {
+  test("ties are in the same order each time, whatever is filtered out", async () => {
     const all: string[] = await column("ClientID", by(["AdPlatform", 1]));
     for (const client_id_list of [
       ["B", "c9"],
@@ -196,12 +196,12 @@ describe.each(LISTS)("the %s list", (list) => {
     await lists.expectRefused(list, apps[list]!, { order_by_list }, named);
   });
 
-  test("an empty order_by_list is as none at all", async () => {
+  test("an empty order_by_list means none", async () => {
     expect(await column("ClientID", { order_by_list: [] })).toEqual(await column("ClientID", {}));
   });
 });
 
-test("orders that are not sorted stand as they were received, users as they registered", async () => {
+test("unsorted orders are in the order of receipt, unsorted users in the order of registration", async () => {
   expect(await lists.column("order", apps.order!, "TraceID")).toEqual(ORDERS.map(({ id }) => id));
   expect(await lists.column("user", apps.user!, "ClientID")).toEqual(["a", "B", "c9", "c10", "é"]);
 });

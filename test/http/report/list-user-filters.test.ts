@@ -9,7 +9,7 @@ const server = sharedServer();
 const lists = new ReportLists(server);
 const EVERYBODY = PEOPLE.map(({ id }) => id);
 
-/** Everybody has one order. */
+/** An app in which everyone has one order. */
 let app: App;
 beforeAll(async () => {
   app = await server.createApp({ timeZone: ZONE });
@@ -23,7 +23,7 @@ const FIELDS = [
   ..."advertiser_id_list gid_list aid_list cid_list wx_openid_list client_id_list".split(" "),
 ];
 
-/** Every field alone, with one value, with several, and with one that nobody has. */
+/** Every field alone, with one value, with several, and with a value that no one has. */
 const CASES: readonly [Row, string[]][] = [
   [{ create_date_list: ["2025-03-09", "2025-03-09"] }, ["a"]],
   [{ create_date_list: ["2025-03-10", "2025-03-10"] }, ["B", "c9"]],
@@ -67,7 +67,7 @@ const CASES: readonly [Row, string[]][] = [
   [{ client_id_list: ["A"] }, []],
 ];
 
-/** A user must satisfy all of them. */
+/** Filters of which a user must match all. */
 const COMBINED: readonly [Row, string[]][] = [
   [{ gid_list: ["p1"], advertiser_id_list: ["4", "30"] }, ["c9"]],
   [{ gid_list: ["p1"], advertiser_id_list: ["30"] }, []],
@@ -102,16 +102,16 @@ describe.each(LISTS)("user_filtering of the %s list", (list) => {
     expect(await clients(filter)).toEqual(expected);
   });
 
-  test.each(FIELDS)("%s that is empty filters nothing", async (field) => {
+  test.each(FIELDS)("an empty %s filters nothing", async (field) => {
     expect(await clients({ [field]: [] })).toEqual(EVERYBODY);
   });
 
-  test("every field empty filters as little as no field", async () => {
+  test("all fields empty filter as little as none", async () => {
     expect(await clients(Object.fromEntries(FIELDS.map((field) => [field, []])))).toEqual(EVERYBODY);
     expect(await clients({})).toEqual(EVERYBODY);
   });
 
-  test("the number of records is that of the records found", async () => {
+  test("the count is that of the records found", async () => {
     const { page_info } = await lists.read(list, app, { user_filtering: { gid_list: ["p1"] } });
     expect(page_info).toEqual({ page: 1, page_size: 20, total_number: 2, total_page: 1 });
   });
@@ -144,7 +144,7 @@ describe.each(LISTS)("user_filtering of the %s list", (list) => {
     await lists.expectRefused(list, app, { user_filtering: { create_date_list } }, "create_date_list");
   });
 
-  test("a value is compared, never run", async () => {
+  test("a value is compared, never executed", async () => {
     for (const value of ["' or '1'='1", "\\", "x'); drop table user_account; --", "$1", "\u0000", "\ud800", "{a,B}"])
       for (const field of FIELDS.filter((one) => !/^(?:create_date|version)/.test(one)))
         expect(await clients({ [field]: [value] })).toEqual([]);
@@ -152,7 +152,7 @@ describe.each(LISTS)("user_filtering of the %s list", (list) => {
   });
 });
 
-test("dates of registration are those of each app's own zone", async () => {
+test("dates of registration are in each app's own time zone", async () => {
   const registeredAtMs = Date.parse("2025-03-10T18:00:00Z");
   for (const [timeZone, day] of [
     ["Asia/Shanghai", "2025-03-11"],

@@ -90,7 +90,7 @@ beforeAll(async () => {
   }
 });
 
-/** In the order of ORDERS. */
+/** The matching orders, in the order of ORDERS. */
 async function found(event_filtering: Row, more: Row = {}): Promise<string[]> {
   const ids = await lists.column("order", app, "TraceID", { event_filtering, ...more });
   expect(new Set(ids).size).toBe(ids.length);
@@ -125,7 +125,7 @@ describe("amounts", () => {
   });
 
   test.each(["Amount", "BackAmount"])(
-    "%s that is no range and no list of numbers is refused with 1004",
+    "%s that is neither a range nor a list of numbers is refused with 1004",
     async (name) => {
       const wrong: unknown[] = [between(), between(1), between(1, 2, 3), between("1", "2"), between(1, null)];
       wrong.push({ operator: "equal", values: [1] }, { operator: "in", values: [1] }, { operator: "", values: [1] });
@@ -171,7 +171,7 @@ describe("times", () => {
     expect(await found({ UploadTime })).toEqual(expected);
   });
 
-  test.each(["UploadTime", "PayEventTime"])("%s that is no range is refused with 1004", async (name) => {
+  test.each(["UploadTime", "PayEventTime"])("%s that is not a range is refused with 1004", async (name) => {
     const [day, second] = ["2025-03-10", "2025-03-10 12:00:00"];
     const wrong: unknown[] = [[day], [second], [day, day, day], day, 5, {}, null, [5, 6], [day, null], ["", ""]];
     wrong.push(["2025-03-11", day], [second, "2025-03-10 11:59:59"], ["2025-03-11", second]);
@@ -181,7 +181,7 @@ describe("times", () => {
     for (const value of wrong) await refused({ [name]: value }, `event_filtering.${name}`);
   });
 
-  test("times in a filter are on the clocks of the app", async () => {
+  test("times in a filter are in the app's time zone", async () => {
     const other = await server.createApp({ timeZone: "America/New_York" });
     await register(server, other, "u");
     await collect(server, other, "u", payment("o", 1, {}, Date.parse("2025-03-10T03:59:59.999Z")));
@@ -193,7 +193,7 @@ describe("times", () => {
     expect(await count("2025-03-09 23:59:59", "2025-03-09 23:59:59")).toBe(1);
   });
 
-  test("a day of 23 or of 25 hours is whole, and an hour that comes twice is found twice", async () => {
+  test("a day of 23 or 25 hours is complete, and an hour that occurs twice is found twice", async () => {
     const other = await server.createApp({ timeZone: "America/New_York" });
     await register(server, other, "u");
     const times = ["2025-03-09T05:00:00Z", "2025-03-10T03:59:59.999Z", "2025-03-10T04:00:00Z"];
@@ -287,14 +287,14 @@ describe("filters together", () => {
     expect(await found(filter)).toEqual(expected);
   });
 
-  test("an order must satisfy the filters on its user too", async () => {
+  test("an order must match the filters on its user too", async () => {
     const user_filtering = { client_id_list: ["v"] };
     expect(await found({ Amount: inner(200) }, { user_filtering })).toEqual(["O3"]);
     expect(await found({}, { user_filtering })).toEqual(["O3", "订单-5"]);
     expect(await found({ TraceID: ["o1"] }, { user_filtering })).toEqual([]);
   });
 
-  test("the number of records is that of the orders found", async () => {
+  test("the count is that of the orders found", async () => {
     const { page_info } = await lists.read("order", app, { event_filtering: { Status: "1" }, page_size: 1 });
     expect(page_info).toEqual({ page: 1, page_size: 1, total_number: 2, total_page: 2 });
   });

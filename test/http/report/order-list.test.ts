@@ -46,7 +46,7 @@ describe("an order record", () => {
       expect(Object.keys(await orderOf(properties)).sort()).toEqual(fields);
   });
 
-  test("of a payment that says nothing has empty texts, zeros and a dash", async () => {
+  test("of a payment without details has empty texts, zeros and a dash", async () => {
     const app = await server.createApp();
     await server.register(app, "u", { name: "", channel: "" });
     await collect(server, app, "u", track("$PayEvent", { $order_id: "o" }));
@@ -60,7 +60,7 @@ describe("an order record", () => {
     expect(order).toMatchObject({ AdPlatform: "natural", ModifyTime: "-", Status: "not postbacked", PayCount: 1 });
   });
 
-  test("tells who paid and which ad brought them", async () => {
+  test("says who paid and which ad brought them", async () => {
     const app = await server.createApp({ timeZone: ZONE });
     const tencent = { account_id: "acc", campaign_id: "plan", adgroup_id: "ad", ad_id: "creative" };
     await register(server, app, "u", {
@@ -107,7 +107,7 @@ describe("an order record", () => {
     expect(order).toMatchObject({ ...times, LatestLoginDay: login });
   });
 
-  test("has its amount in cents, in the currency of the app", async () => {
+  test("has its amount in cents, in the app's currency", async () => {
     const app = await appWithUser();
     await tables.changeSettings("update app set rates = $2 where app_id = $1", [app.appId, { USD: "7.1234" }]);
     const pays = [
@@ -123,7 +123,7 @@ describe("an order record", () => {
     expect(orders[0]).toMatchObject({ user$pay_amount_sum: 123_457_502, user$pay_max_amount: 123_456_789 });
   });
 
-  test("counts payments in the order of their arrival, and the first of them is the first payment", async () => {
+  test("counts payments in the order of arrival, and the first of them is the first payment", async () => {
     const app = await appWithUser();
     await register(server, app, "v");
     for (const [number, client] of ["u", "v", "u", "u"].entries()) {
@@ -159,7 +159,7 @@ describe("an order record", () => {
     expect(order).toMatchObject({ ...sent, Status: text, Amount: 100 });
   });
 
-  test("of which nothing was ever sent back is not postbacked, not passed, and has no modification", async () => {
+  test("without any postback is not postbacked, not passed, and has no modification", async () => {
     const untouched = { Status: "not postbacked", PassStatus: 0, BackAmount: 0, PostbackCnt: 0, ModifyTime: "-" };
     expect(await orderOf({})).toMatchObject(untouched);
   });
@@ -198,7 +198,7 @@ describe("an order record", () => {
     expect((await ordersOf(app))[0]).toMatchObject({ event$ip: "1.2.3.4" });
   });
 
-  test("shows the properties and the figures of its user as they are now", async () => {
+  test("shows the current properties and figures of its user", async () => {
     const app = await appWithUser();
     await collect(server, app, "u", payment("o1", 100, { $pay_method: "wx", $pay_reason: "sword" }));
     await collect(server, app, "u", payment("o2", 900, { $pay_method: "ali" }));
@@ -232,12 +232,12 @@ describe("the total of the order list", () => {
 
   const total = async (more: Row) => (await lists.read("order", app, more)).total;
 
-  test("adds up the orders, and counts what a user has paid once", async () => {
+  test("adds up the orders, and counts each user's payments once", async () => {
     const all = { Amount: 1_350, BackAmount: 135, user$pay_amount_sum: 1_350, user$pay_max_amount: 1_000 };
     expect(await total({})).toEqual([all]);
   });
 
-  test("is of all the orders that were found, not of one page", async () => {
+  test("covers all orders found, not just one page", async () => {
     for (const page of [1, 2, 3, 4]) expect(await total({ page, page_size: 1 })).toEqual(await total({}));
   });
 
@@ -276,7 +276,7 @@ describe("the total of the order list", () => {
     });
   });
 
-  test("holds no order of another app, though it have the same users and the same order ids", async () => {
+  test("holds no order of another app with the same users and order ids", async () => {
     const other = await appWithUser();
     await collect(server, other, "u", payment("u1", 7));
     expect((await ordersOf(other)).map((order) => [order.TraceID, order.Amount])).toEqual([["u1", 7]]);

@@ -20,7 +20,7 @@ const CUSTOM = {
   seen_at: 5,
 };
 
-/** `full` and `half` have paid, `half` twice; of `none` only the registration is known. */
+/** An app in which `full` and `half` have paid, `half` twice; `none` has only registered. */
 let app: App;
 beforeAll(async () => {
   app = await server.createApp({ timeZone: ZONE });
@@ -51,12 +51,12 @@ type Condition = { field: string; operator: string; values?: unknown[] };
 const is = (field: string, operator: string, ...values: unknown[]): Condition =>
   values.length > 0 ? { field, operator, values } : { field, operator };
 
-/** Who is left, or whose orders are. */
+/** The users found, or the orders. */
 async function found(list: List, field: string, ...property_condition: Condition[]): Promise<string[]> {
   return [...new Set<string>(await lists.column(list, app, field, { property_condition }))].sort();
 }
 
-/** Conditions on users, with those of all three for whom each holds. */
+/** Conditions on users, with the users who match each. */
 const ON_USERS: readonly [string, Condition, string[]][] = [
   ["a figure", is("user$pay_count", "equal", 1), ["full"]],
   ["a figure of zero", is("user$pay_count", "equal", 0), ["none"]],
@@ -160,12 +160,12 @@ describe.each(LISTS)("property_condition of the %s list", (list) => {
     }
   });
 
-  test("none, and an empty list of them, leaves everything", async () => {
+  test("an empty list of conditions, or none, filters nothing", async () => {
     expect(await found(list, "ClientID")).toEqual(everybody);
     expect(await lists.read(list, app, { property_condition: [] })).toEqual(await lists.read(list, app));
   });
 
-  test("several must all hold, with the filters too", async () => {
+  test("several must all match, together with the filters", async () => {
     const brands = is("user$brand", "is_set");
     expect(await found(list, "ClientID", brands, is("user$level", "between", 4, 99))).toEqual(["half"]);
     expect(await found(list, "ClientID", brands, is("user$vip", "equal", true), is("user$level", "equal", 10))).toEqual(
@@ -227,7 +227,7 @@ describe.each(LISTS)("property_condition of the %s list", (list) => {
     await lists.expectRefused(list, app, { property_condition: second }, named);
   });
 
-  test("a value is compared, never run", async () => {
+  test("a value is compared, never executed", async () => {
     const before = await lists.read(list, app);
     const texts = [
       "' or '1'='1",
@@ -268,14 +268,14 @@ describe("property_condition on events", () => {
     }
   });
 
-  test("holds together with one on the user and with the filters", async () => {
+  test("combines with conditions on the user and with the filters", async () => {
     const first = is("event$is_first_pay", "equal", true);
     expect(await found("order", "TraceID", first, is("user$vip", "equal", false))).toEqual(["h1"]);
     const more = { property_condition: [first], event_filtering: { Amount: { operator: "inner", values: [600, 50] } } };
     expect(await lists.column("order", app, "TraceID", more)).toEqual(["f1"]);
   });
 
-  test.each(["event$is_first_pay", "event$pay_method", "event$skin"])("is no condition on users: %s", async (field) => {
+  test.each(["event$is_first_pay", "event$pay_method", "event$skin"])("is not allowed for users: %s", async (field) => {
     await lists.expectRefused("user", app, { property_condition: [is(field, "is_set")] }, field);
   });
 });

@@ -31,14 +31,14 @@ beforeAll(async () => {
 
 const md5 = (text: string) => createHash("md5").update(text).digest("hex");
 
-/** A JWT as anybody could make it. */
+/** A JWT as anyone could make it. */
 function tokenOf(claims: unknown, key: string, alg = "HS256", digest = "sha256"): string {
   const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const text = `${part({ alg, typ: "JWT" })}.${part(claims)}`;
   return `${text}.${alg === "none" ? "" : createHmac(digest, key).update(text).digest("base64url")}`;
 }
 
-/** All that a refusal consists of. Only the ad report names its calls. */
+/** Checks all parts of a refusal. Only the ad report has call ids. */
 function expectRefusal(answer: Answer, path: string, code: number, msg: string | RegExp): void {
   expect(answer).toMatchObject({ status: 200, code, msg: expect.stringMatching(msg), data: {} });
   expect(answer.data).toEqual({});
@@ -49,7 +49,7 @@ function expectRefusal(answer: Answer, path: string, code: number, msg: string |
 }
 
 describe("a signed call", () => {
-  test.each(NAMES)("of %s is answered, with and without a slash at the end", async (path, { body }) => {
+  test.each(NAMES)("of %s is answered, with and without a trailing slash", async (path, { body }) => {
     for (const slash of ["", "/"]) {
       const answer = await reports.call(developer, `${path}${slash}`, body(app));
       expect(answer).toMatchObject({ status: 200, code: 0, msg: "success" });
@@ -63,7 +63,7 @@ describe("a signed call", () => {
     }
   });
 
-  test("may say until when it counts, and from when on", async () => {
+  test("may say when it expires, and from when it is valid", async () => {
     const { body } = signedRequest(listOf(app), developer.appKey);
     const { sign } = JSON.parse(body) as { sign: string };
     const nowS = Math.floor(Date.now() / 1000);
@@ -76,7 +76,7 @@ describe("a signed call", () => {
     expect(await codeWith({ nbf: nowS + 3_600 })).toBe(2002);
   });
 
-  test.each(NAMES)("of %s is for no page of another site", async (path, { body }) => {
+  test.each(NAMES)("of %s is refused for pages of other sites", async (path, { body }) => {
     const { body: text, authorization } = signedRequest(body(app), developer.appKey);
     const origin = "https://elsewhere.example";
     for (const headers of [{ authorization, origin }, { origin }] as Record<string, string>[]) {
@@ -91,13 +91,13 @@ describe("a signed call", () => {
   });
 
   test.each(LIMITED.map((one) => [one.path, one] as const))(
-    "of %s tells how old its data is",
+    "of %s says how old its data is",
     async (path, { body }) => {
       expect((await reports.call(developer, path, body(app))).headers.get(AGE_HEADER)).toMatch(/^\d+$/);
     },
   );
 
-  test("of the ad report has an id of its own, a list has none", async () => {
+  test("of the ad report has its own id, while a list has none", async () => {
     const [one, other] = [
       await reports.call(developer, "combo_sql", adReportOf(app)),
       await reports.call(developer, "combo_sql", adReportOf(app)),
@@ -110,7 +110,7 @@ describe("a signed call", () => {
   });
 });
 
-/** What the body says and what is hashed of it; the rest of the body is the same for all. */
+/** A spelling in the body, and what is hashed for it; the rest of the body is the same for all. */
 type Spelling = { sent: string; hashed: string };
 const CHANNELS = (sent: string, hashed: string): Spelling => ({
   sent: `"filtering":{"channel_list":["${sent}"]}`,
@@ -167,7 +167,7 @@ describe("a sign is accepted", () => {
     }
   });
 
-  test("in capitals, whichever of the two forms is the key of the token", async () => {
+  test("in upper case, with either form as the key of the token", async () => {
     const spelling = CHANNELS("c", "c");
     expect(await send(spelling, String(app.appId), (sign) => sign.toUpperCase())).toMatchObject({ code: 0 });
     const { body, authorization } = signedRequest(adReportOf(app), developer.appKey);
@@ -177,7 +177,7 @@ describe("a sign is accepted", () => {
   });
 });
 
-/** A call that does not prove who makes it. */
+/** A call that does not prove its caller. */
 type Forgery = (
   body: Row,
 ) => { body: string; authorization?: string } | Promise<{ body: string; authorization?: string }>;

@@ -9,7 +9,7 @@ import type { Row } from "../fixture.ts";
 export const LISTS = ["order", "user"] as const;
 export type List = (typeof LISTS)[number];
 
-/** What every record tells of its user, as the interface names it. */
+/** The attribution fields of every record, by their names in the interface. */
 export const ATTRIBUTION_FIELDS: readonly string[] = [
   ..."CreateTime ClientID AdPlatform Channel Version TurboPromotedObjectID Name WXOpenID".split(" "),
   ..."AdvertiserID AdAid AdGid AdCid CSite LatestLoginDay".split(" "),
@@ -22,7 +22,7 @@ export const USER_FIELDS: readonly string[] = [
   ..."reward_ad_count reward_ad_ltv reward_ad_max_ecpm ta_account_id ta_distinct_id".split(" "),
 ].map((name) => `user$${name}`);
 
-/** Pulls the lists, signed by a developer application that may see every app as often as it likes. */
+/** Pulls the lists, signed by a developer application with access to every app and a generous rate. */
 export class ReportLists {
   readonly #server: Touchpoint;
   #appKey = "";
@@ -34,7 +34,7 @@ export class ReportLists {
     });
   }
 
-  /** With exactly this body. */
+  /** Sends exactly this body. */
   async send(list: List, body: object): Promise<Answer> {
     const request = signedRequest(body, this.#appKey);
     const headers = { "content-type": "application/json", authorization: request.authorization };
@@ -42,12 +42,12 @@ export class ReportLists {
     return answerOf(await fetch(url, { method: "POST", headers, body: request.body }));
   }
 
-  /** With empty filters, unless they are given. */
+  /** Asks with empty filters, unless they are given. */
   ask(list: List, app: App, more: Row = {}): Promise<Answer> {
     return this.send(list, { app_id: app.appId, user_filtering: {}, event_filtering: {}, ...more });
   }
 
-  /** `data` of an answer that must be a success. */
+  /** The `data` of a successful answer. */
   async read(list: List, app: App, more: Row = {}): Promise<Row> {
     const answer = await this.ask(list, app, more);
     expect(answer).toMatchObject({ status: 200, code: 0, msg: "success", extra: {} });
@@ -59,7 +59,7 @@ export class ReportLists {
     return (await this.read(list, app, { page_size: 500, ...more })).list.map((record: Row) => record[field]);
   }
 
-  /** That the request is refused for a parameter, which the message names. */
+  /** Checks that the request is refused for a parameter that the message names. */
   async expectRefused(list: List, app: App, more: Row, named: string | RegExp): Promise<void> {
     const msg = typeof named === "string" ? expect.stringContaining(named) : expect.stringMatching(named);
     expect(await this.ask(list, app, more)).toMatchObject({ status: 200, code: 1004, msg, data: {} });

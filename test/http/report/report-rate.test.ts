@@ -23,7 +23,7 @@ const CALLS = (): [string, Row][] => [
 ];
 const numberIn = ({ headers }: Answer, name: string) => Number(headers.get(name) ?? Number.NaN);
 
-test("the three reports share one count, and each answer says what is left of it", async () => {
+test("the three reports share one count, and each answer says how much of it is left", async () => {
   const developer = await reports.developer({ rate: { calls: 3, windowS: 600 } });
   for (const [index, [path, body]] of CALLS().entries()) {
     const answer = await reports.call(developer, path, body);
@@ -61,13 +61,13 @@ test("the list of metrics is not counted", async () => {
   await metrics();
 });
 
-test("who has used up the rate is served again after Retry-After, and nobody else has to wait", async () => {
+test("a caller over the rate is served again after Retry-After, and nobody else has to wait", async () => {
   const [developer, other] = [
     await reports.developer({ rate: { calls: 1, windowS: 3 } }),
     await reports.developer({ rate: { calls: 1, windowS: 600 } }),
   ];
   expect(await reports.call(developer, "order/list", listOf(app))).toMatchObject({ code: 0 });
-  // A machine that takes longer than the window between two calls is served both: it tries again.
+  // If the machine takes longer than the window between two calls, both are served, so the test tries again.
   const refused = await eventually(async () => {
     const answer = await reports.call(developer, "order/list", listOf(app));
     expect(answer).toMatchObject({ code: 2003 });
@@ -79,14 +79,14 @@ test("who has used up the rate is served again after Retry-After, and nobody els
   expect(await reports.call(developer, "order/list", listOf(app))).toMatchObject({ code: 0 });
 });
 
-test("of calls at the same moment no more are served than the rate allows", async () => {
+test("of simultaneous calls no more are served than the rate allows", async () => {
   const developer = await reports.developer({ rate: { calls: 2, windowS: 600 } });
   const calls = Array.from({ length: 6 }, () => reports.call(developer, "user/list", listOf(app)));
   const codes = (await Promise.all(calls)).map(({ code }) => code);
   expect(codes.sort()).toEqual([0, 0, 2003, 2003, 2003, 2003]);
 });
 
-test("a call that is refused uses up nothing", async () => {
+test("a refused call does not count", async () => {
   const developer = await reports.developer({ apps: [app.appId], rate: { calls: 1, windowS: 600 } });
   const reversed = { date_list: ["2026-11-02", "2026-11-01"] };
   const refusals: [string, Row, number][] = [
@@ -115,7 +115,7 @@ test("a call that is refused uses up nothing", async () => {
   expect(await reports.call(developer, "combo_sql", adReportOf(app))).toMatchObject({ code: 2003 });
 });
 
-test("a call of the wrong shape or for another app is refused as such, although the rate is used up", async () => {
+test("an invalid call, or one for another app, is refused as such even when the rate is used up", async () => {
   const developer = await reports.developer({ apps: [app.appId], rate: { calls: 1, windowS: 600 } });
   expect(await reports.call(developer, "user/list", listOf(app))).toMatchObject({ code: 0 });
   expect(await reports.call(developer, "combo_sql", adReportOf({ appId: 999_999_999 }))).toMatchObject({ code: 2004 });
@@ -137,7 +137,7 @@ test("a call of the wrong shape or for another app is refused as such, although 
   expect(await reports.call(developer, "combo_sql", adReportOf(app))).toMatchObject({ code: 2003 });
 });
 
-test("a bad call beside a good one never takes its place", async () => {
+test("a bad call never takes the place of a good one", async () => {
   for (let round = 0; round < 10; round += 1) {
     const developer = await reports.developer({ apps: [app.appId], rate: { calls: 1, windowS: 600 } });
     const answers = await Promise.all([
@@ -148,7 +148,7 @@ test("a bad call beside a good one never takes its place", async () => {
   }
 });
 
-test("a body that would be costly to verify is refused before it is", async () => {
+test("a body that would be costly to verify is refused first", async () => {
   const developer = await reports.developer({ apps: [app.appId] });
   const deep = `{"sign":"x","a":${"[".repeat(5000)}${"]".repeat(5000)}}`;
   const long = JSON.stringify({ sign: "x", a: Array(400_000).fill(0) });
@@ -158,7 +158,7 @@ test("a body that would be costly to verify is refused before it is", async () =
   expect(await reports.send("combo_sql", long, { authorization })).toMatchObject({ code: 1413, status: 413 });
 });
 
-test("every refusal of the ad report has an id of its own and says the error twice", async () => {
+test("every refusal of the ad report has its own id and gives the error twice", async () => {
   const developer = await reports.developer({ apps: [app.appId], rate: { calls: 1, windowS: 600 } });
   const call = (more: Row = {}) => reports.call(developer, "combo_sql", adReportOf(app, more));
   const answers = [

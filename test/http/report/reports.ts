@@ -30,10 +30,10 @@ export type DeveloperOptions = {
 
 export const dayOf = (ms: number): string => calendarOf("Asia/Shanghai").dayOf(ms);
 
-/** From yesterday, in case that midnight passes while the tests run. */
+/** From yesterday on, in case midnight passes during the tests. */
 export const recentDays = (): [string, string] => [dayOf(Date.now() - DAY_MS), dayOf(Date.now() + DAY_MS)];
 
-/** A valid ad report, with nothing in it that is not required. */
+/** A valid ad report request with only the required fields. */
 export function adReportOf(app: Pick<App, "appId">, more: Row = {}): Row {
   return {
     app_id: app.appId,
@@ -50,7 +50,7 @@ export function listOf(app: Pick<App, "appId">, more: Row = {}): Row {
   return { app_id: app.appId, user_filtering: {}, event_filtering: {}, ...more };
 }
 
-/** Pulls reports, and does what an admin does for them. */
+/** Pulls reports, and does an admin's work for them. */
 export class Reports {
   readonly #server: Touchpoint;
   readonly #vault: Vault;
@@ -63,7 +63,7 @@ export class Reports {
     afterAll(() => this.#pool.end());
   }
 
-  /** Approved and with room for every call, unless told otherwise. */
+  /** A developer application, approved and with room for every call unless told otherwise. */
   async developer(options: DeveloperOptions = {}): Promise<DeveloperApp> {
     const { apps = "all", rate = GENEROUS, state = "approved", reason = "" } = options;
     const made = { name: "BI", purpose: "tests", apps, rate, createdAtMs: Date.now() };
@@ -74,7 +74,7 @@ export class Reports {
     return developer;
   }
 
-  /** Signed as the published client signs. */
+  /** Makes a call, signed as the published client does. */
   call(developer: Pick<DeveloperApp, "appKey">, path: string, body: Row): Promise<Answer> {
     const { body: text, authorization } = signedRequest(body, developer.appKey);
     return this.send(path, text, { authorization });
@@ -84,7 +84,7 @@ export class Reports {
     return answerOf(await fetch(`${this.#server.url}${REPORT_BASE}/${path}`, { method: "POST", headers, body }));
   }
 
-  /** Waits until an app's reports of either caliber hold so many users, each active on the day of registration. */
+  /** Waits until an app's reports of either caliber hold this many users, each active on the day of registration. */
   async counted(developer: DeveloperApp, app: App, users: number): Promise<void> {
     const metrics_list = ["AppActivateStandard", "AppDAU"];
     for (const statistics_caliber of ["user_activated_time", "behavior_occurred_time"]) {
@@ -96,14 +96,14 @@ export class Reports {
     }
   }
 
-  /** What an admin does. */
+  /** Makes an admin call. */
   async admin(path: string, body: Row): Promise<Answer> {
     const answer = await new AdminCaller(this.#server).post(path, body);
     if (answer.code !== 0) throw new Error(answer.msg);
     return answer;
   }
 
-  /** Costs of an app from a file, as the admin sends it. */
+  /** Imports costs of an app from a file, as the admin sends it. */
   async takeInCosts(app: Pick<App, "appId">, lines: readonly string[]): Promise<void> {
     const { data } = await this.admin("cost/import", { app_id: app.appId, csv: lines.join("\n") });
     if (data.rows !== lines.length - 1) throw new Error(`${data.rows} rows were taken in.`);

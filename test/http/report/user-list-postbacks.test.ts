@@ -59,7 +59,7 @@ describe("postback_filtering", () => {
     expect(await usersOf(app, { event_type: "pay", status })).toEqual(expected);
   });
 
-  test("status 0 is also that of users who have no postback of that type", async () => {
+  test("status 0 also matches users without a postback of that type", async () => {
     expect(await usersOf(app, { event_type: "register", status: "0" })).toEqual(
       CLIENTS.filter((client) => client !== "other"),
     );
@@ -71,13 +71,13 @@ describe("postback_filtering", () => {
     for (const status of ["1", "2", "3"]) expect(await usersOf(app, { event_type: "login", status })).toEqual([]);
   });
 
-  test("holds together with the filters on the user", async () => {
+  test("combines with the filters on the user", async () => {
     const user_filtering = { client_id_list: ["sent", "failed", "never"] };
     expect(await usersOf(app, { event_type: "pay", status: "1" }, { user_filtering })).toEqual(["sent"]);
     expect(await usersOf(app, { event_type: "pay", status: "0" }, { user_filtering })).toEqual(["never"]);
   });
 
-  test("counts and pages what it found, a user with several postbacks once", async () => {
+  test("counts and pages what it found, and a user with several postbacks once", async () => {
     const event_filtering = { postback_filtering: { event_type: "pay", status: "0" } };
     const { page_info, list } = await lists.read("user", app, { event_filtering, page: 2, page_size: 3 });
     expect(page_info).toEqual({ page: 2, page_size: 3, total_number: 4, total_page: 2 });

@@ -44,7 +44,7 @@ describe("a user record", () => {
     for (const user of users) expect(Object.keys(user.device_info).sort()).toEqual([...DEVICE_FIELDS].sort());
   });
 
-  test("of whom only the registration is known has empty texts and zeros", async () => {
+  test("with only a registration has empty texts and zeros", async () => {
     const app = await server.createApp();
     await server.register(app, "u", { name: "", channel: "", version: 0 });
     const user = await userOf(app);
@@ -57,7 +57,7 @@ describe("a user record", () => {
     expect(typeof user.Version).toBe("number");
   });
 
-  test("tells who it is and which ad brought them", async () => {
+  test("says who the user is and which ad brought them", async () => {
     const tencent = { account_id: "acc", campaign_id: "plan", adgroup_id: "ad", ad_id: "creative" };
     const app = await appWithUser({
       name: "李",
@@ -101,7 +101,7 @@ describe("a user record", () => {
     expect(await userOf(app)).toMatchObject({ CreateTime, user$first_pay_time, LatestLoginDay });
   });
 
-  test("has the last day on which the user was there, whatever arrives later", async () => {
+  test("has the last day on which the user was active, whatever arrives later", async () => {
     const app = await appWithUser();
     for (const time of ["2025-04-02T23:59:59.999", "2025-03-31T12:00:00"])
       await collect(server, app, "u", { ...track("seen", {}, at(time)), time_free: true });
@@ -122,7 +122,7 @@ describe("a user record", () => {
     });
   });
 
-  test("has what ads earned in major units, of each kind and of the first 24 hours", async () => {
+  test("has the ad revenue in major units, by kind and for the first 24 hours", async () => {
     const app = await appWithUser();
     const show = ($ecpm: number, $ad_type: string, afterMs: number) => ({
       ...track("$AdShow", { $ecpm, $ad_type }, REGISTERED_MS + afterMs),
@@ -152,7 +152,7 @@ describe("a user record", () => {
     });
   });
 
-  test("shows preset properties as they were set, and none that the app has named itself", async () => {
+  test("shows preset properties as they were set, and none that the app has defined itself", async () => {
     const app = await appWithUser({ name: "registered", channel: "registered", active_ip: "" });
     const names = "brand channel first_scene gender manufacturer model os ta_account_id ta_distinct_id name".split(" ");
     const set = Object.fromEntries(names.map((name) => [`$${name}`, `the ${name}`]));
@@ -170,7 +170,7 @@ describe("a user record", () => {
     });
   });
 
-  test("shows where the address of the registration is", async () => {
+  test("shows the location of the registration's address", async () => {
     const user = await userOf(await appWithUser({ active_ip: "1.2.3.4" }));
     expect(user.user$country).not.toBe("");
   });
@@ -224,7 +224,7 @@ describe("device_info", () => {
     expect((await userOf(app)).device_info).toEqual({ ...EMPTY, OS: 1 });
   });
 
-  test("that is sent after the registration is there too", async () => {
+  test("that is sent after the registration is shown too", async () => {
     const app = await appWithUser();
     const query = { client_id: "u" };
     const data = JSON.stringify({ os_name: "ios", idfa: "A1B2C3D4-0000-4000-8000-000000000001", mac: "" });
@@ -241,13 +241,13 @@ test("the total of the user list is empty, with users and without", async () => 
   expect(data).toEqual({ page_info, list: [], total: [] });
 });
 
-test("the user list holds no user of another app, though their ids are the same", async () => {
+test("the user list holds no user of another app with the same ids", async () => {
   const [one, other] = [await appWithUser({ channel: "one" }), await appWithUser({ channel: "other" })];
   expect((await userOf(one)).Channel).toBe("one");
   expect((await userOf(other)).Channel).toBe("other");
 });
 
-test("a user is listed once, however often the user registers and pays", async () => {
+test("a user is listed once, no matter how often they register and pay", async () => {
   const app = await appWithUser();
   await server.register(app, "u", { version: 8 });
   await collect(server, app, "u", payment("1", 1), payment("2", 1));
