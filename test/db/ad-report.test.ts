@@ -20,7 +20,7 @@ const ALL = METRICS.map(({ name }) => name);
 test("every metric equals its definition, for random markets, dimensions, filters and days", async () => {
   await fc.assert(
     fc.asyncProperty(markets, fc.array(asked, { minLength: 8, maxLength: 8 }), async (market, questions) => {
-      // An app of its own for each: emptying the tables would take longer than all the rest.
+      // A new app for each market: emptying the tables would take longer than everything else.
       const { appId } = await makeApp(stage.pool, market.timeZone);
       await enact(stage, appId, market);
       for (const question of questions) {

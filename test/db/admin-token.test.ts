@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("raising the generation revokes every token before it, at once, in every process", async () => {
+test("raising the generation revokes every earlier token at once, in every process", async () => {
   const processes = [1, 2].map(() => new AdminTokens({ pool: database.pool, vault }));
   const first = adminToken(vault);
   for (const tokens of processes) expect(await tokens.isRight(first)).toBe(true);
@@ -27,7 +27,7 @@ test("raising the generation revokes every token before it, at once, in every pr
   }
 });
 
-test("wrong tokens ask the database once a second at most", async () => {
+test("wrong tokens query the database at most once a second", async () => {
   let asked = 0;
   const counting = {
     query: (...args: Parameters<typeof database.pool.query>) => {
@@ -41,7 +41,7 @@ test("wrong tokens ask the database once a second at most", async () => {
   expect(asked).toBeLessThanOrEqual(1 + (performance.now() - startedMs) / 1_000);
 });
 
-test("while the database is away, the token that was right last is right still", async () => {
+test("while the database is away, the last valid token stays valid", async () => {
   const gone = await migratedDatabase();
   const tokens = new AdminTokens({ pool: gone.pool, vault });
   expect(await tokens.isRight(adminToken(vault))).toBe(true);

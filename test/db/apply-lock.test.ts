@@ -22,7 +22,7 @@ afterAll(() => stage.close());
 
 const TAKEN = { code: "APPLY_TAKEN" };
 
-test("a process that another one has replaced commits nothing, and goes on once it may again", async () => {
+test("a process that was replaced by another commits nothing, and goes on once it may again", async () => {
   await stage.register("u");
   await stage.collect("u", [pay("o1", 100)]);
   await claim(stage.pool);
@@ -37,7 +37,7 @@ test("a process that another one has replaced commits nothing, and goes on once 
   expect([await stage.count("orders"), await stage.ledger()]).toEqual([1, { received: 1, stored: 1 }]);
 });
 
-test("nor does it take in again what was set aside", async () => {
+test("a replaced process does not replay entries that were set aside", async () => {
   await stage.append("register", "u", "{");
   await stage.applyAll();
   await requestReplay(stage.pool);
@@ -46,7 +46,7 @@ test("nor does it take in again what was set aside", async () => {
   expect(await stage.setAside()).toMatchObject([{ state: "requested" }]);
 });
 
-test("nor does it empty the tables", async () => {
+test("a replaced process does not empty the tables", async () => {
   await stage.register("u");
   await stage.applyAll();
   await claim(stage.pool);
@@ -54,7 +54,7 @@ test("nor does it empty the tables", async () => {
   expect(await stage.count("user_account")).toBe(1);
 });
 
-test("whoever takes over waits for the transaction that is under way, and goes on behind it", async () => {
+test("a process that takes over waits for the transaction under way, and continues after it", async () => {
   await stage.register("u");
   const inTheWay = await stage.pool.connect();
   await inTheWay.query("begin");
@@ -74,7 +74,7 @@ test("whoever takes over waits for the transaction that is under way, and goes o
   expect(await stage.count("user_account")).toBe(1);
 });
 
-test("while nobody may apply here, a turn is idle; what another one applied meanwhile is read anew", async () => {
+test("while this process may not apply, a turn is idle; entries applied by another are read anew", async () => {
   await stage.register("u");
   await stage.applyAll();
   const { term } = stage;
@@ -108,7 +108,7 @@ describe("the lock", () => {
 
   const takenByOther = () => other.query(`select pg_advisory_lock(${APPLY_LOCK_KEY}), pg_backend_pid() as id`);
 
-  test("is waited for, and says so, while its holder gives no sign of life: the database may not have noticed its end", async () => {
+  test("is waited for, with a message, while its holder shows no sign of life: the database may not have noticed its end", async () => {
     await takenByOther();
     const taking = lock.take(connection);
     await expect.poll(() => said).toEqual([expect.stringMatching(/database session \d+.*waiting for it to end/)]);
@@ -119,14 +119,14 @@ describe("the lock", () => {
     expect(await holder()).toMatchObject({ journal_id: "mine" });
   });
 
-  test("is refused in a sentence when such a holder stays", async () => {
+  test("is refused with a message when such a holder stays", async () => {
     const { id } = (await takenByOther()).rows[0];
     await expect(lock.take(connection, 1)).rejects.toThrow(
       `Another process applies into this database already: database session ${id}. Only one can at a time`,
     );
   });
 
-  test("is taken again by a claim, if the database closed its connection since", async () => {
+  test("is taken again by a claim, if the database has closed its connection since", async () => {
     await lock.take(connection);
     await stage.pool.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'touchpoint apply lock' and datname = current_database()",
@@ -135,13 +135,13 @@ describe("the lock", () => {
     expect(await holder()).toMatchObject({ journal_id: "mine", term });
   });
 
-  test("once lost, stops apply until it is taken again, and says who has it meanwhile", async () => {
+  test("stops apply once lost, until it is taken again, and names its holder meanwhile", async () => {
     const terms: (string | undefined)[] = [];
     await lock.take(connection);
     const first = await lock.claim();
     const watch = lock.watch((term) => terms.push(term));
     try {
-      // It stands in line, so that it has the lock at the instant at which the first one loses it.
+      // The query waits in line, so it gets the lock at the moment at which the first holder loses it.
       const taken = takenByOther();
       await expect.poll(waiting).toBe(1);
       await stage.pool.query("select pg_terminate_backend($1)", [(await holder()).backend_id]);
@@ -163,7 +163,7 @@ async function holder() {
   return (await stage.pool.query("select * from apply_holder")).rows[0];
 }
 
-/** How many sessions of this database wait for somebody's lock. */
+/** The number of sessions of this database that wait for a lock. */
 async function waiting(): Promise<number> {
   const { rows } = await stage.pool.query(
     "select count(*) as count from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",

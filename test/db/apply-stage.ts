@@ -16,13 +16,13 @@ export const ERASURE_KEY = Buffer.alloc(32, 7);
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** A journal, a database of its own with one app, and what carries the one into the other. */
+/** A journal, a database with one app, and what applies the one to the other. */
 export class ApplyStage {
   readonly database: TempDatabase;
   readonly app: App;
   journal: Journal;
   applied: Applied[] = [];
-  /** For which it may apply. */
+  /** The term for which this process may apply. */
   term: string;
   #applier: Applier | undefined;
 
@@ -51,7 +51,7 @@ export class ApplyStage {
     return this.database.pool;
   }
 
-  /** The one that is in use; a new one after restart(). */
+  /** The current applier; a new one after restart(). */
   get applier(): Applier {
     this.#applier ??= this.newApplier();
     return this.#applier;
@@ -68,7 +68,7 @@ export class ApplyStage {
     this.#applier = undefined;
   }
 
-  /** Appends without applying. A body that is a text goes in as it is. */
+  /** Appends without applying. A body given as a text is appended as it is. */
   async append(kind: EntryKind, client: string, body: object | string, head: Partial<EntryHead> = {}): Promise<number> {
     const text = typeof body === "string" ? body : JSON.stringify(body);
     return this.journal.append({
@@ -109,7 +109,7 @@ export class ApplyStage {
       throw new Error("Not all of the journal was applied.");
   }
 
-  /** One row of the ledger: outcome → events, over all minutes. */
+  /** Events by outcome, over all minutes. */
   async ledger(): Promise<Record<string, number>> {
     const { rows } = await this.pool.query(
       "select outcome, sum(events)::int as events from ledger_minute group by 1 order by 1",
@@ -137,7 +137,7 @@ export class ApplyStage {
   }
 }
 
-/** What a process does that takes over: whoever applied before no longer can. */
+/** Takes over as another process would: the previous one can no longer apply. */
 export function claim(pool: pg.Pool): Promise<string> {
   return claimApply(pool, { journalId: "test", host: "here", processId: process.pid, sinceMs: NOW_MS });
 }

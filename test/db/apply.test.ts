@@ -41,7 +41,7 @@ const context = async () => ({
   term: stage.term,
 });
 
-test("a registration and its events become a user, its day, its events, its order and its ledger", async () => {
+test("a registration and its events become a user, a day, events, an order and ledger counts", async () => {
   await stage.register("u", { ad_data: { gdt_vid: "x", account_id: 1 } });
   const shown = track("$AdShow", { $ecpm: 12.5, $ad_type: "reward" }, NOW_MS + 1);
   await stage.collect("u", [pay("o1", 600), shown, profile("profile_set", { vip: true })], { at: NOW_MS + HOUR_MS });
@@ -82,7 +82,7 @@ test("a registration and its events become a user, its day, its events, its orde
   ]);
 });
 
-test("packed entries are applied like plain ones, and count by what they unpack to: a batch of them stays small", async () => {
+test("packed entries are applied like plain ones, and count by their unpacked size, so that a batch stays small", async () => {
   await stage.register("u");
   const body = (event: string) => Buffer.from(JSON.stringify({ client_id: "u", event_list: [track(event)] }));
   const ends: number[] = [];
@@ -161,7 +161,7 @@ test("events that differ in one property, a millisecond or the client are differ
   expect(await stage.ledger()).toEqual({ received: 5, stored: 5 });
 });
 
-test("an order is one order whoever reports it, in one batch and over batches; the events are stored all the same", async () => {
+test("an order is one order no matter who reports it, within a batch and across batches, while all events are stored", async () => {
   for (const client of ["u1", "u2", "u3"]) await stage.register(client);
   await stage.collect("u1", [pay("o1", 600)]);
   await stage.collect("u2", [pay("o1", 700)]);
@@ -199,7 +199,7 @@ test("a payment in another currency is converted by the app's rate, and without 
   ]);
 });
 
-test("whether a client is registered is decided here when the database was away at the door", async () => {
+test("apply decides whether a client is registered if the database was away at intake", async () => {
   await stage.register("known");
   await stage.collect("known", [track("e")], { registered: "unknown" });
   await stage.collect("stranger", [track("e"), track("f")], { registered: "unknown" });
@@ -209,7 +209,7 @@ test("whether a client is registered is decided here when the database was away 
   expect([await userOf("stranger"), await stage.count("event")]).toEqual([undefined, 1]);
 });
 
-test("an app that asks for no registration knows a client from its first event on, as not registered", async () => {
+test("an app that needs no registration knows a client from its first event on, as not registered", async () => {
   await stage.collect("visitor", [track("e")], { registered: "not_required" });
   await stage.applyAll();
   expect(await userOf("visitor")).toMatchObject({ isRegistered: false, registeredAtMs: NOW_MS });
@@ -218,7 +218,7 @@ test("an app that asks for no registration knows a client from its first event o
   expect(await userOf("visitor")).toMatchObject({ isRegistered: true, name: "visitor" });
 });
 
-test("a second registration updates name, version and device, never the instant or the source", async () => {
+test("a second registration updates name, version and device, but never the time or the source", async () => {
   await stage.register("u", { ad_data: { gdt_vid: "x" } });
   const again = { name: "new name", version: 2, ad_data: { bd_vid: "y" }, device_info: { os_name: "ios", idfa: "i" } };
   await stage.register("u", again, { at: NOW_MS + DAY_MS });
@@ -233,7 +233,7 @@ test("a second registration updates name, version and device, never the instant 
   });
 });
 
-test("events of a day that was dropped are rejected as too_old, and were not counted a second time", async () => {
+test("events of a dropped day are rejected as too_old and not counted twice", async () => {
   await stage.register("u");
   await stage.collect("u", [pay("o1", 600, {}, NOW_MS - 2 * DAY_MS), track("e")]);
   await stage.applyAll();
@@ -247,7 +247,7 @@ test("events of a day that was dropped are rejected as too_old, and were not cou
   expect([await stage.count("event"), (await userOf("u"))?.payCount]).toEqual([1, 1]);
 });
 
-test("what admission has judged at the door is followed: rejected, left out, cut", async () => {
+test("apply follows the judgement of admission: rejected, left out, cut", async () => {
   await stage.register("u");
   const verdicts = { rejected: [[1, "too_old"]], omitted: [[0, "bad-name"]], cut: [[2, "t"]] } as const;
   await stage.collect(
@@ -261,10 +261,10 @@ test("what admission has judged at the door is followed: rejected, left out, cut
   expect(events.map((row: any) => row.properties)).toEqual([{ n: 1 }, { t: "x".repeat(2_048) }]);
 });
 
-test("a profile stays small whatever the journal brings, and what had no room is counted", async () => {
+test("a profile stays within its limit whatever the journal holds, and properties without room are counted", async () => {
   await stage.begin();
   await stage.register("a");
-  // As entries were admitted that know of no size of a list.
+  // Entries from before lists had a size limit.
   const lists = Object.fromEntries(
     Array.from({ length: 40 }, (_, index) => [`l${index}`, Array(20).fill("x".repeat(1_000))]),
   );
@@ -282,14 +282,14 @@ test("a profile stays small whatever the journal brings, and what had no room is
   expect(stage.applied.reduce((sum, { leftOut }) => sum + leftOut, 0)).toBe(41);
 });
 
-test("users whose profiles are too large together are taken in parts, and nobody is left out", async () => {
+test("users whose profiles are too large together are applied in parts, and none is left out", async () => {
   await stage.begin();
-  // More than fit at once, fewer than twice as many.
+  // More than fit at once, but fewer than twice as many.
   const half = Math.ceil((LIMITS.applyProfileBytes / LIMITS.profileBytes) * 0.55);
   const clients = Array.from({ length: 2 * half }, (_, index) => `u${index}`);
   for (const client of clients) await stage.register(client);
   await stage.applyAll();
-  // Stored in a hundredth of that: repeated texts are compressed.
+  // Stored in a hundredth of that size, because repeated texts are compressed.
   await stage.pool.query("update user_account set properties = jsonb_build_object('t', repeat('x', $1))", [
     LIMITS.profileBytes - 100,
   ]);

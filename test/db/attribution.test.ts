@@ -21,7 +21,7 @@ afterAll(() => stage.close());
 const setRules = (rules: Partial<Rules>) =>
   storeRuleSettings(stage.pool, { appId: stage.app.appId, platform: "", rules, changedAtMs: NOW_MS });
 
-/** A click at an instant, reported at once unless `receivedAtMs` says otherwise. */
+/** A click at this time, reported at once unless `receivedAtMs` says otherwise. */
 async function click(touchedAtMs: number, parameters: Record<string, string>, receivedAtMs = touchedAtMs) {
   const query = new URLSearchParams({ company: "vivo", ts: String(touchedAtMs), ...parameters });
   await stage.append("click", "", query.toString(), { at: receivedAtMs });
@@ -46,7 +46,7 @@ async function touchLedger(): Promise<Record<string, number>> {
 
 const ON = { reattribution: true, reclickDays: 30, refluxDays: 90 };
 
-/** Registered at NOW_MS through a click of `first`; everything else is told in ms after that. */
+/** A user registered at NOW_MS through a click of `first`; all other times are in ms after that. */
 async function returnOf(story: { clickAfterMs: number; returnAfterMs: number; seenAfterMs?: number }): Promise<void> {
   await click(NOW_MS - HOUR_MS, { oaid: "u", aid: "first", company: "oppo" });
   await registerAt("u", NOW_MS);
@@ -104,7 +104,7 @@ describe("a user who comes back", () => {
     expect(await decisionsOf("u")).toHaveLength(expected === "second" ? 2 : 1);
   });
 
-  test("keeps the first decision on record beside the new one, which holds", async () => {
+  test("keeps the first decision on record beside the current one", async () => {
     await setRules(ON);
     await click(NOW_MS - HOUR_MS, { oaid: "u", aid: "first" });
     await registerAt("u", NOW_MS);
@@ -117,7 +117,7 @@ describe("a user who comes back", () => {
     expect([first]).toEqual(before);
     expect(second).toMatchObject({ number: 2, atMs: NOW_MS + 41 * DAY_MS, method: "device_id", adPlatform: "vivo" });
     expect(await userOf("u")).toMatchObject({ aid: "second", decisionNumber: 2, registeredAtMs: NOW_MS });
-    // A late touch of the first registration changes that one alone.
+    // A late touch of the first registration changes only that one.
     await click(NOW_MS - 1, { oaid: "u", aid: "late" }, NOW_MS + 42 * DAY_MS);
     await stage.applyAll();
     expect(await outcomesOf("u", 1)).toEqual([
@@ -135,7 +135,7 @@ describe("a user who comes back", () => {
     expect(await userOf("u")).toMatchObject({ adPlatform: "tencent", method: "launch_query", aid: "7" });
   });
 
-  test("is not made organic by a return that nothing brought", async () => {
+  test("is not made organic by a return without a source", async () => {
     await setRules(ON);
     await click(NOW_MS - HOUR_MS, { oaid: "u", aid: "first" });
     for (const days of [0, 40, 200]) await registerAt("u", NOW_MS + days * DAY_MS);
@@ -186,7 +186,7 @@ describe("a user who comes back", () => {
   });
 });
 
-describe("the spans of a user's days are counted from the touch that holds", () => {
+describe("the spans of a user's days are counted from the current touch", () => {
   const EVENTS_MS = [0, 22 * HOUR_MS, 23 * HOUR_MS, 25 * HOUR_MS, 3 * DAY_MS - 1, 3 * DAY_MS, 35 * DAY_MS];
 
   async function liveOf(client: string): Promise<void> {
@@ -210,7 +210,7 @@ describe("the spans of a user's days are counted from the touch that holds", () 
     return rows.map(({ row }) => row);
   }
 
-  test("a touch that comes late gives the same rows as one that was there from the start", async () => {
+  test("a late touch gives the same rows as one that was there from the start", async () => {
     await click(NOW_MS - 3 * HOUR_MS, { oaid: "early" });
     for (const client of ["early", "late", "organic"]) await registerAt(client, NOW_MS);
     for (const client of ["early", "late", "organic"]) await liveOf(client);
@@ -224,7 +224,7 @@ describe("the spans of a user's days are counted from the touch that holds", () 
     expect(await stage.setAside()).toEqual([]);
   });
 
-  test("a return that is attributed anew gives the rows of a user who was reported with that touch", async () => {
+  test("a re-attributed return gives the rows of a user who was reported with that touch", async () => {
     await setRules(ON);
     const touchedAtMs = NOW_MS + 33 * DAY_MS + HOUR_MS;
     await registerAt("back", NOW_MS);
@@ -241,8 +241,8 @@ describe("the spans of a user's days are counted from the touch that holds", () 
   });
 });
 
-describe("touches that no window reaches any more", () => {
-  test("are dropped by the week, and one that arrives after that is counted as too_old", async () => {
+describe("touches beyond every window", () => {
+  test("are dropped by the week, and later arrivals are counted as too_old", async () => {
     await click(NOW_MS - 40 * DAY_MS, { oaid: "a", aid: "old" });
     await click(NOW_MS - DAY_MS, { oaid: "a", aid: "new" });
     await stage.applyAll();
@@ -259,7 +259,7 @@ describe("touches that no window reaches any more", () => {
     expect(await touchLedger()).toEqual({ received: 4, stored: 2, too_old: 2 });
   });
 
-  test("stay as long as the longest window of any app, and 14 days at least", async () => {
+  test("are kept for the longest window of any app, and for at least 14 days", async () => {
     for (const days of [12, 55]) await click(NOW_MS - days * DAY_MS, { oaid: "a", aid: `${days} days` });
     await stage.applyAll();
     await setRules({ clickWindowMs: 60 * DAY_MS });
@@ -276,7 +276,7 @@ describe("touches that no window reaches any more", () => {
   });
 });
 
-test("the order in which touches and the user's own words arrive, and the cuts between batches, change nothing", async () => {
+test("the order in which touches and the user's own calls arrive, and the cuts between batches, change nothing", async () => {
   const words: (() => Promise<unknown>)[] = [
     () => stage.register("u", { ad_data: { gdt_vid: "vid" }, client_ip: "203.0.113.7" }),
     () => stage.append("device_info", "u", { data: { os_name: "android", oaid: "u", imei: "8660000000001" } }),
@@ -301,7 +301,7 @@ test("the order in which touches and the user's own words arrive, and the cuts b
   await stage.applyAll();
   const expected = await tables();
   expect(await userOf("u")).toMatchObject({ aid: "key", method: "click_key" });
-  // Each touch is put before the word of its place; the user's own words keep their order.
+  // Each touch is inserted before the call at its place; the user's own calls keep their order.
   const place = fc.record({ before: fc.nat(words.length), key: fc.nat(), cut: fc.boolean() });
   await fc.assert(
     fc.asyncProperty(fc.array(place, { minLength: 6, maxLength: 6 }), fc.array(fc.boolean()), async (places, cuts) => {
@@ -330,7 +330,7 @@ describe("flags", () => {
     }
   };
 
-  test("a flood of one device is flagged, and may win all the same", async () => {
+  test("a flood of one device is flagged, and may still win", async () => {
     await flood(31);
     await registerAt("u", NOW_MS);
     await stage.applyAll();
@@ -338,14 +338,14 @@ describe("flags", () => {
     expect((await userOf("u")).aid).toBe("flood 30");
   });
 
-  test("exactly as many touches as are allowed are no flood", async () => {
+  test("exactly the allowed number of touches is no flood", async () => {
     await flood(30);
     await registerAt("u", NOW_MS);
     await stage.applyAll();
     expect((await decisionsOf("u"))[0]).toMatchObject({ flags: [] });
   });
 
-  test("where flagged touches may not win, more of them than a page do not hide an older good one", async () => {
+  test("if flagged touches may not win, more of them than a page do not hide an older good one", async () => {
     await setRules({ flaggedMayWin: false });
     await click(NOW_MS - 2 * DAY_MS, { oaid: "u", aid: "good" });
     await flood(120);
@@ -375,7 +375,7 @@ describe("flags", () => {
   });
 });
 
-test("a client that is given another id keeps its decision, and a late touch finds it there", async () => {
+test("a renamed client keeps its decision, and a late touch finds it there", async () => {
   await click(NOW_MS - 2 * HOUR_MS, { oaid: "old", aid: "first" });
   await registerAt("old", NOW_MS);
   await stage.append("reset_client_id", "old", { new_client_id: "new" });

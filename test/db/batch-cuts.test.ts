@@ -16,7 +16,7 @@ afterAll(() => stage.close());
 const setRules = (rules: Partial<Rules>) =>
   storeRuleSettings(stage.pool, { appId: stage.app.appId, platform: "", rules, changedAtMs: NOW_MS });
 
-/** A click an hour before NOW_MS, reported at NOW_MS unless it is told otherwise. */
+/** A click an hour before NOW_MS, reported at NOW_MS unless `at` says otherwise. */
 async function click(aid: string, more: Record<string, string> = {}, at = NOW_MS): Promise<void> {
   const ts = String(NOW_MS - HOUR_MS);
   const query = new URLSearchParams({ company: "vivo", ts, aid, click_id: aid, ip: "203.0.113.9", ...more });
@@ -51,7 +51,7 @@ async function expectDecided(expected: Told[]): Promise<void> {
 
 const FLOOD = { floodPerAddress: 2 };
 
-test("a flood that stands behind a registration flags no touch of it, in the same batch or in a later one", async () => {
+test("a flood that comes after a registration flags none of its touches, in the same batch or a later one", async () => {
   await setRules(FLOOD);
   await click("own", { oaid: "u" });
   await register();
@@ -75,7 +75,7 @@ test.each<[string, () => Promise<unknown>]>([
 const RETURNS = { reattribution: true, reclickDays: 0, refluxDays: 1 };
 const onDay = (days: number) => ({ ts: String(NOW_MS + days * DAY_MS) });
 
-test("a return is withdrawn when a surer touch that comes later shows that nothing new brought the user", async () => {
+test("a return is withdrawn when a later, surer touch shows that nothing new brought the user", async () => {
   await setRules(RETURNS);
   await register();
   await click("new", { oaid: "u", ...onDay(1) }, NOW_MS + DAY_MS);
@@ -84,7 +84,7 @@ test("a return is withdrawn when a surer touch that comes later shows that nothi
   await expectDecided([{ number: 1, aid: undefined, flags: [] }]);
 });
 
-test("a return that is withdrawn gives the user back to the return before it", async () => {
+test("a withdrawn return gives the user back to the return before it", async () => {
   await setRules(RETURNS);
   await register();
   await click("first", { oaid: "u", ...onDay(1) }, NOW_MS + DAY_MS);
@@ -99,7 +99,7 @@ test("a return that is withdrawn gives the user back to the return before it", a
   expect((await rowsOf(stage.pool, "user_account"))[0]).toMatchObject({ aid: "first", decision_number: 2 });
 });
 
-test("a late touch of one return is decided on before the next return, also where both come in one batch", async () => {
+test("a late touch of one return is decided before the next return, even if both come in one batch", async () => {
   await setRules(RETURNS);
   await register();
   await register(NOW_MS + 2 * DAY_MS);

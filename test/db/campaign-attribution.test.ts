@@ -19,7 +19,7 @@ afterAll(() => stage.close());
 
 const userOf = async (clientId: string) => (await loadUsers(stage.pool, [{ appId: stage.app.appId, clientId }]))[0]!;
 
-describe("a registration that names a campaign and nothing else", () => {
+describe("a registration that names only a campaign", () => {
   const ID = "autumn2026launch";
   const nowhere = { name: "", channel: "", osPlatform: "", operator: "", dept: "", createdAtMs: NOW_MS };
   const campaign = (adPlatform: string, appId = stage.app.appId) =>
@@ -41,7 +41,7 @@ describe("a registration that names a campaign and nothing else", () => {
     expect(account).toContain(`names the campaign ${ID}, which belongs to bilibili`);
   });
 
-  test("is organic where the campaign is another app's, names no platform, or is not there", async () => {
+  test("is organic if the campaign is another app's, names no platform or does not exist", async () => {
     await campaign("bilibili", (await makeApp(stage.pool)).appId);
     await stage.register("other", byQuery);
     await stage.applyAll();
@@ -54,7 +54,7 @@ describe("a registration that names a campaign and nothing else", () => {
     ]);
   });
 
-  test("belongs to the touch, as soon as there is one that is surer or agrees", async () => {
+  test("belongs to a touch as soon as one is surer or agrees", async () => {
     await campaign("bilibili");
     await stage.register("u", { ...byQuery, device_info: { os_name: "android", oaid: "u" } });
     await stage.applyAll();
@@ -64,7 +64,7 @@ describe("a registration that names a campaign and nothing else", () => {
     expect(await userOf("u")).toMatchObject({ method: "device_id", adPlatform: "bilibili", aid: "7" });
   });
 
-  test("counts by what the campaign is now when it is decided again, however the journal is cut", async () => {
+  test("uses the campaign's current settings when it is decided again, however the journal is cut", async () => {
     await stage.register("u", byQuery);
     const cut = stage.journal.durable;
     await stage.applyAll();

@@ -71,7 +71,7 @@ describe("a cost belongs to", () => {
     expect(await importCosts(database.pool, file, { appId, changedAtMs: 1 })).toBe(6);
   });
 
-  test("the campaign it names, else that of its ad, else that of its plan, and to none where there are two", async () => {
+  test("the campaign it names, else that of its ad, else that of its plan, and to none if there are two", async () => {
     expect(await costsBy("turbo_promoted_object_id")).toEqual({ [ONE]: 1 + 32, [TWO]: 2 + 8, "": 4 + 16 });
   });
 
@@ -85,7 +85,7 @@ describe("a cost belongs to", () => {
     expect(await costsBy("dept")).toEqual({ games: 1 + 32, "": 2 + 4 + 8 + 16 });
   });
 
-  test("exactly one row of every grouping: the total is always the same", async () => {
+  test("exactly one row of every grouping, so that the total is always the same", async () => {
     expect(await costsBy()).toEqual({ "": 63 });
     expect(await costsBy("date")).toEqual({ [DAY]: 63 });
     expect(await costsBy("ad_platform")).toEqual({ tencent: 47, kuaishou: 16 });

@@ -23,7 +23,7 @@ const take = (csv: string | Buffer, changedAtMs = 1) =>
 type Row = Record<string, unknown>;
 const NOTHING = Object.fromEntries(COST_COLUMNS.map((name) => [name, ""]));
 
-/** Of the app, with the columns that are not empty. */
+/** The app's costs, with the columns that are not empty. */
 async function costs(): Promise<Row[]> {
   const rows = (await rowsOf(database.pool, "cost", ["app_id", "changed_at_ms"])) as Row[];
   return rows.map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== "" && value !== 0)));
@@ -38,7 +38,7 @@ async function sumCosts(pool: TempDatabase["pool"], appId: number): Promise<{ ro
 }
 
 describe("a file of costs", () => {
-  test("is taken in with all its columns", async () => {
+  test("is imported with all its columns", async () => {
     const csv = `${COST_COLUMNS.join(",")}\n${DAY},kuaishou,acc,g,a,feed,store,ios,campaign00000001,1000,20,12.5\n`;
     expect(await take(csv)).toBe(1);
     expect(await costs()).toEqual([
@@ -77,7 +77,7 @@ describe("a file of costs", () => {
     expect(await costs()).toEqual(expected);
   });
 
-  test("may name nothing but the day", async () => {
+  test("may name only the day", async () => {
     expect(await take(`date\n${DAY}\n`)).toBe(1);
     expect(await costs()).toEqual([{ day: DAY }]);
   });
@@ -108,7 +108,7 @@ describe("a file of costs", () => {
     expect(await sumCosts(database.pool, appId)).toEqual({ rows: 1, costE4 });
   });
 
-  test("in which a byte is cut in two is put together again", async () => {
+  test("is put together again if a character is split between two chunks", async () => {
     const bytes = Buffer.from(`date,channel\n${DAY},夏季\n`);
     const pieces = [...bytes].map((byte) => Buffer.from([byte]));
     await importCosts(database.pool, Readable.from(pieces), { appId, changedAtMs: 1 });
@@ -119,7 +119,7 @@ describe("a file of costs", () => {
 describe("a second file", () => {
   const header = "date,ad_platform,aid,impressions,clicks,cost\n";
 
-  test("replaces what the first one said of the same ad and day, and leaves the rest", async () => {
+  test("replaces the first one's rows for the same ad and day, and keeps the rest", async () => {
     await take(`${header}${DAY},tencent,1,10,1,5\n${DAY},tencent,2,10,1,5\n2024-06-16,tencent,1,10,1,5\n`);
     expect(await take(`${header}${DAY},tencent,1,20,2,0.5\n${DAY},tencent,3,1,1,1\n`, 2)).toBe(2);
     expect(await sumCosts(database.pool, appId)).toEqual({ rows: 4, costE4: 5_000 + 50_000 + 50_000 + 10_000 });
@@ -129,7 +129,7 @@ describe("a second file", () => {
     expect(rows.map(({ aid }) => aid)).toEqual(["1", "3"]);
   });
 
-  test("that is the same one changes nothing", async () => {
+  test("changes nothing if it is the same", async () => {
     const csv = `${header}${DAY},tencent,1,10,1,5\n${DAY},kuaishou,1,10,1,5\n`;
     await take(csv);
     const before = await costs();
@@ -137,7 +137,7 @@ describe("a second file", () => {
     expect(await costs()).toEqual(before);
   });
 
-  test("of another app is beside the first", async () => {
+  test("leaves another app's rows alone", async () => {
     await take(`${header}${DAY},tencent,1,10,1,5\n`);
     const other = (await makeApp(database.pool)).appId;
     await importCosts(database.pool, Readable.from([`${header}${DAY},tencent,1,1,1,1\n`]), {
@@ -149,7 +149,7 @@ describe("a second file", () => {
   });
 });
 
-describe("nothing is taken in of a file", () => {
+describe("nothing is imported from a file", () => {
   const expectRefused = async (csv: string, message: RegExp) => {
     await expect(take(csv)).rejects.toThrow(message);
     await expect(take(csv)).rejects.toThrow(/^Nothing was imported; .*\.$/s);
@@ -203,7 +203,7 @@ describe("nothing is taken in of a file", () => {
     await expectRefused(csv, message);
   });
 
-  test("with two lines about the same ad, which are both named", async () => {
+  test("with two lines about the same ad, both of which are named", async () => {
     const header = "date,ad_platform,aid,cost\n";
     await expectRefused(
       `${header}${DAY},tencent,1,1\n${DAY},tencent,2,1\n${DAY},gdt,1,2\n`,
@@ -212,20 +212,20 @@ describe("nothing is taken in of a file", () => {
     expect(await take(`${header}${DAY},tencent,1,1\n${DAY},kuaishou,1,1\n2024-06-16,tencent,1,1\n`)).toBe(3);
   });
 
-  test("with several bad rows, which are all named by their own lines", async () => {
+  test("with several bad rows, all of which are named by line", async () => {
     const rows = [`${DAY},"two\nlines",1`, `${DAY},b,x`, "yesterday,c,1", `${DAY},d,1`, `${DAY},e,-1`];
     const bad = /line 4: cost must.*; line 5: date must.*; line 7: cost must[^;]*$/;
     await expectRefused(`date,channel,cost\n${rows.join("\n")}\n`, bad);
     await expectRefused(`date,channel,cost\r\n${rows.join("\r\n")}\r\n`, bad);
   });
 
-  test("with more bad rows than anyone wants to read: the first ten are named", async () => {
+  test("with very many bad rows, of which the first ten are named", async () => {
     const error = await take(`date,cost\n${`${DAY},x\n`.repeat(50)}`).catch((reason: Error) => reason);
     const lines = [...String(error).matchAll(/line (\d+):/g)].map(([, line]) => Number(line));
     expect(lines).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   });
 
-  test("of 5,000 rows of which only the last one is bad", async () => {
+  test("with 5,000 rows of which only the last is bad", async () => {
     await take(`date,ad_platform,aid,cost\n${DAY},tencent,1,7\n`);
     const rows = Array.from({ length: 4_999 }, (_, index) => `${DAY},tencent,${index},1`);
     const csv = (last: string) => `date,ad_platform,aid,cost\n${rows.join("\n")}\n${last}\n`;
@@ -240,7 +240,7 @@ describe("names", () => {
   const advertisers = (csv: string) => importAdvertisers(database.pool, Readable.from([csv]));
   const adObjects = (csv: string) => importAdObjects(database.pool, Readable.from([csv]));
 
-  test("of accounts are taken in, and replaced by the next file", async () => {
+  test("of accounts are imported, and replaced by the next file", async () => {
     expect(await advertisers("advertiser_id,ad_platform,name,dept\nacc,gdt,腾讯一,=d\nacc,kuaishou,K,\n")).toBe(2);
     expect(await advertisers("ad_platform,advertiser_id,name,status,remark,operator\nTENCENT,acc,T,on,r,ann\n")).toBe(
       1,
@@ -251,7 +251,7 @@ describe("names", () => {
     ]);
   });
 
-  test("of plans and ads are taken in, each level by itself", async () => {
+  test("of plans and ads are imported, each level by itself", async () => {
     expect(await adObjects("ad_platform,level,id,name,status\ntencent,plan,1,计划,on\ntencent,ad,1,广告,off\n")).toBe(
       2,
     );

@@ -22,7 +22,7 @@ afterAll(() => database.drop());
 const make = (apps: "all" | number[] = "all", rate: RateLevel = DEFAULT_RATE) =>
   createDeveloperApp(database.pool, vault, { name: "BI", purpose: "daily pull", apps, rate, createdAtMs: NOW_MS });
 
-test("a developer application is found by its key, which is in the table neither in the clear nor twice", async () => {
+test("a developer application is found by its key, which is stored only once and never in the clear", async () => {
   const [first, second] = [await make("all"), await make([1, 2])];
   expect(first).toMatchObject({ state: "requested", apps: "all", rate: { calls: 1, windowS: 600 }, decidedAtMs: null });
   expect(await findDeveloperApp(database.pool, vault, second.appKey)).toEqual(second);
@@ -32,7 +32,7 @@ test("a developer application is found by its key, which is in the table neither
   expect(JSON.stringify(rows)).not.toContain(first.appKey);
 });
 
-test("it is decided on and changed by its id", async () => {
+test("a developer application is decided on and changed by its id", async () => {
   const { developerId, appKey } = await make();
   const decision = { developerId, state: "refused" as const, reason: "no contract", decidedAtMs: NOW_MS + 1 };
   expect(await decideDeveloperApp(database.pool, decision)).toBe(true);
@@ -44,7 +44,7 @@ test("it is decided on and changed by its id", async () => {
   expect((await loadDeveloperApps(database.pool, vault)).map((one) => one.developerId)).toContain(developerId);
 });
 
-test("in any span of the window no more calls are granted than the level says", async () => {
+test("no span of the window grants more calls than the rate allows", async () => {
   const rate = { calls: 2, windowS: 60 };
   const { developerId } = await make("all", rate);
   const at = (seconds: number) => takeCall(database.pool, { developerId, rate, nowMs: NOW_MS + seconds * 1000 });
@@ -55,7 +55,7 @@ test("in any span of the window no more calls are granted than the level says", 
   expect(await at(89)).toEqual({ kind: "used_up", resetAtMs: NOW_MS + 90_000 });
 });
 
-test("a call that is given back does not count, and each application has a count of its own", async () => {
+test("a refunded call does not count, and each application has its own count", async () => {
   const [one, other] = [await make(), await make()];
   const take = (developerId: number) => takeCall(database.pool, { developerId, rate: DEFAULT_RATE, nowMs: NOW_MS });
   const granted = await take(one.developerId);
@@ -66,7 +66,7 @@ test("a call that is given back does not count, and each application has a count
   expect((await take(other.developerId)).kind).toBe("granted");
 });
 
-test("of many calls at the same moment only as many are granted as the level says", async () => {
+test("of many simultaneous calls only as many are granted as the rate allows", async () => {
   const rate = { calls: 3, windowS: 600 };
   const { developerId } = await make("all", rate);
   const calls = Array.from({ length: 12 }, () => takeCall(database.pool, { developerId, rate, nowMs: NOW_MS }));
@@ -74,7 +74,7 @@ test("of many calls at the same moment only as many are granted as the level say
   expect(kinds.filter((kind) => kind === "granted")).toHaveLength(3);
 });
 
-test("a lower level takes effect at once on calls already made", async () => {
+test("a lower rate applies at once, including calls already made", async () => {
   const { developerId } = await make("all", { calls: 3, windowS: 600 });
   const take = (calls: number) =>
     takeCall(database.pool, { developerId, rate: { calls, windowS: 600 }, nowMs: NOW_MS });

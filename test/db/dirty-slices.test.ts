@@ -24,7 +24,7 @@ async function refreshAll(): Promise<void> {
   while ((await refreshOnce(stage.pool)) > 0);
 }
 
-/** What is out of date, as `placement day`. */
+/** The slices that are out of date, as `placement day`. */
 async function dirty(): Promise<string[]> {
   const { rows } = await stage.pool.query(
     "select placement || ' ' || day as slice from dirty_day where since is not null order by 1",
@@ -32,7 +32,7 @@ async function dirty(): Promise<string[]> {
   return rows.map(({ slice }) => slice);
 }
 
-/** The cube is the one that comes of counting everything anew. */
+/** Checks that the cube equals one counted from scratch. */
 async function expectExact(): Promise<void> {
   await refreshAll();
   const cube = await rowsOf(stage.pool, "cube");
@@ -52,7 +52,7 @@ async function expectExact(): Promise<void> {
 
 type Case = { what: string; before: () => Promise<unknown>; batch: () => Promise<unknown>; marks: string[] };
 
-/** A user of so long ago. */
+/** Registers a user this many days ago. */
 const userOf = (days: number) => () => stage.register("u", {}, { at: ago(days) });
 const all = (day: string) => [`occurred ${day}`, `registered ${day}`, `touch ${day}`];
 
@@ -187,7 +187,7 @@ test.each(CASES)("$what", async ({ before, batch, marks }) => {
   await expectExact();
 });
 
-test("events and orders that are sent again count once", async () => {
+test("repeated events and orders count once", async () => {
   const send = async () => {
     await stage.register("u", {}, { at: ago(3) });
     await stage.collect("u", [login(ago(2)), pay("1", 5, {}, ago(1)), ad(ago(1) + HOUR_MS)]);

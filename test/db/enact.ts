@@ -15,7 +15,7 @@ import {
 import type { CostRow, Happening } from "../report/oracle.ts";
 import { type ApplyStage, pay, profile, track } from "./apply-stage.ts";
 
-/** Lets it happen: in two halves with a refresh after each, so that late events and touches meet a cube that is there. */
+/** Plays the market in two halves with a refresh after each, so that late events and touches meet an existing cube. */
 export async function enact(stage: ApplyStage, app: number, market: MadeMarket): Promise<void> {
   await settle(stage, app);
   for (const isLate of [false, true]) {
@@ -27,7 +27,7 @@ export async function enact(stage: ApplyStage, app: number, market: MadeMarket):
   }
 }
 
-/** Rules, campaigns and accounts. */
+/** Sets rules, campaigns and accounts. */
 async function settle(stage: ApplyStage, appId: number): Promise<void> {
   const rules = { reattribution: true, reclickDays: 0, refluxDays: 1 };
   await storeRuleSettings(stage.pool, { appId, platform: "", rules, changedAtMs: 0 });
@@ -57,7 +57,7 @@ async function settle(stage: ApplyStage, appId: number): Promise<void> {
   );
 }
 
-/** Someone in an app. */
+/** A person in an app. */
 type Part = { stage: ApplyStage; app: number; person: Made };
 
 async function live(part: Part, isLate: boolean): Promise<void> {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await stage.begin();
-  // Facts of their own kind: a replay leaves them.
+  // A replay keeps these tables, so they are emptied here.
   await stage.pool.query("truncate postback, outbox, erased_user");
 });
 afterAll(() => stage.close());
@@ -36,7 +36,7 @@ async function click(marker: string, at = NOW_MS - HOUR_MS): Promise<void> {
   await stage.append("click", "", query.toString(), { at });
 }
 
-/** Somebody of whom there is something in every table. */
+/** A person with data in every table. */
 async function person(marker: string): Promise<void> {
   const own = { at: NOW_MS };
   await click(marker);
@@ -60,7 +60,7 @@ async function allTables(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** The tables in which a text occurs; bytes are looked into as well. */
+/** The tables that contain a text, including in bytes. */
 async function tablesWith(text: string): Promise<string[]> {
   const found: string[] = [];
   for (const table of await allTables()) {
@@ -79,7 +79,7 @@ async function refreshed(): Promise<object[]> {
 }
 
 describe("a user who is erased", () => {
-  test("is in no table any more, and was in all of them that hold clients", async () => {
+  test("is in no table any more, and was in all that hold clients", async () => {
     await person("zelda");
     await stage.applyAll();
     const before = await tablesWith("zelda");
@@ -105,7 +105,7 @@ describe("a user who is erased", () => {
     expect(apart(await picture())).toEqual(apart(before));
   });
 
-  test("is counted in no report: the cube is the one of a world without the user", async () => {
+  test("is counted in no report: the cube equals that of a world without the user", async () => {
     await person("other");
     await stage.applyAll();
     const without = await refreshed();
@@ -121,7 +121,7 @@ describe("a user who is erased", () => {
     expect(await refreshed()).toEqual(without);
   });
 
-  test("stays in the ledger as a number, which adds up", async () => {
+  test("stays in the ledger as a number, and the ledger adds up", async () => {
     await person("zelda");
     await stage.applyAll();
     const before = await stage.ledger();
@@ -131,7 +131,7 @@ describe("a user who is erased", () => {
     expect(before).toEqual({ received: 4, stored: 4 });
   });
 
-  test("may be one of whom nothing is known, and may be erased twice", async () => {
+  test("may be unknown, and may be erased twice", async () => {
     await erase("nobody");
     await person("zelda");
     await erase("zelda");
@@ -141,7 +141,7 @@ describe("a user who is erased", () => {
   });
 });
 
-test("a touch stays where somebody else has the same device", async () => {
+test("a touch stays if another user has the same device", async () => {
   await person("zelda");
   await stage.register("brother", { device_info: { os_name: "android", oaid: "oaid-zelda" } });
   await erase("zelda");
@@ -151,7 +151,7 @@ test("a touch stays where somebody else has the same device", async () => {
 });
 
 describe("a replay of the journal", () => {
-  test("does not bring the user back, and tells nobody of them on the way", async () => {
+  test("does not bring the user back, and sends nothing about them", async () => {
     await person("zelda");
     await person("other");
     const beforeErasure = stage.journal.durable;
@@ -188,7 +188,7 @@ describe("a replay of the journal", () => {
     expect(await tablesWith("order-zelda")).toEqual([]);
   });
 
-  test("keeps whoever had the id before somebody else, who was erased", async () => {
+  test("keeps the earlier owner of an id whose later owner was erased", async () => {
     await person("id");
     await stage.append("reset_client_id", "id", { new_client_id: "kept" });
     await stage.register("id", { name: "second" }, { at: NOW_MS + 1 });
@@ -204,7 +204,7 @@ describe("a replay of the journal", () => {
 });
 
 describe("after an erasure", () => {
-  test("what was received before it, by another process, is passed over and counted as unregistered", async () => {
+  test("entries received before it by another process are skipped and counted as unregistered", async () => {
     await person("zelda");
     await erase("zelda");
     await stage.applyAll();
@@ -235,7 +235,7 @@ describe("after an erasure", () => {
     expect(await stage.ledger()).toEqual({ received: 6, stored: 4, unregistered: 2 });
   });
 
-  test("what a process sends on that has not heard of it makes no user", async () => {
+  test("entries of a process that has not heard of it create no user", async () => {
     await person("zelda");
     await erase("zelda");
     await stage.collect("zelda", [track("late", {}, ERASED_MS + 1)], { at: ERASED_MS + 1 });
@@ -247,7 +247,7 @@ describe("after an erasure", () => {
     ]);
   });
 
-  test("who registers again is a new user, with nothing of the old one", async () => {
+  test("a client that registers again is a new user, with nothing of the old one", async () => {
     await person("zelda");
     await erase("zelda");
     await stage.register("zelda", { device_info: { os_name: "android", oaid: "oaid-zelda" } }, { at: ERASED_MS + 5 });
@@ -258,7 +258,7 @@ describe("after an erasure", () => {
     expect(await stage.ledger()).toEqual({ received: 5, stored: 5 });
   });
 
-  test("what was set aside before it and was not recognised as the user's is not taken in", async () => {
+  test("entries set aside before it, and not recognised as the user's, are not applied", async () => {
     await person("zelda");
     await erase("zelda");
     await stage.applyAll();
@@ -286,7 +286,7 @@ describe("after an erasure", () => {
   });
 });
 
-test("every table with a client's id is known to the erasure", async () => {
+test("the erasure knows every table with a client's id", async () => {
   const { rows } = await stage.pool.query<{ name: string }>(
     `select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attname = 'client_id'

@@ -18,7 +18,7 @@ async function partitions(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** One event on each of many days, a thousand of them in an entry, as an import sends them. */
+/** One event on each of many days, a thousand per entry, as an import sends them. */
 async function importDays(client: string, count: number, lastMs = NOW_MS): Promise<number[]> {
   const times = Array.from({ length: count }, (_, back) => lastMs - back * DAY_MS);
   for (let at = 0; at < count; at += 1_000) {
@@ -48,7 +48,7 @@ async function exported(fromDay: string, untilDay: string): Promise<number> {
 
 const TWENTY_YEARS = 7_305;
 
-test("twenty years of days share a few partitions, and take in events like every other day", async () => {
+test("twenty years of days share a few partitions, and accept events like every other day", async () => {
   await stage.register("u");
   const times = await importDays("u", TWENTY_YEARS);
   await stage.applyAll();
@@ -74,7 +74,7 @@ test("twenty years of days share a few partitions, and take in events like every
   expect(await stage.count("event")).toBe(0);
 });
 
-test("days of a user whose touch comes late are counted anew, however long ago they are", async () => {
+test("days of a user whose touch comes late are counted anew, no matter how long ago they are", async () => {
   const touchedAtMs = NOW_MS - 3_001 * DAY_MS;
   const click = () => stage.append("click", "", `company=vivo&oaid=d&ts=${touchedAtMs}`, { at: touchedAtMs });
   const live = async (client: string) => {
@@ -100,7 +100,7 @@ test("days of a user whose touch comes late are counted anew, however long ago t
 
 const HISTORY = { name: "n", channel: "c", version: 1 };
 
-test("retention drops a shared partition when its last day is past, and its days take no more events", async () => {
+test("retention drops a shared partition when its last day is past, and its days accept no more events", async () => {
   await stage.register("u");
   const months = [40, 70, 100].map((days) => NOW_MS - days * DAY_MS);
   await stage.collect(
@@ -124,7 +124,7 @@ test("retention drops a shared partition when its last day is past, and its days
 const AHEAD_MS = NOW_MS + 400 * DAY_MS;
 const ahead = (days: number) => NOW_MS + days * DAY_MS;
 
-test("the future is one partition, and a day in it that comes near gets its own with all that it holds", async () => {
+test("the future is one partition, and a day in it that comes near gets its own with all its events", async () => {
   await stage.register("u");
   const future = [20, 21, 60, 200, 9_000].map(ahead);
   await stage.collect(
@@ -141,14 +141,14 @@ test("the future is one partition, and a day in it that comes near gets its own 
   expect(await timelineOf("u")).toEqual([ahead(9_000), ahead(200), ahead(60), ahead(21), ahead(20), ahead(20)]);
   expect(await exported("2024-07-05", "2024-07-06")).toBe(2);
 
-  // What is still in it is taken out in time, and an empty one is gone.
+  // The remaining days are split off in time, and an empty partition is removed.
   await stage.collect("u", [track("live", {}, ahead(8_999))], { at: ahead(8_999) });
   await stage.applyAll();
   expect((await partitions()).filter((name) => name.endsWith("_on"))).toEqual([]);
   expect([await stage.count("event"), await stage.setAside()]).toEqual([7, []]);
 });
 
-test("while somebody reads events for long, a day goes on sharing; the next one is taken out", async () => {
+test("while a reader holds events for long, a day goes on sharing, and the next one is split off", async () => {
   await stage.register("u");
   await stage.collect("u", [track("e", {}, AHEAD_MS)]);
   await stage.applyAll();

@@ -27,7 +27,7 @@ async function explain(app: App, question: Asked, metric: string, row: Row): Pro
   return explainCell(stage.pool, readCell({ ...body, metric, row }), app);
 }
 
-/** Whatever is listed adds up to the sums that the metric is made of. */
+/** Checks that the listed rows add up to the sums of the metric. */
 function expectToAddUp({ metric, sums, users, orders, costs, numbers, added }: Explained, question: Asked): void {
   const measures = measuresOf([metricNamed(metric)!], question);
   for (const name of measures) {
@@ -45,13 +45,13 @@ function expectToAddUp({ metric, sums, users, orders, costs, numbers, added }: E
   expect(numbers).toEqual({ users: users.length, orders: orders.length, costs: costs.length });
 }
 
-/** Those that count users over several days more often: there a user is in many rows and yet counts once. */
+/** Metrics that count users over several days are drawn more often: there a user is in many rows but counts once. */
 const metrics = fc.oneof(
   fc.constantFrom(...METRICS.map(({ name }) => name)),
   fc.constantFrom(..."AppDAU AppGamePayUserCntStandard AppAdUserCnt AppARPU AppARPPU AppGamePayCost".split(" ")),
 );
 
-test("what is listed behind a cell adds up to it, for random markets, cells, filters and days", async () => {
+test("the rows listed behind a cell add up to it, for random markets, cells, filters and days", async () => {
   const cells = fc.array(
     fc.record({ question: asked, metrics: fc.array(metrics, { minLength: 4, maxLength: 4 }), at: fc.nat(50) }),
     { minLength: 5, maxLength: 5 },
@@ -107,7 +107,7 @@ describe("a cell", () => {
     return app;
   }
 
-  test("of several days lists a user once, whose orders are added", async () => {
+  test("of several days lists a user once, with the orders added up", async () => {
     const app = await appWithPayer();
     expect(await explain(app, base, "AppARPPU", {})).toMatchObject({
       metric: "AppARPPU",
@@ -133,7 +133,7 @@ describe("a cell", () => {
     expect(other).toMatchObject({ value: 1, users: [{ client_id: "b", users: 1 }], orders: [] });
   });
 
-  test("of the first caliber holds everything that its users ever did, a window only what lies in it", async () => {
+  test("of the first caliber holds everything its users ever did, a window only what lies in it", async () => {
     const app = await appWithPayer();
     const first: Asked = { ...base, toDay: DAY, caliber: "user_activated_time" };
     const all = await explain(app, first, "AppGamePayAmountStandard", {});
@@ -142,7 +142,7 @@ describe("a cell", () => {
     expect([window.value, window.orders.map(({ trace_id }) => trace_id)]).toEqual([1.5, ["1", "2"]]);
   });
 
-  test("that no row of the report has is empty", async () => {
+  test("is empty if no row of the report has it", async () => {
     const app = await appWithPayer();
     const nothing = { value: 0, sums: {}, users: [], orders: [], costs: [] };
     expect(await explain(app, base, "AppRevenue", { ad_platform: "tencent" })).toMatchObject(nothing);

@@ -4,8 +4,8 @@ import type { EntryKind } from "../../src/journal/entry.ts";
 import { ApplyStage, NOW_MS, pay, track } from "./apply-stage.ts";
 
 /**
- * Bodies that the interface takes in, at the edge of what it allows. Each was acknowledged, so it must end in the
- * tables: none may turn out to be an entry that the database refuses.
+ * Bodies at the edge of what the interface accepts. Each was acknowledged, so it must end in the tables: the database must
+ * refuse none of them.
  */
 let stage: ApplyStage;
 beforeAll(async () => {

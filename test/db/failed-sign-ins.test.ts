@@ -21,7 +21,7 @@ async function entries() {
   return loadAudit(database.pool, { appId: undefined, beforeId: 2 ** 40, limit: 1_000 });
 }
 
-test("failures of one address are one entry an hour, which says how many, with what, and at whose name", async () => {
+test("failures from one address are one entry per hour, with their number, method and names", async () => {
   const startedMs = nowMs;
   failures.note({ address: "203.0.113.7", by: "password" });
   failures.note({ address: "203.0.113.7", by: "password", user: "ada" });
@@ -43,15 +43,15 @@ test("failures of one address are one entry an hour, which says how many, with w
   expect((await entries()).map(({ details }) => details.failures)).toEqual([1, 3]);
 });
 
-test("whoever fails from ever more addresses does not fill the log", async () => {
+test("failures from ever more addresses do not fill the log", async () => {
   for (let host = 0; host < 2_000; host += 1)
     failures.note({ address: `2001:db8:1:2::${host + 1}`, by: "admin token" });
   for (let host = 0; host < 200; host += 1) failures.note({ address: `203.0.113.${host}`, by: "admin token" });
   const found = await entries();
   expect(found).toHaveLength(LIMITS.failedSignInEntries + 1);
-  // A customer has a whole /64; whoever comes too late for an entry is counted with the others.
+  // A customer has a whole /64; failures too late for an entry of their own are counted together.
   expect(found.map(({ address }) => address)).toEqual(expect.arrayContaining(["2001:db8:1:2::/64", "other addresses"]));
-  // Written at every doubling at least.
+  // Written at least at every doubling.
   expect(found.at(-1)!.details.failures).toBeGreaterThanOrEqual(1_024);
   expect(found[0]!.details.failures).toBeGreaterThanOrEqual(128);
 });
@@ -63,7 +63,7 @@ test("an entry names a few people at most", async () => {
   expect(entry!.details.users).toHaveLength(LIMITS.failedSignInNames);
 });
 
-test("a database that is away makes no sign-in fail otherwise", async () => {
+test("a database that is away does not change the outcome of a sign-in", async () => {
   const gone = await migratedDatabase();
   await gone.drop();
   const away = new FailedSignIns({ pool: gone.pool, clock: () => nowMs, log });

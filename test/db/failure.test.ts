@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** An error as the driver throws it: on the way here it was noted. */
+/** An error as the driver throws it, recorded on its way here. */
 function thrownByDriver(error: Error): Error {
   noteDriverFailure(error);
   return error;
@@ -81,7 +81,7 @@ test("a server that never answers is away, for a statement and for a transaction
   silent.close();
 });
 
-test("a transaction whose connection is lost fails by that, whatever its own code says", async () => {
+test("a transaction whose connection is lost fails for that reason, whatever its own code throws", async () => {
   const confused = new Error("Nothing of this looks like a connection.");
   const work = inTransaction(database.pool, async (tx) => {
     await tx.query("select pg_terminate_backend(pg_backend_pid())").catch(() => {});

@@ -23,7 +23,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** As an earlier version has left it: what is sealed is there, and nothing says with which key. */
+/** The state left by an earlier version: sealed secrets, and no record of their key. */
 beforeEach(async () => {
   for (const table of ["installation", "installation_secret", "app", "media_token", "erased_user"])
     await database.pool.query(`delete from ${table}`);
@@ -46,7 +46,7 @@ describe("an empty database", () => {
     expect(await rowsOf(database.pool, "installation")).toMatchObject([{ key_fingerprint: vault.fingerprint }]);
   });
 
-  test("gets a key in a file where something may begin, and none where somebody only reads", async () => {
+  test("gets a key file when something may begin, and none for a reader", async () => {
     const place = { dataDir: join(folder, "first"), secretKey: "" };
     await expect(openKeys(database.pool, place, "existing")).rejects.toThrow(/The database is empty/);
     expect(existsSync(place.dataDir)).toBe(false);
@@ -67,8 +67,8 @@ describe("an empty database", () => {
   });
 });
 
-describe("what an earlier version has sealed", () => {
-  test("is opened, all of it, before the key counts; tokens of users stay valid", async () => {
+describe("secrets sealed by an earlier version", () => {
+  test("are all opened before the key is accepted; users' tokens stay valid", async () => {
     await openKeys(database.pool, TEST_KEY, "first");
     await makeApp(database.pool);
     await forgetInstallation();
@@ -83,7 +83,7 @@ describe("what an earlier version has sealed", () => {
     expect(userTokenKey).toEqual(vault.keyFor("user-token"));
   });
 
-  test("is refused where it was sealed with two keys", async () => {
+  test("are refused if they were sealed with two keys", async () => {
     await openKeys(database.pool, TEST_KEY, "first");
     await makeApp(database.pool);
     await storeMediaToken(database.pool, vault, { appId: 1, platform: "wechat", token: "t", refreshedAtMs: 1 });
@@ -94,7 +94,7 @@ describe("what an earlier version has sealed", () => {
       await expect(openKeys(database.pool, place, "first")).rejects.toThrow(/A secret in \w+\.\w+ was sealed with/);
   });
 
-  test("of erased users there is a digest that nobody can tell from a list of ids, and that is still recognised", async () => {
+  test("include digests of erased users that no list of ids reveals, and that are still recognised", async () => {
     const erased = (digest: string, position: number) =>
       database.pool.query("insert into erased_user values (7, $1, 'j', $2, 0)", [digest, position]);
     await erased(md5("7\nada"), 1);
@@ -124,7 +124,7 @@ test("a process whose key was replaced meanwhile seals nothing more", async () =
   expect(await rowsOf(database.pool, "app")).toEqual([]);
 });
 
-test("every column that holds a sealed secret is in the list by which secrets are sealed anew", async () => {
+test("every column with a sealed secret is in the list for key rotation", async () => {
   const { rows } = await database.pool.query<{ table: string; column: string }>(
     `select table_name as table, column_name as column from information_schema.columns
       where table_schema = 'public' and column_name like '%sealed%'`,

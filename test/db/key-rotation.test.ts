@@ -31,7 +31,7 @@ afterEach(async () => {
   await database.drop();
 });
 
-/** One secret at least in every column that holds any. */
+/** Stores at least one secret in every column that holds any. */
 async function fill(): Promise<void> {
   const { pool } = database;
   const { appId } = await makeApp(pool);
@@ -47,7 +47,7 @@ async function fill(): Promise<void> {
   await storeCallback(pool, vault, { ...callback, secret: "s4" }, 0);
 }
 
-/** Everything that is secret, in the clear. */
+/** Every secret in the clear. */
 async function opened(by: Vault) {
   const { pool } = database;
   return {
@@ -73,12 +73,12 @@ test("every secret is the same under the new key, and none opens with the old on
     for (const row of await rowsOf(database.pool, table))
       expect(() => vault.open((row as Record<string, string>)[column]!)).toThrow();
   await expect(openKeys(database.pool, TEST_KEY, "existing")).rejects.toThrow(/SECRET_KEY is wrong/);
-  // Tokens of users and digests of erased ones stay what they were.
+  // Users' tokens and digests of erased users do not change.
   const { vault: _, ...kept } = keys;
   expect(await openKeys(database.pool, NEW_PLACE, "existing")).toMatchObject(kept);
 });
 
-test("a secret that does not open fails the whole: nothing changes, and its column is named", async () => {
+test("a secret that does not open fails the whole rotation: nothing changes, and its column is named", async () => {
   await database.pool.query("update callback set secret_sealed = $1", [vaultOfKey(NEW_KEY).seal("foreign")]);
   const before = await sealedRows();
   await expect(rotate(NEW_KEY)).rejects.toThrow("A secret in callback.secret_sealed was sealed with another key.");
@@ -86,7 +86,7 @@ test("a secret that does not open fails the whole: nothing changes, and its colu
   expect((await openKeys(database.pool, TEST_KEY, "existing")).vault.fingerprint).toBe(vault.fingerprint);
 });
 
-test("the present key is no new one", async () => {
+test("the current key is refused as the new one", async () => {
   await expect(rotate(TEST_KEY.secretKey)).rejects.toThrow(/is the current one/);
 });
 
@@ -98,7 +98,7 @@ test("nothing is rotated while another process uses the database", async () => {
   await other.end();
 });
 
-test("with the key in a file, a crash at any instant leaves the key that opens the database", async () => {
+test("with the key in a file, a crash at any moment leaves the key that opens the database", async () => {
   const place = { dataDir: folder, secretKey: "" };
   const [file, next] = [join(folder, "secret.key"), join(folder, "secret.key.new")];
   writeFileSync(file, `${TEST_KEY.secretKey}\n`);
@@ -108,10 +108,10 @@ test("with the key in a file, a crash at any instant leaves the key that opens t
     expect(existsSync(next), "on the disk before anything is sealed with it").toBe(true);
     throw crash;
   };
-  // Before the commit: the old key counts.
+  // Before the commit the old key is valid.
   await expect(rotateKey(database.pool, place, { from, key: undefined, note: crashing })).rejects.toBe(crash);
   expect((await openKeys(database.pool, place, "existing")).vault.fingerprint).toBe(from.fingerprint);
-  // After it, before the file is replaced: the new one does, and takes its place.
+  // After the commit, before the file is replaced, the new key is valid and takes its place.
   await rotateKey(database.pool, place, { from, key: undefined, note: async () => {} });
   const key = readFileSync(file, "utf8");
   expect(key).not.toBe(`${TEST_KEY.secretKey}\n`);

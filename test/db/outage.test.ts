@@ -26,7 +26,7 @@ const waitsForLock = async () =>
     )
   ).rows;
 
-test("a batch whose connection is lost in the middle is applied by the next turn, once", async () => {
+test("a batch whose connection is lost in the middle is applied once, by the next turn", async () => {
   await payments(5);
   const holder = await stage.pool.connect();
   await holder.query("begin");
@@ -45,7 +45,7 @@ test("a batch whose connection is lost in the middle is applied by the next turn
   expect([await stage.count("orders"), await stage.ledger()]).toEqual([5, { received: 5, stored: 5 }]);
 });
 
-test("a connection that is lost while its transaction asks nothing fails that transaction, not the process", async () => {
+test("a connection lost while its transaction is idle fails that transaction, not the process", async () => {
   const work = inTransaction(stage.pool, async (tx) => {
     // Without a listener the loss would be an uncaught exception, which ends the process.
     expect(tx.listenerCount("error")).toBeGreaterThan(0);
@@ -59,12 +59,12 @@ test("a connection that is lost while its transaction asks nothing fails that tr
   expect((await stage.pool.query("select 1 as one")).rows).toEqual([{ one: 1 }]);
 });
 
-test("two that apply the same journal at once take turns, and each entry takes effect once", async () => {
+test("two processes that apply the same journal take turns, and each entry takes effect once", async () => {
   await payments(20);
   const both = [stage.newApplier(), stage.newApplier()];
   for (let round = 0; round < 6; round += 1) {
     await payments(3, 20 + round * 3);
-    // The one that comes too late finds the cursor elsewhere, says so, and reads again from there.
+    // The later one finds the cursor elsewhere, fails, and reads again from there.
     await Promise.allSettled(both.map((applier) => applier.turn()));
   }
   await Promise.all(both.map((applier) => applier.close()));
@@ -84,7 +84,7 @@ test("while nothing is new a turn is idle and changes nothing", async () => {
   expect(stage.applied).toHaveLength(told);
 });
 
-test("the progress that is told ends at the last durable byte, and its outcomes are those of the ledger", async () => {
+test("the reported progress ends at the last durable byte, and its outcomes are those of the ledger", async () => {
   await payments(3);
   await stage.collect("u0", [pay("o0", 100)]);
   await stage.applyAll();

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => stage.close());
 
-/** A user whose one payment is told twice: as a payment, and as the first one. */
+/** A user whose one payment has two postbacks: as a payment, and as the first one. */
 async function twoOfOneOrder(): Promise<PostbackOutcome[]> {
   await stage.begin();
   const { appId } = stage.stage.app;

@@ -44,7 +44,7 @@ const PLAIN: Omit<NewPostbackRule, "appId" | "moment" | "eventType"> = {
 
 type Rule = Partial<NewPostbackRule> & Pick<NewPostbackRule, "moment" | "eventType">;
 
-/** Of every moment, and with every reason to be skipped for. */
+/** Rules for every moment, and for every reason to skip. */
 const RULES: readonly Rule[] = [
   { moment: "activate", eventType: "activate" },
   { moment: "register", eventType: "register", adPlatform: "tencent" },
@@ -141,7 +141,7 @@ const journals = fc.array(
   fc.record({
     sent: bodies,
     client: fc.constantFrom(...CLIENTS),
-    // More than a clock may be set back: within that, two clients of one id are not told apart.
+    // More than a clock may be set back: within that, two clients with one id cannot be told apart.
     afterMs: fc.constantFrom(61_000, HOUR_MS, 30 * HOUR_MS),
   }),
   { minLength: 5, maxLength: 50 },
@@ -162,7 +162,7 @@ const tables = async () => ({
   aside: await rowsOf(stage.pool, "set_aside", ["set_aside_id"]),
 });
 
-/** What was not told may be put down to another client that came to have the same id; nobody hears of that. */
+/** Skipped postbacks may be assigned to another client that later had the same id; nothing is sent for them. */
 async function toldAndShown() {
   const { postback, orders, aside } = await tables();
   return { told: postback.filter((row) => (row as { status: number }).status === 1), orders, aside };
@@ -188,13 +188,13 @@ describe("the same journal", () => {
     );
   });
 
-  test("applied anew, tells nobody again, and orders show what became of them", async () => {
+  test("sends nothing again when it is replayed, and orders show the earlier outcomes", async () => {
     await fc.assert(
       fc.asyncProperty(journals, fc.infiniteStream(fc.boolean()), async (list, cuts) => {
         await begin();
         await write(list);
         await stage.applyInSteps([]);
-        // All that waited was accepted meanwhile.
+        // All waiting postbacks were accepted meanwhile.
         await stage.pool.query("delete from outbox");
         await stage.pool.query(
           "update postback set status = 1, attempts = 1, back_cents = 5, accepted_day = '2024-06-20', changed_at_ms = 9e12 where status = 0",
@@ -214,7 +214,7 @@ describe("the same journal", () => {
   });
 });
 
-test("applied anew without any account, the journal still gives orders and the report what was told", async () => {
+test("gives orders and the report the earlier outcomes even when it is replayed without any account", async () => {
   await stage.append("click", "", `company=tencent&click_id=x&ts=${NOW_MS - HOUR_MS}`, { at: NOW_MS - HOUR_MS });
   await stage.register("a", { ad_data: { gdt_vid: "x" } });
   await stage.collect("a", [pay("o9", 600)]);

@@ -31,7 +31,7 @@ async function rule(moment: string, eventType: string, change: Partial<NewPostba
 const click = (company: string, more: Record<string, string | number> = {}, at = NOW_MS - HOUR_MS) =>
   stage.append("click", "", new URLSearchParams({ company, ts: String(at), ...more } as never).toString(), { at });
 
-/** Registers a user whom a click of the platform has brought. */
+/** Registers a user brought by a click of the platform. */
 async function bring(company: string, client: string, at = NOW_MS): Promise<void> {
   await click(company, { oaid: `o-${client}`, callback: `cb-${client}` }, at - HOUR_MS);
   await stage.register(client, { device_info: { oaid: `o-${client}` } }, { at });
@@ -66,7 +66,7 @@ describe("a moment", () => {
     ["ad_view", "ad_quality", ["2024-06-16"]],
   ];
 
-  test.each(moments)("%s is told as %s, about %j", async (moment, eventType, subjects) => {
+  test.each(moments)("%s is reported as %s, about %j", async (moment, eventType, subjects) => {
     await account("tencent");
     await rule(moment, eventType);
     await bring("tencent", "u");
@@ -88,7 +88,7 @@ describe("a moment", () => {
     );
   });
 
-  test("is judged by the profile at that moment, whatever later events of the same batch make of it", async () => {
+  test("is judged by the profile at that moment, whatever later events of the same batch change", async () => {
     await account("tencent");
     const properties = [{ field: "user$level", operator: "equal" as const, values: [9] }];
     await rule("pay", "pay", { conditions: { properties } });
@@ -102,7 +102,7 @@ describe("a moment", () => {
     ]);
   });
 
-  test("carries what it is worth and when it happened", async () => {
+  test("carries its value and its time", async () => {
     await account("tencent");
     await rule("first_day_pay", "first_day_pay", { value: { kind: "factor", factorBp: 5_000, capCents: 200 } });
     await rule("retention_1", "twice");
@@ -152,7 +152,7 @@ describe("a moment", () => {
     expect(await column("outbox", "due_at_ms")).toEqual([NOW_MS, first + 10, second + 10]);
   });
 
-  test("is told on the account of the advertiser, else on the one for all; without one nothing is noted", async () => {
+  test("uses the account of the advertiser, else the one for all; without one nothing is recorded", async () => {
     await rule("activate", "activate");
     await bring("tencent", "nobody");
     await stage.applyAll();
@@ -171,7 +171,7 @@ describe("a moment", () => {
     expect(await column("outbox", "lane")).toEqual([`${appId} tencent `, `${appId} tencent 7`]);
   });
 
-  test("of a platform without an account, of Apple, and of nobody's ad is skipped with the reason", async () => {
+  test("of a platform without an account, of Apple or of no ad is skipped with the reason", async () => {
     await account("kuaishou");
     await rule("activate", "activate");
     await rule("pay", "pay");
@@ -192,7 +192,7 @@ describe("a moment", () => {
     expect(await stage.count("outbox")).toBe(0);
   });
 
-  test("that is told twice, or is told days later, or is history, is told once or not at all", async () => {
+  test("that is repeated, days late or history is reported once or not at all", async () => {
     await account("tencent");
     for (const [moment, type] of [
       ["activate", "activate"],
@@ -229,7 +229,7 @@ describe("a moment", () => {
   });
 });
 
-describe("a user of whom more becomes known", () => {
+describe("a user about whom more becomes known", () => {
   beforeEach(async () => {
     await account("tencent");
     await account("kuaishou");
@@ -242,7 +242,7 @@ describe("a user of whom more becomes known", () => {
     }
   });
 
-  test("and who is not organic after all, is judged anew with all that happened", async () => {
+  test("is judged anew with all moments if no longer organic", async () => {
     await stage.register("u", { device_info: { oaid: "o-u" } });
     await stage.collect("u", [pay("o1", 600)]);
     await stage.collect("u", [track("e", {}, NOW_MS + DAY_MS)], { at: NOW_MS + DAY_MS });
@@ -260,7 +260,7 @@ describe("a user of whom more becomes known", () => {
     expect(await column("outbox", "content->'ad_data'->>'click_id'")).toEqual(["late", "late", "late"]);
   });
 
-  test("and whom another platform brought: what nobody was told of moves there, what somebody was stays", async () => {
+  test("moves to another platform: unreported moments move along, reported ones stay", async () => {
     await click("kuaishou", { oaid: "o-u", callback: "k" }, NOW_MS - 2 * HOUR_MS);
     await stage.register("u", { device_info: { oaid: "o-u" } });
     await stage.collect("u", [pay("o1", 600)]);
@@ -280,7 +280,7 @@ describe("a user of whom more becomes known", () => {
     ]);
   });
 
-  test("and whom a return wins: only what comes after the new touch is told, and that the user is back", async () => {
+  test("is won by a return: only the return itself and moments after the new touch are reported", async () => {
     await rule("return", "re_active");
     const rules = { impressions: true, flaggedMayWin: true, reattribution: true, reclickDays: 0, refluxDays: 1 };
     await storeRuleSettings(stage.pool, { appId: stage.app.appId, platform: "", rules, changedAtMs: NOW_MS });
@@ -303,7 +303,7 @@ describe("a user of whom more becomes known", () => {
     ]);
   });
 
-  test("an activation that was told days late stays untold when something else about the user changes", async () => {
+  test("an activation that arrived days late stays unreported when the user changes otherwise", async () => {
     await stage.append("attributed", "u", {
       name: "n",
       channel: "",

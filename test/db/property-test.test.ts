@@ -21,7 +21,7 @@ afterAll(() => database.drop());
 
 const ZONE = { timeZone: "Asia/Shanghai" };
 
-/** What the order list's filter says of the same values. */
+/** The result of the order list's filter for the same values. */
 async function asFiltered(test: PropertyTest, of: { user: JsonObject; event: JsonObject }): Promise<boolean> {
   const [condition] = propertyConditions([test as unknown as PropertyCondition], ZONE, "order");
   const [row] = await query<{ holds: boolean }>(
@@ -66,7 +66,7 @@ const tests = fc
   .filter((test) => !JSON.stringify(test).includes("\\u0000"));
 
 describe("a rule's test on a property", () => {
-  test("comes out as the lists' filter does, for all operators and values", async () => {
+  test("agrees with the lists' filter, for all operators and values", async () => {
     await fc.assert(
       fc.asyncProperty(tests, properties, properties, async (test, user, event) => {
         fc.pre(!JSON.stringify([user, event]).includes("\\u0000"));
@@ -91,7 +91,7 @@ describe("a rule's test on a property", () => {
     expect(await asFiltered(test, { user, event: {} })).toBe(holds);
   });
 
-  test("is not made on a figure, which the lists can filter by", () => {
+  test("is refused on a figure, which only the lists can filter by", () => {
     const looksAtProperties = (field: string) => {
       const test = { field, operator: "is_set", values: [] } as unknown as PropertyCondition;
       return /properties/.test(compile(propertyConditions([test], ZONE, "order")[0]!).text);

@@ -29,7 +29,7 @@ async function refreshAll(): Promise<void> {
 
 const dirtyCount = async () => (await loadDirtySlices(stage.pool, 1_000)).length;
 
-/** Of the cube, over all its rows. */
+/** Totals of the cube over all its rows. */
 async function sums(): Promise<{ users: number; active: number; cents: number }> {
   const { rows } =
     await stage.pool.query(`select coalesce(sum(users) filter (where placement = 'touch'), 0)::int as users,
@@ -38,7 +38,7 @@ async function sums(): Promise<{ users: number; active: number; cents: number }>
   return rows[0];
 }
 
-/** Leaves the transaction as it is, until `end` is called. */
+/** Holds the transaction open until `end` is called. */
 async function holding(
   work: (tx: pg.PoolClient) => Promise<void>,
 ): Promise<{ end: (how: "commit" | "rollback") => Promise<void> }> {
@@ -64,7 +64,7 @@ async function userWithOrders(clientId: string, days: number): Promise<void> {
 }
 
 describe("a refresh", () => {
-  test("counts every slice once, the newest day first, and then has nothing to do", async () => {
+  test("counts every slice once, newest day first, and then has nothing to do", async () => {
     await userWithOrders("u", 3);
     const slices = await loadDirtySlices(stage.pool, 1_000);
     expect(slices.map(({ day }) => day)).toEqual(
@@ -79,7 +79,7 @@ describe("a refresh", () => {
     expect(await sums()).toEqual({ users: 1, active: 4, cents: 300 });
   });
 
-  test("that is told to stop counts no further slice", async () => {
+  test("that is stopped counts no further slice", async () => {
     await userWithOrders("u", 3);
     const stop = new AbortController();
     stop.abort();
@@ -87,7 +87,7 @@ describe("a refresh", () => {
     expect(await dirtyCount()).toBe(6);
   });
 
-  test("takes away rows of which nothing is left", async () => {
+  test("removes rows whose facts are gone", async () => {
     const device_info = { os_name: "android", oaid: "oaid-1" };
     await stage.register("u", { device_info });
     await stage.applyAll();
@@ -103,7 +103,7 @@ describe("a refresh", () => {
     ]);
   });
 
-  test("heals a cube that lost rows, or has them twice", async () => {
+  test("heals a cube that lost rows or has them twice", async () => {
     await userWithOrders("u", 2);
     await refreshAll();
     const cube = await rowsOf(stage.pool, "cube");
@@ -138,8 +138,8 @@ async function everySlice() {
   return rows;
 }
 
-describe("what arrives while a slice is being counted", () => {
-  test("after the counting, before the mark is taken off: is counted the next time", async () => {
+describe("data that arrives while a slice is being counted", () => {
+  test("is counted the next time, if it comes after the counting and before the mark is removed", async () => {
     await userWithOrders("u", 1);
     const slice = (await loadDirtySlices(stage.pool, 10)).find(({ placement }) => placement === "occurred")!;
     const counting = await holding(async (tx) => {
@@ -156,7 +156,7 @@ describe("what arrives while a slice is being counted", () => {
     expect(await sums()).toEqual({ users: 1, active: 2, cents: 107 });
   });
 
-  test("after the mark was taken off: waits for the commit, and marks the slice again", async () => {
+  test("waits for the commit and marks the slice again, if it comes after the mark is removed", async () => {
     await userWithOrders("u", 1);
     const slice = (await loadDirtySlices(stage.pool, 10)).find(({ placement }) => placement === "occurred")!;
     const counting = await holding(async (tx) => {
@@ -177,7 +177,7 @@ describe("what arrives while a slice is being counted", () => {
   });
 });
 
-/** Until a statement waits for another transaction. */
+/** Waits until a statement waits for another transaction. */
 async function waitForLock(): Promise<void> {
   for (;;) {
     const { rows } = await stage.pool.query(
@@ -187,7 +187,7 @@ async function waitForLock(): Promise<void> {
   }
 }
 
-test("slices that another process counts are passed over, and nothing is lost or counted twice", async () => {
+test("slices that another process counts are skipped, and nothing is lost or counted twice", async () => {
   await userWithOrders("u", 2);
   const all = (await everySlice()).length;
   const other = await holding(async (tx) => {
@@ -204,7 +204,7 @@ test("slices that another process counts are passed over, and nothing is lost or
   expect(await sums()).toEqual({ users: 1, active: 3, cents: 200 });
 });
 
-test("a slice that somebody else has counted meanwhile is not counted again", async () => {
+test("a slice that another process has counted meanwhile is not counted again", async () => {
   await userWithOrders("u", 1);
   const [slice] = await loadDirtySlices(stage.pool, 1);
   await refreshAll();
@@ -212,7 +212,7 @@ test("a slice that somebody else has counted meanwhile is not counted again", as
   await late.end("rollback");
 });
 
-test("several at the same time count the same as one after the other", async () => {
+test("several slices counted in parallel give the same as one after another", async () => {
   await userWithOrders("u", 5);
   await userWithOrders("v", 3);
   await refreshAll();
@@ -223,12 +223,12 @@ test("several at the same time count the same as one after the other", async () 
 });
 
 describe("the progress of the refresh", () => {
-  test("is nothing of nothing at first", async () => {
+  test("is zero of zero at first", async () => {
     expect(await refreshProgress(stage.pool)).toEqual({ marked: 0, refreshed: 0 });
     expect(await oldestMarkMs(stage.pool, stage.app.appId)).toBeUndefined();
   });
 
-  test("reaches the marks when all slices are counted, not before", async () => {
+  test("reaches the marks only when all slices are counted", async () => {
     await userWithOrders("u", 3);
     const first = await refreshProgress(stage.pool);
     expect(first.marked).toBeGreaterThan(0);
@@ -248,7 +248,7 @@ describe("the progress of the refresh", () => {
     expect(second.refreshed).toBeLessThan(second.marked);
   });
 
-  test("does not reach a mark that was made while its slice was being counted", async () => {
+  test("does not reach a mark made while its slice was being counted", async () => {
     await stage.register("u");
     await stage.applyAll();
     const slices = await loadDirtySlices(stage.pool, 10);
@@ -266,7 +266,7 @@ describe("the progress of the refresh", () => {
     expect(await refreshProgress(stage.pool)).toEqual({ marked: target.marked, refreshed: target.marked });
   });
 
-  test("knows since when the oldest thing waits", async () => {
+  test("knows since when the oldest mark waits", async () => {
     const { appId } = stage.app;
     await stage.register("u", {}, { at: NOW_MS });
     await stage.applyAll();

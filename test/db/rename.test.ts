@@ -18,7 +18,7 @@ async function clientsOf(table: string): Promise<string[]> {
 
 const userOf = async (clientId: string) => (await loadUsers(stage.pool, [{ appId: stage.app.appId, clientId }]))[0];
 
-test("what came before a rename moves to the new id, what comes after it in the same batch is added there", async () => {
+test("earlier data moves to the new id on a rename, and later data of the same batch is added there", async () => {
   await stage.register("old");
   await stage.collect("old", [pay("o1", 600), profile("profile_increment", { n: 1 })]);
   await rename("old", "new");
@@ -93,13 +93,13 @@ test("an id of 128 characters is short enough, whatever characters they are", as
   expect(await clientsOf("user_account")).toEqual(["x".repeat(128), "字".repeat(128), "😀".repeat(128)]);
 });
 
-test("a rename of a client that nobody knows changes nothing", async () => {
+test("a rename of an unknown client changes nothing", async () => {
   await rename("nobody", "somebody");
   await stage.applyAll();
   expect([await stage.count("user_account"), await stage.setAside()]).toEqual([0, []]);
 });
 
-test("the old id is free again: whoever registers with it is a new user", async () => {
+test("the old id is free again: a client that registers with it is a new user", async () => {
   await stage.register("old");
   await stage.collect("old", [pay("o1", 600)]);
   await rename("old", "new");

@@ -18,12 +18,12 @@ beforeEach(async () => {
 });
 afterAll(() => stage.close());
 
-test("a rebuild from the only journal, which is whole, loses nothing", async () => {
+test("a rebuild from the only journal, intact, loses nothing", async () => {
   await stage.pool.query("insert into journal_cursor values ('of a process that only sends', 0)");
   expect(await replayLosses(stage.pool, stage.journal)).toEqual([]);
 });
 
-test("a rebuild from a journal whose beginning is gone loses what stood there", async () => {
+test("a rebuild from a journal without its beginning loses the entries there", async () => {
   const { dir, durable } = stage.journal;
   await stage.journal.close();
   rmSync(segmentPath(dir, 0));
@@ -37,7 +37,7 @@ test("a rebuild from a journal whose beginning is gone loses what stood there", 
   ]);
 });
 
-test("so does one from a journal that ends before what was applied of it", async () => {
+test("a rebuild from a journal that ends before its cursor loses the applied entries beyond its end", async () => {
   const { id, dir, durable } = stage.journal;
   await stage.pool.query("update journal_cursor set position = position + 50");
   expect(await replayLosses(stage.pool, { id, dir, durable })).toEqual([
@@ -46,7 +46,7 @@ test("so does one from a journal that ends before what was applied of it", async
   ]);
 });
 
-test("so does one from a journal that was damaged after it was applied; but what was damaged before was never in the tables", async () => {
+test("a rebuild loses entries damaged after they were applied, but not those damaged before, which never were", async () => {
   const { dir, durable } = stage.journal;
   await stage.collect("u", [pay("o3", 100)]);
   await stage.collect("u", [pay("o4", 100)]);

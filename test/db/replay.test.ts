@@ -15,9 +15,9 @@ beforeAll(async () => {
   stage = await ApplyStage.open();
   otherApp = (await makeApp(stage.pool, "America/New_York")).appId;
   await changeApp(stage.pool, stage.app.appId, { rates: { USD: "7.1234" } });
-  // Where everything can happen: impressions win, and a user who comes back is attributed anew.
+  // Rules under which everything can happen: impressions win, and returning users are re-attributed.
   const rules = { impressions: true, flaggedMayWin: false, reattribution: true, reclickDays: 0, refluxDays: 1 };
-  // Two touches of an address or a device are a flood, so that there are some.
+  // Two touches of an address or a device are a flood, so that floods occur.
   const floods = { floodPerAddress: 1, floodPerDevice: 1 };
   const setting = { platform: "", changedAtMs: NOW_MS };
   await storeRuleSettings(stage.pool, { ...setting, appId: otherApp, rules: { ...rules, ...floods } });
@@ -32,7 +32,7 @@ const clients = fc.constantFrom(...CLIENTS);
 const times = fc.constantFrom(0, 1, -HOUR_MS, 5 * HOUR_MS, -3 * DAY_MS, 2 * DAY_MS).map((ms) => NOW_MS + ms);
 const orders = fc.constantFrom("o1", "o2", "o3");
 
-/** Few different values, so that repeats, races for an order and changes of one property really happen. */
+/** Few different values, so that repeats, races for an order and changes to one property really happen. */
 const events = fc.oneof(
   fc
     .tuple(fc.constantFrom("e", "f"), fc.constantFrom({}, { n: 1 }, { n: 2, $os: "Android 14" }), times)
@@ -114,7 +114,7 @@ const bodies: fc.Arbitrary<[EntryKind, object | string]> = fc.oneof(
       ]),
   },
   {
-    // They share an address and a device with the touches above, and no key with any user: only flags tell of them.
+    // These share an address and a device with the touches above, and no key with any user: only flags reveal them.
     weight: 3,
     arbitrary: fc
       .record({ id: fc.nat(3), ageMs: fc.constantFrom(0, HOUR_MS, DAY_MS), ip: fc.constantFrom("203.0.113.1", "") })
@@ -153,7 +153,7 @@ async function write(list: typeof journals extends fc.Arbitrary<infer T> ? T : n
   return written;
 }
 
-/** The notes on erasures outlast a replay, but not the journal that they are about. */
+/** Records of erasures survive a replay, but not the journal that they belong to. */
 async function begin(): Promise<void> {
   await stage.begin();
   await stage.pool.query("truncate erased_user");
@@ -208,7 +208,7 @@ test("every event received is stored, a duplicate or rejected, for every app and
   await fc.assert(
     fc.asyncProperty(journals, async (list) => {
       await begin();
-      // Of an erased user the ledger remembers the number of events, and the table none of them.
+      // The ledger keeps the number of an erased user's events, while the table has none of them.
       await write(list.filter(({ sent }) => sent[0] !== "erase"));
       await stage.applyAll();
       const { rows } = await stage.pool.query(`
@@ -250,7 +250,7 @@ test("figures, days and orders of every user add up to each other", async () => 
   );
 });
 
-test("an order belongs to one client, and order_key and orders tell the same", async () => {
+test("an order belongs to one client, and order_key and orders agree", async () => {
   await fc.assert(
     fc.asyncProperty(journals, async (list) => {
       await begin();
@@ -269,7 +269,7 @@ test("an order belongs to one client, and order_key and orders tell the same", a
   );
 });
 
-test("taking in again what was set aside changes nothing while it still cannot be understood", async () => {
+test("replaying entries set aside changes nothing while they still cannot be applied", async () => {
   await begin();
   await stage.append("register", "a", "not JSON");
   await stage.register("b");
@@ -280,7 +280,7 @@ test("taking in again what was set aside changes nothing while it still cannot b
   expect(await tables()).toEqual(before);
 });
 
-test("what is set aside is numbered from the beginning again, also where all of it was erased since", async () => {
+test("entries set aside are numbered from the beginning again, even if all of them were erased since", async () => {
   const append = async () => {
     await stage.begin();
     await stage.append("collect", "a", "no JSON");

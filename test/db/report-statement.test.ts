@@ -47,7 +47,7 @@ async function expectEmpty(body: Partial<AdReportBody>): Promise<void> {
   });
 }
 
-test.each(NAMES)("all metrics together by %s, in both calibers and both models, filtered or not", async (name) => {
+test.each(NAMES)("all metrics together by %s run in both calibers and both models, filtered or not", async (name) => {
   const filters: AdReportBody["filtering"][] = [
     {},
     { ad_platform_list: ["tencent"], channel_list: ["c"], turbo_promoted_object_id_list: ["0123456789012345"] },
@@ -57,7 +57,7 @@ test.each(NAMES)("all metrics together by %s, in both calibers and both models, 
     for (const filtering of filters) await expectEmpty({ ...reading, dims_list: [name], filtering: filtering! });
 });
 
-test.each(CALIBERS)("every metric alone, without dimensions, by %s", async (statistics_caliber) => {
+test.each(CALIBERS)("every metric runs alone, without dimensions, by %s", async (statistics_caliber) => {
   for (const name of ALL) {
     for (const roi_version of [1, 2] as const)
       await expectEmpty({ statistics_caliber, roi_version, metrics_list: [name] });
@@ -65,7 +65,7 @@ test.each(CALIBERS)("every metric alone, without dimensions, by %s", async (stat
   }
 });
 
-test("every two dimensions that go together, and as many of them as there can be", async () => {
+test("every compatible pair of dimensions runs, and the largest combination", async () => {
   const isAllowed = (dims: Dimension[]) => !incompatiblePair(dims);
   const pairs = NAMES.flatMap((one, at) => NAMES.slice(at + 1).map((other) => [one, other]));
   expect(pairs.filter(isAllowed)).toHaveLength(43);
@@ -80,8 +80,11 @@ test("every two dimensions that go together, and as many of them as there can be
     for (const statistics_caliber of CALIBERS) await expectEmpty({ statistics_caliber, dims_list });
 });
 
-test.each(Object.keys(ASSOCIATED) as Associated[])("%s with its dimension, and beside the platform", async (name) => {
-  const { dimension } = ASSOCIATED[name];
-  for (const dims_list of [[dimension], ["ad_platform", dimension, "date"]])
-    await expectEmpty({ dims_list, dims_metrics_list: [name], metrics_list: ["AdCost"] });
-});
+test.each(Object.keys(ASSOCIATED) as Associated[])(
+  "%s runs with its dimension, and beside the platform",
+  async (name) => {
+    const { dimension } = ASSOCIATED[name];
+    for (const dims_list of [[dimension], ["ad_platform", dimension, "date"]])
+      await expectEmpty({ dims_list, dims_metrics_list: [name], metrics_list: ["AdCost"] });
+  },
+);

@@ -46,7 +46,7 @@ test.each<[string, (stage: ApplyStage) => Promise<unknown>]>([
   expect(stage.applied.reduce((sum, applied) => sum + applied.setAside, 0)).toBe(1);
 });
 
-test("damage in the journal is set aside with its bytes, and stays damage when it is asked for again", async () => {
+test("damage in the journal is set aside with its bytes, and stays damage when it is replayed", async () => {
   await stage.register("before");
   await stage.register("damaged");
   await stage.register("behind");
@@ -64,7 +64,7 @@ test("damage in the journal is set aside with its bytes, and stays damage when i
   expect(await stage.setAside()).toEqual([row]);
 });
 
-/** Makes the database refuse what it would take otherwise, as a fault in our own statements would. */
+/** Makes the database refuse valid rows, as a fault in our own statements would. */
 const forbid = () => stage.pool.query("alter table user_account add constraint poison check (name not like 'poison%')");
 const allow = () => stage.pool.query("alter table user_account drop constraint if exists poison");
 afterEach(allow);
@@ -93,7 +93,7 @@ test.each([
   },
 );
 
-test("several bad entries in a batch are each set aside, the good ones between them are applied", async () => {
+test("several bad entries in a batch are each set aside, and the good ones between them are applied", async () => {
   await forbid();
   for (const name of ["a", "poison 1", "b", "poison 2", "poison 3", "c"]) await stage.register(name);
   await stage.applyAll();
@@ -101,7 +101,7 @@ test("several bad entries in a batch are each set aside, the good ones between t
   expect(await countSetAside(stage.pool)).toBe(3);
 });
 
-test("what was set aside takes effect once when it is asked for again and its cause is gone", async () => {
+test("an entry set aside takes effect once when it is replayed after its cause is gone", async () => {
   await forbid();
   await stage.register("poison");
   await stage.register("fine");
@@ -115,7 +115,7 @@ test("what was set aside takes effect once when it is asked for again and its ca
   expect(await requestReplay(stage.pool)).toBe(0);
 });
 
-test("what still cannot be taken in stays aside with the new reason", async () => {
+test("an entry that still cannot be applied stays set aside with the new reason", async () => {
   await stage.append("register", "u", "{");
   await stage.applyAll();
   await requestReplay(stage.pool);
@@ -124,12 +124,12 @@ test("what still cannot be taken in stays aside with the new reason", async () =
   expect(await stage.setAside()).toMatchObject([{ state: "waiting", reason: expect.stringContaining("JSON") }]);
 });
 
-/** As a migration that somebody has undone by hand. */
+/** Hides a table, as if a migration had been undone by hand. */
 const hide = () => stage.pool.query("alter table user_account rename to user_account_gone");
 const show = () => stage.pool.query("alter table if exists user_account_gone rename to user_account");
 afterEach(show);
 
-test("what the operator has to mend sets nothing aside, and once it is mended everything is applied", async () => {
+test("a problem that the operator must fix sets nothing aside, and once it is fixed everything is applied", async () => {
   for (const client of ["a", "b", "c"]) await stage.register(client);
   await hide();
   await expect(stage.applier.turn()).rejects.toMatchObject({ code: "42P01" });
@@ -140,7 +140,7 @@ test("what the operator has to mend sets nothing aside, and once it is mended ev
   expect([await usersOf(), await stage.setAside()]).toEqual([["a", "b", "c"], []]);
 });
 
-test("what is asked for again waits until the operator has mended the rest", async () => {
+test("a replay waits until the operator has fixed the problem", async () => {
   await forbid();
   await stage.register("poison");
   await stage.applyAll();
@@ -154,7 +154,7 @@ test("what is asked for again waits until the operator has mended the rest", asy
   expect([await usersOf(), await stage.setAside()]).toEqual([["poison"], []]);
 });
 
-test("a reason that quotes what no text of the database can hold is kept without it, and cut", async () => {
+test("a reason with characters that the database cannot hold is stored without them, and cut", async () => {
   const [journalId, payload] = [stage.journal.id, Buffer.from("x")];
   const reason = `a\0b ${"long ".repeat(1_000)}`;
   await setAside(stage.pool, [{ journalId, from: 0, until: 1, appId: null, receivedAtMs: null, reason, payload }]);

@@ -114,7 +114,7 @@ test("orders are kept as they are, found by app and trace id, and summed by clie
   });
 });
 
-test("the database itself refuses the same order a second time, whoever reports it", async () => {
+test("the database itself refuses the same order a second time, no matter who reports it", async () => {
   await insertOrders(database.pool, [order("once")]);
   await expect(insertOrders(database.pool, [order("once", { clientId: "d" })])).rejects.toMatchObject({
     code: "23505",
@@ -165,7 +165,7 @@ const insert = (events: EventRow[]) =>
 
 const openDay = (day: string) => openEventDays(database.pool, [{ day, receivedAtMs: Date.parse(day) }]);
 
-test("a day takes events once it is open, opening it again changes nothing, and dropped it takes none", async () => {
+test("a day accepts events once it is open, opening it again changes nothing, and a dropped day accepts none", async () => {
   await expect(insert([event()])).rejects.toThrow(/no partition/);
   await openDay("2024-06-15");
   await openDay("2024-06-15");
@@ -191,12 +191,12 @@ test("a day takes events once it is open, opening it again changes nothing, and 
   await expect(insert([event()])).rejects.toThrow(/no partition/);
 });
 
-test("a day can be opened from several places at once", async () => {
+test("a day can be opened by several sessions at once", async () => {
   await Promise.all(Array.from({ length: 4 }, () => openDay("2024-07-01")));
   expect((await loadEventParts(database.pool)).stateOf("2024-07-01")).toBe("open");
 });
 
-test("a stored event is found by its whole key alone", async () => {
+test("a stored event is found only by its whole key", async () => {
   await openDay("2024-07-02");
   const stored = event({ day: "2024-07-02", clientId: "finder" });
   await insert([stored]);
@@ -229,7 +229,7 @@ test("a cursor begins at 0, moves, and belongs to one journal", async () => {
   expect([await readCursor(database.pool, "j2"), await confirmCursor(database.pool, "j2")]).toEqual([0, 0]);
 });
 
-test("a cursor that is locked makes everybody else wait until the transaction ends", async () => {
+test("a locked cursor makes every other session wait until the transaction ends", async () => {
   const holder = await database.pool.connect();
   await holder.query("begin");
   await lockCursor(holder, "held");
@@ -255,7 +255,7 @@ test("a cursor that is locked makes everybody else wait until the transaction en
   expect(seen).toBe(7);
 });
 
-test("what was observed never replaces what a person has declared", async () => {
+test("observed metadata never replaces declared metadata", async () => {
   await declareEvents(database.pool, [{ appId: 1, name: "declared", state: "disabled" }], 1);
   await declareProperties(
     database.pool,
@@ -292,7 +292,7 @@ test("an app's secrets are sealed in the table and open again for the server", a
   expect(stored).not.toContain(app.aesKey);
 });
 
-test("there are no more apps than there may be", async () => {
+test("the number of apps is limited", async () => {
   const full = inTransaction(database.pool, async (tx) => {
     await tx.query(
       `insert into app (name, access_token, app_key_sealed, aes_key_sealed, time_zone, currency, rates, metadata_mode,
@@ -305,7 +305,7 @@ test("there are no more apps than there may be", async () => {
   await expect(full).rejects.toThrow("There are 10000 apps already.");
 });
 
-test("a change of an app touches only what it names; the empty text takes a rate away", async () => {
+test("a change to an app affects only the fields it names; an empty text removes a rate", async () => {
   const app = await makeApp(database.pool);
   await changeApp(database.pool, app.appId, { rates: { USD: "7.1", JPY: "0.05" } });
   await changeApp(database.pool, app.appId, { rates: { EUR: "7.8", JPY: "" }, enabled: false, name: "it's" });
@@ -314,7 +314,7 @@ test("a change of an app touches only what it names; the empty text takes a rate
   expect(await changeApp(database.pool, 1, { name: "x" })).toBe(false);
 });
 
-test.each(APP_SECRETS)("a new %s takes the place of the old one, and of nothing else", async (which) => {
+test.each(APP_SECRETS)("a new %s replaces the old one, and nothing else", async (which) => {
   const app = await makeApp(database.pool);
   const secret = await rotateSecret(database.pool, vault, { appId: app.appId, which });
   const changed = (await loadApps(database.pool, vault)).find(({ appId }) => appId === app.appId);

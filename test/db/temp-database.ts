@@ -7,20 +7,20 @@ import { openVault } from "../../src/vault.ts";
 import { MIGRATED, sharedServer, TEST_KEY } from "../support/shared-server.ts";
 
 /**
- * Once dropped, nobody is connected to it any more. It goes with its cluster: to remove a single database, PostgreSQL
- * first writes everything to the disk that it has in memory, of all of them.
+ * A dropped database has no connections any more, but stays until its cluster goes: to remove a single database, PostgreSQL
+ * first writes all dirty pages of every database to disk.
  */
 export type TempDatabase = { name: string; pool: pg.Pool; drop(): Promise<void> };
 
 export const log = createLog("silent");
 export const vault = openVault(TEST_KEY);
 
-/** A database of one's own on the shared server's cluster, empty. */
+/** An empty database on the shared server's cluster. */
 export function createDatabase(): Promise<TempDatabase> {
   return copyOf("template1");
 }
 
-/** … and one with all its tables, as they are after a first start. */
+/** A database with all its tables, as after a first start. */
 export function migratedDatabase(): Promise<TempDatabase> {
   return copyOf(MIGRATED);
 }
@@ -42,7 +42,7 @@ export function makeApp(executor: Executor, timeZone = "Asia/Shanghai"): Promise
   return insertApp(executor, vault, { name: "Test", timeZone, metadataMode: "open", createdAtMs: 0 });
 }
 
-/** The rows of a table as objects in an order of their own, so that two databases can be compared. */
+/** The rows of a table as objects in a fixed order, so that two databases can be compared. */
 export async function rowsOf(pool: pg.Pool, table: string, without: readonly string[] = []): Promise<object[]> {
   const { rows } = await pool.query<{ row: object }>(
     `select to_jsonb(t) - $1::text[] as row from ${table} t order by (to_jsonb(t) - $1::text[])::text collate "C"`,

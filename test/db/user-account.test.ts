@@ -53,7 +53,7 @@ const json = fc
 const whole = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 const large = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
 
-/** A value for each field, by the type of the one that a new user has. */
+/** Values for each field, by the type that the field has in a new user. */
 const anyUser: fc.Arbitrary<UserAccount> = fc
   .record({
     ...Object.fromEntries(
@@ -84,7 +84,7 @@ const anyUser: fc.Arbitrary<UserAccount> = fc
   })
   .map((user) => user as unknown as UserAccount);
 
-test("a user is read back field by field as it was stored", async () => {
+test("a user is read back field by field as stored", async () => {
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(anyUser, { maxLength: 5, selector: (user) => user.clientId }), async (users) => {
       await store(users);
@@ -119,18 +119,18 @@ test("a user can be read with some properties, or without any", async () => {
   expect(await read([])).toEqual([userOf("none"), userOf("some")]);
 });
 
-test("ids that differ only in case, accents or blanks at the end are different users", async () => {
+test("ids that differ only in case, accents or trailing blanks are different users", async () => {
   const ids = ["a", "A", "á", "a ", "ａ"];
   await store(ids.map((id) => userOf(id, { name: id })));
   expect((await load(...ids)).map((user) => user.name)).toEqual(ids.toSorted());
 });
 
-test("unknown ids are left out, and asking for nobody asks nothing", async () => {
+test("unknown ids are left out, and asking for no ids queries nothing", async () => {
   expect(await load("nobody")).toEqual([]);
   expect(await load()).toEqual([]);
 });
 
-test("only those that have registered are found as registered", async () => {
+test("only registered clients are found as registered", async () => {
   await store([userOf("registered", { isRegistered: true }), userOf("only events")]);
   const keys = ["registered", "only events", "nobody"].map((clientId) => ({ appId: 1, clientId }));
   expect(await findRegistered(database.pool, keys)).toEqual([{ appId: 1, clientId: "registered" }]);
@@ -164,7 +164,7 @@ const ORGANIC = {
   subject: { launch: null, reported: null, keys: [] },
 };
 
-/** Puts one row for a client into every table that knows clients. */
+/** Stores one row for a client in every table that knows clients. */
 async function spread(clientId: string, traceId: string): Promise<void> {
   const day = { appId: 1, clientId, day: "2024-06-15" };
   const counters = { trackEvents: 1, registerEvents: 2, payCount: 3, payCents: 4, adCount: 5, adMicros: 6 };
@@ -205,7 +205,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
   });
 }
 
-test("a renamed client takes its rows along in every table, and nobody else's", async () => {
+test("a renamed client takes its own rows along in every table, and no others", async () => {
   await spread("old", "order 1");
   await spread("bystander", "order 2");
   const before = await Promise.all(TABLES.map((table) => rowsOf(database.pool, table)));
@@ -224,7 +224,7 @@ test("a renamed client takes its rows along in every table, and nobody else's", 
   expect((await load("new", "bystander")).map((user) => user.clientId)).toEqual(["bystander", "new"]);
 });
 
-test("no table with a client_id is forgotten by the rename", async () => {
+test("the rename knows every table with a client_id", async () => {
   const { rows } = await database.pool.query(`
     select distinct table_name from information_schema.columns
     where table_schema = 'public' and column_name = 'client_id' and table_name !~ '^event_\\d{8}$'`);

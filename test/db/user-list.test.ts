@@ -44,7 +44,7 @@ const FILTERS: [UserFilterBody, number][] = [
   [{ create_date_list: [day(2), day(2)], ad_platform_list: ["kuaishou"] }, 2],
   [{ turbo_promoted_object_id_list: [CAMPAIGN], advertiser_id_list: ["acc"], gid_list: ["plan"], aid_list: ["ad"] }, 6],
   [{ aid_list: ["other"] }, 0],
-  // Of these the cube knows nothing.
+  // The cube does not know these filters.
   [{ version_list: [2] }, 0],
   [{ client_id_list: ["u1", "u2"] }, 2],
 ];
@@ -60,7 +60,7 @@ async function countAll(): Promise<number[]> {
   return counts;
 }
 
-test("the number of users is right before the cube knows them, after it does, and while it knows some of them", async () => {
+test("the number of users is right before the cube knows them, after it does, and while it knows some", async () => {
   const expected = FILTERS.map(([, users]) => users);
   expect(await countAll()).toEqual(expected);
   while ((await refreshOnce(stage.pool)) > 0);

@@ -81,7 +81,7 @@ test("any JSON goes through COPY unchanged", async () => {
   );
 });
 
-test("null is told apart from the text that stands for it, and numbers are written in full", async () => {
+test("null differs from the text that represents it, and numbers are written in full", async () => {
   expect([copyNullable(null), copyNullable("\\N"), copyNullable(-1.5), copyNullable("")]).toEqual([
     "\\N",
     "\\\\N",
@@ -92,7 +92,7 @@ test("null is told apart from the text that stands for it, and numbers are writt
   expect(rows.map((row) => row.text)).toEqual([null, "\\N", ""]);
 });
 
-test("more rows than fit one chunk all arrive, and no rows at all are no work", async () => {
+test("more rows than fit into one chunk all arrive, and no rows need no work", async () => {
   const rows = Array.from({ length: 2_501 }, (_, id) => `${id}\trow ${id}\t${NULL}`);
   expect((await throughCopy(rows)).map((row) => row.text)).toEqual(rows.map((_, id) => `row ${id}`));
   expect(await throughCopy([])).toEqual([]);

@@ -22,7 +22,7 @@ const migrated = files.map((name) => ({
   checksum: checksumOf(readFileSync(new URL(name, folder), "utf8")),
 }));
 
-/** Tables with their columns, indexes and constraints, as the catalogue knows them. */
+/** Tables with their columns, indexes and constraints, from the catalogue. */
 async function schemaOf({ pool }: TempDatabase): Promise<object[]> {
   const { rows } = await pool.query(`
     select c.relname, c.relkind, pg_get_indexdef(c.oid) as index, c.reloptions,
@@ -32,7 +32,7 @@ async function schemaOf({ pool }: TempDatabase): Promise<object[]> {
   return rows;
 }
 
-test("a new database gets every migration once, in order, at the time it is told", async () => {
+test("a new database gets every migration once, in order, with the given time", async () => {
   database = await createDatabase();
   await migrate(database.pool, options);
   expect(await rowsOf(database.pool, "migration")).toEqual(migrated);
@@ -68,7 +68,7 @@ test("a migration that fails leaves nothing behind, and the next start tries it 
   expect(await rowsOf(database.pool, "migration")).toHaveLength(files.length);
 });
 
-test("a database of a newer program is refused and not touched", async () => {
+test("a database of a newer program is refused and left alone", async () => {
   database = await createDatabase();
   await migrate(database.pool, options);
   await database.pool.query("insert into migration values ('9999-from-the-future.sql', 0)");
@@ -76,7 +76,7 @@ test("a database of a newer program is refused and not touched", async () => {
   await expect(migrate(database.pool, options)).rejects.toThrow(/9999-from-the-future\.sql/);
 });
 
-test("a migration that was edited after it was applied is refused by its name; other line ends are no edit", async () => {
+test("a migration that was edited after it was applied is refused by name; other line endings are no edit", async () => {
   expect(checksumOf("select 1;\r\nselect 2;\r\n")).toBe(checksumOf("select 1;\nselect 2;\n"));
   database = await createDatabase();
   await migrate(database.pool, options);
@@ -93,7 +93,7 @@ test("a database from before checksums gets them at its next start", async () =>
   expect(await rowsOf(database.pool, "migration")).toEqual(migrated);
 });
 
-/** The tables as a version left them that had the migrations before `name` alone. */
+/** The tables as a version with only the migrations before `name` left them. */
 async function databaseBefore(name: string): Promise<TempDatabase> {
   const old = await createDatabase();
   await old.pool.query("create table migration (name text primary key, applied_at_ms bigint not null)");
@@ -104,7 +104,7 @@ async function databaseBefore(name: string): Promise<TempDatabase> {
   return old;
 }
 
-test("days that have partitions from an earlier version keep them, and far days beside them share", async () => {
+test("days with partitions from an earlier version keep them, and distant days beside them share", async () => {
   database = await databaseBefore("0013-event-parts.sql");
   const { pool } = database;
   await pool.query("create table event_20240610 partition of event for values from ('2024-06-10') to ('2024-06-11')");
@@ -124,7 +124,7 @@ test("days that have partitions from an earlier version keep them, and far days 
   expect((await loadEventParts(pool)).stateOf("2024-06-30")).toBe("dropped");
 });
 
-test("profiles that grew over 256 KiB are cut once, and the audit log says so", async () => {
+test("profiles over 256 KiB are cut once, and the audit log says so", async () => {
   database = await migratedDatabase();
   const { pool } = database;
   const names = Array.from({ length: 600 }, (_, index) => `l${index}`);
@@ -164,7 +164,7 @@ test("profiles that grew over 256 KiB are cut once, and the audit log says so", 
   ]);
 });
 
-test("the source that a second return replaced keeps its campaign when the campaign's name in it changes", async () => {
+test("a source replaced by a second return keeps its campaign when the campaign is renamed", async () => {
   database = await migratedDatabase();
   const { pool } = database;
   const app = await makeApp(pool);

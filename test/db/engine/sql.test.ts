@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("values become parameters in the order in which they stand", () => {
+test("values become parameters in their order", () => {
   expect(compile(sql`select name from app where app_id = ${7} and name = ${"it's"}`)).toEqual({
     text: "select name from app where app_id = $1 and name = $2",
     values: [7, "it's"],
@@ -26,14 +26,14 @@ test("a statement becomes part of another, and its values keep their places", ()
   expect(compile(sql`${inner}`)).toEqual({ text: "b = $1 and c = $2", values: [2, 3] });
 });
 
-test("the same statement can be used twice: nothing about it changes", () => {
+test("the same statement can be used twice, unchanged", () => {
   const part = sql`a = ${1}`;
   const whole = sql`${part} or ${part}`;
   expect(compile(whole)).toEqual({ text: "a = $1 or a = $2", values: [1, 1] });
   expect(compile(part)).toEqual({ text: "a = $1", values: [1] });
 });
 
-test("no text that is passed as a value can become part of the statement", async () => {
+test("no text passed as a value can become part of the statement", async () => {
   const texts = fc.oneof(
     fc.constantFrom("'; drop table app; --", "$1", "${1}", "\\'", '"', "null"),
     fc.string({ unit: "grapheme" }),
@@ -54,7 +54,7 @@ test("an object that imitates a statement, key for key, is a value", () => {
     expect(compile(sql`select ${imitation}`)).toEqual({ text: "select $1", values: [imitation] });
 });
 
-test("only names that this program makes itself pass as table names", () => {
+test("only names made by this program pass as table names", () => {
   expect(compile(sql`drop table ${identifier("event_20240615")}`)).toEqual({
     text: "drop table event_20240615",
     values: [],
@@ -63,7 +63,7 @@ test("only names that this program makes itself pass as table names", () => {
     expect(() => identifier(name)).toThrow(/is not a table name/);
 });
 
-test("execute tells how many rows were touched", async () => {
+test("execute returns how many rows were affected", async () => {
   const insert = (name: string) =>
     sql`insert into event_meta (app_id, name, state, changed_at_ms) values (1, ${name}, 'observed', 0), (2, ${name}, 'observed', 0)`;
   expect(await execute(database.pool, insert("a"))).toBe(2);
