@@ -38,7 +38,7 @@ const costE4 = async (where: string): Promise<number> => {
   return found[0].sum;
 };
 
-test("what came by file for the account's day is replaced; other days, accounts, platforms and apps are not", async () => {
+test("an uploaded day of the account is replaced; other days, accounts, platforms and apps are not", async () => {
   const other = await stage.app();
   const head = "date,ad_platform,advertiser_id,aid,csite,channel,cost";
   const lines = [
@@ -54,7 +54,7 @@ test("what came by file for the account's day is replaced; other days, accounts,
   expect(await stage.costs(other)).toHaveLength(4);
 });
 
-test("rows of the same ad are one, and rows of no ad too", async () => {
+test("rows of the same ad become one, and so do rows without an ad", async () => {
   rows.push(spent(TODAY, 1, 1), spent(TODAY, 5, 7, { adId: "0" }), spent(TODAY, 5, 8, { adId: "0" }));
   const { rows: count } = await stage.pull(account, ONE);
   expect(count).toBe(3);
@@ -62,7 +62,7 @@ test("rows of the same ad are one, and rows of no ad too", async () => {
   expect(await costE4("aid = ''")).toBe(1_500);
 });
 
-test("a name, a status and what people have noted stay when the platform does not tell them", async () => {
+test("names, statuses and people's remarks stay if the platform does not send them", async () => {
   const kuaishou = await startKuaishou({ clock: stage.clock, costs: [spent(TODAY, 1, 5)] });
   const own = await stage.account(app, ACCESS.kuaishou(kuaishou));
   const head = "ad_platform,advertiser_id,name,status,remark,operator,dept";
@@ -83,8 +83,8 @@ test("a name, a status and what people have noted stay when the platform does no
   await kuaishou.close();
 });
 
-test("where names are refused for good, the costs are taken in, and the account says what is missing", async () => {
-  // A proxy that may not see who the advertiser is.
+test("if names are refused for good, the costs are stored, and the account says what is missing", async () => {
+  // A proxy that may not read the advertiser's name.
   const proxy = createServer((request, response) => {
     if (request.url!.startsWith("/v3.0/advertiser/get")) response.end('{"code":11003,"message":"no permission"}');
     else void fetch(tencent.url + request.url).then(async (reply) => response.end(await reply.text()));
@@ -99,7 +99,7 @@ test("where names are refused for good, the costs are taken in, and the account 
   proxy.close();
 });
 
-test("where the platform is busy once the costs are there, they are taken in, and the names come another time", async () => {
+test("if the platform is busy after the costs have arrived, they are stored, and the names come later", async () => {
   tencent.fail = (call) => (call > 1 ? "busy" : undefined);
   const pulled = await stage.pull(account, ONE);
   expect(pulled).toMatchObject({
@@ -111,17 +111,17 @@ test("where the platform is busy once the costs are there, they are taken in, an
   expect((await stage.pull(account, ONE)).error).toBe("");
 });
 
-test("each name is asked once, on however many pages and days its ad is", async () => {
+test("each name is requested once, on however many pages and days its ad is", async () => {
   for (let day = 1; day <= 14; day += 1) rows.push(spent(`2026-11-${String(day).padStart(2, "0")}`, 1, day));
   const kuaishou = await startKuaishou({ clock: stage.clock, costs: rows, pageRows: 2 });
   const own = await stage.account(app, ACCESS.kuaishou(kuaishou));
   expect(await stage.pull(own, { kind: "range", fromDay: "2026-11-02", toDay: TODAY })).toMatchObject({ rows: 15 });
-  // Seven days a report, two rows a page: four pages for each week. Then the plans, the ads and the account.
+  // Seven days per report and two rows per page: four pages for each week. Then the plans, the ads and the account.
   expect(kuaishou.calls).toBe(4 + 4 + 1 + 1 + 1);
   await kuaishou.close();
 });
 
-test("a platform that counts calls is given the time that it asks for", async () => {
+test("a platform with a rate limit gets the pause that it asks for", async () => {
   const days = Array.from({ length: 9 }, (_, ad) => spent(TODAY, ad, ad + 1));
   const strict = await startTencent({ clock: stage.clock, costs: days, pageRows: 1, readsPerMinute: 2 });
   const own = await stage.account(app, ACCESS.tencent(strict));
@@ -135,7 +135,7 @@ test("a platform that counts calls is given the time that it asks for", async ()
   await strict.close();
 });
 
-test("costs in another currency become the app's by its rate, exactly; without a rate nothing of the day is taken", async () => {
+test("costs in another currency are converted exactly by the app's rate; without a rate nothing of the day is stored", async () => {
   const dollars = [spent(TODAY, 1, 333), spent(TODAY, 2, 1), spent(YESTERDAY, 1, 7)];
   const apple = await startApple({ clock: stage.clock, costs: dollars, currency: "USD" });
   const own = await stage.account(app, ACCESS.asa(apple));
@@ -155,12 +155,12 @@ test("costs in another currency become the app's by its rate, exactly; without a
   await apple.close();
 });
 
-test("an amount in another currency than the account says is a thing of the rates, not of the account", async () => {
+test("an amount in another currency than the account's is a matter of the rates, not of the account", async () => {
   await stage.account(app, ACCESS.tencent(tencent), { settings: { ...account.settings, currency: "cny" } });
   expect(await stage.pull(account, ONE)).toMatchObject({ days: 1, costE4: 30_000, error: "" });
 });
 
-test("a range is asked for in parts that the platform takes, the newest first", async () => {
+test("a range is requested in parts that the platform accepts, newest first", async () => {
   const kuaishou = await startKuaishou({ clock: stage.clock, costs: [spent("2026-10-20", 1, 5), spent(TODAY, 1, 7)] });
   const own = await stage.account(app, ACCESS.kuaishou(kuaishou));
   const pulled = await stage.pull(own, { kind: "range", fromDay: "2026-10-17", toDay: TODAY });
@@ -168,7 +168,7 @@ test("a range is asked for in parts that the platform takes, the newest first", 
   await kuaishou.close();
 });
 
-test("a day that has not begun in the platform's zone takes no other day along", async () => {
+test("a day that has not begun in the platform's time zone does not affect other days", async () => {
   const apple = await startApple({
     clock: stage.clock,
     costs: [spent(YESTERDAY, 1, 7)],
@@ -189,7 +189,7 @@ test("a day that has not begun in the platform's zone takes no other day along",
   await apple.close();
 });
 
-test("an account of no advertiser, or of a platform that tells nobody, says so", async () => {
+test("an account without an advertiser, or of a platform without costs, says so", async () => {
   const nobody = await stage.account(app, ACCESS.tencent(tencent), { advertiserId: "" });
   expect((await stage.pull(nobody, ONE)).error).toMatch(/no advertiser_id/);
   const vivo = await stage.account(app, { ...ACCESS.tencent(tencent), adPlatform: "vivo" });
@@ -197,7 +197,7 @@ test("an account of no advertiser, or of a platform that tells nobody, says so",
   expect((await stage.stored(vivo)).lastError).toMatch(/^Costs cannot be pulled from vivo/);
 });
 
-test("an address that is none, and a token that no header can hold, are the account's own errors", async () => {
+test("an invalid address, and a token that no header can hold, are errors of the account", async () => {
   const wrong = await stage.account(app, ACCESS.tencent(tencent), { settings: { base_url: "nowhere" } });
   expect((await stage.pull(wrong, ONE)).error).toMatch(/cannot be made/);
   const kuaishou = await startKuaishou({ clock: stage.clock, costs: rows });

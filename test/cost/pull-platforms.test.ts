@@ -16,7 +16,7 @@ type Sim = StandIn & { tokens: Tokens };
 type Platform = {
   name: keyof typeof ACCESS;
   start: (options: StandInOptions & CostOptions) => Promise<Sim>;
-  /** Whether reports tell of plans. */
+  /** Whether reports include plans. */
   plans: boolean;
   /** Cents of the platform's currency in ten-thousandths of the app's. */
   e4: number;
@@ -59,7 +59,7 @@ const PLATFORMS: Platform[] = [
     statuses: { plan: "0", ad: "", account: "" },
   },
   {
-    // In dollars, of which one is 7.25 of the app's.
+    // In dollars, of which one is 7.25 of the app's currency.
     name: "asa",
     start: startApple,
     plans: true,
@@ -91,17 +91,17 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
 
   const account = (change = {}) => stage.account(app, ACCESS[name](sim as never), change);
 
-  /** What the stand-in has, as it must be stored. */
+  /** The stand-in's data as it must be stored. */
   function expected(): string[] {
     const ads = rows.map(({ day, planId, adId, impressions, clicks, cents }) =>
       [day, name, plans ? planId : "", adId, impressions, clicks, cents * e4].join(" "),
     );
-    // Apple tells of a campaign as a whole too, and what is beyond its ads is nought.
+    // Apple also reports a campaign as a whole, and its remainder beyond the ads is zero.
     const rest = new Set(name === "asa" ? rows.map(({ day, planId }) => `${day} asa ${planId}  0 0 0`) : []);
     return [...ads, ...rest].sort();
   }
 
-  test("days are pulled page by page, in the app's currency, with ids of all digits, names and statuses", async () => {
+  test("days are pulled page by page, in the app's currency, with all digits of ids, names and statuses", async () => {
     const pulled = await stage.pull(await account(), BOTH);
     const sum = rows.reduce((total, { cents }) => total + cents * e4, 0);
     expect(pulled).toMatchObject({ days: 2, rows: expected().length, costE4: sum, error: "" });
@@ -128,7 +128,7 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
     expect((await stage.stored(await account())).lastError).toBe("");
   });
 
-  test("corrections replace, and what the platform no longer lists goes", async () => {
+  test("corrections replace rows, and rows that the platform no longer lists go", async () => {
     const own = await account();
     await stage.pull(own, BOTH);
     rows[0]!.cents = 4321;
@@ -144,7 +144,7 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
     expect(left).toHaveLength(3);
   });
 
-  test("a token that ends in the middle of a pull is had anew once, and kept encrypted", async () => {
+  test("a token that expires in the middle of a pull is renewed once, and stored encrypted", async () => {
     const own = await account({
       secrets: { ...ACCESS[name](sim as never).secrets, access_token: sim.tokens.accessToken },
     });
@@ -165,7 +165,7 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
     expect(sim.refused.filter(({ reason }) => /expired/.test(reason))).toHaveLength(1);
   });
 
-  test("a token that is about to end is had anew before anything is asked", async () => {
+  test("a token that is about to expire is renewed before any request", async () => {
     const access = { ...ACCESS[name](sim as never).secrets, access_token: sim.tokens.accessToken };
     const own = await account({ secrets: access, tokenExpiresAtMs: NOON_MS + 60_000 });
     expect(await stage.pull(own, BOTH)).toMatchObject({ days: 2, error: "" });

@@ -18,7 +18,7 @@ import { ACCESS, ACCOUNT, spent } from "./stage.ts";
 
 await untilTodayLasts();
 const TODAY = calendarOf("Asia/Shanghai").dayOf(Date.now());
-/** All but the schedule: what is pulled, a test has asked for. */
+/** All roles but the schedule: only pulls requested by a test happen. */
 const BY_HAND = { ROLES: "http,apply,refresh" };
 
 let server: TouchpointProcess;
@@ -26,7 +26,7 @@ let engine: OceanEngineStandIn;
 let tencent: TencentStandIn;
 let rows: CostRow[];
 let app: App;
-/** Of the server that runs now: some tests start another one. */
+/** Calls the current server: some tests start another one. */
 const admin = () => new AdminCaller(server);
 
 beforeAll(async () => {
@@ -65,7 +65,7 @@ const costRows = async (): Promise<number> => {
   return found[0].count;
 };
 
-test("a command pulls now: a table for people, JSON for programs, and what went wrong with which account", async () => {
+test("a command pulls now: a table for people, JSON for programs, and the errors by account", async () => {
   tencent.fail = () => "server_error";
   const result = await cli(server.dataDir, ["cost", "pull", "--app", String(app.appId)]);
   expect(result.code).toBe(1);
@@ -81,7 +81,7 @@ test("a command pulls now: a table for people, JSON for programs, and what went 
   ]);
 });
 
-test("a command says how far each account is", async () => {
+test("a command shows the progress of each account", async () => {
   const status = await cliJson(server.dataDir, ["cost", "status", "--app", String(app.appId)]);
   expect(status.map((one: any) => [one.ad_platform, one.failures, one.error]).sort()).toEqual([
     ["bytedance", 0, ""],
@@ -102,7 +102,7 @@ test.each([
   expectFailure(await cli(server.dataDir, ["cost", "pull", "--app", String(app.appId), ...options]), reason);
 });
 
-test("the same over HTTP", async () => {
+test("pulls and progress work over HTTP too", async () => {
   rows[0]!.cents = 2_000;
   const pulled = await admin().post("cost/pull", {
     app_id: app.appId,
@@ -129,7 +129,7 @@ describe("a pull in the background", () => {
   const begin = () => admin().post("cost/pull", { app_id: app.appId, ad_platform: "bytedance", background: true });
   const last = async () => dataOf(await admin().get("cost/pull", { app_id: app.appId }), lastPullAnswer);
 
-  test("is begun, tells how far it is, and what came of it", async () => {
+  test("starts, and reports its progress and result", async () => {
     const begun = dataOf(await begin(), costPullAnswer);
     expect(begun).toMatchObject({ state: "running", ended_at: "", accounts: [], error: "" });
     await eventually(async () => expect((await last()).pull.state).toBe("done"));
@@ -139,7 +139,7 @@ describe("a pull in the background", () => {
     expect(pull.ended_at >= pull.started_at).toBe(true);
   });
 
-  test("is stopped: what is stored stays, nobody else begins meanwhile, and the account has no fault", async () => {
+  test("can be stopped: stored costs stay, nobody else begins meanwhile, and the account has no error", async () => {
     const before = [await costRows(), engine.calls] as const;
     engine.fail = () => "hang";
     dataOf(await begin(), costPullAnswer);
@@ -165,14 +165,14 @@ describe("a pull in the background", () => {
     });
   });
 
-  test("of an app that has none is null", async () => {
+  test("is null for an app without one", async () => {
     const other = await server.createApp();
     const data = dataOf(await admin().get("cost/pull", { app_id: other.appId }), lastPullAnswer);
     expect(data).toEqual({ pull: null });
   });
 });
 
-test("the ad report shows what was pulled, with the names of the account, the plans and the ads", async () => {
+test("the ad report shows pulled costs, with the names of the account, the plans and the ads", async () => {
   const developer = ["developer", "create", "--name", "BI", "--purpose", "tests", "--apps", "all", "--approve"];
   const { app_key } = await cliJson(server.dataDir, developer);
   const report = {
@@ -220,7 +220,7 @@ test("a server that waits for a platform stops at once", async () => {
   const before = engine.calls;
   engine.fail = () => "hang";
   const pull = async () => {
-    // The schedule may hold the account yet.
+    // The schedule may still hold the account.
     while (engine.calls === before) await admin().post("cost/pull", { app_id: app.appId, ad_platform: "bytedance" });
   };
   const pulling = pull().catch(() => undefined);
@@ -229,12 +229,12 @@ test("a server that waits for a platform stops at once", async () => {
   await pulling;
   engine.fail = () => undefined;
   server = await TouchpointProcess.start({ dataDir: server.dataDir, env: BY_HAND });
-  // Had it waited for as long as a platform may take, the account would have a fault.
+  // Had it waited for the platform's full time limit, the account would have an error.
   const { accounts } = (await admin().get("cost/status", { app_id: app.appId })).data;
   expect(accounts.map(({ error }: any) => error)).toEqual(["", ""]);
 });
 
-/** As before the first pull. */
+/** The state before the first pull. */
 async function emptied(): Promise<void> {
   const pool = server.database();
   await pool.query("delete from cost; delete from cost_pull; delete from cost_attempt");

@@ -13,14 +13,14 @@ const ONE = { kind: "range", fromDay: TODAY, toDay: TODAY } as const;
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 
-/** Of this database alone: others share the cluster. */
+/** Only in this database: others share the cluster. */
 const HOLDERS = `from pg_locks where locktype = 'advisory' and classid = 7226391
   and database = (select oid from pg_database where datname = current_database())`;
 
-/** Ends the connections that hold an account, and waits until they have let go. */
+/** Ends the connections that hold an account, and waits until they have released it. */
 async function endHolders(): Promise<void> {
   const ended = await stage.pool.query(`select pid, pg_terminate_backend(pid) ${HOLDERS}`);
-  // Only these: the next one to hold it may be there at once.
+  // Only these: the next holder may be there at once.
   const pids = ended.rows.map(({ pid }) => pid);
   const left = async () => (await stage.pool.query(`select 1 ${HOLDERS} and pid = any($1)`, [pids])).rows;
   await eventually(async () => expect(await left()).toEqual([]));
@@ -32,7 +32,7 @@ let app: App;
 let account: PlatformAccount;
 
 beforeEach(async () => {
-  // Others' accounts would be due, too.
+  // Other accounts would be due, too.
   await stage.pool.query("delete from platform_account");
   stage.nowMs = NOON_MS;
   rows = [spent(TODAY, 1, 100)];
@@ -48,7 +48,7 @@ async function others(count: number, sim: TencentStandIn): Promise<PlatformAccou
   return Promise.all(accounts.map((advertiserId) => stage.account(app, ACCESS.tencent(sim), { advertiserId })));
 }
 
-test("the schedule pulls thirty days of a new account, then today and yesterday by the hour", async () => {
+test("the schedule pulls thirty days of a new account, then today and yesterday every hour", async () => {
   await stage.turn();
   expect(await stage.pulls(app)).toHaveLength(30);
   const calls = tencent.calls;
@@ -62,7 +62,7 @@ test("the schedule pulls thirty days of a new account, then today and yesterday 
   expect(await stage.costs(app)).toEqual([expect.stringMatching(/ 15000$/)]);
 });
 
-test("an account whose costs are off, and an app that is off, are left alone", async () => {
+test("an account with costs off, and a disabled app, are left alone", async () => {
   await stage.account(app, ACCESS.tencent(tencent), { costs: false });
   await stage.turn();
   await stage.account(app, ACCESS.tencent(tencent));
@@ -71,7 +71,7 @@ test("an account whose costs are off, and an app that is off, are left alone", a
   expect(tencent.calls).toBe(0);
 });
 
-test("a platform's address that leads into a private network is not called", async () => {
+test("a platform address that leads into a private network is not called", async () => {
   const puller = stage.puller({ mayCallPrivate: false });
   const [pulled] = await puller.pull([account], ONE);
   expect(pulled).toMatchObject({ error: expect.stringMatching(/private network/) });
@@ -79,7 +79,7 @@ test("a platform's address that leads into a private network is not called", asy
   await puller.stop();
 });
 
-test("after failures an account is left alone for five minutes, fifteen, and an hour; a success forgets them", async () => {
+test("after failures an account is left alone for five minutes, fifteen, and an hour; a success resets that", async () => {
   tencent.fail = () => "server_error";
   const tried: number[] = [];
   for (let minute = 0; minute <= 150; minute += 1) {
@@ -98,7 +98,7 @@ test("after failures an account is left alone for five minutes, fifteen, and an 
   expect(await stage.stored(account)).toMatchObject({ lastError: "", lastErrorAtMs: null });
 });
 
-test("an account that hangs delays no other one", async () => {
+test("a hanging account delays no other one", async () => {
   const down = await startTencent({ clock: stage.clock, accounts: [ACCOUNT] });
   down.fail = () => "hang";
   await stage.account(app, ACCESS.tencent(down));
@@ -115,13 +115,13 @@ test("an account that hangs delays no other one", async () => {
     ]);
     expect(pulled).toHaveLength(healthy.length);
   });
-  // What still hangs does not keep the process from stopping.
+  // A hanging call does not keep the process from stopping.
   await puller.stop();
   expect((await stage.stored(account)).lastError).toBe("");
   await Promise.all([down.close(), fine.close()]);
 });
 
-test("more accounts than are pulled at once all have their turn", async () => {
+test("more accounts than are pulled at once all get their turn", async () => {
   const fine = await startTencent({
     clock: stage.clock,
     accounts: Array.from({ length: 20 }, (_, at) => String(1_000 + at)),
@@ -137,7 +137,7 @@ test("more accounts than are pulled at once all have their turn", async () => {
   await fine.close();
 });
 
-test("a pull that is stopped between two pages has stored nothing, and is no failure", async () => {
+test("a pull stopped between two pages has stored nothing, and is no failure", async () => {
   rows.push(spent(TODAY, 2, 5));
   const slow = await startTencent({ clock: stage.clock, costs: rows, pageRows: 1 });
   const own = await stage.account(app, ACCESS.tencent(slow));
@@ -187,7 +187,7 @@ test("two processes never pull the same account at once", async () => {
   await second.end();
 });
 
-test("what another process has pulled meanwhile is not pulled again by one that found it due before", async () => {
+test("a process that found an account due does not pull it again if another has pulled it meanwhile", async () => {
   const second = sharedServer().database(stage.databaseName);
   const slow = await startTencent({ clock: stage.clock, accounts: ["1000"] });
   slow.fail = () => "hang";
@@ -198,7 +198,7 @@ test("what another process has pulled meanwhile is not pulled again by one that 
   await eventually(() => expect(slow.calls).toBe(1));
   await stage.pull(account, { kind: "open" });
   const { calls } = tencent;
-  // Now the slow one fails, and the other has its turn.
+  // Now the slow one fails, and the other gets its turn.
   await slow.close();
   await two.settled();
   expect(tencent.calls).toBe(calls);
@@ -207,14 +207,14 @@ test("what another process has pulled meanwhile is not pulled again by one that 
   await second.end();
 });
 
-test("a process that has lost its hold on the account can store nothing any more", async () => {
+test("a process that has lost its lock on the account can store nothing more", async () => {
   let isLost = false;
   tencent.fail = (call) => {
     if (call === 2) void endHolders().then(() => (isLost = true));
-    // Nothing more is told until the hold is lost for certain.
+    // Nothing more is answered until the lock is lost for certain.
     return call >= 2 && !isLost ? "busy" : undefined;
   };
-  // As often as that takes.
+  // As many as that takes.
   const waitsMs = Array.from({ length: PATIENCE_MS / 5 }, () => 5);
   await expect(stage.pull(account, ONE, { waitsMs })).rejects.toThrow();
   tencent.fail = () => undefined;

@@ -12,15 +12,15 @@ import { loadAccount, type PlatformAccount, storeAccount } from "../../src/db/pl
 import { log, makeApp, migratedDatabase, type TempDatabase, vault } from "../db/temp-database.ts";
 import { PATIENCE_MS } from "../support/patience.ts";
 
-/** Noon of 15 November 2026 in Shanghai. */
+/** Noon on 15 November 2026 in Shanghai. */
 export const NOON_MS = Date.UTC(2026, 10, 15, 4);
 export const TODAY = "2026-11-15";
 export const YESTERDAY = "2026-11-14";
 
-/** An account number that no double can hold. */
+/** An account number beyond a double's precision. */
 export const ACCOUNT = "9007199254740993001";
 
-/** An ad's day. Ids beyond 2^53, which differ only where a double has no digits left. */
+/** The cost of an ad on a day, with ids beyond 2^53 that differ only in digits that a double lacks. */
 export function spent(day: string, ad: number, cents: number, change: Partial<CostRow> = {}): CostRow {
   const planId = `710000000000000000${1 + (ad % 2)}`;
   const adId = `720000000000000000${ad}`;
@@ -45,7 +45,7 @@ const tokensOf = ({ tokens }: { tokens: { accessToken: string; refreshToken: str
   refresh_token: tokens.refreshToken,
 });
 
-/** How an account reaches each stand-in. */
+/** The settings with which an account reaches each stand-in. */
 export const ACCESS = {
   tencent: (sim: TencentStandIn): Access => ({
     adPlatform: "tencent",
@@ -76,12 +76,12 @@ export const ACCESS = {
       team_id: sim.teamId,
       key_id: sim.keyId,
     },
-    // There is none at first: it is had with the key.
+    // There is no token at first: it is requested with the key.
     secrets: { private_key: sim.privateKeyPem },
   }),
 };
 
-/** A database of one's own, an app, and time that a test owns. */
+/** A database of its own, an app, and time that the test controls. */
 export class CostStage {
   nowMs = NOON_MS;
   #database: TempDatabase | undefined;
@@ -128,7 +128,7 @@ export class CostStage {
     return loadAccount(this.pool, vault, { appId, adPlatform, advertiserId }) as Promise<PlatformAccount>;
   }
 
-  /** Two accounts at once: a pool of a test has four connections. */
+  /** A puller of two accounts at once: a test's pool has four connections. */
   puller(change: Partial<PullerOptions> = {}): CostPuller {
     const { pool, clock } = this;
     return new CostPuller({
@@ -155,7 +155,7 @@ export class CostStage {
     return pulled!;
   }
 
-  /** What the schedule says is due, and nothing else. */
+  /** Pulls exactly what is due by the schedule. */
   async turn(): Promise<void> {
     const puller = this.puller();
     await puller.turn();

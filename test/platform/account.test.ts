@@ -13,7 +13,7 @@ import {
 const readAccount = (platform: string, given: GivenAccount, mayCallPrivate = false) =>
   readAnyAccount(platform, given, { mayCallPrivate });
 
-test("accounts are at the platforms that can be told or asked, by any of their names", () => {
+test("accounts exist for platforms with a connector, under any of their names", () => {
   expect(ACCOUNT_PLATFORMS).toHaveLength(10);
   expect(readAccountPlatform("gdt")).toBe("tencent");
   expect(readAccountPlatform("Apple")).toBe("asa");
@@ -22,13 +22,13 @@ test("accounts are at the platforms that can be told or asked, by any of their n
   );
 });
 
-test.each(ACCOUNT_PLATFORMS)("the fields of %s have one name each, and secrets have no fallback", (platform) => {
+test.each(ACCOUNT_PLATFORMS)("each field of %s has a unique name, and secrets have no fallback", (platform) => {
   const fields = accountFieldsOf(platform);
   expect(new Set(fields.map(({ name }) => name)).size).toBe(fields.length);
   for (const field of fields) if (field.isSecret) expect(field.fallback).toBe("");
 });
 
-test("a field that both connectors ask for is one field", () => {
+test("a field that both connectors need is one field", () => {
   expect(accountFieldsOf("tencent").find(({ name }) => name === "access_token")?.uses).toEqual(["postbacks", "costs"]);
   expect(accountFieldsOf("vivo").find(({ name }) => name === "repeats")).toMatchObject({
     fallback: "no",
@@ -93,7 +93,7 @@ describe("an address of a private network", () => {
     expect(readAccount("vivo", { settings }, true).values).toEqual(settings);
   });
 
-  test("is none that callbacks may lead to", () => {
+  test("is not allowed for callback hosts", () => {
     const settings = { callback_hosts: "api.e.qq.com, 127.0.0.1:8099" };
     expect(() => readAccount("tencent", { settings })).toThrow(/^callback_hosts: 127\.0\.0\.1:8099 is an address of a/);
     expect(readAccount("tencent", { settings }, true).values).toEqual(settings);
@@ -106,7 +106,7 @@ test.each<[Record<string, string>, Record<string, string>, string[]]>([
   [{}, { token_url: "https://other.example/", callback_hosts: "other.example" }, ["token_url", "callback_hosts"]],
   [{ url: "https://one.example/" }, { url: "https://one.example/" }, []],
   [{ url: "https://one.example/" }, { page: "p" }, []],
-  // The platform's own address is where the secrets belong.
+  // The secrets belong to the platform's own address.
   [{ url: "https://one.example/" }, { url: "" }, []],
   [{ url: "https://one.example/" }, { url: "https://api.e.qq.com/v3.0/user_actions/add" }, []],
 ])("from %j, a change to %j moves %j", (before, after, moved) => {

@@ -8,32 +8,32 @@ type Used = ReturnType<typeof using>;
 type Telling = {
   /** What ties a conversion to its ad. */
   by: Change;
-  /** Reads from what goes out what the platform is told, which is the code `as` it is sent. */
+  /** Reads from the request what the platform gets, which is the code `as` sent. */
   told: (change: Change) => unknown;
   as?: (code: string) => unknown;
 };
 
-/** Every event type is told as the table says. */
+/** Checks that every event type is sent as in the table. */
 export function tells(
   platform: string,
   table: CodeTable,
   { reason, by, told, as = String }: Pick<Used, "reason"> & Telling,
 ): void {
-  test.each(rowsOf(table))(`${platform} is told %s as %s`, (eventType, code) => {
+  test.each(rowsOf(table))(`${platform} gets %s as %s`, (eventType, code) => {
     const change = { ...by, eventType };
     if (code === "-") expect(reason(change)).toBe(`The platform has no code for ${eventType}.`);
     else expect(told(change)).toBe(as(code));
   });
 }
 
-/** Of a conversion so changed, with an account so changed, nothing is sent, for this reason. */
+/** Checks that a conversion with this change, with an account with this change, is not sent, for this reason. */
 export function skips({ reason }: Used, cases: readonly (readonly [Change, Record<string, string>, string])[]): void {
   test.each(cases)("with %j and %j nothing is sent: %s", (change, own, said) => {
     expect(reason(change, own)).toBe(said);
   });
 }
 
-/** Replies of a platform, and what becomes of the postback. */
+/** Checks how replies of a platform decide the postback. */
 export function reads(
   connector: PostbackConnector,
   cases: readonly (readonly [string, ReturnType<typeof reply>, ReplyVerdict["kind"]])[],

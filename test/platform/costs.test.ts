@@ -4,13 +4,13 @@ import { costConnectorOf, PLATFORM_NAMES } from "../../src/platform/registry.ts"
 
 const NAMES = ["tencent", "kuaishou", "bytedance", "baidu", "asa"];
 
-test("five platforms tell what their ads cost, by the names that reports use", () => {
+test("five platforms report costs, under the names that reports use", () => {
   expect(PLATFORM_NAMES.filter((name) => costConnectorOf(name))).toEqual(NAMES);
   expect(costConnectorOf("natural")).toBeUndefined();
   expect(costConnectorOf("constructor")).toBeUndefined();
 });
 
-test.each(NAMES)("every key and token of %s is a secret, and nothing else is", (name) => {
+test.each(NAMES)("exactly the keys and tokens of %s are secrets", (name) => {
   const { fields } = costConnectorOf(name)!;
   expect(new Set(fields.map((field) => field.name)).size).toBe(fields.length);
   for (const field of fields) {
@@ -22,7 +22,7 @@ test.each(NAMES)("every key and token of %s is a secret, and nothing else is", (
   }
 });
 
-test.each(NAMES)("%s is asked at its own address unless the account names another", (name) => {
+test.each(NAMES)("%s is called at its own address unless the account names another", (name) => {
   const connector = costConnectorOf(name)!;
   const at = (values: Record<string, string>) => {
     const context = { account: settingsOf(connector.fields, values), nowMs: 0, nonce: "n" };

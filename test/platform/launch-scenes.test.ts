@@ -47,7 +47,7 @@ test.each<[string, JsonObject]>([
   expect(readLaunchQuery(query)?.platform.name).toBe(name);
 });
 
-test("every rule decides some query, and names a platform that there is", () => {
+test("every rule decides some query, and names an existing platform", () => {
   const alone: JsonObject[] = [{ callback: "t" }, { creative_id: "1" }, { ad_id: "1" }, { turbo_vid: "t" }];
   const rest: JsonObject[] = [
     { account_id: "1", unit_id: "2" },
@@ -70,12 +70,12 @@ describe("aid", () => {
     for (const query of queries) expect(readLaunchQuery(query)?.ids.aid).toBe("");
   });
 
-  test("beside a clickid is a host app that nobody has listed", () => {
+  test("beside a clickid is an unlisted host app", () => {
     expect(readLaunchQuery({ clickid: "c", aid: "999999", promotionid: "7" })?.ids.aid).toBe("7");
     expect(readLaunchQuery({ clickid: "c", aid: "999999" })?.ids.aid).toBe("");
   });
 
-  test("is the ad of version 1.0 where the caller says so", () => {
+  test("is the ad of version 1.0 if the caller says so", () => {
     expect(readLaunchQuery({ bytedance: { aid: "601" } })?.ids.aid).toBe("601");
   });
 });
@@ -90,7 +90,7 @@ describe("ad_params", () => {
     times === 0 ? text : encoded(times - 1, encodeURIComponent(text));
   const clickIdOf = (ad_params: JsonObject[string]) => withAdParams({ ad_params }).clickid;
 
-  test("is read as an object, as text, and percent-encoded as often as the limit says", () => {
+  test("is read as an object, as text, and percent-encoded up to the limit", () => {
     const text = JSON.stringify({ clickid: "inner" });
     for (const ad_params of [{ clickid: "inner" }, text, ` ${text}`, '{%22clickid%22:"inner"}'])
       expect(clickIdOf(ad_params)).toBe("inner");
@@ -98,12 +98,12 @@ describe("ad_params", () => {
     expect(clickIdOf(encoded(LIMITS.adParamsDecodings + 1, text))).toBeUndefined();
   });
 
-  test("is followed into the texts within it, and no deeper than the limit says", () => {
+  test("is followed into nested texts, up to the limit", () => {
     expect(clickIdOf(deep(LIMITS.adParamsDepth - 1))).toBe("deepest");
     expect(clickIdOf(deep(LIMITS.adParamsDepth))).toBeUndefined();
   });
 
-  test("that is larger than the limit is as if it had not been sent", () => {
+  test("is ignored beyond the size limit", () => {
     const large = (bytes: number) =>
       JSON.stringify({ clickid: "inner", x: "" }).replace(/""}$/, `"${"x".repeat(bytes)}"}`);
     const base = large(0).length;
@@ -115,7 +115,7 @@ describe("ad_params", () => {
     expect(withAdParams({ ad_params: '{"promotionid":7394295222693527561}' }).promotionid).toBe("7394295222693527561");
   });
 
-  test("fills in only what the query leaves open", () => {
+  test("adds only what the query lacks", () => {
     const ad_params = { clickid: "inner", promotionid: "8", csite: "9", callback: "x" };
     expect(withAdParams({ ...DOUYIN, promotionid: "__PROMOTION_ID__", ad_params })).toEqual({
       ...DOUYIN,
@@ -126,14 +126,14 @@ describe("ad_params", () => {
   });
 
   test.each(["{", "%", "%7B%22", "null", "[]", "[1]", "12", '"text"', "%E0%A4%A", "{}", "[".repeat(20_000), "\u0000"])(
-    "that is %j changes nothing",
+    "changes nothing if it is %j",
     (ad_params) => {
       const { ids, platform } = readLaunchQuery({ ...DOUYIN, ad_params })!;
       expect([platform.name, ids]).toEqual(["bytedance", { ...NO_IDS, aid: "7" }]);
     },
   );
 
-  test("of whatever shape never makes a query unreadable", () => {
+  test("never makes a query unreadable, whatever its shape", () => {
     const nested = fc.letrec((tie) => ({
       value: fc.oneof(
         fc.json(),

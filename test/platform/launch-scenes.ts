@@ -9,7 +9,7 @@ export type LaunchScene = {
   ids: Partial<AdIds>;
   /** Parameters of the link by our names, as its macros deliver them. */
   link: Record<string, string>;
-  /** By which the platform is told of conversions. */
+  /** The key with which conversions are reported to the platform. */
   key: string;
 };
 
@@ -23,7 +23,7 @@ const KUAISHOU_IDS = {
   creative_id: "44594759820",
 };
 
-/** `ad_params` has ids of the older kind beside the promotion's, and `log_extra` a click id of its own. */
+/** `ad_params` has ids of the older kind beside the promotion's, and `log_extra` its own click id. */
 const AD_PARAMS = JSON.stringify({
   cid: 1805249182574777,
   ad_id: 1805249160264720,
@@ -57,7 +57,7 @@ export const SCENES: readonly LaunchScene[] = [
   {
     scene: "Douyin mini-game, 2.0 ads",
     platform: "bytedance",
-    // The link has delivered another text for the click than the query has.
+    // The link has delivered another click id than the query has.
     query: { ...DOUYIN_2.query, ad_params: encodeURIComponent(encodeURIComponent(AD_PARAMS)) },
     ids: DOUYIN_2.ids,
     link: { ...DOUYIN_2.link, callback: "B.3j3heQGQZFEZpXpM6hf9crA8aqSq", req_id: REQUEST_ID },
@@ -181,7 +181,7 @@ export const SCENES: readonly LaunchScene[] = [
   },
 ];
 
-/** Launches that no ad stands behind, though some of their keys sound like one. */
+/** Launches without an ad, though some of their keys look like one. */
 export const ORGANIC_QUERIES: readonly (readonly [why: string, query: JsonObject])[] = [
   ["the host app alone", { aid: "1128" }],
   ["another host app, and what else a launch has", { aid: "2329", scene: "991020", creativetype: "15", csite: "0" }],

@@ -9,13 +9,13 @@ import { PLATFORM_NAMES } from "../../src/platform/registry.ts";
 
 const NAMES = ["company", "app_id", "aid", "", "名"];
 
-/** The rule in its plainest form: the standard's own parser, and the first value that says anything. */
+/** The rule in its plainest form: the standard parser, and the first value that is not empty. */
 function expected(text: string, name: string): string {
   const values = new URLSearchParams(text).getAll(name).map((value) => storableText(cleanValue(value)));
   return values.find((value) => value !== "") ?? "";
 }
 
-test("whatever bytes are sent, a link is read as the standard reads a form", () => {
+test("whatever bytes are sent, a link is parsed as the standard parses a form", () => {
   const piece = fc.oneof(
     fc.constantFrom(...NAMES, ...NAMES.map(encodeURIComponent), "%63ompany", "c%6fmpany", "com+pany"),
     fc.constantFrom("baidu", "__AID__", "50%", "%E0%A4%A", "a%00b", "a+b", "=", "==", "&", "?", "#", ";", " ", "\xff"),
@@ -54,14 +54,14 @@ test.each<[string, boolean]>([
   expect(new LinkQuery(text).hasRepeats).toBe(hasRepeats);
 });
 
-test("a value is as long as allowed at most, and no character is split", () => {
+test("a value is cut to the allowed length, and no character is split", () => {
   const max = LIMITS.linkValueBytes;
   expect(new LinkQuery(`a=${"x".repeat(max)}`).get("a")).toHaveLength(max);
   expect(new LinkQuery(`a=${"x".repeat(max + 1)}`).get("a")).toHaveLength(max);
   expect(new LinkQuery(`a=${"广".repeat(max)}`).get("a")).toBe("广".repeat(Math.floor(max / 3)));
 });
 
-test("a touch has at most 8 ids of a kind and 32 keys, whatever an entry of an earlier version lists", () => {
+test("a touch has at most 8 ids of a kind and 32 keys, whatever an older entry lists", () => {
   const hash = "5d41402abc4b2a76b9719d911017c592";
   const ids = ["imei", "oaid", "idfa", "idfv", "android_id", "mac"].map((name) => `${name}=a1&${name}_md5=${hash}`);
   const ua = encodeURIComponent("Mozilla/5.0 (Linux; Android 14; 23127PN0CC Build/UKQ1.23; wv) AppleWebKit/537.36");

@@ -18,7 +18,7 @@ function linkFor(name: string, kind: TouchKind, change: Partial<LinkOptions> = {
   return linkOf(platformOfLink(name)!, kind, { ...OPTIONS, ...change });
 }
 
-/** The parameters of a link in their order, as they are printed. */
+/** The parameters of a link in their order, as printed. */
 function parametersOf(link: string): [string, string][] {
   return link
     .slice(link.indexOf("?") + 1)
@@ -75,10 +75,10 @@ test.each(["tencent", "kuaishou", "bytedance", "baidu", "bilibili", "vivo", "opp
   },
 );
 
-test.each(LINKS)("at %s the %s link is one that every console takes", (name, kind, link) => {
+test.each(LINKS)("at %s the %s link is accepted by every console", (name, kind, link) => {
   const start = `https://t.example.com/event_center/api/v1/event/${kind}/?app_id=7&company=${name}`;
   expect(link.startsWith(`${start}&track_id=c0ffee0123456789&channel=base_channel&`)).toBe(true);
-  // Letters, digits and what stands around a macro: neither `#` nor a space nor anything that needs encoding.
+  // Only letters, digits and what surrounds a macro: no `#`, no space, nothing that needs encoding.
   expect(link.slice("https://".length)).toMatch(/^[\w./?&={}-]+$/);
   expect(URL.canParse(link)).toBe(true);
   expect(link.length).toBeLessThan(10 * 1024);
@@ -89,7 +89,7 @@ test.each(LINKS)("at %s the %s link is one that every console takes", (name, kin
   expect(new Set(macros).size).toBe(macros.length);
 });
 
-test("the impression link of Tencent has the impression's id and time in place of the click's", () => {
+test("the impression link of Tencent has the impression's id and time instead of the click's", () => {
   const click = new Map(parametersOf(linkFor("tencent", "click")!));
   const impression = new Map(parametersOf(linkFor("tencent", "impression")!));
   expect([click.get("click_id"), click.get("ts")]).toEqual(["__CLICK_ID__", "__CLICK_TIME__"]);
@@ -159,7 +159,7 @@ test.each<[string, string, string]>([
     expect(linkFor("tencent", kind, { campaignId, channel })).toContain(`company=tencent&${expected}advertiser_id=`);
 });
 
-test("whatever the campaign and the channel are called, the link is one address that carries both", () => {
+test("whatever the names of campaign and channel, the link is one address that carries both", () => {
   const name = fc.string({ unit: "grapheme", minLength: 1 });
   fc.assert(
     fc.property(name, name, fc.constantFrom(...LINKS), (campaignId, channel, [platform, kind, link]) => {
@@ -188,7 +188,7 @@ test.each(["https://t.example.com", "https://t.example.com:8443", "https://examp
 const AT_MS = Date.UTC(2026, 10, 15, 8, 30);
 const MACRO = /(?<==)(?:__|\{)(\w+?)(?:__|\})(?=&|$)/g;
 
-test.each(LINKS)("at %s the %s link tells nothing while no macro is replaced", (name, kind, link) => {
+test.each(LINKS)("at %s the %s link carries nothing while no macro is replaced", (name, kind, link) => {
   const query = link.slice(link.indexOf("?") + 1);
   const spellings = [query, query.replaceAll(MACRO, "{{$1}}"), query.replaceAll(MACRO, "{$1}").toLowerCase()];
   for (const spelling of [...spellings, ...spellings.map(encodeURI)]) {
@@ -206,10 +206,10 @@ test.each(LINKS)("at %s the %s link tells nothing while no macro is replaced", (
   }
 });
 
-/** The app and the sign are for the door; the time is not a text. An ad of ByteDance has ids of 1.0 or of 2.0. */
+/** App and sign are checked at intake; the time is not a text. A ByteDance ad has ids of either 1.0 or 2.0. */
 const NOT_KEPT = ["app_id", "sign", "ts"];
 
-test.each(LINKS)("at %s nothing that the %s link asks for is thrown away", (name, kind, link) => {
+test.each(LINKS)("at %s everything that the %s link asks for is kept", (name, kind, link) => {
   const query = link
     .slice(link.indexOf("?") + 1)
     .replaceAll(MACRO, "value_of_$1")

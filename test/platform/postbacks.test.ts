@@ -11,7 +11,7 @@ import { ANDROID, bodyOf, IOS, NOBODY, reply, using } from "./sample.ts";
 
 const CONNECTORS = POSTBACK_PLATFORMS.map((platform) => [platform, postbackConnectorOf(platform)!] as const);
 
-test("every platform with a connector has links of its own", () => {
+test("every platform with a connector has its own links", () => {
   expect(POSTBACK_PLATFORMS).toHaveLength(9);
   expect(POSTBACK_PLATFORMS.filter((platform) => !PLATFORM_NAMES.includes(platform))).toEqual([]);
 });
@@ -33,7 +33,7 @@ test.each(CONNECTORS)("%s names each field once, and its keys and tokens are sec
   for (const { fallback } of addresses) expect(fallback).toMatch(/^https:\/\//);
 });
 
-/** An account in which every field has a value of its own. */
+/** An account with a value for every field. */
 const FULL: Readonly<Record<string, string>> = {
   access_token: "s3cret-a",
   refresh_token: "s3cret-r",
@@ -59,7 +59,7 @@ const FULL: Readonly<Record<string, string>> = {
   wechat_app_id: "wx1",
 };
 
-/** One platform's address is not known, so that an account says it. */
+/** The account's address for the one platform whose address is not known. */
 function ownAddress({ fields }: PostbackConnector): Record<string, string> {
   return fields.some(({ name, fallback }) => name === "url" && fallback === "") ? { url: "https://h.example/" } : {};
 }
@@ -70,44 +70,41 @@ const KEYS = [
   ...["idfa", "android_id_md5", "caid", "wx_openid", "os"],
 ];
 
-test.each(CONNECTORS)(
-  "%s is told by a request that can be sent, or not at all, whatever a touch holds",
-  (_, connector) => {
-    const value = fc.oneof(
-      fc.string({ unit: "binary" }),
-      fc.webUrl({ withQueryParameters: true }),
-      fc.constantFrom(
-        "http://api.e.qq.com/conv?cb=1",
-        "http://ad.partner.gifshow.com/x?callback=1",
-        "https://als.baidu.com",
-      ),
-      fc.json(),
-      fc.integer(),
-    );
-    const change = fc.record({
-      eventType: fc.constantFrom(...POSTBACK_EVENT_TYPES),
-      cents: fc.option(fc.nat()),
-      adData: fc.dictionary(fc.constantFrom(...KEYS), value) as fc.Arbitrary<JsonObject>,
-      user: fc.constantFrom(NOBODY, ANDROID, IOS, { ...NOBODY, wxOpenid: "o", wxUnionid: "n" }),
-    });
-    const full = using(connector, { ...FULL, ...ownAddress(connector) });
-    fc.assert(
-      fc.property(change, (one) => {
-        const prepared = full.prepare(one);
-        if (prepared.kind === "skip") {
-          expect(prepared.reason).toMatch(/^[A-Z].*\.$/);
-          expect(prepared.reason).not.toContain("s3cret");
-          return;
-        }
-        const { url, method } = prepared.request;
-        expect(new URL(url).protocol).toMatch(/^https?:$/);
-        if (method === "POST") bodyOf(prepared.request);
-        expect(full.prepare(one)).toEqual(prepared);
-      }),
-      { numRuns: 300 },
-    );
-  },
-);
+test.each(CONNECTORS)("%s gets a request that can be sent, or none, whatever a touch holds", (_, connector) => {
+  const value = fc.oneof(
+    fc.string({ unit: "binary" }),
+    fc.webUrl({ withQueryParameters: true }),
+    fc.constantFrom(
+      "http://api.e.qq.com/conv?cb=1",
+      "http://ad.partner.gifshow.com/x?callback=1",
+      "https://als.baidu.com",
+    ),
+    fc.json(),
+    fc.integer(),
+  );
+  const change = fc.record({
+    eventType: fc.constantFrom(...POSTBACK_EVENT_TYPES),
+    cents: fc.option(fc.nat()),
+    adData: fc.dictionary(fc.constantFrom(...KEYS), value) as fc.Arbitrary<JsonObject>,
+    user: fc.constantFrom(NOBODY, ANDROID, IOS, { ...NOBODY, wxOpenid: "o", wxUnionid: "n" }),
+  });
+  const full = using(connector, { ...FULL, ...ownAddress(connector) });
+  fc.assert(
+    fc.property(change, (one) => {
+      const prepared = full.prepare(one);
+      if (prepared.kind === "skip") {
+        expect(prepared.reason).toMatch(/^[A-Z].*\.$/);
+        expect(prepared.reason).not.toContain("s3cret");
+        return;
+      }
+      const { url, method } = prepared.request;
+      expect(new URL(url).protocol).toMatch(/^https?:$/);
+      if (method === "POST") bodyOf(prepared.request);
+      expect(full.prepare(one)).toEqual(prepared);
+    }),
+    { numRuns: 300 },
+  );
+});
 
 test.each(CONNECTORS)("%s never shows a secret when it says what is missing", (_, connector) => {
   const touches: JsonObject[] = [{}, { callback: "c" }, { bd_vid: "v" }, { clue_token: "t" }, { track_id: "t" }];
@@ -118,7 +115,7 @@ test.each(CONNECTORS)("%s never shows a secret when it says what is missing", (_
   }
 });
 
-/** The words in which a touch that a link brought reaches a connector. */
+/** The fields of a link's touch as they reach a connector. */
 function adDataOf(platform: string, values: Readonly<Record<string, string>>): JsonObject {
   const named = platformNamed(platform)!;
   const options = { baseUrl: "https://t.example.com", appId: 7, campaignId: "", channel: "", macros: {} };
@@ -159,7 +156,7 @@ test.each<[string, Record<string, string>, string]>([
   expect(`${url}\n${body}`).toContain(told);
 });
 
-/** What every connector makes of a reply that says nothing of its own. */
+/** The verdict of every connector on generic replies. */
 const PLAIN_REPLIES: [string, { status: number; body: string }, ReplyVerdict["kind"]][] = [
   ["HTTP 500", reply("", 500), "retry"],
   ["HTTP 502 with a page", reply("<html>Bad gateway</html>", 502), "retry"],

@@ -33,7 +33,7 @@ function read(query: string, kind: TouchKind = "click"): ReadTouch {
   return readTouch(kind, new LinkQuery(query), AT_MS)!;
 }
 
-/** Our link as the platform calls it: macros that it has a value for are replaced, the others stay. */
+/** Our link as the platform calls it: macros with a value are replaced, the others stay. */
 function callOf({ platform, kind = "click", values }: Call): string {
   const options = {
     baseUrl: "https://t.example.com",
@@ -49,7 +49,7 @@ function callOf({ platform, kind = "click", values }: Call): string {
   return query;
 }
 
-/** By which ids the registration finds the touch. */
+/** The ids by which the registration finds the touch. */
 function foundBy({ touch, keys }: ReadTouch, arrival: Arrival): string[] {
   const { adData = {}, device = {}, openId = "", ip = "", ua = "" } = arrival;
   const clickIds = platformOfLink(touch.platform)!.launchClickIds(fieldsOf(adData)).map(cleanId);
@@ -115,7 +115,7 @@ test.each([
     expect(read(`company=${company}&${query}`).keys).toEqual([]);
 });
 
-test("whether an id is raw or hashed is told by its name, and a hash that is none finds nobody", () => {
+test("the name of an id says whether it is raw or hashed, and an invalid hash matches nobody", () => {
   const found = read(`company=weibo&oaid=${HASH}`);
   expect(foundBy(found, { device: { oaid: HASH } })).toEqual(["oaid"]);
   expect(read(`company=weibo&oaid_md5=${HASH}`).keys).not.toEqual(found.keys);
@@ -134,7 +134,7 @@ test.each(Object.entries(MUID_OF))("with os=%s a muid is the hash of %s", (os, b
   expect(typeof (touch.details.os ?? "")).toBe("string");
 });
 
-test("a stored touch has the keys that it was read with, and texts that the tables can hold", () => {
+test("a stored touch keeps the keys that it was read with, and texts that the tables can hold", () => {
   const names = fc.constantFrom(...IDS, "company", "ts", "os", "ip", "ua", "model", "gid");
   const likely = fc.constantFrom(
     ...["gdt", "kuaishou", "weibo", IP, "2001:db8::9%eth0", BROWSER, IPHONE_APP, HASH, "0", "__X__", `${ACTIVATE}a`],

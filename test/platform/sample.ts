@@ -19,7 +19,7 @@ export const DEDUPE_ID = "d0d1d2d3d4d5d6d7d8d9dadbdcdddedf";
 export const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
 export const OAID_MD5 = "83e9158a4fb54c0e1ef0b238639a23ae";
 export const IDFA = "AEBE52E7-03EE-455A-B3C4-E57283966239";
-/** What the world puts into ids: signs of its own, characters beyond ASCII, half of a pair, a line break. */
+/** What ids really contain: special signs, non-ASCII characters, a lone surrogate, a line break. */
 export const ODD = "a&b=c?d#e/f+g%h 中文😀\"'\\\n\ud800{{ATYPE}}$&";
 
 export const NOBODY: ConversionUser = {
@@ -95,7 +95,7 @@ export function queryOf(request: HttpRequest): Record<string, string> {
   return Object.fromEntries(new URL(request.url).searchParams);
 }
 
-/** Every event type with what the platform is told in its place; `-` where it is told nothing. */
+/** The code of every event type, or `-` if it is not sent. */
 export type CodeTable = Readonly<Record<PostbackEventType, string>>;
 
 export function rowsOf(table: CodeTable): [PostbackEventType, string][] {
@@ -107,7 +107,7 @@ export const reply = (body: JsonObject | string, status = 200) => ({
   body: typeof body === "string" ? body : JSON.stringify(body),
 });
 
-/** Addresses that a forged click could bring, for a platform whose callbacks lead to `host`. */
+/** Addresses that a forged click could bring, for a platform whose callbacks go to `host`. */
 export function forgedCallbacks(host: string): string[] {
   return [
     "http://127.0.0.1:5432/?x=1",
@@ -125,7 +125,7 @@ export function forgedCallbacks(host: string): string[] {
   ];
 }
 
-/** Callbacks that are no address to be called, whoever's they are. */
+/** Callbacks that are no callable address on any host. */
 export function oddCallbacks(host: string): string[] {
   return [
     `ftp://${host}/conv`,

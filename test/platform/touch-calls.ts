@@ -18,17 +18,17 @@ const IDFA = "AEBE52E7-03EE-455A-B3C4-E57283966239";
 const CAID = "c1f0e5a2b7d84639a0b1c2d3e4f50617";
 const IOS = { idfa: IDFA.toLowerCase(), caid1_md5: md5(CAID) };
 export const IP = "203.0.113.9";
-/** One phone, as the browser that shows the ad and the app that registers write it. */
+/** The user agents of one phone, from the browser that shows the ad and from the app that registers. */
 export const BROWSER =
   "Mozilla/5.0 (Linux; Android 14; 23127PN0CC Build/UKQ1.23; wv) AppleWebKit/537.36 Mobile Safari/537.36";
 const APP = "Dalvik/2.1.0 (Linux; U; Android 14; 23127PN0CC Build/UKQ1.23)";
 const IPHONE_BROWSER = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148";
 export const IPHONE_APP = "Mozilla/5.0 (iPhone; CPU iPhone OS 17_4_1 like Mac OS X) MicroMessenger/8.0.47";
 
-/** What a registration brings along. */
+/** The parts of a registration that matter for matching. */
 export type Arrival = { adData?: JsonObject; device?: JsonObject; openId?: string; ip?: string; ua?: string };
 
-/** A call of our link as a platform makes it, what it tells, and by what a registration finds it. */
+/** A call of our link as a platform makes it, its meaning, and how a registration finds it. */
 export type Call = {
   what: string;
   platform: string;

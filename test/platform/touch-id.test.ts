@@ -34,7 +34,7 @@ test.each<[string, string, "one touch" | "two touches"]>([
   expect(idOf(first) === idOf(second) ? "one touch" : "two touches").toBe(expected);
 });
 
-test("a click and an impression of one id are two touches", () => {
+test("a click and an impression with one id are two touches", () => {
   expect(idOf("company=tencent&click_id=a")).not.toBe(idOf("company=tencent&impression_id=a", "impression"));
   const [click, impression] = TOUCH_KINDS.map((kind) => touchIdOf({ platform: "tencent", kind, identity: "a" }));
   expect(click).not.toBe(impression);

@@ -43,7 +43,7 @@ describe("an attribution callback", () => {
   const MACROS =
     "c=__CLIENT_ID__&p=__AD_PLATFORM__&m=__METHOD__&a=__AID__&t=__TOUCHED_AT__&r=__REGISTERED_AT__&i=__ID__";
 
-  test("is a GET with the macros replaced, each encoded, and what is no macro left alone", async () => {
+  test("is a GET with each macro replaced and encoded, and everything else left alone", async () => {
     await callback({ kind: "attribution", url: `${gate.url}/told?${MACROS}&o=__OTHER__&ch=__CHANNEL__` });
     const at = NOW_MS - 60_000;
     await stage.stage.append("click", "", `company=tencent&click_id=c1&aid=7&ts=${at}`, { at });
@@ -69,7 +69,7 @@ describe("an attribution callback", () => {
     ]);
   });
 
-  test("comes once for each source, however often the user is decided on", async () => {
+  test("comes once for each source, no matter how often the user is decided on", async () => {
     await callback({ kind: "attribution", url: `${gate.url}/told?p=__AD_PLATFORM__` });
     const worker = allowed();
     await stage.stage.register("u", { device_info: { oaid: "o-u" } });
@@ -86,7 +86,7 @@ describe("an attribution callback", () => {
 });
 
 describe("an event callback", () => {
-  test("is a POST signed with the time, and tells the event and where its user came from", async () => {
+  test("is a POST signed with the time, with the event and its user's source", async () => {
     await callback({});
     await stage.bring("tencent", "u");
     await stage.stage.collect("u", [track("level", { n: 3 }), track("other"), pay("o1", 600)]);
@@ -109,7 +109,7 @@ describe("an event callback", () => {
       id: headers["touchpoint-id"],
       attribution: { ad_platform: "tencent", channel: "c" },
     });
-    // Neither the order nor the ad report takes it for a postback.
+    // Neither the order nor the ad report counts it as a postback.
     expect(await stage.orders()).toEqual([{ trace_id: "o1", postback_status: 0, back_cents: 0 }]);
   });
 
@@ -133,7 +133,7 @@ describe("an event callback", () => {
     expect(await stage.outbox("due_at_ms")).toEqual(due);
   });
 
-  test("that failed comes again with the same id", async () => {
+  test("is retried with the same id", async () => {
     gate.answer = { status: 500 };
     await callback({});
     await oneEvent();
@@ -148,7 +148,7 @@ describe("an event callback", () => {
 
 describe("a private network", () => {
   test.each(["127.0.0.1", "localhost", "[::1]", "[::ffff:127.0.0.1]", "2130706433", "0x7f.1"])(
-    "is not called by the name of %s",
+    "is not called as %s",
     async (host) => {
       await callback({ url: `${gate.url.replace("127.0.0.1", host)}/told` });
       await oneEvent();
@@ -160,7 +160,7 @@ describe("a private network", () => {
     },
   );
 
-  test("a name is judged by what is called: the address that was found", async () => {
+  test("a host name is judged by the address that it resolves to", async () => {
     const asked: string[] = [];
     const sender = new Sender({
       deadlineMs: PATIENCE_MS,
@@ -181,7 +181,7 @@ describe("a sender", () => {
   const request = (url: string) => ({ method: "GET" as const, url, headers: {} });
   const sender = (deadlineMs = PATIENCE_MS) => new Sender({ deadlineMs, connectionsMax: 4, mayCall: () => true });
 
-  test("knows what has left from what has not", async () => {
+  test("knows which requests were sent and which were not", async () => {
     const mine = sender(1_000);
     expect(await mine.send(request("http://127.0.0.1:9/"), "kept")).toMatchObject({ kind: "not_sent" });
     gate.answer = undefined;
@@ -189,7 +189,7 @@ describe("a sender", () => {
     mine.close();
   });
 
-  test("does not read an answer without end", async () => {
+  test("does not read an endless answer", async () => {
     gate.answer = { status: 200, body: "x".repeat(1024 * 1024 + 1) };
     const mine = sender();
     expect(await mine.send(request(gate.url), "fresh")).toMatchObject({

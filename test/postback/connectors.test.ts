@@ -29,7 +29,7 @@ const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
 const PAID_CENTS = 648;
 
 type Told = [code: string, cents: number | null];
-/** What a platform is to hear of an activation, a registration, a payment and the next day; undefined: nothing. */
+/** What a platform must get for an activation, a registration, a payment and the next day; undefined for nothing. */
 type Heard = { activate: Told; register: Told; pay: Told; twice: Told | undefined };
 
 type Case = {
@@ -40,10 +40,10 @@ type Case = {
   secrets?: () => Record<string, string>;
   /** Parameters of the click, by our names. */
   click: () => Record<string, string>;
-  /** The launch query; else the device is what ties the user to the click. */
+  /** The launch query; without one, the device ties the user to the click. */
   launch?: Record<string, string>;
   key: string;
-  /** Whole seconds, the instant itself, or nothing that the platform is told. */
+  /** Whole seconds, the exact instant, or no time sent to the platform. */
   time: "s" | "ms" | "told";
   heard: Heard;
 };
@@ -234,7 +234,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-/** Odd milliseconds, so that a platform that hears seconds is seen to. */
+/** Odd milliseconds, so that rounding to seconds shows. */
 const REGISTERED_MS = NOW_MS + 123;
 const PAID_MS = NOW_MS + HOUR_MS + 456;
 const BACK_MS = NOW_MS + DAY_MS + 789;
@@ -257,14 +257,14 @@ async function live(one: Case): Promise<void> {
   await apply.applyAll();
 }
 
-/** A new token: by the day after, those that the stand-ins began with have run out. */
+/** A renewed token: the stand-ins' first tokens have expired by the next day. */
 function renewed(tokens: Tokens): string {
   tokens.renew();
   return tokens.accessToken;
 }
 
 describe.each(CASES)("$name", (one) => {
-  test("hears of activation, registration, payment and the next day, in its own words and units", async () => {
+  test("gets activation, registration, payment and the next day, in its own codes and units", async () => {
     const standIn = one.standIn();
     standIn.accepted.length = 0;
     standIn.refused.length = 0;
@@ -294,7 +294,7 @@ describe.each(CASES)("$name", (one) => {
     const byCode = (list: readonly { code: string }[]) => [...list].sort((a, b) => (a.code < b.code ? -1 : 1));
     expect(byCode(standIn.accepted)).toMatchObject(byCode(expected));
     expect(standIn.accepted).toHaveLength(expected.length);
-    // What the platform was told of money, and nothing else, is what the order says was sent.
+    // The order says exactly what amount the platform got.
     expect(await stage.orders()).toEqual([{ trace_id: "o1", postback_status: 1, back_cents: paid[1] ?? 0 }]);
     const statuses = (await stage.postbacks("event_type, status")).map((row) => [row.event_type, row.status]);
     expect(Object.fromEntries(statuses)).toEqual({ activate: 1, register: 1, pay: 1, twice: twice ? 1 : 3 });
@@ -305,7 +305,7 @@ describe.each(CASES)("$name", (one) => {
   });
 });
 
-test("who opened a native mini-game is told of to the platform of the ad alone, by what the launch query brought", async () => {
+test("a user of a native mini-game is reported only to the ad's platform, with what the launch query brought", async () => {
   const { kuaishou, bytedance } = platforms;
   const before = [kuaishou.accepted.length, bytedance.accepted.length];
   await stage.kuaishou(kuaishou.url);

@@ -30,13 +30,13 @@ async function account(server: Touchpoint, app: App, url: string): Promise<void>
   const settings = { url: `${url}/track/activate` };
   const more = { postbacks: true, costs: false, ratePerS: 100, settings, ...state };
   await storeAccount(pool, vault, { ...key, ...more }, 0);
-  // Told by nobody: a callback of the app's own that fails must not show anywhere.
+  // Not a platform: a failing callback of the app's own must not show anywhere.
   const own = { appId: app.appId, kind: "event" as const, url: "http://127.0.0.1:9/", secret: "s" };
   await storeCallback(pool, vault, { ...own, events: ["$PayEvent"], enabled: true }, 0);
   await pool.end();
 }
 
-/** A player whom an ad has brought, and who pays. */
+/** A player brought by an ad, who pays. */
 async function player(server: Touchpoint, app: App, client: string, orders: Record<string, number>): Promise<void> {
   await server.register(app, client, { ad_data: { callback: `cb-${client}`, ksUnitId: "1" } });
   const events = Object.entries(orders).map(([order, cents]) => ({
@@ -48,7 +48,7 @@ async function player(server: Touchpoint, app: App, client: string, orders: Reco
   await server.collect(app, client, events);
 }
 
-test("what platforms accept shows in the lists, their filters, and the ad report in both calibers", async () => {
+test("accepted postbacks show in the lists, their filters, and the ad report in both calibers", async () => {
   const app = await shared.createApp();
   await account(shared, app, kuaishou.url);
   const developer = await reports.developer();
@@ -101,9 +101,9 @@ test("what platforms accept shows in the lists, their filters, and the ad report
   }
 });
 
-test("a server that is told to stop while it sends loses nothing, and the next one sends the rest", async () => {
+test("a server stopped while it sends loses nothing, and the next one sends the rest", async () => {
   const gate = await Gate.open();
-  // So long that none of them gives up waiting at the gate.
+  // Long enough that no call times out at the gate.
   let server = await TouchpointProcess.start({ env: { POSTBACK_DEADLINE_S: "120" } });
   const { dataDir } = server;
   const app = await server.createApp();

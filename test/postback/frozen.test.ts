@@ -22,7 +22,7 @@ afterAll(async () => {
 /** Longer than a busy machine takes from one statement to the next. */
 const IDLE_MS = 2_000;
 
-test("a sender that is frozen within a transaction keeps neither its rows nor anybody's slices for ever", async () => {
+test("a sender frozen within a transaction does not hold its rows or any slices for ever", async () => {
   await stage.oceanEngine(engine.url);
   await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
   for (const client of ["held", "other"]) await stage.bring("bytedance", client);
@@ -31,7 +31,7 @@ test("a sender that is frozen within a transaction keeps neither its rows nor an
   const lease = { nowMs: stage.nowMs, leaseUntilMs: stage.nowMs + 60_000 };
   const [claimed] = await claimOutbox(stage.pool, { lane, ...lease, limit: 1 });
 
-  // It has written down what it was answered, holds the slices that this marks, and goes no further.
+  // It has recorded its answer, holds the marked slices, and stops there.
   const { host, port, user, password, database } = stage.pool.options;
   const connection = { kind: "local", host: host!, port: port!, user: user!, password: String(password) } as const;
   const pool = openPool(
@@ -52,7 +52,7 @@ test("a sender that is frozen within a transaction keeps neither its rows nor an
   const ended = expect(frozen).rejects.toThrow();
   await Promise.race([holds, ended]);
 
-  // The other marks the same slices.
+  // The other sender marks the same slices.
   await stage.sendAll(stage.worker());
   expect(await stage.postbacks("client_id, status, attempts")).toEqual([
     { client_id: "held", status: 1, attempts: 2 },

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 export type HeldCall = { method: string; target: string; headers: IncomingMessage["headers"]; body: string };
 export type GateAnswer = { status: number; body?: string; headers?: Record<string, string> };
 
-/** A server that keeps every call waiting until it is told what to answer. */
+/** A server that holds every call until the test gives the answer. */
 export class Gate {
   readonly calls: HeldCall[] = [];
   readonly url: string;
   readonly #waiting: ServerResponse[] = [];
   readonly #server;
-  /** Given at once, where there is one. */
+  /** The immediate answer, if there is one. */
   answer: GateAnswer | undefined;
 
   private constructor(server: ReturnType<typeof createServer>) {
@@ -33,7 +33,7 @@ export class Gate {
     return new Gate(server);
   }
 
-  /** Answers the call that waits longest. */
+  /** Answers the longest-waiting call. */
   release({ status, body = "{}", headers = {} }: GateAnswer): void {
     this.#waiting
       .shift()

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 let people = 0;
 
-/** Users whom a platform's ads have brought, with an activation to tell of each. */
+/** Users brought by a platform's ads, with one activation to report each. */
 async function users(platform: string, count: number): Promise<void> {
   await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
   for (let index = 0; index < count; index += 1) {
@@ -53,7 +53,7 @@ async function users(platform: string, count: number): Promise<void> {
 const never = new AbortController().signal;
 
 describe("a platform that is down", () => {
-  test("is asked once from time to time, and told everything when it is back", async () => {
+  test("is probed from time to time, and gets everything when it is back", async () => {
     await stage.oceanEngine(engine.url);
     await users("bytedance", 70);
     const worker = stage.worker();
@@ -65,10 +65,10 @@ describe("a platform that is down", () => {
       await worker.rest();
       return engine.calls - before;
     };
-    // Everything that was under way fails at once, and that is one failure of the platform, not sixty-four.
+    // All calls under way fail at once, and count as one failure of the platform, not sixty-four.
     const burst = await turn(0);
     expect(burst).toBeGreaterThanOrEqual(64);
-    // Four may fail before it counts as down, and make room for as many.
+    // Four may fail before it counts as down, and are replaced by four more.
     expect(burst).toBeLessThanOrEqual(68);
     stage.nowMs += 60_000;
     expect(await turn(9_999)).toBe(0);
@@ -83,9 +83,9 @@ describe("a platform that is down", () => {
     expect(new Set(engine.accepted.map(({ key }) => key)).size).toBe(70);
   });
 
-  test("is shown as left alone until it is tried again, and no longer once it is back", async () => {
+  test("is shown as paused until it is tried again, and no longer once it is back", async () => {
     await stage.oceanEngine(engine.url);
-    // As many as it takes: with more it would depend on who is quicker whether the last one is still sent.
+    // Just enough: with more, timing would decide whether the last one is still sent.
     await users("bytedance", 5);
     const worker = stage.worker();
     engine.fail = () => "server_error";
@@ -109,7 +109,7 @@ describe("a platform that is down", () => {
     expect((await stage.pool.query("select * from lane_pause where lane = $1", [lane])).rows).toEqual([]);
   });
 
-  test("and does not answer, keeps nobody else waiting", async () => {
+  test("and does not answer delays no other platform", async () => {
     await stage.oceanEngine(gate.url);
     await stage.kuaishou(kuaishou.url);
     await users("bytedance", 100);
@@ -129,7 +129,7 @@ describe("a platform that is down", () => {
   });
 });
 
-describe("a token that has run out", () => {
+describe("an expired token", () => {
   const account = (change: Record<string, string> = {}) => ({
     adPlatform: "tencent",
     settings: {
@@ -157,7 +157,7 @@ describe("a token that has run out", () => {
     await stage.stage.applyAll();
   }
 
-  test("is had anew once, however many find it out, and stored encrypted", async () => {
+  test("is renewed once, no matter how many calls find out, and stored encrypted", async () => {
     tencent.tokens.renew();
     await stage.account({ ...account(), lastError: "It did not work.", lastErrorAtMs: 1 });
     await players(20);
@@ -171,7 +171,7 @@ describe("a token that has run out", () => {
     expect([lastError, lastErrorAtMs, tokenExpiresAtMs]).toEqual(["", null, stage.nowMs + 86_400_000]);
     const { rows } = await stage.pool.query("select secrets_sealed, settings::text from platform_account");
     expect(JSON.stringify(rows)).not.toContain(tencent.tokens.accessToken);
-    // The next ones know it from the start.
+    // Later calls use the new token from the start.
     await players(1);
     await stage.send(stage.worker());
     expect(tencent.calls - before).toBe(42);
@@ -181,14 +181,14 @@ describe("a token that has run out", () => {
     return [...new Set((await stage.postbacks("status")).map(({ status }) => Number(status)))];
   }
 
-  /** As if all waits were over: what waits is due, and who counted as down is asked again. */
+  /** As if all waits were over: waiting postbacks are due, and platforms that are down are tried again. */
   async function later(): Promise<void> {
     const { rows } = await stage.pool.query("select max(due_at_ms) as due from outbox");
     stage.nowMs = Math.max(stage.nowMs, rows[0].due);
     stage.elapsedMs += 3_600_000;
   }
 
-  test("and no other to be had: the account says why, and what waits goes out when it is authorised again", async () => {
+  test("without a new one: the account says why, and waiting postbacks go out when it is authorised again", async () => {
     tencent.tokens.renew();
     await stage.account(account({ client_id: "somebody else" }));
     await players(20);
@@ -200,7 +200,7 @@ describe("a token that has run out", () => {
     await later();
     const asked = tencent.calls;
     await stage.send(worker);
-    // A call and a token refused: who has no token asks for one from time to time, not once for every postback.
+    // One call and one token were refused: a missing token is requested from time to time, not for every postback.
     expect(tencent.calls - asked).toBe(2);
     await stage.account(account());
     await later();
@@ -211,7 +211,7 @@ describe("a token that has run out", () => {
     expect(tencent.accepted).toHaveLength(20);
   });
 
-  test("and refused with a new one, too: it waits, and is given up when its attempts are used up", async () => {
+  test("whose replacement is refused too: the postback waits, and fails when its attempts are used up", async () => {
     await stage.account(account());
     await players(1);
     const before = tencent.calls;
@@ -228,7 +228,7 @@ describe("a token that has run out", () => {
     expect(await stage.postbacks()).toMatchObject([{ status: 2, reason }]);
   });
 
-  test("and nobody answers who gives another: only this account waits", async () => {
+  test("and no answer from the token server: only this account waits", async () => {
     tencent.tokens.renew();
     await stage.account(account({ token_url: `${gate.url}/oauth/token` }));
     await stage.kuaishou(kuaishou.url);
@@ -248,7 +248,7 @@ describe("a token that has run out", () => {
 });
 
 describe("a database that is away", () => {
-  /** Nobody gets a new connection to the stage's database, and all but the stage's own end. */
+  /** Blocks new connections to the stage's database, and ends all but the stage's own. */
   async function outage(): Promise<() => Promise<void>> {
     const admin = stage.ownPool(sharedServer().database());
     const { name } = stage.stage.database;
@@ -259,7 +259,7 @@ describe("a database that is away", () => {
     };
   }
 
-  test("keeps outcomes waiting, and none is lost, though leases pass meanwhile", async () => {
+  test("delays outcomes, and none is lost, even though leases expire meanwhile", async () => {
     await stage.kuaishou(gate.url);
     await users("kuaishou", 3);
     const worker = stage.worker();
@@ -283,7 +283,7 @@ describe("a database that is away", () => {
     expect(await stage.outbox()).toEqual([]);
   });
 
-  test("and comes back while the worker stops: what was accepted is still written down", async () => {
+  test("and comes back while the worker stops: accepted postbacks are still recorded", async () => {
     await stage.kuaishou(gate.url);
     await users("kuaishou", 1);
     const stopping = new AbortController();
@@ -325,7 +325,7 @@ test.each([
   expect(await stage.postbacks("status, attempts")).toEqual([{ status: 1, attempts: 2 }]);
 });
 
-test("a client that gets another id while it is told of keeps its outcome, and its name at the platform", async () => {
+test("a client renamed during its postback keeps the outcome, and its id at the platform", async () => {
   await stage.oceanEngine(gate.url);
   await stage.pool.query("update postback_rule set enabled = moment = 'pay'");
   await stage.bring("bytedance", "before");

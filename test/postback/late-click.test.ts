@@ -17,7 +17,7 @@ afterAll(async () => {
   expect(await server.stop()).toBe(0);
 });
 
-test("what could not be told for want of the click's callback is told once a late click brings it", async () => {
+test("a postback skipped for want of the click's callback is sent once a late click brings it", async () => {
   const app = await server.createApp();
   const pool = server.database();
   const vault = openVault({ dataDir: server.dataDir, secretKey: "" });

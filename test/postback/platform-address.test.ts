@@ -17,7 +17,7 @@ afterAll(async () => {
   await tencent.close();
 });
 
-/** One user whom Tencent brought, and one postback. */
+/** One user brought by Tencent, with one postback. */
 async function oneUser(): Promise<void> {
   await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
   await stage.stage.append("register", "u", JSON.stringify({ name: "n", ad_data: { gdt_vid: "g" } }), { at: NOW_MS });
@@ -25,7 +25,7 @@ async function oneUser(): Promise<void> {
 }
 
 test.each(["127.0.0.1", "localhost", "[::ffff:7f00:1]"])(
-  "a platform's address that leads into a private network is not called: %s",
+  "a platform address that leads into a private network is not called: %s",
   async (host) => {
     const url = `${tencent.url.replace("127.0.0.1", host)}/v3.0/user_actions/add`;
     await stage.account({ adPlatform: "tencent", settings: { url }, secrets: { access_token: "t" } });
@@ -39,7 +39,7 @@ test.each(["127.0.0.1", "localhost", "[::ffff:7f00:1]"])(
   },
 );
 
-test("the app's WeChat token, which no account was given, goes to WeChat's own host alone", async () => {
+test("the app's WeChat token, which belongs to no account, goes only to WeChat's own host", async () => {
   const token = { appId: stage.stage.app.appId, platform: "wechat", token: "lent", refreshedAtMs: 0 };
   await storeMediaToken(stage.pool, vault, token);
   const settings = { route: "wechat", user_action_set_id: "1", wechat_url: "https://other.example/" };

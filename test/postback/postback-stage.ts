@@ -8,17 +8,17 @@ import { PATIENCE_MS } from "../support/patience.ts";
 
 export const BACK_OFF_MS = [60_000, 300_000, 900_000];
 
-/** So long a worker of the stage keeps what it has claimed, by the stage's clock: see the lease in postback/worker.ts. */
+/** How long a worker of the stage keeps its claims, by the stage's clock: see the lease in postback/worker.ts. */
 export const LEASE_MS = 6 * PATIENCE_MS;
 
-/** More than every pause of a breaker, and than the time after which settings are read again. */
+/** Longer than every pause of a breaker, and than the interval at which settings are read again. */
 const LONG_MS = 3_600_000;
 
-/** What apply made, and workers that send it by a clock of the test's own. */
+/** Tables filled by apply, and workers that send by the test's own clock. */
 export class PostbackStage {
   readonly stage: ApplyStage;
   nowMs = NOW_MS;
-  /** What passes for the time that has gone by. */
+  /** The simulated time that has passed. */
   elapsedMs = 0;
   #workers: PostbackWorker[] = [];
   #pools: pg.Pool[] = [];
@@ -37,7 +37,7 @@ export class PostbackStage {
     return this.stage.pool;
   }
 
-  /** Nothing is left of the test before. */
+  /** Clears everything from the test before. */
   async begin(): Promise<void> {
     await this.#finish();
     await this.stage.begin();
@@ -53,7 +53,7 @@ export class PostbackStage {
     this.elapsedMs += LONG_MS;
   }
 
-  /** A user whom an ad of the platform has brought; the key is what ties conversions to that ad. */
+  /** A user brought by an ad of the platform; the key ties conversions to that ad. */
   async bring(adPlatform: string, client: string, key = `cb-${client}`): Promise<void> {
     const at = NOW_MS - 60_000;
     const link = new URLSearchParams({ company: adPlatform, ts: String(at), oaid: `o-${client}`, callback: key });
@@ -61,12 +61,12 @@ export class PostbackStage {
     await this.stage.register(client, { device_info: { os_name: "Android 14", oaid: `o-${client}` } });
   }
 
-  /** An account at Ocean Engine, which knows repeats. */
+  /** An account at Ocean Engine, which recognises repeats. */
   async oceanEngine(url: string, change: Partial<PlatformAccount> = {}): Promise<void> {
     await this.account({ adPlatform: "bytedance", settings: { url: `${url}/api/v2/conversion` }, ...change });
   }
 
-  /** An account at Kuaishou, which does not. */
+  /** An account at Kuaishou, which does not recognise repeats. */
   async kuaishou(url: string, change: Partial<PlatformAccount> = {}): Promise<void> {
     await this.account({ adPlatform: "kuaishou", settings: { url: `${url}/track/activate` }, ...change });
   }
@@ -89,25 +89,25 @@ export class PostbackStage {
     return worker;
   }
 
-  /** A worker that has died is not waited for. */
+  /** Stops waiting for a worker that has died. */
   forget(worker: PostbackWorker): void {
     this.#workers = this.#workers.filter((one) => one !== worker);
   }
 
-  /** Another pool on the same database, as another process has one. */
+  /** Another pool on the same database, as another process would have. */
   ownPool(pool: pg.Pool): pg.Pool {
     this.#pools.push(pool);
     return pool;
   }
 
-  /** Sends what is due now, and waits for what becomes of it. */
+  /** Sends what is due now, and waits for the outcomes. */
   async send(worker: PostbackWorker, signal = new AbortController().signal): Promise<void> {
     this.elapsedMs += LONG_MS;
     await worker.turn(signal);
     await worker.rest();
   }
 
-  /** As often as it takes: the clock is moved on to whatever is due next. */
+  /** Sends until nothing is left: the clock is moved to whatever is due next. */
   async sendAll(worker: PostbackWorker): Promise<void> {
     for (let turns = 0; ; turns += 1) {
       if (turns > 200) throw new Error("The outbox does not get empty.");
@@ -118,7 +118,7 @@ export class PostbackStage {
     }
   }
 
-  /** Of every postback, ordered: what it is about and what became of it. */
+  /** All postbacks in order: their subjects and outcomes. */
   async postbacks(columns = "event_type, subject, status, reason"): Promise<Record<string, unknown>[]> {
     const { rows } = await this.pool.query(
       `select ${columns} from postback order by client_id, event_type, subject, ad_platform`,

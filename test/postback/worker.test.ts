@@ -37,7 +37,7 @@ const fails = (standIn: { fail: (call: number) => Failure | undefined }, ...fail
   standIn.fail = () => left.shift();
 };
 
-/** Only where no answer comes is it waited for in vain, and long enough that the request has left for certain. */
+/** The deadline matters only if no answer comes; it is long enough that the request has certainly been sent. */
 const deadlineOf = (failure: Failure) => (failure.endsWith("hang") ? 1_000 : PATIENCE_MS);
 
 /** Only the activation: one postback. */
@@ -49,35 +49,32 @@ async function oneUser(platform: "bytedance" | "kuaishou", client = "u"): Promis
 
 describe("an attempt that fails", () => {
   const TEMPORARY: Failure[] = ["busy", "server_error", "not_json", "reset", "hang"];
-  test.each(TEMPORARY)(
-    "%s: is made again after exactly the waits that are set, then it is given up",
-    async (failure) => {
-      await stage.oceanEngine(engine.url);
-      await oneUser("bytedance");
-      const worker = stage.worker({ deadlineMs: deadlineOf(failure) });
-      engine.fail = () => failure;
-      const before = engine.calls;
-      for (const [index, waitMs] of BACK_OFF_MS.entries()) {
-        await stage.send(worker);
-        const dueAtMs = stage.nowMs + waitMs;
-        expect(await stage.outbox()).toEqual([
-          { event_type: "activate", attempts: index + 1, in_flight: false, due_at_ms: dueAtMs },
-        ]);
-        expect(await stage.postbacks("status, attempts")).toEqual([{ status: 0, attempts: index + 1 }]);
-        stage.nowMs = dueAtMs - 1;
-        await stage.send(worker);
-        await expect.poll(() => engine.calls - before).toBe(index + 1);
-        stage.nowMs = dueAtMs;
-      }
+  test.each(TEMPORARY)("%s: is repeated after exactly the set waits, then the postback fails", async (failure) => {
+    await stage.oceanEngine(engine.url);
+    await oneUser("bytedance");
+    const worker = stage.worker({ deadlineMs: deadlineOf(failure) });
+    engine.fail = () => failure;
+    const before = engine.calls;
+    for (const [index, waitMs] of BACK_OFF_MS.entries()) {
       await stage.send(worker);
-      expect(await stage.outbox()).toEqual([]);
-      expect(await stage.postbacks("status, attempts")).toEqual([{ status: 2, attempts: BACK_OFF_MS.length + 1 }]);
-      expect((await stage.postbacks())[0]!.reason).toMatch(/^Given up after 4 attempts\. \S/);
-      expect(engine.accepted).toEqual([]);
-    },
-  );
+      const dueAtMs = stage.nowMs + waitMs;
+      expect(await stage.outbox()).toEqual([
+        { event_type: "activate", attempts: index + 1, in_flight: false, due_at_ms: dueAtMs },
+      ]);
+      expect(await stage.postbacks("status, attempts")).toEqual([{ status: 0, attempts: index + 1 }]);
+      stage.nowMs = dueAtMs - 1;
+      await stage.send(worker);
+      await expect.poll(() => engine.calls - before).toBe(index + 1);
+      stage.nowMs = dueAtMs;
+    }
+    await stage.send(worker);
+    expect(await stage.outbox()).toEqual([]);
+    expect(await stage.postbacks("status, attempts")).toEqual([{ status: 2, attempts: BACK_OFF_MS.length + 1 }]);
+    expect((await stage.postbacks())[0]!.reason).toMatch(/^Given up after 4 attempts\. \S/);
+    expect(engine.accepted).toEqual([]);
+  });
 
-  test("for good, is not made again", async () => {
+  test("for good is not repeated", async () => {
     await stage.kuaishou(kuaishou.url);
     await oneUser("kuaishou");
     fails(kuaishou, "bad_token");
@@ -86,7 +83,7 @@ describe("an attempt that fails", () => {
     expect(await stage.outbox()).toEqual([]);
   });
 
-  test("and then one that succeeds: accepted once, and the reason is gone", async () => {
+  test("and is followed by a success is accepted once, without a reason", async () => {
     await stage.oceanEngine(engine.url);
     await oneUser("bytedance");
     fails(engine, "busy", "accept_then_reset");
@@ -111,7 +108,7 @@ describe("an attempt that fails", () => {
   });
 });
 
-describe("an answer that is lost", () => {
+describe("a lost answer", () => {
   test.each<Failure>(["accept_then_reset", "accept_then_hang", "reset", "hang"])(
     "%s: a platform that knows no repeats is not told again",
     async (failure) => {
@@ -125,7 +122,7 @@ describe("an answer that is lost", () => {
     },
   );
 
-  test("unless the account says that repeats do no harm", async () => {
+  test("is repeated if the account says that repeats do no harm", async () => {
     await stage.kuaishou(kuaishou.url, { settings: { url: `${kuaishou.url}/track/activate`, repeats: "yes" } });
     await oneUser("kuaishou");
     fails(kuaishou, "reset");
@@ -134,7 +131,7 @@ describe("an answer that is lost", () => {
     expect(await stage.postbacks("status")).toEqual([{ status: 1 }]);
   });
 
-  test("a platform that cannot be reached was told nothing, and is told later", async () => {
+  test("a platform that cannot be reached got nothing, and is tried again later", async () => {
     await stage.kuaishou("http://127.0.0.1:9");
     await oneUser("kuaishou");
     const worker = stage.worker();
@@ -146,7 +143,7 @@ describe("an answer that is lost", () => {
   });
 });
 
-describe("a process that died while it sent", () => {
+describe("a process that died while sending", () => {
   async function die(platform: "bytedance" | "kuaishou"): Promise<void> {
     await oneUser(platform);
     const lane = laneOf({ appId: stage.stage.app.appId, adPlatform: platform, advertiserId: "" });
@@ -154,7 +151,7 @@ describe("a process that died while it sent", () => {
     expect(await claimOutbox(stage.pool, { lane, ...lease })).toHaveLength(1);
   }
 
-  test("keeps its rows until the lease ends; then a platform that knows repeats is told again", async () => {
+  test("keeps its rows until the lease ends; then a platform that recognises repeats is called again", async () => {
     await stage.oceanEngine(engine.url);
     await die("bytedance");
     const worker = stage.worker();
@@ -167,7 +164,7 @@ describe("a process that died while it sent", () => {
     expect(await stage.postbacks("status, attempts")).toEqual([{ status: 1, attempts: 2 }]);
   });
 
-  test("has perhaps told a platform that knows none: that one is given up, with the reason", async () => {
+  test("may have reached a platform that does not recognise repeats: the postback fails, with the reason", async () => {
     await stage.kuaishou(kuaishou.url);
     await die("kuaishou");
     stage.nowMs += 6_000;
@@ -177,7 +174,7 @@ describe("a process that died while it sent", () => {
   });
 });
 
-test("no more calls a second than the account allows", async () => {
+test("an account gets no more calls per second than it allows", async () => {
   await stage.oceanEngine(engine.url, { ratePerS: 3 });
   await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
   for (let index = 0; index < 10; index += 1) await stage.bring("bytedance", `u${index}`);
@@ -194,7 +191,7 @@ test("no more calls a second than the account allows", async () => {
   expect(counts).toEqual([3, 3, 4, 5, 8]);
 });
 
-test("one row is sent by one worker, however many there are", async () => {
+test("a row is sent by one worker, no matter how many there are", async () => {
   await stage.oceanEngine(engine.url);
   await stage.kuaishou(kuaishou.url);
   await stage.pool.query("update postback_rule set enabled = true");
@@ -213,12 +210,12 @@ test("one row is sent by one worker, however many there are", async () => {
   expect((await loadReaches(stage.pool, [stage.stage.app.appId])).length).toBe(2);
 });
 
-/** So that a row can be compared with a text that it is to match. */
+/** Lets a row be compared with a text that it must match. */
 function withPattern(row: { status: number; reason: RegExp }) {
   return { status: row.status, reason: expect.stringMatching(row.reason) };
 }
 
-test("nothing is claimed once the worker is asked to stop, and what is under way is recorded", async () => {
+test("nothing is claimed after a stop signal, and calls under way are recorded", async () => {
   await stage.oceanEngine(engine.url);
   await oneUser("bytedance");
   const stopping = new AbortController();
@@ -232,7 +229,7 @@ test("nothing is claimed once the worker is asked to stop, and what is under way
   expect(stage.nowMs).toBe(NOW_MS);
 });
 
-test("a click that comes while a sender finds out that nothing can be told for want of it, is told of", async () => {
+test("a click that comes while a sender skips the postback for want of it is used", async () => {
   await stage.oceanEngine(engine.url);
   await stage.pool.query("update postback_rule set enabled = moment = 'activate'");
   await stage.stage.register("u", { ad_data: { clue_token: "clue", promotion_id: "7001" } });
@@ -254,7 +251,7 @@ test("a click that comes while a sender finds out that nothing can be told for w
   expect(engine.accepted).toMatchObject([{ key: "clue", code: "active" }]);
 });
 
-/** Gives out one connection for a transaction; who wants another one waits until it is opened. */
+/** Gives out one connection for a transaction; further callers wait until the gate opens. */
 function gatedPool(): { pool: pg.Pool & { waiting: number }; open: () => void } {
   const pool = stage.ownPool(sharedServer().database(stage.stage.database.name)) as pg.Pool & { waiting: number };
   const connect = pool.connect.bind(pool);
@@ -263,7 +260,7 @@ function gatedPool(): { pool: pg.Pool & { waiting: number }; open: () => void } 
   let given = 0;
   pool.waiting = 0;
   pool.connect = (async (callback?: Parameters<pg.Pool["connect"]>[0]) => {
-    // Single statements bring a callback, transactions do not.
+    // Single statements pass a callback, transactions do not.
     if (callback) return connect(callback);
     given += 1;
     if (given > 1) {

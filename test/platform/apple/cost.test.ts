@@ -35,7 +35,7 @@ const reportRow = (id: number, days: object[], over: object = {}) => ({
 const rows = (list: object[], pagination: object = {}) => ok({ result: { rows: list }, pagination });
 const read = (question: CostQuestion, body: ReturnType<typeof ok>) => appleCosts.read(question, body, context);
 
-test("the first questions are the campaigns and the account", () => {
+test("the first requests are the campaigns and the account", () => {
   const range = { fromDay: "2026-11-01", toDay: "2026-11-02" };
   expect(appleCosts.start(range, context)).toEqual([CAMPAIGNS, { list: "account" }]);
   expect(appleCosts.daysMax).toBe(90);
@@ -67,7 +67,7 @@ test.each<[CostQuestion, string, object]>([
   expect(JSON.parse(body!)).toEqual(expected);
 });
 
-test("the account is asked by its own number, where that is not the one of users", () => {
+test("the account is requested by its own number, if that is not the users' number", () => {
   expect(appleCosts.request({ list: "account" }, context)).toEqual({
     method: "GET",
     url: "https://api.ads.apple.com/v1/ad-accounts/40669820",
@@ -93,7 +93,7 @@ test("the account is asked by its own number, where that is not the one of users
   expect(page).toMatchObject({ names: [{ level: "account", id: "40669820", name: "Example", status: "ACTIVE" }] });
 });
 
-/** Two campaigns: 5001 has two ads on two pages that leave something over, 5002 has none. */
+/** Two campaigns: 5001 has two ads on two pages that leave a remainder, 5002 has none. */
 function answer(question: CostQuestion) {
   if (question.list === "account") return ok({ result: { id: 40669820, name: "Example" } });
   if (question.list === "campaigns") {
@@ -146,7 +146,7 @@ test("what a campaign spent beyond its ads is a row without an ad", () => {
   ]);
 });
 
-test("all that a campaign and its ads tell adds up to the campaign", () => {
+test("the rows of a campaign and its ads add up to the campaign", () => {
   const { costs } = pullAll(appleCosts, context, { fromDay: "2026-11-01", toDay: "2026-11-02", answer });
   for (const gid of ["5001", "5002"]) {
     const own = costs.filter((cost) => cost.gid === gid);
@@ -155,7 +155,7 @@ test("all that a campaign and its ads tell adds up to the campaign", () => {
   }
 });
 
-test("ads that are ahead of their campaign leave nothing, not less", () => {
+test("ads that exceed their campaign leave no remainder, and not a negative one", () => {
   const ad = reportRow(9001, [metric("2026-11-01", "6", { impressions: 90, taps: 12 }), metric("2026-11-02", "1")]);
   const page = read(ADS, rows([ad]));
   expect(page.kind === "page" && page.costs.slice(2)).toEqual([
@@ -163,14 +163,14 @@ test("ads that are ahead of their campaign leave nothing, not less", () => {
   ]);
 });
 
-test("what is told of no ad stays the campaign's", () => {
+test("figures without an ad stay the campaign's", () => {
   const page = read(ADS, rows([reportRow(0, [metric("2026-11-01", "2")])]));
   expect(page.kind === "page" && page.costs).toEqual([
     { day: "2026-11-01", gid: "5001", aid: "", impressions: 100, clicks: 10, costE4: 50_000, currency: "USD" },
   ]);
 });
 
-test("a campaign without numbers is asked no further", () => {
+test("a campaign without figures is not requested further", () => {
   expect(read(CAMPAIGN, rows([]))).toEqual({ kind: "page", costs: [], names: [], next: [] });
   expect(read(CAMPAIGN, rows([reportRow(5001, [])]))).toMatchObject({ costs: [], next: [] });
 });
@@ -214,7 +214,7 @@ test.each<[unknown, number]>([
   expect(page).toMatchObject({ kind: "page", costs: [{ aid: "9001", costE4 }, { aid: "" }] });
 });
 
-test("ids beyond 2^53 keep their digits, in questions too", () => {
+test("ids beyond 2^53 keep their digits, in requests too", () => {
   const page = read(CAMPAIGNS, ok('{"result":[{"id":90071992547409931,"name":"n","new":{}}]}'));
   expect(page).toMatchObject({ next: [{ campaign: "90071992547409931" }], names: [{ id: "90071992547409931" }] });
   const ad = ok(
@@ -266,7 +266,7 @@ test.each<[number, unknown, string, string]>([
 });
 
 test.each([[PEM], [PEM.replaceAll("\n", "\\n")], [String(privateKey.export({ type: "pkcs8", format: "pem" }))]])(
-  "a token is asked with a client secret that the account's key signed",
+  "a token is requested with a client secret signed by the account's key",
   async (private_key) => {
     const request = appleCosts.tokens!.request(contextOf(appleCosts, { ...ACCOUNT, private_key }))!;
     expect({ ...request, body: "" }).toEqual({

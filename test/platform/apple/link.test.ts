@@ -16,7 +16,7 @@ test.each<[Record<string, string>, string]>([
   expect(new Date(appleTouchedAtMs(fieldsOf(payload))!).toISOString()).toBe(expected);
 });
 
-test("a tap counts before a view, whichever was earlier", () => {
+test("a tap wins over a view, whichever was earlier", () => {
   const payload = { impressionDate: "2021-01-12T00:00Z", clickDate: "2021-01-11T06:41Z" };
   expect(appleTouchedAtMs(fieldsOf(payload))).toBe(Date.UTC(2021, 0, 11, 6, 41));
   expect(appleTouchedAtMs(fieldsOf({ ...payload, clickDate: "2021-01-13T00:00Z" }))).toBe(Date.UTC(2021, 0, 13));
@@ -43,7 +43,7 @@ test.each<[Record<string, any>]>([
   expect(appleTouchedAtMs(fieldsOf(payload))).toBeNull();
 });
 
-test("every minute that Apple can write is read as the instant that it names", () => {
+test("every minute that Apple can write is read as the instant it names", () => {
   const from = Date.UTC(2016, 0, 1) / 60_000;
   fc.assert(
     fc.property(fc.integer({ min: from, max: from + 50 * 366 * 1440 }), (minute) => {

@@ -34,12 +34,12 @@ const report = (rows: object[], total = rows.length) =>
   });
 const read = (body: ReturnType<typeof ok>, given = context) => baiduCosts.read(REPORT, body, given);
 
-test("the one question is the report of the days", () => {
+test("the only request is the report of the days", () => {
   expect(baiduCosts.start({ fromDay: "2026-11-01", toDay: "2026-11-14" }, context)).toEqual([REPORT]);
   expect(baiduCosts.daysMax).toBe(90);
 });
 
-test("the report is asked for adgroups and days, in a fixed order", () => {
+test("the report is requested by adgroup and day, in a fixed order", () => {
   const columns = ["date", "userId", "userName", "campaignId", "campaignName", "campaignStatus"];
   columns.push("adGroupId", "adGroupName", "impression", "click", "cost");
   const request = baiduCosts.request({ ...REPORT, row: 1000 }, context);
@@ -75,7 +75,7 @@ test("the account can name another report and another address", () => {
   expect(JSON.parse(request.body!).body.reportType).toBe(2284618);
 });
 
-test("rows are asked until all are there, and they bring the names", () => {
+test("rows are requested until all are there, and they bring the names", () => {
   const pull = pullAll(baiduCosts, context, {
     fromDay: "2026-11-01",
     toDay: "2026-11-14",
@@ -101,7 +101,7 @@ test("rows are asked until all are there, and they bring the names", () => {
   ]);
 });
 
-test("a report that stands alone, or none, is read too", () => {
+test("a report outside a list, or none, is read too", () => {
   const alone = { rows: [row()], totalRowCount: 1 };
   expect(read(ok({ header: { status: 0 }, body: { data: alone } }))).toMatchObject({ costs: [{ costE4: 123_400 }] });
   const nothing = { kind: "page", costs: [], names: [], next: [] };
@@ -161,12 +161,12 @@ test.each<[object, string, string]>([
   expect(read(ok({ header }))).toEqual({ kind, reason: `Baidu answered ${told}.` });
 });
 
-test("an answer without a header is none", () => {
+test("an answer without a header is no answer", () => {
   const reason = "Baidu answered something unexpected.";
   expect(read(ok({ body: { data: [] } }))).toEqual({ kind: "retry", reason });
 });
 
-test("a new token is had with the refresh token", () => {
+test("a new token is requested with the refresh token", () => {
   expect(baiduCosts.tokens!.request(context)).toEqual({
     method: "POST",
     url: "https://u.baidu.com/oauth/refreshToken",
@@ -183,6 +183,6 @@ test("a new token is had with the refresh token", () => {
   expect(refused).toEqual({ kind: "permanent", reason: "Baidu answered 1001: refreshToken is invalid." });
 });
 
-test.each(["app_id", "app_secret", "refresh_token"])("without %s no token can be had", (name) => {
+test.each(["app_id", "app_secret", "refresh_token"])("without %s no token can be requested", (name) => {
   expect(baiduCosts.tokens!.request(contextOf(baiduCosts, { ...ACCOUNT, [name]: "" }))).toBeUndefined();
 });

@@ -100,14 +100,14 @@ tells("by callback, Baidu", APP_CODES, {
   told: (change) => queryOf(baidu.request(change)).a_type,
 });
 
-test("each route has an account's own codes of its own", () => {
+test("each interface has its own codes of the account", () => {
   const own = { codes: '{"login":"68"}', codes_app: '{"login":"follow_success"}' };
   expect(item({ ...BY_VID, eventType: "login" }, own).newType).toBe(68);
   expect(queryOf(baidu.request({ ...BY_CALLBACK, eventType: "login" }, own)).a_type).toBe("follow_success");
   expect(baidu.reason({ ...BY_VID, eventType: "login" }, { codes: '{"login":"x"}' })).not.toBe("");
 });
 
-test("by bd_vid the time is in seconds, the value in fen, and one id stands in every attempt", () => {
+test("by bd_vid the time is in seconds, the value in fen, and the id is the same in every attempt", () => {
   const request = baidu.request({ ...BY_VID, eventType: "pay", cents: 600 });
   expect(request.url).toBe("https://ocpc.baidu.com/ocpcapi/api/uploadConvertData");
   expect(bodyOf(request)).toEqual({
@@ -143,7 +143,7 @@ test.each([
   expect(item({ adData: { bd_vid: "v" } }, { page }).logidUrl).toBe(logidUrl);
 });
 
-test("odd characters in a bd_vid arrive as they are", () => {
+test("odd characters in a bd_vid arrive unchanged", () => {
   const { logidUrl } = item({ adData: { bd_vid: ODD } });
   expect(new URL(logidUrl).searchParams.get("bd_vid")).toBe(ODD.toWellFormed());
 });
@@ -152,13 +152,13 @@ test("a page that is too long for Baidu is not sent", () => {
   expect(baidu.reason({ adData: { bd_vid: "v".repeat(1024) } })).toContain("1024");
 });
 
-/** The address without its sign, and whether the sign at its end is right. */
+/** The address without its sign, and whether the sign at its end is valid. */
 function signedUrl(url: string): { unsigned: string; isSigned: boolean } {
   const [, unsigned = "", sign] = /^(.*)&sign=([0-9a-f]{32})$/.exec(url) ?? [];
   return { unsigned, isSigned: sign === md5(unsigned + AKEY) };
 }
 
-test("a callback is filled in, gets the time in seconds, and its sign comes last", () => {
+test("a callback is filled in, gets the time in seconds, and ends with its sign", () => {
   const { unsigned, isSigned } = signedUrl(baidu.request({ ...BY_CALLBACK, eventType: "pay", cents: 600 }).url);
   const filled = "http://ocpc.baidu.com/ocpcapi/cb/actionCb?a_type=orders&a_value=600&s=1&ext_info=a%2Bb";
   expect(unsigned).toBe(`${filled}&a_time=${AT_SECONDS}&join_type=ip`);
@@ -179,7 +179,7 @@ test.each([
   expect(new URL(url).href).toBe(url);
 });
 
-test("Baidu is told no time that is still to come", () => {
+test("Baidu never gets a time in the future", () => {
   const told = queryOf(baidu.request({ ...BY_CALLBACK, atMs: NOW_MS + 3_600_000 }));
   expect(told.a_time).toBe(String(Math.floor(NOW_MS / 1000)));
   expect(queryOf(baidu.request({ ...BY_CALLBACK, atMs: AT_MS })).a_time).toBe(String(AT_SECONDS));
@@ -200,13 +200,13 @@ test.each([
   expect(queryOf(baidu.request({ user, adData })).join_type).toBe(joinType);
 });
 
-test("the parameter of the matched id can be called otherwise", () => {
+test("the parameter of the matched id can have another name", () => {
   const told = queryOf(baidu.request(BY_CALLBACK, { join_type_name: "cb_join_type" }));
   expect(told).toMatchObject({ cb_join_type: "ip" });
   expect(told).not.toHaveProperty("join_type");
 });
 
-test("what ads earned is a key action that is measured in fen", () => {
+test("ad revenue is a key action measured in fen", () => {
   const change = { ...BY_CALLBACK, eventType: "ad_quality" } as const;
   expect(queryOf(baidu.request({ ...change, cents: 31 }))).toMatchObject({ action_type: "2", action_value: "31" });
   expect(queryOf(baidu.request(change))).not.toHaveProperty("action_type");

@@ -75,7 +75,7 @@ test.each<[string, string]>([
   expect(isSignedByBaidu(address, AKEY)).toBe(false);
 });
 
-test("what Baidu signed is accepted with its akey alone, and any change to it is refused", () => {
+test("what Baidu signed is accepted only with its akey, and any change to it is refused", () => {
   const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(text, text, text, fc.nat(), (value, akey, other, at) => {

@@ -37,7 +37,7 @@ const CODES: CodeTable = {
 
 tells("Bilibili", CODES, { ...bilibili, by: BY_TRACK, told: (change) => queryOf(bilibili.request(change)).conv_type });
 
-test("an account's own codes come before the table's", () => {
+test("an account's own codes take precedence over the table's", () => {
   const codes = '{"customer_effective":"FORM_SUBMIT"}';
   const change = { ...BY_TRACK, eventType: "customer_effective" } as const;
   expect(queryOf(bilibili.request(change, { codes })).conv_type).toBe("FORM_SUBMIT");
@@ -61,7 +61,7 @@ test("an amount is in fen unless the account says otherwise", () => {
   expect(queryOf(bilibili.request({ ...BY_TRACK, cents: 600 })).conv_value).toBe("600");
 });
 
-test("a track id with odd characters arrives as it is, from a click id too", () => {
+test("a track id with odd characters arrives unchanged, from a click id too", () => {
   expect(queryOf(bilibili.request({ adData: { track_id: ODD } })).track_id).toBe(ODD.toWellFormed());
   expect(queryOf(bilibili.request({ adData: { click_id: "c" } })).track_id).toBe("c");
 });

@@ -28,7 +28,7 @@ const report = (rows: object[], pages = 1) =>
 const read = (body: ReturnType<typeof ok>, question: Record<string, string | number> = REPORT, given = context) =>
   bytedanceCosts.read(question, body, given);
 
-test("thirty days are asked at once", () => {
+test("thirty days are requested at once", () => {
   expect(bytedanceCosts.start({ fromDay: "2026-10-16", toDay: "2026-11-14" }, context)).toEqual([
     REPORT,
     { list: "account" },
@@ -82,7 +82,7 @@ test.each<[Record<string, string | number>, string, Record<string, string>]>([
   expect(queryOf(request.url)).toEqual(query);
 });
 
-test("all pages are asked, then the statuses of what cost something, ten at once", () => {
+test("all pages are requested, then the statuses of everything with costs, ten at once", () => {
   const pull = pullAll(bytedanceCosts, context, {
     fromDay: "2026-10-16",
     toDay: "2026-11-14",
@@ -162,7 +162,7 @@ test("ids that come as numbers beyond 2^53 keep their digits", () => {
   });
 });
 
-test("ads of before the projects have no ids here, and one row for each day", () => {
+test("ads from before projects have no ids here, and one row per day", () => {
   const none = { cdp_project_id: "0", cdp_promotion_id: "-", cdp_project_name: "", cdp_promotion_name: "" };
   expect(read(report([row(none), row(none)]))).toEqual({
     kind: "page",
@@ -181,7 +181,7 @@ test.each([
   expect(read(ok({ code: 0, data }))).toEqual({ kind: "permanent", reason });
 });
 
-test("another account's name is not taken for ours", () => {
+test("another account's name is not used for ours", () => {
   const body = ok({ code: 0, data: [{ id: 5, name: "Another" }] });
   expect(read(body, { list: "account" })).toEqual({ kind: "page", costs: [], names: [], next: [] });
 });
@@ -200,7 +200,7 @@ test.each<[number, string]>([
   expect(read(ok({ code, message: "No" }))).toEqual({ kind, reason: `Ocean Engine answered ${code}: No.` });
 });
 
-test("a new token is had with the refresh token", () => {
+test("a new token is requested with the refresh token", () => {
   expect(bytedanceCosts.tokens!.request(context)).toEqual({
     method: "POST",
     url: "https://ad.oceanengine.com/open_api/oauth2/refresh_token/",
@@ -227,6 +227,6 @@ test.each<[number, string]>([
   });
 });
 
-test.each(["app_id", "app_secret", "refresh_token"])("without %s no token can be had", (name) => {
+test.each(["app_id", "app_secret", "refresh_token"])("without %s no token can be requested", (name) => {
   expect(bytedanceCosts.tokens!.request(contextOf(bytedanceCosts, { ...ACCOUNT, [name]: "" }))).toBeUndefined();
 });

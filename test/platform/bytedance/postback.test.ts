@@ -85,7 +85,7 @@ const V1_CODES: CodeTable = {
 
 tells("v2", CODES, { ...bytedance, by: BY_CALLBACK, told: (change) => bodyOf(bytedance.request(change)).event_type });
 
-test.each(rowsOf(V1_CODES))("v1 and the gateway are told %s as %s", (eventType, told) => {
+test.each(rowsOf(V1_CODES))("v1 and the gateway get %s as %s", (eventType, told) => {
   const [v1, clue] = [
     { ...BY_CALLBACK, eventType },
     { ...BY_CLUE, eventType },
@@ -99,7 +99,7 @@ test.each(rowsOf(V1_CODES))("v1 and the gateway are told %s as %s", (eventType, 
   }
 });
 
-test("each version has an account's own codes of its own", () => {
+test("each version has its own codes of the account", () => {
   const own = { codes: '{"login":"in_app_uv"}', codes_v1: '{"login":21}' };
   const change = { ...BY_CALLBACK, eventType: "login" } as const;
   expect(bodyOf(bytedance.request(change, own)).event_type).toBe("in_app_uv");
@@ -107,7 +107,7 @@ test("each version has an account's own codes of its own", () => {
   expect(bodyOf(bytedance.request({ ...BY_CLUE, eventType: "login" }, { ...own, ...GATEWAY })).event_type).toBe("21");
 });
 
-test("v2 has its time in milliseconds, its amount in fen, and one id in every attempt", () => {
+test("v2 has its time in milliseconds, its amount in fen, and the same id in every attempt", () => {
   const change = { ...BY_CALLBACK, eventType: "pay", cents: 600, orderId: "order-1", user: ANDROID } as const;
   const request = bytedance.request(change);
   expect(request.url).toBe("https://analytics.oceanengine.com/api/v2/conversion");
@@ -123,7 +123,7 @@ test("v2 has its time in milliseconds, its amount in fen, and one id in every at
   });
 });
 
-test("v2 is told nothing of what is not known", () => {
+test("v2 gets no fields for unknown values", () => {
   expect(bodyOf(bytedance.request(BY_CALLBACK))).toEqual({
     event_type: "active",
     timestamp: AT_MS,
@@ -196,7 +196,7 @@ test("the gateway is called with a signature of token, time and nonce", () => {
   expect(url).not.toContain(GATEWAY.gateway_token);
 });
 
-test("the gateway is told the clue token, the open id, the event as a text, and an amount in fen", () => {
+test("the gateway gets the clue token, the open id, the event as a text, and an amount in fen", () => {
   expect(bodyOf(bytedance.request(BY_CLUE, GATEWAY))).toEqual({
     clue_token: BY_CLUE.adData.clue_token,
     open_id: "o-1",

@@ -43,7 +43,7 @@ tells("Huawei", CODES, {
   told: (change) => bodyOf(huawei.request(change)).conversion_type,
 });
 
-test("an account's own codes come before the table's", () => {
+test("an account's own codes take precedence over the table's", () => {
   const codes = '{"re_active":"browse"}';
   expect(bodyOf(huawei.request({ ...BY_CALLBACK, eventType: "re_active" }, { codes })).conversion_type).toBe("browse");
 });
@@ -64,7 +64,7 @@ test("a conversion has its time in seconds, its price in yuan, and every value a
   });
 });
 
-test("what is not known is not told, and odd characters arrive as they are", () => {
+test("unknown values are not sent, and odd characters arrive unchanged", () => {
   expect(bodyOf(huawei.request({ adData: { callback: ODD } }))).toEqual({
     callback: ODD,
     conversion_type: "activate",
@@ -73,7 +73,7 @@ test("what is not known is not told, and odd characters arrive as they are", () 
   });
 });
 
-test("the header signs the body as it goes out", () => {
+test("the header signs the body as it is sent", () => {
   const { body, headers } = huawei.request({ adData: { callback: "中文" } });
   const response = createHmac("sha256", "Wpjr1==").update(body!, "utf8").digest("hex");
   expect(headers.authorization).toBe(`Digest validTime="${NOW_MS}", response="${response}"`);

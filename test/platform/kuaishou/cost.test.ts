@@ -31,7 +31,7 @@ const report = (details: object[], total = details.length) =>
 const read = (body: ReturnType<typeof ok>, question: Record<string, string | number> = REPORT, given = context) =>
   kuaishouCosts.read(question, body, given);
 
-test("a week is asked at once", () => {
+test("a week is requested at once", () => {
   expect(kuaishouCosts.start({ fromDay: "2026-11-08", toDay: "2026-11-14" }, context)).toEqual([
     REPORT,
     { list: "account" },
@@ -60,7 +60,7 @@ test.each<[Record<string, string | number>, string, string]>([
   expect(kuaishouCosts.request(question, context)).toEqual({ method: "POST", url, headers: HEADERS, body });
 });
 
-test("an account beyond 2^53, at another address, keeps its digits", () => {
+test("an account id beyond 2^53, at another address, keeps its digits", () => {
   const there = contextOf(kuaishouCosts, {
     ...ACCOUNT,
     advertiser_id: "90071992547409931",
@@ -70,7 +70,7 @@ test("an account beyond 2^53, at another address, keeps its digits", () => {
   expect([url, body]).toEqual(["http://localhost:9/v1/advertiser/info", '{"advertiser_id":90071992547409931}']);
 });
 
-test("all pages are asked, then plans and ads, and the account", () => {
+test("all pages are requested, then plans and ads, and the account", () => {
   const pull = pullAll(kuaishouCosts, context, {
     fromDay: "2026-11-08",
     toDay: "2026-11-14",
@@ -131,7 +131,7 @@ test("the account says what counts as impressions and clicks", () => {
   expect(read(report([row()]), REPORT, other)).toMatchObject({ costs: [{ impressions: 900, clicks: 70 }] });
 });
 
-test("ids beyond 2^53 keep their digits, and what is missing is empty", () => {
+test("ids beyond 2^53 keep their digits, and missing ones are empty", () => {
   const body = `{"code":0,"data":{"total_count":1,"extra":1,"details":[{"stat_date":"2026-11-08 00:00:00",
     "campaign_id":90071992547409931,"unit_id":90071992547409935,"charge":"1"}]}}`;
   expect(read(ok(body))).toEqual({
@@ -184,12 +184,12 @@ test.each<[number, string, string]>([
   expect(read(ok({ code, message }))).toEqual({ kind, reason: `Kuaishou answered ${code}: ${message}.` });
 });
 
-test("a failure of the network's is told by its status", () => {
+test("a network failure is reported by its status", () => {
   const page = kuaishouCosts.read(REPORT, { status: 503, body: "" }, context);
   expect(page).toEqual({ kind: "retry", reason: "Kuaishou answered HTTP status 503." });
 });
 
-test("a new token is had with the refresh token", () => {
+test("a new token is requested with the refresh token", () => {
   expect(kuaishouCosts.tokens!.request(context)).toEqual({
     method: "POST",
     url: "https://ad.e.kuaishou.com/rest/openapi/oauth2/authorize/refresh_token",
@@ -212,6 +212,6 @@ test("a new token is had with the refresh token", () => {
   expect(refused).toEqual({ kind: "permanent", reason: "Kuaishou answered 402005: refresh_token 错误." });
 });
 
-test.each(["app_id", "app_secret", "refresh_token"])("without %s no token can be had", (name) => {
+test.each(["app_id", "app_secret", "refresh_token"])("without %s no token can be requested", (name) => {
   expect(kuaishouCosts.tokens!.request(contextOf(kuaishouCosts, { ...ACCOUNT, [name]: "" }))).toBeUndefined();
 });

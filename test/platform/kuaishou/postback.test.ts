@@ -42,7 +42,7 @@ tells("Kuaishou", CODES, {
   told: (change) => queryOf(kuaishou.request(change)).event_type,
 });
 
-test("an account's own codes come before the table's, as texts and as numbers", () => {
+test("an account's own codes take precedence over the table's, as texts and as numbers", () => {
   const codes = '{"create_role":143,"key_active":"144"}';
   expect(queryOf(kuaishou.request({ ...BY_TOKEN, eventType: "create_role" }, { codes })).event_type).toBe("143");
   expect(queryOf(kuaishou.request({ ...BY_TOKEN, eventType: "key_active" }, { codes })).event_type).toBe("144");
@@ -66,12 +66,12 @@ test.each([
   expect(kuaishou.request({ adData: { callback: encodeURIComponent(callback) } }).url).toBe(url);
 });
 
-test("a fragment does not swallow what is put behind the address", () => {
+test("a fragment does not swallow what is appended to the address", () => {
   const callback = "http://ad.partner.gifshow.com/track/activate?callback=a#x";
   expect(queryOf(kuaishou.request({ adData: { callback } }))).toMatchObject({ callback: "a", event_type: "1" });
 });
 
-test("odd characters in a token arrive as they are", () => {
+test("odd characters in a token arrive unchanged", () => {
   const request = kuaishou.request({ adData: { callback: ODD } });
   expect(queryOf(request)).toEqual({ callback: ODD.toWellFormed(), event_type: "1", event_time: String(AT_MS) });
   expect(request.url).toMatch(/^[\x21-\x7e]+$/);
@@ -88,19 +88,19 @@ test.each([
 });
 
 test.each(["pay", "first_pay", "first_day_pay", "complete_order", "service_pay_success"] as const)(
-  "%s is not told without an amount",
+  "%s is not sent without an amount",
   (eventType) => {
     expect(kuaishou.reason({ ...BY_TOKEN, eventType })).toBe(`Kuaishou accepts ${eventType} only with an amount.`);
   },
 );
 
-test.each(["12", "13"])("the code %s is not told without an amount either", (code) => {
+test.each(["12", "13"])("the code %s is not sent without an amount either", (code) => {
   const own = { codes: JSON.stringify({ login: code }) };
   expect(kuaishou.reason({ ...BY_TOKEN, eventType: "login" }, own)).not.toBe("");
   expect(kuaishou.reason({ ...BY_TOKEN, eventType: "login", cents: 1 }, own)).toBe("");
 });
 
-test("other events are told without an amount", () => {
+test("other events are sent without an amount", () => {
   expect(queryOf(kuaishou.request(BY_TOKEN))).not.toHaveProperty("purchase_amount");
 });
 

@@ -40,7 +40,7 @@ const CODES: CodeTable = {
 
 tells("OPPO", CODES, { ...oppo, by: BY_DEVICE, told: (change) => bodyOf(oppo.request(change)).dataType, as: Number });
 
-test("an account's own codes come before the table's, and are whole numbers", () => {
+test("an account's own codes take precedence over the table's, and are whole numbers", () => {
   expect(bodyOf(oppo.request({ ...BY_DEVICE, eventType: "pay" }, { codes: '{"pay":7}' })).dataType).toBe(7);
   expect(oppo.reason(BY_DEVICE, { codes: '{"activate":"x"}' })).toBe("OPPO's codes must be whole numbers.");
 });
@@ -68,13 +68,13 @@ test("a conversion has its time in milliseconds, and the oaid encrypted", () => 
   });
 });
 
-test("the signature is over the body as it goes out, the time of the call and the salt", () => {
+test("the signature covers the body as it is sent, the time of the call and the salt", () => {
   const { body, headers } = oppo.request({ ...BY_DEVICE, eventType: "pay" });
   const signature = createHash("md5").update(`${body}${NOW_MS}e0u6`).digest("hex");
   expect(headers).toEqual({ "content-type": "application/json", timestamp: String(NOW_MS), signature });
 });
 
-test.each([OAID, ODD.toWellFormed().trim()])("the click's oaid %j stands in for the device's", (oaid) => {
+test.each([OAID, ODD.toWellFormed().trim()])("the click's oaid %j is used instead of the device's", (oaid) => {
   expect(decrypted(bodyOf(oppo.request({ user: NOBODY, adData: { oaid } })).ouId)).toBe(oaid);
 });
 

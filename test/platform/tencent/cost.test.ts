@@ -26,7 +26,7 @@ const report = (list: object[], pages = 1) =>
 const read = (body: ReturnType<typeof ok>, question: Record<string, string | number> = REPORT, given = context) =>
   tencentCosts.read(question, body, given);
 
-test("the first questions are the report of the days and the account", () => {
+test("the first requests are the report of the days and the account", () => {
   expect(tencentCosts.start({ fromDay: "2026-11-01", toDay: "2026-11-14" }, context)).toEqual([
     REPORT,
     { list: "account" },
@@ -34,7 +34,7 @@ test("the first questions are the report of the days and the account", () => {
   expect(tencentCosts.daysMax).toBe(90);
 });
 
-test("the report is asked for days and ads", () => {
+test("the report is requested by day and ad", () => {
   const { method, url, headers, body } = tencentCosts.request({ ...REPORT, page: 3 }, context);
   expect([method, headers, body]).toEqual(["GET", {}, undefined]);
   expect(url.split("?")[0]).toBe("https://api.e.qq.com/v3.0/daily_reports/get");
@@ -50,7 +50,7 @@ test("the report is asked for days and ads", () => {
   });
 });
 
-test("ads are asked by their ids", () => {
+test("ads are requested by their ids", () => {
   const { url } = tencentCosts.request({ list: "ads", ids: "7001,9007199254740993" }, context);
   expect(url.split("?")[0]).toBe("https://api.e.qq.com/v3.0/adgroups/get");
   expect(queryOf(url)).toEqual({
@@ -63,7 +63,7 @@ test("ads are asked by their ids", () => {
   });
 });
 
-test("the account is asked at the address that the account names", () => {
+test("the account is requested at its configured address", () => {
   const there = contextOf(tencentCosts, { ...ACCOUNT, base_url: "http://localhost:9" });
   const { url } = tencentCosts.request({ list: "account" }, there);
   expect(url.split("?")[0]).toBe("http://localhost:9/v3.0/advertiser/get");
@@ -74,7 +74,7 @@ test("the account is asked at the address that the account names", () => {
   });
 });
 
-test("all pages are asked, and then the names of all ads that they named", () => {
+test("all pages are requested, and then the names of all ads in them", () => {
   const pages = [
     [row(), row({ date: "2026-11-02", cost: 1 })],
     [row({ adgroup_id: 7002 })],
@@ -113,7 +113,7 @@ test("all pages are asked, and then the names of all ads that they named", () =>
   ]);
 });
 
-test("names are asked for a hundred ads at once", () => {
+test("names are requested for a hundred ads at once", () => {
   const page = read(report(Array.from({ length: 201 }, (_, at) => row({ adgroup_id: at + 1 }))));
   const next = page.kind === "page" ? page.next : [];
   expect(next.map(({ ids }) => String(ids).split(",").length)).toEqual([100, 100, 1]);
@@ -124,7 +124,7 @@ test("a page without rows is the last one, whatever the count says", () => {
   expect(read(ok({ code: 0, message: "" }))).toEqual({ kind: "page", costs: [], names: [], next: [] });
 });
 
-test("an id beyond 2^53 keeps its digits, and what is not known is ignored", () => {
+test("an id beyond 2^53 keeps its digits, and unknown fields are ignored", () => {
   const body = `{"code":0,"trace":{"x":[1]},"data":{"list":[{"date":"2026-11-01","adgroup_id":90071992547409931,
     "view_count":"12","valid_click_count":3.0,"cost":"250","roi":0.1}],"page_info":{"total_page":1}}}`;
   const cost = { day: "2026-11-01", gid: "", aid: "90071992547409931", impressions: 12, clicks: 3 };
@@ -170,7 +170,7 @@ test.each([
   expect(read(report([row(), row(over)]))).toEqual({ kind: "permanent", reason });
 });
 
-test("rows of no ad on one day are one row", () => {
+test("rows without an ad on one day are one row", () => {
   const page = read(report([row({ adgroup_id: 0, cost: 5 }), row({ adgroup_id: "", cost: 6 }), row()]));
   expect(page.kind === "page" && page.costs).toEqual([
     { day: "2026-11-01", gid: "", aid: "", impressions: 2400, clicks: 60, costE4: 1_100, currency: "CNY" },
@@ -216,7 +216,7 @@ test.each<[number, string, string, string]>([
   expect(tencentCosts.read(REPORT, { status, body }, context)).toEqual({ kind, reason });
 });
 
-test("a reason is one line, not long, and repeats no token", () => {
+test("a reason is one short line and repeats no token", () => {
   const token = "0123456789abcdef0123456789abcdef";
   const message = `access_token ${token} expired,\n trace_id: a7afca14bb571095be3914645d3ec905. ${"more ".repeat(100)}`;
   const page = read(ok({ code: 11000, message }));
@@ -230,7 +230,7 @@ test("a reason keeps the ids that it names", () => {
   expect(read(ok({ code: 1, message }))).toEqual({ kind: "permanent", reason: `Tencent answered 1: ${message}.` });
 });
 
-test("a new token is had with the refresh token", () => {
+test("a new token is requested with the refresh token", () => {
   const request = tencentCosts.tokens!.request(context)!;
   expect([request.method, request.url.split("?")[0]]).toEqual(["GET", "https://api.e.qq.com/oauth/token"]);
   expect(queryOf(request.url)).toEqual({
@@ -247,7 +247,7 @@ test("a new token is had with the refresh token", () => {
   });
 });
 
-test.each(["client_id", "client_secret", "refresh_token"])("without %s no token can be had", (name) => {
+test.each(["client_id", "client_secret", "refresh_token"])("without %s no token can be requested", (name) => {
   expect(tencentCosts.tokens!.request(contextOf(tencentCosts, { ...ACCOUNT, [name]: "" }))).toBeUndefined();
 });
 

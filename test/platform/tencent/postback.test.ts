@@ -63,7 +63,7 @@ const CODES: CodeTable = {
   action_valid: "CUSTOM action_valid",
 };
 
-test.each(rowsOf(CODES))("Tencent is told %s as %s", (eventType, told) => {
+test.each(rowsOf(CODES))("Tencent gets %s as %s", (eventType, told) => {
   const change = { ...BY_CALLBACK, eventType };
   if (told === "-") {
     expect(tencent.reason(change)).toBe(`The platform has no code for ${eventType}.`);
@@ -83,7 +83,7 @@ test.each([
   expect(action({ ...BY_CALLBACK, eventType: "register" }, { codes })).toMatchObject({ action_type: "REGISTER" });
 });
 
-test("a next day that is told by another name has no length of stay", () => {
+test("a next day under another name has no length of stay", () => {
   const told = action({ ...BY_CALLBACK, eventType: "twice" }, { codes: '{"twice":"ONE_DAY_LEAVE"}' });
   expect(told).not.toHaveProperty("action_param");
 });
@@ -97,7 +97,7 @@ test.each<[string, string]>([
   expect(tencent.reason(BY_CALLBACK, { codes })).toBe(reason);
 });
 
-test("an action has its time in seconds, its value in fen, and one id in every attempt", () => {
+test("an action has its time in seconds, its value in fen, and the same id in every attempt", () => {
   const { actions } = bodyOf(tencent.request({ ...BY_CALLBACK, eventType: "pay", cents: 4000 }));
   expect(actions).toEqual([
     {
@@ -110,12 +110,12 @@ test("an action has its time in seconds, its value in fen, and one id in every a
   ]);
 });
 
-test("a value of nothing is told, no value is not", () => {
+test("a value of zero is sent, a missing one is not", () => {
   expect(action({ ...BY_CALLBACK, cents: 0 }).action_param).toEqual({ value: 0 });
   expect(action(BY_CALLBACK)).not.toHaveProperty("action_param");
 });
 
-test("the field that dedupes can be called otherwise", () => {
+test("the field for deduplication can have another name", () => {
   const told = action(BY_CALLBACK, { dedupe_field: "external_action_id" });
   expect(told).toMatchObject({ external_action_id: DEDUPE_ID });
   expect(told).not.toHaveProperty("outer_action_id");
@@ -129,7 +129,7 @@ test.each([CALLBACK, SIGNED_CALLBACK, "https://api.e.qq.com/v3.0/user_actions/ad
   },
 );
 
-test("a callback that wants a token gets token, time and nonce as headers", () => {
+test("a callback that needs a token gets token, time and nonce as headers", () => {
   const adData = { callback: SIGNED_CALLBACK };
   const signed = { "content-type": "application/json", timestamp: String(Math.floor(NOW_MS / 1000)), nonce: NONCE };
   const own = { access_token: "secret-1" };
@@ -141,7 +141,7 @@ test("a callback that wants a token gets token, time and nonce as headers", () =
   expect(tencent.request({ adData }).headers).toEqual({ "content-type": "application/json" });
 });
 
-test("a token never goes over an open line", () => {
+test("a token is never sent over plain HTTP", () => {
   expect(JSON.stringify(tencent.request(BY_CALLBACK, { access_token: "secret-1" }))).not.toContain("secret-1");
 });
 
@@ -160,7 +160,7 @@ test.each(oddCallbacks("api.e.qq.com"))("the callback %j is not called", (callba
   expect(tencent.reason({ adData: { callback } })).toBe("The callback is not an http address.");
 });
 
-test("the hosts that callbacks lead to can be set", () => {
+test("the allowed callback hosts can be set", () => {
   const adData = { callback: "http://127.0.0.1:8099/conv?cb=1" };
   for (const callback_hosts of ["127.0.0.1", "api.e.qq.com, 127.0.0.1:8099"]) {
     expect(tencent.request({ adData }, { callback_hosts }).url).toBe(adData.callback);
@@ -205,7 +205,7 @@ test.each([
   expect(bodyOf(request).actions).toMatchObject([{ trace: { click_id: clickId }, url: "https://g.example/" }]);
 });
 
-test("WeChat is told with its own token, the data source and the launch's gdt_vid", () => {
+test("WeChat is called with its own token, the data source and the launch's gdt_vid", () => {
   const change = { adData: { click_id: "c", gdt_vid: "g" }, eventType: "pay", cents: 600 } as const;
   const request = tencent.request(change, { ...WECHAT, wechat_access_token: "a+b/c=&d" });
   expect(request.url).toBe(
@@ -255,7 +255,7 @@ test.each<JsonObject>([
   expect(action({ adData: { ...BY_CALLBACK.adData, ...brought } })).not.toHaveProperty("user_id");
 });
 
-test("open ids go along with their app's id only", () => {
+test("open ids are sent only with their app's id", () => {
   const user = { ...NOBODY, wxOpenid: "o-1", wxUnionid: "n-1" };
   const wechat = { wechat_app_id: "wx8888", wechat_openid: "o-1", wechat_unionid: "n-1" };
   expect(action({ ...BY_CALLBACK, user }, { wechat_app_id: "wx8888" }).user_id).toEqual(wechat);
@@ -300,7 +300,7 @@ reads(tencentPostback, [
   ["a code that is the name of something else", reply({ code: "constructor" }), "retry"],
 ]);
 
-test("a reason never repeats a token that the platform repeated", () => {
+test("a reason never repeats a token from the platform's reply", () => {
   const token = "0a1b2c3d4e5f60718293a4b5c6d7e8f9";
   const verdict = tencentPostback.read(reply({ code: 11000, message: `access_token ${token} is expired` }));
   expect(verdict).toEqual({ kind: "token", reason: "The platform answered 11000: access_token … is expired." });
@@ -310,7 +310,7 @@ test("a reason never repeats a token that the platform repeated", () => {
 
 const OAUTH = { client_id: "7", client_secret: "s&1", refresh_token: "r/1" };
 
-test("a new token is asked for with the refresh token", () => {
+test("a new token is requested with the refresh token", () => {
   expect(tencentPostback.tokens!.request(tencent.context(OAUTH))).toEqual({
     method: "GET",
     url: "https://api.e.qq.com/oauth/token?client_id=7&client_secret=s%261&grant_type=refresh_token&refresh_token=r%2F1",
@@ -318,7 +318,7 @@ test("a new token is asked for with the refresh token", () => {
   });
 });
 
-test.each(Object.keys(OAUTH))("without %s no new token is asked for", (name) => {
+test.each(Object.keys(OAUTH))("without %s no new token is requested", (name) => {
   expect(tencentPostback.tokens!.request(tencent.context({ ...OAUTH, [name]: "" }))).toBeUndefined();
 });
 

@@ -55,12 +55,12 @@ const CODES: CodeTable = {
 
 tells("vivo", CODES, { ...vivo, by: BY_DEVICE, told: (change) => behavior(change).cvType });
 
-test("an account's own codes come before the table's", () => {
+test("an account's own codes take precedence over the table's", () => {
   const codes = '{"key_active":"GAME_FIGHT_TIMES"}';
   expect(behavior({ ...BY_DEVICE, eventType: "key_active" }, { codes }).cvType).toBe("GAME_FIGHT_TIMES");
 });
 
-test("a conversion has its time in milliseconds, and the click that it belongs to", () => {
+test("a conversion has its time in milliseconds, and its click", () => {
   const request = vivo.request({ ...BY_DEVICE, eventType: "pay", cents: 600 });
   const base = "https://marketing-api.vivo.com.cn/openapi/v1/advertiser/behavior/upload";
   expect(request.url).toBe(
@@ -84,7 +84,7 @@ test("a conversion has its time in milliseconds, and the click that it belongs t
   });
 });
 
-test("an amount can be told in yuan; where there is none, none is told", () => {
+test("an amount can be in yuan; without one, none is sent", () => {
   expect(behavior({ ...BY_DEVICE, cents: 1999 }, { value_unit: "yuan" }).extParam).toEqual({ payAmount: "19.99" });
   expect(behavior(BY_DEVICE)).not.toHaveProperty("extParam");
 });
@@ -97,7 +97,7 @@ test.each([
   expect(behavior({ user, adData })).toMatchObject(named);
 });
 
-test("the click alone names the user where no device is known", () => {
+test("the click alone names the user if no device is known", () => {
   const { requestId, creativeId, userId } = behavior({ adData: { requestId: ODD, creative_id: "7" } });
   expect([requestId, creativeId, userId]).toEqual([ODD, "7", undefined]);
 });
@@ -127,7 +127,7 @@ reads(vivoPostback, [
 
 const OAUTH = { client_id: "7", client_secret: "s&1", refresh_token: "r/1" };
 
-test("a new token is asked for with the refresh token", () => {
+test("a new token is requested with the refresh token", () => {
   const base = "https://marketing-api.vivo.com.cn/openapi/v1/oauth2/refreshToken";
   expect(vivoPostback.tokens!.request(vivo.context(OAUTH))).toEqual({
     method: "GET",
@@ -136,7 +136,7 @@ test("a new token is asked for with the refresh token", () => {
   });
 });
 
-test.each(Object.keys(OAUTH))("without %s no new token is asked for", (name) => {
+test.each(Object.keys(OAUTH))("without %s no new token is requested", (name) => {
   expect(vivoPostback.tokens!.request(vivo.context({ ...OAUTH, [name]: "" }))).toBeUndefined();
 });
 

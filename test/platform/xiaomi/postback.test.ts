@@ -41,12 +41,12 @@ const CODES: CodeTable = {
 
 tells("Xiaomi", CODES, { ...xiaomi, by: BY_DEVICE, told: (change) => queryOf(xiaomi.request(change)).conv_type });
 
-test("an account's own codes come before the table's", () => {
+test("an account's own codes take precedence over the table's", () => {
   const codes = '{"activate":"APP_ACTIVE_NEW"}';
   expect(queryOf(xiaomi.request(BY_DEVICE, { codes })).conv_type).toBe("APP_ACTIVE_NEW");
 });
 
-/** What was sealed, opened as Xiaomi opens it. */
+/** The sealed text, opened as Xiaomi does. */
 function opened(info: string): { text: string; sign: string } {
   const sealed = Buffer.from(info, "base64");
   const bytes = [...sealed].map((byte, index) => byte ^ ACCOUNT.encrypt_key.charCodeAt(index % 8));
@@ -54,7 +54,7 @@ function opened(info: string): { text: string; sign: string } {
   return { text, sign };
 }
 
-test("what is sealed has the time in milliseconds and a sign over the encoded text", () => {
+test("the sealed text has the time in milliseconds and a sign over the encoded text", () => {
   const request = xiaomi.request(BY_DEVICE);
   const { appId, info, customer_id } = queryOf(request);
   expect(request.url.startsWith("https://trail.e.mi.com/global/log?appId=1594987&info=")).toBe(true);
@@ -75,17 +75,17 @@ test.each([
   expect(sign).toBe(md5(`sign-key&${encoded}%26conv_time%3D${AT_MS}`));
 });
 
-test("an address of version 6 is encoded too", () => {
+test("an IPv6 address is encoded too", () => {
   const user = { ...ANDROID, ip: "2001:db8::9" };
   expect(opened(queryOf(xiaomi.request({ user })).info!).text).toMatch(/&client_ip=2001%3Adb8%3A%3A9$/);
 });
 
-test("the click's hashed imei stands in where no oaid is known", () => {
+test("the click's hashed imei is used if no oaid is known", () => {
   const request = xiaomi.request({ user: NOBODY, adData: { imei_md5: md5("i") } });
   expect(opened(queryOf(request).info!).text).toBe(`imei=${md5("i")}&conv_time=${AT_MS}`);
 });
 
-test("a key action says how often it is to be done and has been done", () => {
+test("a key action says its target count and its current count", () => {
   const change = { ...BY_DEVICE, eventType: "key_active" } as const;
   expect(queryOf(xiaomi.request(change))).toMatchObject({ key_action_target: "1", key_action_reach: "1" });
   const own = { key_action_target: "5", key_action_reach: "5" };
@@ -93,7 +93,7 @@ test("a key action says how often it is to be done and has been done", () => {
   expect(queryOf(xiaomi.request(BY_DEVICE, own))).not.toHaveProperty("key_action_target");
 });
 
-test("the touch's own advertiser stands in where the account has none", () => {
+test("the touch's own advertiser is used if the account has none", () => {
   const change = { ...BY_DEVICE, adData: { customer_id: "7" } };
   expect(queryOf(xiaomi.request(change, { customer_id: "" })).customer_id).toBe("7");
   expect(queryOf(xiaomi.request(change)).customer_id).toBe("641982");
