@@ -64,7 +64,7 @@ describe("the exponent", () => {
   });
 });
 
-test("a figure is held against its bare counterpart", () => {
+test("a figure is compared with its bare counterpart", () => {
   expect(ratioOf({ ours: 50, bare: 200 })).toBe(0.25);
   expect(ratioOf({ ours: 3, bare: 2 })).toBe(1.5);
   expect(ratioOf({ ours: 3, bare: 0 }), "a counterpart that took nothing").toBeNull();
@@ -79,13 +79,13 @@ test("a figure is held against its bare counterpart", () => {
   });
 });
 
-test("the growth of a cost is a unit at each scale, and the exponent", () => {
+test("the growth of a cost is its unit cost at each scale, and the exponent", () => {
   expect(growthRow(REPORT)).toEqual({ what: "ad report", unit: "ms", "1x": 100, "2x": 200, "4x": 400, exponent: 1 });
   expect(growthRow({ ...REPORT, points: REPORT.points.slice(0, 1) })).toMatchObject({ "1x": 100, exponent: "" });
 });
 
 describe("the JSON file", () => {
-  test("holds what made it, every figure with its ratio, and every cost with its exponent", () => {
+  test("says how it was made, with the ratio of every figure and the exponent of every cost", () => {
     const document = documentOf({ figures: [INTAKE], costs: [REPORT] }, MADE);
     expect(JSON.parse(JSON.stringify(document))).toEqual({
       made: MADE,
@@ -106,7 +106,7 @@ describe("the JSON file", () => {
     });
   });
 
-  test("says null where there is no exponent, and is there without anything measured", () => {
+  test("has null without an exponent, and exists without measurements", () => {
     const single = { ...REPORT, points: REPORT.points.slice(0, 1) };
     expect(documentOf({ figures: [], costs: [single] }, MADE).growth.ad_report!.exponent).toBeNull();
     expect(documentOf(together([]), MADE)).toEqual({ made: MADE, figures: {}, growth: {} });
@@ -131,12 +131,12 @@ test.each([
   expect(short(value)).toBe(written);
 });
 
-test("the median is the middle one, of none 0", () => {
+test("the median is the middle value, and 0 for an empty list", () => {
   expect(median([9, 1, 5])).toBe(5);
   expect(median([])).toBe(0);
 });
 
-test("the page shows how it was made, every figure with its ratio, and what grows at each scale", () => {
+test("the page says how it was made, with the ratio of every figure and the growth at each scale", () => {
   const page = performancePage({ figures: [INTAKE], costs: [REPORT] }, { made: MADE, options: "--scales 1,2,4" });
   expect(page).toContain("npm run bench -- --scales 1,2,4\n");
   expect(page).toContain("Made on 2026-11-15 at commit abc1234, on 2 cores.");
@@ -147,7 +147,7 @@ test("the page shows how it was made, every figure with its ratio, and what grow
 });
 
 describe("the command line", () => {
-  test("without words measures everything, at one, two and four times the data", () => {
+  test("measures everything by default, at one, two and four times the data", () => {
     const { steps, scales, jsonFile, sizes } = readOptions([]);
     expect([...steps]).toEqual([...STEPS]);
     expect({ scales, jsonFile }).toEqual({ scales: [1, 2, 4], jsonFile: "" });

@@ -20,7 +20,7 @@ test.each([
   expect(testsFor(file)).toEqual(tests);
 });
 
-test("a fixture stands for every test that uses it, and an untested file for the folder that mirrors its own", () => {
+test("a fixture selects every test that uses it, and an untested file the folder that mirrors its own", () => {
   expect(testsFor("test/db/apply-stage.ts")).toContain("test/db/erasure.test.ts");
   const ofRoutes = testsFor("src/http/collect/register-routes.ts");
   expect(ofRoutes).toContain("test/http/collect/collect.test.ts");

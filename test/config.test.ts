@@ -5,7 +5,7 @@ import { UsageError } from "../src/errors.ts";
 
 const MIB = 1024 * 1024;
 
-test("without any setting the defaults hold, and they cannot be changed afterwards", () => {
+test("without settings the defaults apply, and the configuration is frozen", () => {
   const config = readConfig({});
   expect(config).toMatchObject({
     port: 8080,
@@ -79,7 +79,7 @@ test("one error names every bad setting, and shows no secret", () => {
   expect(error.message).not.toMatch(/hunter/);
 });
 
-test("every default is a value that its own setting takes, and every setting has a hint", () => {
+test("every default is a valid value of its setting, and every setting has a hint", () => {
   for (const [name, { fallback, read, hint }] of Object.entries(SETTINGS)) {
     expect(() => read(fallback), name).not.toThrow();
     expect(hint, name).not.toBe("");

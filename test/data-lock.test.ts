@@ -21,7 +21,7 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-/** Another process that tries to take the folder, tells how it went, and stays. */
+/** Another process that tries to take the folder, reports the result, and stays. */
 async function startOther(): Promise<string> {
   const script = `import(process.argv[1]).then(({ lockDataDir }) => {
     try { lockDataDir(process.argv[2]); console.log("locked"); } catch (error) { console.log(error.message); }
@@ -39,7 +39,7 @@ async function killChild(): Promise<void> {
   await exited;
 }
 
-test("a second process is refused while the first one lives, and told who it is", async () => {
+test("a second process is refused while the first one lives, and learns who it is", async () => {
   const lock = lockDataDir(dataDir);
   expect(await startOther()).toBe(
     `${dataDir} is in use by process ${process.pid}: stop it first, or set another DATA_DIR.`,
@@ -82,7 +82,7 @@ test.each(["", "{", "null", '{"pid":'])("a lock file with %j in it, torn by a cr
   expect(readdirSync(dataDir)).toEqual([]);
 });
 
-test("what is released can be taken again, and nothing is left in the folder", () => {
+test("a released folder can be taken again, and nothing is left in it", () => {
   lockDataDir(dataDir).release();
   lockDataDir(dataDir).release();
   expect(readdirSync(dataDir)).toEqual([]);

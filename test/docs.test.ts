@@ -19,10 +19,10 @@ const ROOT = new URL("../", import.meta.url);
 const textOf = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
 
 let server: TouchpointProcess;
-/** Commands that not every machine has, or that would take long to start. */
+/** Replacements for commands that not every machine has, or that take long to start. */
 const commands = mkdtempSync(join(tmpdir(), "touchpoint-docs-"));
 beforeAll(async () => {
-  // Costs are pulled by the commands alone: an account is pulled by one at a time.
+  // Only the commands pull costs: an account is pulled by one process at a time.
   server = await TouchpointProcess.start({ env: { ROLES: "http,apply,refresh,postback" } });
   writeFileSync(join(commands, "npm"), NPM);
   if (!(process.env.PATH ?? "").split(":").some((folder) => existsSync(join(folder, "curl")))) {
@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(commands, { recursive: true, force: true });
 });
 
-/** Runs a script as a reader would who has the server elsewhere than at its usual place; gives what it prints. */
+/** Runs a script as a reader would whose server is at another address; returns its output. */
 async function shell(script: string, variables: Record<string, string> = {}): Promise<string> {
   const env = {
     PATH: `${commands}:${dirname(process.execPath)}:${process.env.PATH}`,
@@ -54,18 +54,18 @@ async function shell(script: string, variables: Record<string, string> = {}): Pr
 const blocksOf = (path: string, before = "") =>
   [...textOf(path).matchAll(new RegExp(`${before}\`\`\`sh\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, block]) => block!);
 
-test("docs/API.md is what the running server says of itself", async () => {
+test("docs/API.md matches the running server", async () => {
   const openApi = (await (await fetch(`${server.url}/openapi.json`)).json()) as OpenApi;
   expect(textOf("docs/API.md")).toBe(apiMarkdown(openApi));
 });
 
-test("docs/METRICS.md is what the catalogue says", () => {
+test("docs/METRICS.md matches the catalogue", () => {
   expect(textOf("docs/METRICS.md")).toBe(metricsMarkdown());
 });
 
 const NEXT = "\n@@@ next block @@@\n";
 
-/** All blocks of the README that can be run, one after the other in one shell; what each of them prints. */
+/** Runs all executable blocks of the README in one shell; returns the output of each. */
 async function readmeRun(): Promise<string[]> {
   const blocks = blocksOf("README.md", "<!-- run in test/docs\\.test\\.ts -->\\n");
   await untilTodayLasts();
@@ -73,7 +73,7 @@ async function readmeRun(): Promise<string[]> {
   return printed.split(NEXT);
 }
 
-test("the README's blocks run as printed, in one shell, and say what the text beside them says", async () => {
+test("the README's blocks run as printed, in one shell, and print what the text says", async () => {
   const [first, attributed, reported, told] = await readmeRun();
   const codes = (printed: string) => [...printed.matchAll(/\{"code":(\d+)/g)].map(([, code]) => Number(code));
   expect([first, attributed, reported, told].map((printed) => codes(printed!))).toEqual([[0, 0, 0], [0, 0, 0], [], []]);
@@ -135,13 +135,13 @@ test("the blocks of docs/OPERATIONS.md run as printed", async () => {
   await tencent.close();
 });
 
-test("the client that the README shows is what the package exports", async () => {
+test("the package exports the client that the README shows", async () => {
   const { exports } = JSON.parse(textOf("package.json"));
   const client = await import(new URL(exports["./client"].default, ROOT).href);
   expect(new client.ReportClient({ baseUrl: server.url, appKey: "x" })).toHaveProperty("adReport");
 });
 
-/** What `npm run -s cli --` comes to, without the half second that npm takes for it. */
+/** A short cut for `npm run -s cli --`, without the half second that npm takes. */
 const NPM = `#!/bin/sh
 [ "$1 $2 $3 $4" = "run -s cli --" ] || exit 64
 shift 4

@@ -9,11 +9,11 @@ const READY: Started = {
   showsSecrets: false,
 };
 
-test("an installation that is set up says where it is, and nothing else", () => {
+test("an installation that is set up only prints its address", () => {
   expect(greeting({ ...READY, reachedAt: ["http://10.0.0.5:8080"] }).split("\n")).toHaveLength(1);
 });
 
-test("the first start says what other machines reach, and how to keep it to this one", () => {
+test("the first start says what other machines can reach, and how to prevent that", () => {
   const said = greeting({
     ...READY,
     admin: { kind: "missing", setupLink: "http://127.0.0.1:8080/console/setup#secret" },
@@ -39,7 +39,7 @@ test.each([
   expect(outerAddressesOf(host, "http://127.0.0.1:8080")).toEqual(reached);
 });
 
-test("what listens everywhere is reached at the machine's own addresses", () => {
+test("a server that listens everywhere is reached at the machine's own addresses", () => {
   const reached = outerAddressesOf("0.0.0.0", "http://127.0.0.1:8080");
   expect(reached.length).toBeGreaterThan(0);
   for (const address of reached) expect(address).toMatch(/^http:\/\/(?!127\.)[\d.]+:8080$/);

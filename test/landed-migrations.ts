@@ -1,6 +1,6 @@
 /**
- * Every migration by its checksum (src/db/engine/migrate.ts). Databases out there were made with these very files: a change goes
- * into a new file, which gets a line of its own here.
+ * The checksum of every migration (src/db/engine/migrate.ts). Existing databases were made with these very files: a change
+ * goes into a new file, which gets its own line here.
  */
 export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0001-foundation.sql": "d2f21b42a536929977fbbe113a2dfb4be7b540a18d84ac9d341ca767a631511f",

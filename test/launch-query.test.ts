@@ -83,7 +83,7 @@ test.each<[string, JsonObject, object]>([
   expect(readLaunchQuery({ [name]: adData })?.ids).toMatchObject({ ...NO_IDS, ...ids });
 });
 
-test("the platforms of the interface and the older names for two of them are known", () => {
+test("the platforms of the interface and the older names of two of them are known", () => {
   for (const name of ["tencent", "kuaishou", "bytedance", "asa", "baidu", "gravity"])
     expect(PLATFORM_NAMES).toContain(name);
   expect([platformNamed("gdt")?.name, platformNamed("apple")?.name]).toEqual(["tencent", "asa"]);
@@ -92,7 +92,7 @@ test("the platforms of the interface and the older names for two of them are kno
   expect(new Set(PLATFORM_NAMES).size).toBe(PLATFORM_NAMES.length);
 });
 
-test("whatever is sent as ad_data is read without an error, and all ids are texts", () => {
+test("any ad_data is read without an error, and all ids are texts", () => {
   const keys = fc.constantFrom(
     "gdt_vid",
     "tencent",

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { createLog } from "../src/log.ts";
 import { startLoop, type Trouble } from "../src/loop.ts";
 
-test("a loop tells its trouble when it begins, when the reason changes and when it ends, not with every turn", async () => {
+test("a loop logs its trouble when it begins, when the reason changes and when it ends, not on every turn", async () => {
   const told: string[] = [];
   const turns = ["a", "a", "a", "b", "b", "", "", "a", ""];
   const loop = startLoop({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hashPassword, isPassword, passwordProblem } from "../src/password.ts";
 
-test("a password is known by its hash, and by no other", async () => {
+test("a password matches its own hash, and no other", async () => {
   const hash = await hashPassword("correct horse");
   expect(await isPassword("correct horse", hash)).toBe(true);
   expect(await isPassword("correct horsE", hash)).toBe(false);
@@ -9,7 +9,7 @@ test("a password is known by its hash, and by no other", async () => {
   expect(hash).not.toContain("horse");
 });
 
-test("the same password has another hash each time", async () => {
+test("the same password has a different hash each time", async () => {
   expect(await hashPassword("correct horse")).not.toBe(await hashPassword("correct horse"));
 });
 
@@ -17,7 +17,7 @@ test("composed and decomposed characters are the same password", async () => {
   expect(await isPassword("caf\u0065\u0301 au lait", await hashPassword("caf\u00e9 au lait"))).toBe(true);
 });
 
-test("what is no hash is nobody's", async () => {
+test("an invalid hash matches nobody", async () => {
   for (const hash of [undefined, "", "none", "scrypt$1$2$3", "$2b$10$abcdefghijklmnopqrstuv"]) {
     expect(await isPassword("none", hash)).toBe(false);
   }
@@ -31,6 +31,6 @@ test.each([
   expect(passwordProblem(password)).toMatch(reason);
 });
 
-test("any other is taken", () => {
+test("any other password is accepted", () => {
   expect(passwordProblem("correct horse")).toBeUndefined();
 });

@@ -2,15 +2,15 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SharedRoom } from "../src/shared-room.ts";
 
-describe("room that many share", () => {
-  test("belongs to whoever comes first, up to its half", () => {
+describe("shared room", () => {
+  test("goes to the first holder, up to half", () => {
     const room = new SharedRoom<string>(100);
     expect(room.take("a", 50)).toBe("taken");
     expect(room.take("a", 1)).toBe("over_share");
     expect(room.used).toBe(50);
   });
 
-  test("beyond its half is for those who hold less than an even share", () => {
+  test("beyond half goes to holders of less than an even share", () => {
     const room = new SharedRoom<string>(100);
     room.take("a", 50);
     expect(room.take("b", 25)).toBe("taken");
@@ -21,14 +21,14 @@ describe("room that many share", () => {
     expect(room.take("b", 9)).toBe("taken");
   });
 
-  test("is full at its end, also for who holds nothing", () => {
+  test("is full at its end, even for a holder of nothing", () => {
     const room = new SharedRoom<string>(4);
     for (const key of ["a", "b"]) expect(room.take(key, 1)).toBe("taken");
     for (const key of ["c", "d"]) expect(room.take(key, 0.5)).toBe("taken");
     expect(room.take("e", 2)).toBe("full");
   });
 
-  test("is never taken beyond its end, and whoever holds nothing finds a place beside any one holder", () => {
+  test("never exceeds its end, and a newcomer finds a place beside any single holder", () => {
     const wishes = fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.integer({ min: 1, max: 40 })));
     fc.assert(
       fc.property(wishes, (taken) => {
@@ -46,7 +46,7 @@ describe("room that many share", () => {
     );
   });
 
-  test("that is given back is free again, and nobody who holds nothing is remembered", () => {
+  test("is free again once returned, and holders of nothing are forgotten", () => {
     const room = new SharedRoom<string>(100);
     for (const key of ["a", "b", "c", "d"]) {
       room.take(key, 10);

@@ -17,7 +17,7 @@ const PLAIN: Sample = {
   failures: 0,
 };
 
-/** `change` gets the course of the soak from 0 to 1. */
+/** `change` gets the progress of the soak from 0 to 1. */
 function course(change: (at: number) => Partial<Sample>): Sample[] {
   return Array.from({ length: 100 }, (_, index) => ({ ...PLAIN, minute: index / 5, ...change(index / 100) }));
 }
@@ -26,7 +26,7 @@ const drifting = (samples: readonly Sample[]) =>
   driftOf(samples, 0.25).flatMap(({ what, isOver }) => (isOver ? [what] : []));
 
 describe("a soak", () => {
-  test("in which everything stays level drifts in nothing", () => {
+  test("in which everything stays level has no drift", () => {
     expect(drifting(course(() => ({})))).toEqual([]);
   });
 
@@ -34,11 +34,11 @@ describe("a soak", () => {
     expect(drifting(course((at) => ({ serverMb: at < 0.25 ? 100 + at * 400 : 200 })))).toEqual([]);
   });
 
-  test("does not drift by single slow moments", () => {
+  test("has no drift from single slow moments", () => {
     expect(drifting(course((at) => ({ p99Ms: Math.round(at * 100) % 10 === 0 ? 900 : 20 })))).toEqual([]);
   });
 
-  test("does not drift by less than counts: a file handle, a millisecond", () => {
+  test("has no drift from negligible changes: a file handle, a millisecond", () => {
     expect(drifting(course((at) => ({ handles: 50 + Math.round(at * 3), p50Ms: 1 + at })))).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe("a soak fails", () => {
   const failures = (samples: readonly Sample[]) =>
     failuresOf(samples, { drifts: driftOf(samples, 0.25), wanted: PLAIN.requests });
 
-  test("by nothing that is as it should be", () => {
+  test("for no reason if everything is as it should be", () => {
     expect(failures(course(() => ({})))).toEqual([]);
   });
 
@@ -74,7 +74,7 @@ describe("a soak fails", () => {
   });
 });
 
-test("a figure that the server does not tell is no zero", () => {
+test("a missing figure does not count as zero", () => {
   expect(figureOf("# TYPE a gauge\na 12\nab 3\n", "a")).toBe(12);
   expect(() => figureOf("ab 3\n", "a")).toThrow("/metrics has no a.");
 });

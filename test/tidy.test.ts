@@ -55,7 +55,7 @@ test("imports point down only", () => {
   expect(src.flatMap(wrongImports)).toEqual([]);
 });
 
-test("an import that points up, sideways or out of src would be found", () => {
+test("an import that points up, sideways or out of src is found", () => {
   const wrongFrom = (path: string, code: string) => wrongImports({ path, text: code, code });
   expect(wrongFrom("src/domain/a.ts", 'import { b } from "../db/b.ts";')).toHaveLength(1);
   expect(wrongFrom("src/platform/a.ts", 'export type { b } from "../journal/b.ts";')).toHaveLength(1);
@@ -79,12 +79,12 @@ test("the console takes only types from the server, and only from its contract",
   expect(web.flatMap(({ path, code }) => offences(code).map((line) => `${path}: ${line}`))).toEqual([]);
 });
 
-test("everything that the console says is there in both languages", () => {
+test("every text of the console exists in both languages", () => {
   const inOneOnly = web.filter(({ code }) => /^ {2}en: /m.test(code) !== /^ {2}zh: /m.test(code));
   expect(inOneOnly.map(({ path }) => path)).toEqual([]);
 });
 
-/** The row of a file: its own, or that of its folder; the empty text at the root of src. */
+/** The row of a file: its own, or that of its folder; empty at the root of src. */
 function rowOf(path: string): string {
   const file = path.slice("src/".length);
   return MAY_IMPORT.has(file) ? file : dirname(path).slice("src/".length);
@@ -111,7 +111,7 @@ type Ban = {
   rule: string;
   where: (path: string) => boolean;
   pattern: RegExp;
-  /** One offence, which shows that the pattern finds it. */
+  /** An offence that shows that the pattern works. */
   offence: string;
 };
 
@@ -119,7 +119,7 @@ const inSrc = (path: string) => path.startsWith("src/");
 const STATEMENT =
   /(?:["'`]\s*(?:select\s|insert into\s|update\s+\w+\s+set\s|delete from\s|(?:create|alter|drop)\s+(?:temporary\s+|unique\s+)?(?:table|index|database)\s|truncate\s|set local\s|listen\s|notify\s|copy\s+\w+|with\s+\w+\s+as\s*\(|begin["'`]|commit["'`]|rollback["'`])|\bsql`|\.query\(\s*["'`])/i;
 
-/** How the name of a secret ends. */
+/** How the names of secrets end. */
 const SECRET =
   "[tT]oken|[sS]ign(?:ature)?|[sS]ecret|[pP]assword|[aA]pp_?[kK]ey|[aA]es_?[kK]ey|\\bakey|[hH]mac|[sS]ealed";
 
@@ -153,14 +153,14 @@ const BANS: readonly Ban[] = [
     rule: "what is replayed uses no random number and no network",
     where: (path) => /^src\/(?:apply|domain|platform)\//.test(path),
     pattern:
-      // Of node:net, what only reads addresses is no network.
+      // Parsing addresses with node:net is not network access.
       /\bMath\.random\b|\brandom(?:Bytes|UUID|Int)\b|\bfetch\(|(?<!import \{ (?:BlockList|isIP|isIPv6)(?:, (?:isIP|isIPv6))* \} from )"node:(?:https?|net|dns|tls)"|\bgen_random_uuid\b/,
     offence: "const id = randomUUID();",
   },
   {
     rule: "secrets are compared in constant time",
     where: inSrc,
-    // With a literal, with undefined or by a look-up nothing is learnt about the secret from the time that it takes.
+    // Comparing with a literal, with undefined or by a look-up reveals nothing about the secret through timing.
     pattern: new RegExp(
       `(?:${SECRET})\\s*[!=]==?(?!=)\\s*(?!\\s|undefined\\b|null\\b|true\\b|false\\b|["'\`])|[!=]==?(?!=)\\s*(?:\\w+\\.)*\\w*(?:${SECRET})\\b(?!\\s*[(.])`,
     ),
@@ -235,7 +235,7 @@ test.each<[string, boolean]>([
   expect(pattern.test(code)).toBe(isBanned);
 });
 
-test("nothing is left for later in a comment", () => {
+test("no comment leaves something for later", () => {
   const pattern = /\bTO[D]O\b|\bFIX[M]E\b|\bXX[X]\b|\bHA[C]K\b/;
   expect(`// ${"TO"}${"DO"}: more`).toMatch(pattern);
   expect(all.flatMap(({ path, text }) => offencesIn(path, text, pattern))).toEqual([]);
@@ -322,7 +322,7 @@ test("the README lists every setting with its default, and no setting that does 
 
 type LockedPackage = { version: string; integrity?: string; resolved?: string };
 
-test("every file and folder that the documents for engineers name is there", () => {
+test("every file and folder named in the documents for engineers exists", () => {
   const named = ["docs/ARCHITECTURE.md", "CONTRIBUTING.md"].flatMap((document) =>
     [...readFileSync(join(ROOT, document), "utf8").matchAll(/`([a-z][\w./-]*\/[\w./-]*|[\w-]+\.(?:ts|md))`/g)].map(
       ([, path]) => path!,
@@ -341,6 +341,6 @@ test("every package in the lockfile, the native ones of other systems included, 
   expect(packages.length).toBeGreaterThan(100);
   const unverified = packages.filter(([, { integrity = "" }]) => !/^sha512-[\w+/]{86}==$/.test(integrity));
   expect(unverified.map(([path, { version }]) => `${path} ${version}`)).toEqual([]);
-  // Where packages come from is the choice of whoever installs them.
+  // The installer's registry decides where packages come from.
   expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);
 });

@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const vault = openVault({ dataDir: folder, secretKey: "a1".repeat(32) });
 
-test("what is sealed opens to the same text, and never looks the same twice", () => {
+test("a sealed text opens to the same text, and never looks the same twice", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme" }), (secret) => {
       const sealed = vault.seal(secret);
@@ -21,7 +21,7 @@ test("what is sealed opens to the same text, and never looks the same twice", ()
   );
 });
 
-test("a seal that was changed anywhere does not open", () => {
+test("a seal changed at any place does not open", () => {
   const sealed = vault.seal("the app's aes key");
   const bytes = Buffer.from(sealed.slice(3), "base64url");
   for (let bit = 0; bit < bytes.length * 8; bit += 1) {
@@ -32,25 +32,25 @@ test("a seal that was changed anywhere does not open", () => {
   for (const text of ["", "v1.", sealed.slice(0, 20), sealed.slice(0, -4)]) expect(() => vault.open(text)).toThrow();
 });
 
-test("another key does not open it, and says which setting is wrong", () => {
+test("another key does not open it, and the error names the wrong setting", () => {
   const other = openVault({ dataDir: folder, secretKey: "b2".repeat(32) });
   expect(() => other.open(vault.seal("secret"))).toThrow(/SECRET_KEY/);
 });
 
-test("each purpose has a key of its own, the same one each time", () => {
+test("each purpose has its own key, the same one each time", () => {
   expect(vault.keyFor("user-token")).toEqual(vault.keyFor("user-token"));
   expect(vault.keyFor("user-token")).not.toEqual(vault.keyFor("session"));
   expect(vault.keyFor("user-token")).toHaveLength(32);
 });
 
-test("the fingerprint names the key and is nothing that the key is used for", () => {
+test("the fingerprint identifies the key and is used for nothing else", () => {
   const [same, other] = ["a1", "b2"].map((digits) => openVault({ dataDir: folder, secretKey: digits.repeat(32) }));
   expect(vault.fingerprint).toBe(same!.fingerprint);
   expect(vault.fingerprint).not.toBe(other!.fingerprint);
   expect(vault.fingerprint).not.toContain("a1".repeat(8));
 });
 
-test("without a setting the key is made once, in a file that only we can read, and only where one is wanted", () => {
+test("without a setting the key is made once, only when needed, in a file that only the owner can read", () => {
   const dataDir = join(folder, "fresh");
   expect(() => openVault({ dataDir, secretKey: "" })).toThrow(
     /SECRET_KEY is not set, and .*secret\.key does not exist/,

@@ -4,7 +4,7 @@ import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();
 
-test("an act on an app is noted with who did it, and with no secret", async () => {
+test("a change to an app is logged with its author, and without secrets", async () => {
   const { appId, timeZone, metadataMode } = await createApp(stage.desk, { name: "New" });
   expect({ timeZone, metadataMode }).toEqual({ timeZone: "Asia/Shanghai", metadataMode: "open" });
   expect(await editApp(stage.desk, { app_id: appId, name: "Renamed", pay_share: 0.6 })).toMatchObject({
@@ -21,7 +21,7 @@ test("an act on an app is noted with who did it, and with no secret", async () =
   expect(JSON.stringify(audit)).not.toContain(secret);
 });
 
-test("an app, its first rules and the note of it are made together or not at all", async () => {
+test("an app, its first rules and the log entry are created together or not at all", async () => {
   const [apps, rules] = [await stage.count("app"), await stage.count("postback_rule")];
   await stage.withoutAuditLog(async () => {
     await expect(createApp(stage.desk, { name: "Unnoted" })).rejects.toThrow(/audit_log/);

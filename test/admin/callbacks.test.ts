@@ -15,7 +15,7 @@ beforeAll(async () => {
 const setEvent = (more: { app_id?: number; url?: string; secret?: string } = {}) =>
   setCallback({ ...stage.desk, mayCallPrivate: false }, { app_id, kind: "event", url: URL, events: ["win"], ...more });
 
-test("a callback is set and removed, and noted with who did it, and with no secret", async () => {
+test("setting and removing a callback is logged with its author, and without secrets", async () => {
   const { secret } = await setEvent();
   expect(secret).toEqual(expect.any(String));
   await setEvent({ secret: "given-by-a-person" });
@@ -28,7 +28,7 @@ test("a callback is set and removed, and noted with who did it, and with no secr
   ]);
 });
 
-test("a callback that cannot be noted is not set", async () => {
+test("a callback that cannot be logged is not set", async () => {
   await stage.withoutAuditLog(async () => {
     await expect(setEvent()).rejects.toThrow(/audit_log/);
   });

@@ -11,7 +11,7 @@ beforeAll(async () => {
   app_id = (await createApp(stage.desk, { name: "New" })).appId;
 });
 
-test("a campaign is made and changed, and noted with its id even where that was made", async () => {
+test("creating and changing a campaign is logged with its id, even if the server made the id", async () => {
   const { campaignId: made } = await addCampaign(stage.desk, { app_id, name: "Spring" });
   await addCampaign(stage.desk, { app_id, turbo_promoted_object_id: ID });
   const edited = await editCampaign(stage.desk, { app_id, turbo_promoted_object_id: ID, ad_platform: "vivo" });
@@ -23,7 +23,7 @@ test("a campaign is made and changed, and noted with its id even where that was 
   ]);
 });
 
-test("a campaign that cannot be noted is not made", async () => {
+test("a campaign that cannot be logged is not created", async () => {
   const before = await stage.count("campaign");
   await stage.withoutAuditLog(async () => {
     await expect(addCampaign(stage.desk, { app_id, name: "Unnoted" })).rejects.toThrow(/audit_log/);

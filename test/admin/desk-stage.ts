@@ -6,7 +6,7 @@ import { migratedDatabase, type TempDatabase, vault } from "../db/temp-database.
 const BY: By = { name: "mei", address: "10.0.0.9" };
 const NOW_MS = 1_700_000_000_000;
 
-/** A database of the test's own, and a desk in front of it. */
+/** A database of its own, and a desk in front of it. */
 export class DeskStage {
   #database: TempDatabase | undefined;
 
@@ -25,7 +25,7 @@ export class DeskStage {
     return { pool: this.pool, vault, clock: () => NOW_MS, by: BY };
   }
 
-  /** The whole audit log, the oldest entry first. */
+  /** The whole audit log, oldest entry first. */
   async audit(): Promise<{ action: string; appId: number | null; details: object }[]> {
     const { rows } = await this.pool.query(
       `select actor, address, at_ms as "atMs", action, app_id as "appId", details from audit_log order by audit_id`,

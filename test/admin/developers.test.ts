@@ -4,7 +4,7 @@ import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();
 
-test("an act on a developer application is noted with who did it, and with no key", async () => {
+test("a change to a developer application is logged with its author, and without the key", async () => {
   const { developerId: id, state } = await createDeveloper(stage.desk, { name: "BI", apps: "all" });
   expect(state).toBe("requested");
   const { appKey } = await decideDeveloper(stage.desk, { id, state: "approved" });
@@ -21,7 +21,7 @@ test("an act on a developer application is noted with who did it, and with no ke
   for (const key of [appKey, rotated]) expect(JSON.stringify(audit)).not.toContain(key);
 });
 
-test("an approval that cannot be noted does not take place", async () => {
+test("an approval that cannot be logged does not take place", async () => {
   const { developerId: id } = await createDeveloper(stage.desk, { name: "Unnoted", apps: "all" });
   await stage.withoutAuditLog(async () => {
     await expect(decideDeveloper(stage.desk, { id, state: "approved" })).rejects.toThrow(/audit_log/);

@@ -12,7 +12,7 @@ const namesOf = async (appId: number) => {
   return { events: events.map(({ name }) => name), properties: properties.map(({ name, type }) => `${name} ${type}`) };
 };
 
-test("what is declared is noted with who did it", async () => {
+test("a declaration is logged with its author", async () => {
   const app_id = await newApp();
   const properties = [
     { scope: "user", name: "level", type: "string" },
@@ -27,7 +27,7 @@ test("what is declared is noted with who did it", async () => {
   ]);
 });
 
-test("what cannot be noted, has no room or belongs to no app is not declared", async () => {
+test("a name that cannot be logged, exceeds the limit or belongs to no app is not declared", async () => {
   const app_id = await newApp();
   const declare = (body: { app_id: number }) =>
     declareAppEvents(stage.desk, { ...body, names: ["one_more"], state: "declared" });

@@ -4,7 +4,7 @@ import { DeskStage } from "./desk-stage.ts";
 
 const stage = new DeskStage();
 
-test("an act on people of the console is noted with who did it, and with no token", async () => {
+test("a change to the console's people is logged with its author, and without tokens", async () => {
   const tokens = [await linkFirstAdmin(stage.desk)];
   const ann = await addPerson(stage.desk, { name: "Ann", role: "admin" });
   const bob = await addPerson(stage.desk, { name: "bob", role: "analyst" });
@@ -25,7 +25,7 @@ test("an act on people of the console is noted with who did it, and with no toke
   for (const token of tokens) expect(JSON.stringify(audit)).not.toContain(token);
 });
 
-test("somebody whose invitation cannot be noted is not invited", async () => {
+test("an invitation that cannot be logged is not made", async () => {
   const before = [await stage.count("admin_user"), await stage.count("setup_link")];
   await stage.withoutAuditLog(async () => {
     await expect(addPerson(stage.desk, { name: "cy", role: "admin" })).rejects.toThrow(/audit_log/);
@@ -56,7 +56,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   expect(await state()).toEqual(before);
 });
 
-test("two admins who demote each other at the same instant leave one", async () => {
+test("of two admins who demote each other at the same instant one stays", async () => {
   await addPerson(stage.desk, { name: "eve", role: "admin" });
   const first = await stage.pool.connect();
   await first.query("begin");

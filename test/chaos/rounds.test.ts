@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => place.remove());
 
 /** The short form of `npm run chaos`. */
-test("after each fault under the market's load all ten promises are kept", async () => {
+test("after each fault under the market's load all ten promises hold", async () => {
   const outcomes: RoundOutcome[] = [];
   for (const [index, name] of STRUCK.entries()) {
     const replays = index === STRUCK.length - 1 ? "yes" : "no";
@@ -36,7 +36,7 @@ test("after each fault under the market's load all ten promises are kept", async
   expect(tallyTables(tally)).toContain("| kill_backend ");
 });
 
-test("an audit sees what is lost, doubled, miscounted, untold, unexplained or too many", async () => {
+test("an audit notices what is lost, doubled, miscounted, unreported, unexplained or too many", async () => {
   const { appId } = place.operator.app;
   const harm = (statement: string) => place.pool.query(statement, [appId]);
   const [kept] = (await harm("select client_id from event where app_id = $1 limit 1")).rows;
@@ -55,7 +55,7 @@ test("an audit sees what is lost, doubled, miscounted, untold, unexplained or to
     values ('x', 1, 2, 'nobody knows', '', 'waiting')`);
   const { accepted } = place.counterparts.byPlatform.kuaishou!;
   accepted.push({ ...accepted[0]!, isDuplicate: false });
-  // Three where the server itself may have two.
+  // Three connections, where the server itself may have two.
   const pool = new pg.Pool({ ...place.pool.options, application_name: "touchpoint apply", max: 3 });
   const many = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
 

@@ -9,7 +9,7 @@ import { poolDisk } from "../../src/journal/disk.ts";
 import { Journal } from "../../src/journal/journal.ts";
 import { createLog } from "../../src/log.ts";
 
-test("the same seed gives the same faults, and another one others", () => {
+test("the same seed gives the same faults, and another seed gives others", () => {
   const names = (seed: number) => scheduleOf(FAULTS, { rounds: 60, seed }).map(({ name }) => name);
   expect(names(1)).toEqual(names(1));
   expect(names(1)).not.toEqual(names(2));
@@ -22,20 +22,20 @@ test("in 100 rounds every fault occurs, and most rounds are kills", () => {
   expect(schedule.filter(({ kind }) => kind === "kill").length).toBeGreaterThan(75);
 });
 
-test("with fewer rounds than faults, or faults that are no kills, there are exactly as many rounds", () => {
+test("with fewer rounds than faults, or without kills, there are exactly as many rounds as requested", () => {
   expect(scheduleOf(FAULTS, { rounds: 3, seed: 1 })).toHaveLength(3);
   const clock = faultNamed("clock_step")!;
   expect(scheduleOf([clock], { rounds: 4, seed: 1 })).toEqual([clock, clock, clock, clock]);
 });
 
-test("no two faults have one name", () => {
+test("the names of faults are unique", () => {
   expect(new Set(FAULTS.map(({ name }) => name)).size).toBe(FAULTS.length);
 });
 
 const CLIENT = "p000001abcdef";
 const event = (serial: string) => ({ type: "track", event: "e", time: 1, properties: { serial } });
 
-test("of records that are destroyed, only what stands in no other one may be missing", async () => {
+test("only events in no other record than the destroyed ones may be missing", async () => {
   const dir = mkdtempSync(join(tmpdir(), "touchpoint-book-"));
   const journal = await Journal.open(dir, { log: createLog("silent"), disk: poolDisk, pendingBytesMax: 1024 * 1024 });
   const head = { app: 1, at: 1, ip: "", ua: "" } as const;
@@ -67,7 +67,7 @@ test("of records that are destroyed, only what stands in no other one may be mis
     expect(excused(), "b is in another record, too").toEqual(["a"]);
     expect(book.sumsOf(1)).toEqual({ events: 3, touches: 0 });
     await book.strike([records[0]!], [records[0]!]);
-    // Whether the client was registered was left to apply, which now finds no registration.
+    // The client's registration was left to apply, which now finds none.
     expect(excused()).toEqual(["a", "d"]);
     expect([book.isUnregistered(CLIENT), [...book.struckPeople]]).toEqual([true, [CLIENT]]);
     await book.close();

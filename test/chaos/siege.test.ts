@@ -45,12 +45,12 @@ const KEPT: Siege = {
   },
 };
 
-test("no two attacks have one name, and every one says what it does and what must hold", () => {
+test("the names of attacks are unique, and each says what it does and what must hold", () => {
   expect(new Set(ATTACKS.map(({ name }) => name)).size).toBe(ATTACKS.length);
   for (const { what, holds, point } of ATTACKS) for (const text of [what, holds, point]) expect(text).not.toBe("");
 });
 
-test("a slow moment of five seconds shows, however long the rest is quick", () => {
+test("a slow moment of five seconds shows, however long the rest is fast", () => {
   const samples: Sample[] = Array.from({ length: 1_000 }, (_, place) => ({
     kind: "collect",
     atMs: place * 20,
@@ -65,7 +65,7 @@ test("a slow moment of five seconds shows, however long the rest is quick", () =
 const broken = (siege: Siege) => holdsOf(siege).flatMap(({ what, isKept }) => (isKept ? [] : [what]));
 const during = (change: Partial<Phase>): Siege => ({ ...KEPT, phases: [QUIET, { ...ATTACKED, ...change }] });
 
-test("a siege in which everything held has nothing to tell", () => {
+test("a siege in which everything held reports no failures", () => {
   expect(broken(KEPT)).toEqual([]);
 });
 
@@ -89,14 +89,14 @@ test.each<[string, Siege]>([
   expect(broken(siege)).toEqual([what]);
 });
 
-test("a crowd may hold the event loop, and all attacks together may keep the clients waiting", () => {
+test("a crowd may hold the event loop, and all attacks together may delay the clients", () => {
   expect(broken(during({ isCrowd: true, heldMs: 51 }))).toEqual([]);
   const together = { isCrowd: true, attacks: ["many_keys", "fuzz"], worstP99Ms: 100, heldMs: 51 };
   expect(broken(during(together))).toEqual([]);
   expect(broken(during({ ...together, residentMb: 600 }))).toEqual(["resident memory of the server"]);
 });
 
-test("the figures go between their marks, and nothing else of the page changes", () => {
+test("the figures go between their marks, and nothing else on the page changes", () => {
   const folder = mkdtempSync(join(tmpdir(), "touchpoint-page-"));
   const file = join(folder, "page.md");
   const page = readFileSync(new URL("../../docs/SECURITY.md", import.meta.url), "utf8");

@@ -38,13 +38,13 @@ const STUCK: RoundOutcome = {
   failure: "Waited 90 s in vain: every platform has been told.\nits log",
 };
 
-test("rounds in which every promise was kept are flawless, and neither a violation nor an early end is", () => {
+test("rounds that kept every promise are flawless; a violation or an early end is not", () => {
   expect(isFlawless(tallyOf([KEPT, KEPT]))).toBe(true);
   expect(isFlawless(tallyOf([KEPT, LOSING]))).toBe(false);
   expect(isFlawless(tallyOf([KEPT, STUCK]))).toBe(false);
 });
 
-test("events of a round in which nobody looked for them are not counted as kept", () => {
+test("events of a round without an audit do not count as kept", () => {
   const { events, rounds, killRounds, promises } = tallyOf([KEPT, LOSING, STUCK]);
   expect(events).toMatchObject({ acknowledged: 200, unaudited: 70, lost: 1, doubled: 0 });
   expect({ rounds, killRounds }).toEqual({ rounds: 3, killRounds: 2 });
@@ -65,7 +65,7 @@ test("the page says how it was made, and what was found", () => {
   expect(page).not.toContain("## Broken");
 });
 
-test("the page hides nothing that went wrong", () => {
+test("the page hides no failure", () => {
   const page = reliabilityPage(tallyOf([KEPT, LOSING, STUCK]), RUN);
   expect(page).toContain("**1 of 200 acknowledged events were lost");
   expect(page).toContain("- Round 2, clock_step, promise 1: 1 acknowledged events are missing: s1\n");

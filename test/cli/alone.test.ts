@@ -13,7 +13,7 @@ afterAll(() => cleanUp(dataDir));
 /** Commands that start threads, which only the build has, and one that a person would begin with. */
 const AS_PROCESS = /^(app create|import|journal replay|settle)/;
 
-/** Runs a command while no server runs; afterwards nothing may be left running or locked. */
+/** Runs a command without a server; afterwards nothing may be left running or locked. */
 async function alone(...args: string[]) {
   const run = AS_PROCESS.test(args.join(" ")) ? cliProcessJson : cliJson;
   const printed = await run(dataDir, args);
@@ -22,7 +22,7 @@ async function alone(...args: string[]) {
   return printed;
 }
 
-test("commands of every kind work without a server, from an empty folder on, and the server takes over from there", async () => {
+test("commands of every kind work without a server, starting from an empty folder, and the server takes over from there", async () => {
   const { app_id, access_token } = await alone("app", "create", "--name", "Alone", "--metadata", "strict");
   const app = String(app_id);
   expectFailure(await cli(dataDir, ["journal", "inspect"]), /There is no journal/);
@@ -56,7 +56,7 @@ test("commands of every kind work without a server, from an empty folder on, and
   }
 });
 
-test("settle without a server applies what a server left, and cannot where the apply role is switched off", async () => {
+test("settle without a server applies what a server left, unless the apply role is switched off", async () => {
   const folder = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir: folder, env: { ROLES: "http" } });
   try {

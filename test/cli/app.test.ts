@@ -12,7 +12,7 @@ const collectCode = async (accessToken: string, clientId: string) => {
   return (await server.post("event/collect/", { accessToken }, body)).code;
 };
 
-test("app create prints the id and the keys, and the token is good at once", async () => {
+test("app create prints the id and the keys, and the token works at once", async () => {
   const made = await cliJson(dataDir, ["app", "create", "--name", "游戏 1"]);
   expect(made).toEqual({
     app_id: expect.any(Number),
@@ -59,7 +59,7 @@ test("app list shows every app, and its secrets only with --keys", async () => {
   expect(table.stdout).not.toContain(app.appKey);
 });
 
-test("app set changes each setting and prints the app as it is now", async () => {
+test("app set changes each setting and prints the updated app", async () => {
   const { appId } = await server.createApp({ timeZone: "Asia/Tokyo" });
   const id = String(appId);
   const first = ["--name", "Renamed", "--currency", "USD", "--rate", "CNY=0.14", "--rate", "JPY=0.0067"];
@@ -127,7 +127,7 @@ test.each([
   expect(rows).toEqual([{ name: "Unchanged", currency: "CNY", rates: {} }]);
 });
 
-test("an app that does not exist is a failure with its id in the sentence", async () => {
+test("an app that does not exist is a failure that names its id", async () => {
   const results = await Promise.all([
     cli(dataDir, ["app", "set", "99", "--name", "x"]),
     cli(dataDir, ["app", "rotate-token", "99"]),
@@ -150,7 +150,7 @@ test("app rotate-token: the old token stops working on a running server, the new
   expect(await collectCode(rotated.access_token, "c")).toBe(0);
 });
 
-test("the audit log names what commands do to an app as it names what the console does, without any secret", async () => {
+test("the audit log names changes by commands as it names those by the console, without any secret", async () => {
   const { app_id, app_key } = await cliJson(dataDir, ["app", "create", "--name", "Noted"]);
   await cliJson(dataDir, ["app", "set", String(app_id), "--pay-share", "0.6", "--enabled", "off"]);
   await cliJson(dataDir, ["app", "rotate-token", String(app_id), "--which", "aes_key"]);
@@ -167,7 +167,7 @@ test("the audit log names what commands do to an app as it names what the consol
   expect(JSON.stringify(rows)).not.toContain(app_key);
 });
 
-test("a token is good from the moment the app is made, whatever else changes in the settings just then", async () => {
+test("a token works from the moment the app is created, even while other settings change", async () => {
   const codes = new Set<number>();
   const pool = server.database();
   for (let round = 0; round < 12; round += 1) {

@@ -10,7 +10,7 @@ function subcommandsOf(help: string): string[] {
   return [...list.matchAll(/^ {2}([a-z-]+)\b/gm)].map(([, name]) => name!).filter((name) => name !== "help");
 }
 
-/** Every command that does something, with its help. */
+/** Every leaf command with its help. */
 async function commandsUnder(path: string[]): Promise<{ command: string; help: string }[]> {
   const { code, stdout, stderr } = await cli(dataDir, [...path, "--help"]);
   expect({ path, code, stderr }).toEqual({ path, code: 0, stderr: "" });
@@ -50,7 +50,7 @@ test("--help of every command explains it and its options, and every command tak
   expect(withoutJson).toEqual([]);
 });
 
-test("the help of all lists every command, and the help of one is the same by either way", async () => {
+test("the main help lists every command, and a command's help is the same either way", async () => {
   const { stdout } = await cli(dataDir, ["--help"]);
   expect(subcommandsOf(stdout)).toEqual(
     expect.arrayContaining(["app", "ad-object", "why", "docs", "postback", "cost"]),
@@ -80,13 +80,13 @@ test.each([
   expectWrongArguments(await cli(dataDir, args), words);
 });
 
-test("bad settings fail a command as they fail the server: named, in one go, without a stack", async () => {
+test("bad settings fail a command as they fail the server: all named at once, without a stack trace", async () => {
   const result = await cli(dataDir, ["app", "list"], { LOG_LEVEL: "loud", JOURNAL_KEEP_DAYS: "x" });
   expect(result).toMatchObject({ code: 1, stdout: "" });
   expect(result.stderr).toMatch(/LOG_LEVEL[\s\S]*JOURNAL_KEEP_DAYS/);
   expect(result.stderr).not.toMatch(/ {4}at /);
 });
 
-test("a folder that cannot be made fails a command in one sentence", async () => {
+test("a folder that cannot be created fails a command with one sentence", async () => {
   expectFailure(await cli("/dev/null/data", ["app", "list"]), /\/dev\/null\/data/);
 });

@@ -10,7 +10,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
-/** Yesterday too, in case that midnight passes while the tests run. */
+/** Includes yesterday, in case midnight passes during the tests. */
 const someDays = () => ["--from", dayOf(Date.now() - DAY_MS), "--to", dayOf(Date.now())];
 const of = (app: App, ...args: string[]) => [...args, "--app", String(app.appId)];
 const run = (app: App, ...args: string[]) => cli(dataDir, of(app, ...args));
@@ -58,13 +58,13 @@ describe("rules", () => {
   const optionsOf = (rules: Record<string, string>) =>
     Object.entries(rules).flatMap(([name, value]) => [`--${name.replaceAll("_", "-")}`, value]);
 
-  test("show prints the defaults of an app that has set nothing", async () => {
+  test("show prints the defaults of an app without settings", async () => {
     const app = await server.createApp();
     expect(await runJson(app, "rules", "show")).toEqual([{ ad_platform: "(all)", ...DEFAULTS }]);
     expect((await run(app, "rules", "show")).stdout).toMatch(/click_window.*\n\(all\) +7d/);
   });
 
-  test("set changes each rule, keeps the others, and --reset forgets what was set before", async () => {
+  test("set changes each rule and keeps the others, and --reset clears earlier ones", async () => {
     const app = await server.createApp();
     const set = async (...args: string[]) => (await runJson(app, "rules", "set", ...args))[0];
     expect(await set(...optionsOf(CHANGED))).toEqual({ ad_platform: "(all)", ...CHANGED });
@@ -74,7 +74,7 @@ describe("rules", () => {
     expect(await runJson(await server.createApp(), "rules", "show"), "another app").toMatchObject([DEFAULTS]);
   });
 
-  test("--platform sets rules of one platform over those of the app", async () => {
+  test("--platform sets rules of one platform that override the app's", async () => {
     const app = await server.createApp();
     await runJson(app, "rules", "set", "--click-window", "3d", "--short-gap", "0");
     const shown = await runJson(app, "rules", "set", "--platform", "gdt", "--click-window", "1d");
@@ -85,7 +85,7 @@ describe("rules", () => {
     expect(await runJson(app, "rules", "show")).toEqual(shown);
   });
 
-  test("a bad value is named in one sentence, and nothing is changed", async () => {
+  test("a bad value is named in one sentence, and nothing changes", async () => {
     const app = await server.createApp();
     const refused: [string[], RegExp][] = [
       [["--click-window", "7"], /click_window must be a duration/],
@@ -105,7 +105,7 @@ describe("rules", () => {
     expect(await runJson(app, "rules", "show")).toEqual([{ ad_platform: "(all)", ...DEFAULTS }]);
   });
 
-  test("the next decision goes by the new rules", async () => {
+  test("the next decision follows the new rules", async () => {
     const app = await server.createApp();
     await touch(app, { company: "vivo", oaid: "o", ts: Date.now() - 2 * DAY_MS });
     await runJson(app, "rules", "set", "--platform", "vivo", "--click-window", "1d");
@@ -123,7 +123,10 @@ describe("why, what-if, fraud and the ledger of touches", () => {
   let app: App;
   const campaign = "campaign-0000001";
 
-  /** "old" was brought 2 days ago, "young" an hour ago, "nobody" by nothing, "key" by a click key over a device. */
+  /**
+   * "old" was brought 2 days ago, "young" an hour ago, "nobody" is organic, "key" was brought by a click key that beat a
+   * device id.
+   */
   beforeAll(async () => {
     app = await server.createApp();
     await touch(app, { company: "vivo", oaid: "old", aid: "7", track_id: campaign, ts: Date.now() - 2 * DAY_MS });
@@ -141,7 +144,7 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     await server.settle();
   });
 
-  test("why says which touch won, and of every other one why it lost", async () => {
+  test("why says which touch won, and why each other one lost", async () => {
     const why = await runJson(app, "why", "old");
     expect(why).toMatchObject({
       client_id: "old",
@@ -169,7 +172,7 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     ]);
   });
 
-  test("why is readable: attributed, organic, and for a user that does not exist", async () => {
+  test("why is readable for attributed and organic users, and for one that does not exist", async () => {
     const attributed = (await run(app, "why", "old")).stdout;
     expect(attributed).toMatch(
       /^Registered at [\d-]+ [\d:]+\. Known by: .*oaid.*\nAttributed to vivo by device_id\.\n/,
@@ -257,7 +260,7 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     expect([await runJson(app, "why", "old"), (await runJson(app, "rules", "show")).length]).toEqual([before, 1]);
   });
 
-  test("what-if asks for a rule and for days", async () => {
+  test("what-if requires a rule and days", async () => {
     const days = someDays();
     expectFailure(await run(app, "what-if", ...days), /at least one rule/);
     expectFailure(await run(app, "what-if", ...days, "--click-window", "soon"), /click_window/);
@@ -265,7 +268,7 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     expectWrongArguments(await run(app, "what-if", "--click-window", "1d"), /--from/);
   });
 
-  test("fraud finds flags, and devices that more than five clients share", async () => {
+  test("fraud finds flagged touches, and devices shared by more than five clients", async () => {
     const own = await server.createApp();
     for (let number = 0; number < 6; number += 1) await server.register(own, `shared-${number}`, device("shared"));
     await touch(own, { company: "vivo", oaid: "fast" });
@@ -284,7 +287,7 @@ describe("why, what-if, fraud and the ledger of touches", () => {
     expect((await run(own, "why", "fast")).stdout).toContain("[short_gap]");
   });
 
-  test("fraud finds ads whose users register too evenly, from 30 users on", async () => {
+  test("fraud finds ads whose users register too regularly, from 30 users on", async () => {
     const own = await server.createApp();
     const bring = async (client: string) => {
       await touch(own, { company: "vivo", oaid: client, aid: "robots", ts: Date.now() - HOUR_MS });
@@ -314,7 +317,7 @@ describe("why, what-if, fraud and the ledger of touches", () => {
   });
 });
 
-test("admin token prints the same token every time, and the server takes it", async () => {
+test("admin token prints the same token every time, and the server accepts it", async () => {
   const { admin_token } = await cliJson(dataDir, ["admin", "token"]);
   expect(await cli(dataDir, ["admin", "token"])).toMatchObject({ code: 0, stdout: `${admin_token}\n`, stderr: "" });
   expect(admin_token).toMatch(/^[0-9a-f]{32,}$/);

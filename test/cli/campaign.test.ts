@@ -18,7 +18,7 @@ describe("campaign", () => {
     app = await server.createApp();
   });
 
-  test("create makes an id of 16 characters, or takes one, and prints the campaign", async () => {
+  test("create makes an id of 16 characters, or takes a given one, and prints the campaign", async () => {
     const own = await server.createApp();
     expect(await runJson(own, "campaign", "list")).toEqual([]);
     const made = await runJson(own, "campaign", "create", ...OPTIONS, "--dept", "d");
@@ -32,13 +32,13 @@ describe("campaign", () => {
     );
   });
 
-  test("create without --json prints one field a line", async () => {
+  test("create without --json prints one field per line", async () => {
     const result = await run(app, "campaign", "create", "--name", "Plain", "--platform", "my_network");
     expect(result).toMatchObject({ code: 0, stderr: "" });
     expect(result.stdout).toMatch(/^turbo_promoted_object_id +\S{16}\nname +Plain\nad_platform +my_network\n/);
   });
 
-  test("set changes what is named and nothing else", async () => {
+  test("set changes only what is named", async () => {
     const { turbo_promoted_object_id: id } = await runJson(app, "campaign", "create", ...OPTIONS, "--dept", "d");
     expect(await runJson(app, "campaign", "set", id, "--channel", "c 2")).toMatchObject({ ...FIELDS, channel: "c 2" });
     const all = ["--name", "n", "--platform", "vivo", "--channel", "", "--os", "", "--operator", "p", "--dept", "e"];
@@ -65,7 +65,7 @@ describe("campaign", () => {
       expectFailure(await run(nobody, "campaign", ...command), /no app 999999999/);
   });
 
-  test("wrong arguments are named, and end with exit code 2", async () => {
+  test("wrong arguments are named, with exit code 2", async () => {
     expectWrongArguments(await run(app, "campaign", "create", "--id", "short"), /--id.*16/);
     expectWrongArguments(await run(app, "campaign", "create", "--platform", "natural"), /--platform/);
     expectWrongArguments(await run(app, "campaign", "create", "--os", "windows"), /--os/);
@@ -76,7 +76,7 @@ describe("campaign", () => {
     expectWrongArguments(await cli(dataDir, ["campaign", "list"]), /--app/);
   });
 
-  test("link prints links that the server takes in, with the platform's own macros", async () => {
+  test("link prints links that the server accepts, with the platform's own macros", async () => {
     const create = ["campaign", "create", "--platform", "tencent", "--channel", "渠 道"];
     const { turbo_promoted_object_id: id } = await runJson(app, ...create);
     const links = await runJson(app, "campaign", "link", id, "--base-url", `${server.url}/`);
@@ -93,7 +93,7 @@ describe("campaign", () => {
     expect(text).toContain("tencent click\nhttps://your.domain/event_center/api/v1/event/click/?app_id=");
   });
 
-  test("link prints the links of another platform, of all, and with macros of one's own", async () => {
+  test("link prints the links of another platform, of all platforms, and with custom macros", async () => {
     const id = "link-0123456789a";
     await runJson(app, "campaign", "create", "--id", id, "--platform", "tencent");
     const link = (...args: string[]) => runJson(app, "campaign", "link", id, ...args);

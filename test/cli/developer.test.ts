@@ -7,7 +7,7 @@ const { dataDir } = server;
 const developer = (...args: string[]) => cliJson(dataDir, ["developer", ...args]);
 const listed = async (id: number) => (await developer("list")).find((row: { id: number }) => row.id === id);
 
-test("a request has no key until it is approved", async () => {
+test("an application has no key until it is approved", async () => {
   const asked = await developer("create", "--name", "BI", "--apps", "all", "--purpose", "daily pull");
   expect(asked).toEqual({ id: expect.any(Number), state: "requested" });
   const row = {
@@ -32,7 +32,7 @@ test("with --approve the key is printed at once, and never again in the list", a
   expect(JSON.stringify(await developer("list"))).not.toContain(made.app_key);
 });
 
-test("it can be refused and disabled with a reason, and changed", async () => {
+test("an application can be refused and disabled with a reason, and changed", async () => {
   const app = await server.createApp();
   const { id } = await developer("create", "--name", "Other", "--apps", String(app.appId));
   expect(await developer("refuse", String(id), "--reason", "no contract")).toEqual({ id, state: "refused" });
@@ -44,7 +44,7 @@ test("it can be refused and disabled with a reason, and changed", async () => {
   });
 });
 
-test("the audit log names each act once, as it does for the console, and holds no key", async () => {
+test("the audit log names each action once, as for the console, and holds no key", async () => {
   const { id, app_key } = await developer("create", "--name", "Noted", "--apps", "all", "--approve");
   await developer("set", String(id), "--rate", "3/5");
   await developer("disable", String(id), "--reason", "left");

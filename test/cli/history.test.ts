@@ -38,13 +38,13 @@ async function exported(app: App, from = "2000-01-01", to = "2099-12-31"): Promi
 
 const withoutReceipt = (lines: readonly Line[]) => lines.map(({ received_at: _, ...rest }) => rest);
 
-/** Events of one client at one instant have no order of their own. */
+/** Events of one client at one instant have no defined order. */
 const inFixedOrder = (lines: readonly Line[]) =>
   withoutReceipt(lines)
     .map((one) => JSON.stringify(one))
     .sort();
 
-test("import takes in the history of years, registers who is unknown, and a second import changes nothing", async () => {
+test("import takes years of history, registers unknown clients, and changes nothing the second time", async () => {
   const app = await server.createApp();
   const start = Date.UTC(2019, 5, 1, 12);
   const history = [
@@ -91,7 +91,7 @@ test.each([
   expect(rows).toEqual([{ events: 0, users: 0 }]);
 });
 
-test("import says which file it cannot read", async () => {
+test("import names a file that it cannot read", async () => {
   const { appId } = await server.createApp();
   const missing = join(folder, "missing.ndjson");
   expectFailure(await cli(dataDir, ["import", missing, "--app", String(appId)]), /missing\.ndjson/);
@@ -121,7 +121,7 @@ test("import keeps every digit of a numeric client id", async () => {
   expect((await exported(app)).map(({ client_id }) => client_id).sort()).toEqual([...ids].sort());
 });
 
-test("import sends no more at once than the server takes, however large the events are", async () => {
+test("import sends no more at once than the server accepts, however large the events are", async () => {
   const app = await server.createApp();
   const texts = Object.fromEntries(["a", "b", "c"].map((name) => [name, name.repeat(2_000)]));
   const time = Date.UTC(2021, 0, 1);
@@ -130,9 +130,9 @@ test("import sends no more at once than the server takes, however large the even
   expect(await exported(app)).toHaveLength(500);
 });
 
-test("export takes whole days of the app's own time zone, both ends included", async () => {
+test("export takes whole days in the app's own time zone, both ends included", async () => {
   const app = await server.createApp({ timeZone: "America/Los_Angeles" });
-  // The night to 14 March 2021 has 23 hours there.
+  // 14 March 2021 has 23 hours there.
   const times = ["2021-03-14T07:59:59.999Z", "2021-03-14T08:00Z", "2021-03-15T06:59:59.999Z", "2021-03-15T07:00Z"];
   await importInto(app, fileOf(times.map((time, index) => line("c", `e${index}`, Date.parse(time)))));
   const names = async (from: string, to: string) => (await exported(app, from, to)).map(({ event }) => event);
@@ -142,7 +142,7 @@ test("export takes whole days of the app's own time zone, both ends included", a
   expect(await names("2021-03-16", "2021-03-31")).toEqual([]);
 });
 
-test("what is exported, imported into another app and exported again is the same", async () => {
+test("an export, imported into another app and exported again, is the same", async () => {
   const [from, to] = [await server.createApp(), await server.createApp()];
   const now = Date.now();
   const events = [

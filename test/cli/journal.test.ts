@@ -13,7 +13,7 @@ let lost: App;
 const collect = (app: App, event: string) =>
   server.collect(app, "c", [{ type: "track", event, time: Date.now(), properties: {} }]);
 
-/** As most SDKs send it: the journal keeps it packed. */
+/** Compressed as most SDKs send it: the journal keeps it packed. */
 const collectPacked = (app: App, event: string) => {
   const properties = { noise: "x".repeat(2_000) };
   const body = { client_id: "c", event_list: [{ type: "track", event, time: Date.now(), properties }] };
@@ -21,7 +21,7 @@ const collectPacked = (app: App, event: string) => {
   return server.post("event/collect/", app, gzipSync(JSON.stringify(body)), { headers });
 };
 
-/** A journal that nobody applies: what it holds is waiting. */
+/** A journal that no process applies, so that its entries wait. */
 beforeAll(async () => {
   server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" } });
   kept = await server.createApp({ name: "Kept" });
@@ -36,7 +36,7 @@ afterAll(async () => {
   await cleanUp(dataDir);
 });
 
-test("journal inspect shows the segments, how far they are applied, and with --entries what they hold", async () => {
+test("journal inspect shows the segments, how far they are applied, and with --entries their content", async () => {
   const picture = await cliJson(dataDir, ["journal", "inspect"]);
   expect(picture).toMatchObject({ journal_id: expect.any(String), applied: 0, set_aside: [], entries: [] });
   expect(picture.segments).toEqual([
@@ -77,7 +77,7 @@ test("settle gives up after --timeout-s when nothing applies the journal", async
   expect(Date.now() - startedMs).toBeGreaterThan(1_000);
 });
 
-test("journal replay takes in what was set aside once its cause is gone; nothing behind it had waited", async () => {
+test("journal replay applies entries set aside once their cause is gone, and nothing after them has waited", async () => {
   const pool = server.database();
   const { rows } = await pool.query("delete from app where app_id = $1 returning *", [lost.appId]);
   await pool.end();
@@ -116,7 +116,7 @@ test("journal replay --all is refused while the server runs, and leaves everythi
   expect(await stored(kept)).toBe(before);
 });
 
-test("settle waits for what was acknowledged before it, and says when no server answers", async () => {
+test("settle waits for everything acknowledged before it, and says if no server answers", async () => {
   expect((await collect(kept, "second")).code).toBe(0);
   expect(await cli(dataDir, ["settle"])).toMatchObject({
     code: 0,

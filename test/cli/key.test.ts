@@ -19,7 +19,7 @@ afterAll(async () => {
   for (const dataDir of [folder, other]) rmSync(dataDir, { recursive: true });
 });
 
-test("whoever has not the key of an external database is refused, and the server starts as before", async () => {
+test("a process without the key of an external database is refused, and the server starts as before", async () => {
   const env = { DATABASE_URL: databaseUrl(database.name) };
   const first = await TouchpointProcess.start({ dataDir: folder, env });
   const create = ["app", "create", "--name", "Stranger"];
@@ -41,7 +41,7 @@ test("whoever has not the key of an external database is refused, and the server
   await again.stop();
 });
 
-test("secret rotate needs the server stopped; afterwards it starts, and tokens of users are what they were", async () => {
+test("secret rotate needs the server stopped; afterwards it starts, and users' tokens are unchanged", async () => {
   const env = { DATABASE_URL: databaseUrl(database.name) };
   const before = await TouchpointProcess.start({ dataDir: folder, env });
   const [app] = JSON.parse((await cli(folder, ["app", "list", "--keys", "--json"], env)).stdout);

@@ -6,7 +6,7 @@ import { cli, cliJson, expectWrongArguments } from "./run.ts";
 const server = sharedServer();
 const { dataDir } = server;
 
-/** The reasons that collect gives for one event; none: it is stored whole. */
+/** The reasons that collect gives for one event; none if it is stored whole. */
 async function reasonsFor(app: App, event: { type?: string; event: string; properties?: object }): Promise<string[]> {
   const sent = { type: "track", time: Date.now(), properties: {}, ...event };
   const answer = await server.collect(app, "c", [sent]);
@@ -39,7 +39,7 @@ test("in strict mode an event is stored from its declaration on, until it is dis
   await expect.poll(() => reasonsFor(app, level)).toEqual([]);
 });
 
-test("in strict mode a property is kept from its declaration on, if it is of the declared type", async () => {
+test("in strict mode a property is kept from its declaration on, if it has the declared type", async () => {
   const { app, declare } = await strictApp();
   await declare("event", "level_up");
   await expect.poll(() => reasonsFor(app, { event: "level_up" })).toEqual([]);
@@ -58,7 +58,7 @@ test("in strict mode a property is kept from its declaration on, if it is of the
   expect(new Set(rows.map((row) => row.level)), "only what fitted is stored").toEqual(new Set([4]));
 });
 
-test("properties of events and of users are declared apart", async () => {
+test("properties of events and of users are declared separately", async () => {
   const { app, declare } = await strictApp();
   const set = () => reasonsFor(app, { type: "profile", event: "profile_set", properties: { vip: true } });
   const track = () => reasonsFor(app, { event: "$MPLogin", properties: { vip: true } });
@@ -70,7 +70,7 @@ test("properties of events and of users are declared apart", async () => {
   await expect.poll(track).toEqual([]);
 });
 
-test("metadata list shows what was observed, declared and disabled, with the type of each property", async () => {
+test("metadata list shows observed, declared and disabled names, with the type of each property", async () => {
   const app = await server.createApp();
   const id = String(app.appId);
   await server.register(app, "c");

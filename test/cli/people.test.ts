@@ -5,7 +5,7 @@ import { cli, cliJson, expectFailure } from "./run.ts";
 const server = sharedServer();
 const { dataDir } = server;
 
-test("the audit log names what commands do to people as it names what the console does, without any token", async () => {
+test("the audit log names changes to people by commands as it names those by the console, without any token", async () => {
   const pool = server.database();
   try {
     const added = await cliJson(dataDir, ["admin", "user", "add", "Eve", "--role", "analyst"]);

@@ -25,7 +25,7 @@ describe("account", () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  test("fields says what a platform's account can be told", async () => {
+  test("fields lists the settings of a platform's account", async () => {
     const fields = await cliJson(dataDir, ["account", "fields", "--platform", "gdt"]);
     expect(fields.find((field: any) => field.name === "access_token")).toEqual({
       name: "access_token",
@@ -44,7 +44,7 @@ describe("account", () => {
     );
   });
 
-  test("set makes an account, and later changes what is named and nothing else", async () => {
+  test("set creates an account, and later changes only what is named", async () => {
     const app = await server.createApp();
     const key = ["account", "set", "--platform", "gdt", "--advertiser", "77"];
     const made = await runJson(
@@ -98,7 +98,7 @@ describe("account", () => {
     expect(await runJson(app, "account", "list")).toEqual([taken]);
   });
 
-  test("a secret comes by standard input too, is encrypted at rest, and is never shown", async () => {
+  test("a secret can come from standard input, is encrypted at rest, and is never shown", async () => {
     const app = await server.createApp();
     const args = of(app, "account", "set", "--platform", "vivo", "--secret", "access_token=-", "--json");
     const attempt = new Attempt(process.execPath, [CLI, ...args], {
@@ -183,7 +183,7 @@ describe("callback", () => {
     "level_up,$PayEvent",
   ];
 
-  test("set makes a secret and shows it once; list and remove do so", async () => {
+  test("set creates a secret and shows it once; list and remove work", async () => {
     const app = await server.createApp();
     const events = ["level_up", "$PayEvent"];
     const made = await runJson(app, ...EVENT);
@@ -207,7 +207,7 @@ describe("callback", () => {
     expect((await run(app, "callback", "list")).stdout).toBe("(none)\n");
   });
 
-  test("what still waits for a callback that is removed is given up", async () => {
+  test("calls still waiting for a removed callback fail", async () => {
     const app = await server.createApp();
     await server.register(app, "u");
     const rest = [app.appId, "u", "$event", "f"];

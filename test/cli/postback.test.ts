@@ -15,7 +15,7 @@ const run = (app: App, ...args: string[]) => cli(dataDir, of(app, ...args));
 const runJson = (app: App, ...args: string[]) => cliJson(dataDir, of(app, ...args));
 
 const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
-/** Yesterday too, in case that midnight passes while the tests run. */
+/** Includes yesterday, in case midnight passes during the tests. */
 const someDays = () => ["--from", dayOf(Date.now() - DAY_MS), "--to", dayOf(Date.now())];
 const NOBODY = { appId: 999_999_999 } as App;
 
@@ -41,7 +41,7 @@ describe("postback rule", () => {
     properties: ['event$product equal "gold"', "user$level between 1,5"],
   };
 
-  test("a new app tells of activation, registration, payments and the next day", async () => {
+  test("a new app reports activation, registration, payments and the next day", async () => {
     const rules = await runJson(await server.createApp(), "postback", "rule", "list");
     const told = rules.map((rule: any) => `${rule.moment} ${rule.event_type} ${rule.share} ${rule.enabled}`);
     expect(told).toEqual([
@@ -49,7 +49,7 @@ describe("postback rule", () => {
     ]);
   });
 
-  test("add, set, list and remove do so", async () => {
+  test("add, set, list and remove work", async () => {
     const app = await server.createApp();
     await runJson(app, "campaign", "create", "--id", "campaign-0000001");
     const made = await runJson(app, "postback", "rule", "add", ...OPTIONS);
@@ -64,7 +64,7 @@ describe("postback rule", () => {
     expect(await runJson(app, "postback", "rule", "list")).toHaveLength(4);
   });
 
-  test("failures are one sentence, and nothing is changed", async () => {
+  test("failures are one sentence, and nothing changes", async () => {
     const [app, other] = [await server.createApp(), await server.createApp()];
     const before = await runJson(app, "postback", "rule", "list");
     const foreign = String((await runJson(other, "postback", "rule", "list"))[0].rule_id);
@@ -90,7 +90,7 @@ describe("postback rule", () => {
     expect(await runJson(other, "postback", "rule", "list")).toHaveLength(4);
   });
 
-  test("are put in order", async () => {
+  test("rules can be reordered", async () => {
     const app = await server.createApp();
     const ids = (rules: any[]) => rules.map((rule) => rule.rule_id);
     const [first, ...rest] = ids(await runJson(app, "postback", "rule", "list"));
@@ -118,7 +118,7 @@ describe("postback dry-run", () => {
   const dryRun = (...args: string[]) => runJson(app, "postback", "dry-run", ...someDays(), ...args);
   const PAYS = ["--moment", "pay", "--event-type", "pay"];
 
-  /** No account anywhere: `big` and `small` were brought by Kuaishou, `other` by a network that is told nothing. */
+  /** Without any account: `big` and `small` were brought by Kuaishou, `other` by a network that takes no postbacks. */
   beforeAll(async () => {
     app = await server.createApp();
     for (const client of ["big", "small"]) await bring(server, app, client);
@@ -145,7 +145,7 @@ describe("postback dry-run", () => {
     expect(result.rule).toMatchObject({ rule_id: 0, amount: "600..", value: "factor:0.5,cap:2000" });
   });
 
-  test("tries a stored rule, also one that is disabled, and one with changes", async () => {
+  test("tries a stored rule, even a disabled one, and one with changes", async () => {
     const { rule_id } = await runJson(app, "postback", "rule", "add", ...PAYS, "--count", "2..", "--disabled");
     const rule = ["--rule", String(rule_id)];
     expect((await dryRun(...rule)).platforms[0]).toMatchObject({ sent: 1, amount_cents: 5_001, reasons: { count: 2 } });
@@ -154,7 +154,7 @@ describe("postback dry-run", () => {
     await run(app, "postback", "rule", "remove", String(rule_id));
   });
 
-  test("says nothing of users whom the rule is not about, and of days outside the range", async () => {
+  test("ignores users whom the rule does not match, and days outside the range", async () => {
     expect((await dryRun(...PAYS, "--platform", "vivo")).platforms).toMatchObject([{ ad_platform: "natural" }]);
     const past = ["--from", "2020-01-01", "--to", "2020-01-31"];
     expect(await runJson(app, "postback", "dry-run", ...past, ...PAYS)).toMatchObject({
@@ -164,7 +164,7 @@ describe("postback dry-run", () => {
     });
   });
 
-  test("own events, tests on properties, and what is told of a user once", async () => {
+  test("handles own events, tests on properties, and moments reported once per user", async () => {
     const levels = ["--moment", "event:level_up"];
     const sent = async (...args: string[]) => (await dryRun(...args)).sent;
     expect(await sent(...levels, "--event-type", "create_role"), "once a user").toBe(1);
@@ -176,7 +176,7 @@ describe("postback dry-run", () => {
     expect(await sent("--moment", "register", "--event-type", "register", "--share", "0%")).toBe(0);
   });
 
-  test("takes pages of users, and shows how far it is", async () => {
+  test("reads users page by page, and shows its progress", async () => {
     const many = await server.createApp();
     await bring(server, many, "u");
     await server.settle();
@@ -200,7 +200,7 @@ describe("postback dry-run", () => {
     expect(row).toEqual({ postbacks: 0, waiting: 0 });
   });
 
-  test("refuses what a rule cannot be, and days in the wrong order", async () => {
+  test("refuses invalid rules, and days in the wrong order", async () => {
     expectFailure(await run(app, "postback", "dry-run", ...someDays()), /^moment is missing/);
     expectFailure(await run(app, "postback", "dry-run", ...someDays(), "--rule", "999999"), /has no rule 999999/);
     const turned = ["--from", "2026-01-02", "--to", "2026-01-01"];
@@ -224,7 +224,7 @@ describe("postback list, status and resend", () => {
   beforeAll(async () => {
     kuaishou = await startKuaishou();
     app = await server.createApp();
-    // Some account, so that what is not told is noted.
+    // Some account, so that skipped postbacks are recorded.
     await runJson(app, "account", "set", "--platform", "huawei");
     await bring(server, app, "u");
     await server.register(app, "organic");
@@ -237,7 +237,7 @@ describe("postback list, status and resend", () => {
     await kuaishou.close();
   });
 
-  test("what is skipped is listed with its reason, and can be narrowed down", async () => {
+  test("skipped postbacks are listed with their reason, and can be filtered", async () => {
     expect(
       (await list()).map((row: any) => `${row.client_id} ${row.event_type} ${row.status_text} ${row.reason}`).sort(),
     ).toEqual([
@@ -275,7 +275,7 @@ describe("postback list, status and resend", () => {
     expectFailure(await run(app, "postback", "list", "--event-type", "paid"), /^event_type must be/);
   });
 
-  test("without an account nothing can be sent again, and it says why", async () => {
+  test("without an account nothing can be sent again, and the reason is given", async () => {
     expect(await runJson(app, "postback", "resend", "--status", "3")).toEqual({
       taken: 0,
       refused: { no_account: 3, organic: 3 },
@@ -286,7 +286,7 @@ describe("postback list, status and resend", () => {
     );
   });
 
-  test("with an account what was skipped is told after all, with the amount of its order", async () => {
+  test("with an account, skipped postbacks are sent after all, with the amount of their order", async () => {
     await runJson(app, "account", "set", ...ACCOUNT, "--set", `url=${urlOf(kuaishou)}`);
     kuaishou.fail = () => "bad_token";
     const resend = ["postback", "resend", "--status", "3", "--reason", "no_account", "--platform", "kuaishou"];
@@ -296,7 +296,7 @@ describe("postback list, status and resend", () => {
     expect(await order("o1")).toMatchObject({ postback_status: 2, postback_count: 1, back_cents: 0 });
   });
 
-  test("what was given up is accepted later, counted, and never sent again", async () => {
+  test("failed postbacks are accepted later, counted, and never sent again", async () => {
     await eventually(async () => expect(await list("--status", "2")).toHaveLength(3));
     kuaishou.fail = () => undefined;
     const resend = ["postback", "resend", "--client", "u", "--event-type", "pay", "--order", "o1"];
@@ -309,7 +309,7 @@ describe("postback list, status and resend", () => {
     expect(kuaishou.accepted).toHaveLength(1);
   });
 
-  test("a part of a sentence finds it, a part of a name does not; days are those on which it happened", async () => {
+  test("part of a sentence finds a reason, part of a name does not; days are those on which it happened", async () => {
     const resend = (...args: string[]) => runJson(app, "postback", "resend", "--status", "2", ...args);
     expect(await resend("--reason", "no such sentence")).toMatchObject({ taken: 0 });
     expect(await resend("--from", "2020-01-01", "--to", "2020-01-02")).toMatchObject({ taken: 0 });
@@ -320,7 +320,7 @@ describe("postback list, status and resend", () => {
     expect(await runJson(app, ...organic, "organic")).toMatchObject({ taken: 0, refused: { organic: 3 } });
   });
 
-  test("what waits shows by account; it is given up when the account is removed, and can be sent again later", async () => {
+  test("waiting postbacks are shown by account, fail when it is removed, and can be sent again later", async () => {
     kuaishou.fail = () => "server_error";
     await pay(server, app, "u", { order: "o3", cents: 900 });
     await eventually(async () => expect(await ofOrder("o3")).toMatchObject({ attempts: 1 }));
@@ -361,7 +361,7 @@ describe("postback list, status and resend", () => {
     await becomes("o3", "accepted");
   });
 
-  test("wrong ways to name them are refused", async () => {
+  test("wrong selections are refused", async () => {
     expectFailure(await run(app, "postback", "resend"), /^Name either client_id, or status/);
     expectFailure(await run(app, "postback", "resend", "--status", "1"), /^Only failed/);
     expectFailure(await run(app, "postback", "resend", "--client", "nobody"), /^There is no matching postback/);

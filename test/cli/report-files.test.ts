@@ -14,7 +14,7 @@ const ofApp = () => stage.ofApp();
 const signed = () => stage.signed();
 
 describe("files", () => {
-  test("of accounts, plans and ads are taken in, and their names show in the report", async () => {
+  test("of accounts, plans and ads are imported, and their names show in the report", async () => {
     const advertisers = stage.fileOf("advertisers.csv", "ad_platform,advertiser_id,name\ntencent,acc,账户\n");
     expect((await cli(dataDir, ["advertiser", "import", advertisers])).stdout).toBe("1 rows were imported.\n");
     const objects = stage.fileOf(
@@ -38,7 +38,7 @@ describe("files", () => {
     expect(JSON.parse(String(printed))).toEqual({ rows: 1 });
   });
 
-  test("that are bad are refused in one sentence with the lines, and nothing changes", async () => {
+  test("with errors are refused in one sentence that names the lines, and nothing changes", async () => {
     const bad = stage.fileOf("bad.csv", `date,ad_platform,cost\n${today},tencent,free\n${today},a b,1\n`);
     expectFailure(
       await cli(dataDir, ["cost", "import", bad, ...ofApp()]),
@@ -55,7 +55,7 @@ describe("files", () => {
     expect(report.total).toEqual([{ AdCost: 5 }]);
   });
 
-  test("need a name, and costs an app", async () => {
+  test("need a file name, and costs also an app", async () => {
     expectWrongArguments(await cli(dataDir, ["cost", "import", ...ofApp()]), /file/);
     expectWrongArguments(await cli(dataDir, ["cost", "import", "x.csv"]), /--app/);
     expectWrongArguments(await cli(dataDir, ["advertiser", "import"]), /file/);
@@ -90,7 +90,7 @@ describe("export", () => {
       });
   });
 
-  test("refuses what cannot be", async () => {
+  test("refuses invalid options", async () => {
     const reversed = ["--from", today, "--to", "2020-01-01"];
     expectFailure(await cli(dataDir, ["export", "orders", ...ofApp(), ...reversed]), /--to is before --from/);
     expectFailure(await cli(dataDir, ["export", "users", "--app", "1", ...range]), /no app 1/);
@@ -103,7 +103,7 @@ describe("export", () => {
   });
 });
 
-test("after settle the reports hold what was sent before it", async () => {
+test("after settle the reports hold everything sent before it", async () => {
   const other = await stage.server.createApp();
   const { appId } = other;
   const asked = [

@@ -9,7 +9,7 @@ import { cliJson } from "./run.ts";
 
 const calendar = calendarOf("Asia/Shanghai");
 
-/** Of now; the last day of the reports is a later one, in case that midnight passes while the tests run. */
+/** The current day; reports also include the next one, in case midnight passes during the tests. */
 export const today = calendar.dayOf(Date.now());
 export const range = ["--from", today, "--to", calendar.dayOf(Date.now() + 86_400_000)];
 

@@ -70,7 +70,7 @@ test("a user who does not exist is a failure that names the user", async () => {
   expectFailure(await cli(dataDir, ["user", "show", "nobody", "--app", String(appId)]), /nobody/);
 });
 
-test("ledger prints each minute: received is what was stored, was there already, or was rejected and why", async () => {
+test("ledger prints each minute: received is stored, duplicate, and rejected by reason", async () => {
   const app = await server.createApp();
   await server.register(app, "c");
   const good = [track("a", { n: 1 }), track("b", { n: 2 })];

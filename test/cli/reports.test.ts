@@ -55,7 +55,7 @@ describe("report ad", () => {
     );
   });
 
-  test("tells a refusal of the server in one sentence with its code", async () => {
+  test("reports a refusal of the server in one sentence with its code", async () => {
     const report = (...args: string[]) => cli(dataDir, ["report", "ad", ...ofApp(), ...range, ...args]);
     const key = ["--app-key", stage.appKey];
     expectFailure(await report("--app-key", "wrong", "--metrics", "AdCost"), /\(code 2002\)/);
@@ -64,7 +64,7 @@ describe("report ad", () => {
     expectFailure(await report(...key, "--metrics", "AdCost", "--url", "http://127.0.0.1:9"), /No server answers at/);
   });
 
-  test("needs its days, metrics and key", async () => {
+  test("requires days, metrics and a key", async () => {
     const report = (...args: string[]) => cli(dataDir, ["report", "ad", ...args]);
     expectWrongArguments(await report(...signed(), ...range), /--metrics/);
     expectWrongArguments(await report(...signed(), "--to", today, "--metrics", "AdCost"), /--from/);
@@ -95,7 +95,7 @@ describe("report orders and users", () => {
     expect(users.list.map((user: { ClientID: string }) => user.ClientID)).toEqual(["u2", "u1"]);
   });
 
-  test("print tables and CSV, and how many there are beside them", async () => {
+  test("print tables and CSV, and the total number beside them", async () => {
     const table = await cli(dataDir, ["report", "orders", ...signed()]);
     expect(table).toMatchObject({ code: 0, stderr: "2 of 2\n" });
     expect(table.stdout.trimEnd().split("\n")).toHaveLength(3);
@@ -106,7 +106,7 @@ describe("report orders and users", () => {
     expect(rows[0]).toContain(",'=1+1,");
   });
 
-  test("refuse what cannot be", async () => {
+  test("refuse invalid options", async () => {
     expectFailure(
       await cli(dataDir, ["report", "users", ...signed(), "--page-size", "501"]),
       /page_size.*\(code 1004\)/,
@@ -138,7 +138,7 @@ describe("explain", () => {
     expect(stdout).toMatch(/^0 users\n\(none\)$/m);
   });
 
-  test("refuses what cannot be", async () => {
+  test("refuses invalid options", async () => {
     expectFailure(await cli(dataDir, explain("--metric", "Luck")), /"Luck"/);
     expectFailure(await cli(dataDir, explain("--metric", "AdCost", "--row", "planet=x")), /"planet"/);
     expectFailure(await cli(dataDir, ["explain", "--app", "1", ...range, "--metric", "AdCost"]), /no app 1/);

@@ -6,8 +6,8 @@ export type Result = { code: number | null; stdout: string; stderr: string };
 type Environment = Record<string, string>;
 
 /**
- * Runs a command on the data folder of a running server: through the parser and the code of the executable, but in this
- * process, because to load it anew takes longer than nearly everything that it is asked to do.
+ * Runs a command on the data folder of a running server: with the executable's parser and code, but in this process, because
+ * loading them takes longer than almost any command.
  */
 export function cli(dataDir: string, args: readonly string[], env: Environment = {}): Promise<Result> {
   const running = before.then(() => inThisProcess(args, environment({ DATA_DIR: dataDir, ...env })));
@@ -15,7 +15,7 @@ export function cli(dataDir: string, args: readonly string[], env: Environment =
   return running;
 }
 
-/** One command at a time: the environment and the output are those of the process. */
+/** One command at a time, because environment and output belong to the process. */
 let before: Promise<unknown> = Promise.resolve();
 
 async function inThisProcess(args: readonly string[], env: Environment): Promise<Result> {
@@ -34,7 +34,7 @@ async function inThisProcess(args: readonly string[], env: Environment): Promise
   }
 }
 
-/** What is written to a stream of this process, as if it led into a pipe. */
+/** Captures what is written to a stream of this process, as if it were a pipe. */
 function intercept(stream: NodeJS.WriteStream): { text(): string; restore(): void } {
   const { write, isTTY } = stream;
   let text = "";
@@ -46,14 +46,14 @@ function intercept(stream: NodeJS.WriteStream): { text(): string; restore(): voi
   return { text: () => text, restore: () => void Object.assign(stream, { write, isTTY }) };
 }
 
-/** Runs the executable, as a person would: without a server, or for what only a process of its own can show. */
+/** Runs the executable as a person would: without a server, or for what only a separate process can show. */
 export async function cliProcess(dataDir: string, args: readonly string[], env: Environment = {}): Promise<Result> {
   const attempt = new Attempt(process.execPath, [CLI, ...args], { env: environment({ DATA_DIR: dataDir, ...env }) });
   const code = await attempt.ended();
   return { code, stdout: attempt.stdout, stderr: attempt.stderr };
 }
 
-/** The `--json` of a command that must succeed. */
+/** The `--json` output of a command that must succeed. */
 export async function cliJson(dataDir: string, args: readonly string[], env: Environment = {}) {
   return printed(await cli(dataDir, [...args, "--json"], env), args);
 }
@@ -67,7 +67,7 @@ function printed(result: Result, args: readonly string[]) {
   return JSON.parse(result.stdout) as any;
 }
 
-/** Failures: exit code 1, one sentence for a person, no stack, nothing on standard output. */
+/** Checks a failure: exit code 1, one sentence, no stack trace, nothing on standard output. */
 export function expectFailure(result: Result, sentence: RegExp): void {
   expect(result).toMatchObject({ code: 1, stdout: "" });
   expect(result.stderr).toMatch(sentence);
@@ -75,7 +75,7 @@ export function expectFailure(result: Result, sentence: RegExp): void {
   expect(result.stderr).not.toMatch(/ {4}at |node:internal/);
 }
 
-/** Wrong arguments: exit code 2, and the words that are wrong or missing. */
+/** Checks wrong arguments: exit code 2, and the wrong or missing words. */
 export function expectWrongArguments(result: Result, words: RegExp): void {
   expect(result).toMatchObject({ code: 2, stdout: "" });
   expect(result.stderr).toMatch(words);

@@ -23,7 +23,7 @@ test("the published example gets the published sign and token", () => {
   );
 });
 
-test("a token that says until when it counts says so in whole seconds, and signs that too", () => {
+test("a token with an expiry has it in whole seconds, and signs it too", () => {
   const { authorization } = signedRequest(BODY, KEY, { expiresAtMs: 1_800_000_000_999 });
   const [head, claims, signature] = authorization.split(".");
   expect(JSON.parse(Buffer.from(claims!, "base64url").toString())).toEqual({ app_key: KEY, exp: 1_800_000_000 });
@@ -46,7 +46,7 @@ describe("the client", () => {
     await server.settle();
   });
 
-  test("can have its calls end: a token whose time is over is refused", async () => {
+  test("can let its calls expire: an expired token is refused", async () => {
     const { appKey } = await reports.developer();
     const living = (tokenLifeS: number) => new ReportClient({ baseUrl: server.url, appKey, tokenLifeS });
     expect(await living(3_600).metrics()).toHaveLength(METRICS.length);
@@ -64,7 +64,7 @@ describe("the client", () => {
   });
   const list = () => ({ app_id: app.appId, user_filtering: { client_id_list: ["用户 1"] }, event_filtering: {} });
 
-  /** What a call that must fail is refused with. */
+  /** The refusal of a call that must fail. */
   const refusal = async (call: Promise<unknown>): Promise<ReportError> => {
     const error = await call.then(
       () => undefined,
@@ -106,13 +106,13 @@ describe("the client", () => {
     }
   });
 
-  test("takes an address with slashes at its end", async () => {
+  test("accepts an address with trailing slashes", async () => {
     const { appKey } = await reports.developer();
     const other = new ReportClient({ baseUrl: `${server.url}//`, appKey });
     expect((await other.userList(list())).list).toHaveLength(1);
   });
 
-  test("throws a refusal with its code and its sentence", async () => {
+  test("throws a refusal with its code and message", async () => {
     const stranger = new ReportClient({ baseUrl: server.url, appKey: "nobody" });
     expect(await refusal(stranger.metrics())).toMatchObject({
       name: "ReportError",

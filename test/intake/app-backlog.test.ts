@@ -5,7 +5,7 @@ import { LIMITS } from "../../src/limits.ts";
 
 const HOUR_MS = 3_600_000;
 
-describe("what waits of each app", () => {
+describe("the backlog of each app", () => {
   test("is what was written and is not applied yet", () => {
     const backlog = new AppBacklog();
     backlog.written(
@@ -49,7 +49,7 @@ describe("what waits of each app", () => {
     );
   });
 
-  test("stays exact while the marks behind it become fewer", () => {
+  test("stays exact while its marks are merged", () => {
     const backlog = new AppBacklog();
     const flushes = LIMITS.backlogCells + 10;
     for (let until = 1; until <= flushes; until += 1) backlog.written(until, new Map([[1, 1]]), 0);
@@ -62,7 +62,7 @@ describe("what waits of each app", () => {
   });
 });
 
-test("what was written lately fades by half in an hour, applied or not", () => {
+test("recent writes fade by half in an hour, applied or not", () => {
   const backlog = new AppBacklog();
   backlog.written(100, new Map([[1, 100]]), HOUR_MS);
   backlog.applied(100);

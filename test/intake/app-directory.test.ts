@@ -9,7 +9,7 @@ import { makeApp, migratedDatabase, type TempDatabase, vault } from "../db/temp-
 
 let database: TempDatabase;
 let directory: AppDirectory;
-/** How many rows each statement has read that was to read the rows of some apps. */
+/** The number of rows read by each statement for some apps. */
 let reads: number[];
 let nowMs = 0;
 
@@ -35,7 +35,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("an app that was made just now is found, and only its own rows are read for it", async () => {
+test("a new app is found, and only its own rows are read for it", async () => {
   const app = await makeApp(database.pool);
   expect(await directory.find(app.accessToken)).toMatchObject({ appId: app.appId, appKey: app.appKey });
   expect(Math.max(...reads)).toBe(1);
@@ -44,7 +44,7 @@ test("an app that was made just now is found, and only its own rows are read for
   expect(directory.byId(app.appId)).toMatchObject({ accessToken: app.accessToken });
 });
 
-test("who asks while the settings are being read shares the next reading, whatever each of them looks for", async () => {
+test("callers that ask while the settings are being read share the next reading, whatever they look for", async () => {
   const made: App[] = [];
   for (let index = 0; index < 5; index += 1) made.push(await makeApp(database.pool));
   reads = [];
@@ -55,11 +55,11 @@ test("who asks while the settings are being read shares the next reading, whatev
   ]);
   expect(found.slice(0, 10)).toMatchObject([...made, ...made].map(({ appId }) => ({ appId })));
   expect(found[10]).toMatch(/not known/);
-  // Apps, secrets, names of events and of properties: once for the first to ask, once for the rest, at most.
+  // Apps, secrets, event names and property names: at most once for the first caller and once for the rest.
   expect(reads.length).toBeLessThanOrEqual(8);
 });
 
-test("a change is told, and takes effect, without the other apps being read", async () => {
+test("a change is notified, and takes effect, without reading the other apps", async () => {
   const app = await makeApp(database.pool);
   await directory.start();
   await changeApp(database.pool, app.appId, { name: "Renamed" });
@@ -73,7 +73,7 @@ test("a change is told, and takes effect, without the other apps being read", as
 });
 
 test.each([["\u0000"], ["' or true --"], ["x".repeat(65)], ["\ud800"], ["令牌"]])(
-  "a token that cannot be ours (%j) is not looked for",
+  "a token that cannot be ours (%j) is not looked up",
   async (token) => {
     await expect(directory.find(token)).rejects.toThrow("access_token is not known.");
     expect(reads).toEqual([]);
@@ -87,7 +87,7 @@ test.each([[-1], [1.5], [2 ** 31], [2 ** 53], [Number.NaN]])(
   },
 );
 
-test("an app that does not exist is looked for once in a while, however often it is asked for", async () => {
+test("an app that does not exist is looked up only once in a while, however often it is asked for", async () => {
   const ask = async () => {
     await expect(directory.find("nobody1")).rejects.toThrow("access_token is not known.");
     await expect(directory.findById(999_999)).rejects.toThrow("app_id is not known.");
@@ -101,7 +101,7 @@ test("an app that does not exist is looked for once in a while, however often it
   expect(reads).toHaveLength(4);
 });
 
-test("only so many unknown apps are looked for at the same time; known ones are found meanwhile", async () => {
+test("a limited number of unknown apps is looked up at the same time; known ones are found meanwhile", async () => {
   const app = await makeApp(database.pool);
   await directory.find(app.accessToken);
   const strangers = Array.from({ length: LIMITS.appsLookedFor + 50 }, (_, index) => directory.find(`stranger${index}`));

@@ -12,7 +12,7 @@ test("bodies of one app never take more than half the room, whatever addresses t
   expect(bodies.take(bodyOwner("192.0.2.6", 8), 5)).toBeUndefined();
 });
 
-test("bodies that belong to no app count by their address alone", () => {
+test("bodies without an app count only by their address", () => {
   const bodies = room();
   expect(bodies.take(bodyOwner("192.0.2.1", NO_APP), 50)).toBeUndefined();
   expect(bodies.take(bodyOwner("192.0.2.1", NO_APP), 10)).toMatchObject({ reason: "overBudget" });

@@ -31,13 +31,13 @@ describe("a budget", () => {
     expect(budgets.take("a", 1, 5_100)).toMatchObject({ of: "bytes", retryAfterS: 2 });
   });
 
-  test("is each one's own", () => {
+  test("is separate for each owner", () => {
     const budgets = new Budgets<string>(RATE, 10);
     spent(budgets, "a", 0);
     expect(spent(budgets, "b", 0)).toBe(BURST);
   });
 
-  test("is kept for so many; the oldest is forgotten", () => {
+  test("is kept for a limited number of owners; the oldest is forgotten", () => {
     const budgets = new Budgets<string>(RATE, 2);
     for (const key of ["a", "b"]) spent(budgets, key, 0);
     expect(spent(budgets, "c", 0)).toBe(BURST);
@@ -45,7 +45,7 @@ describe("a budget", () => {
     expect(spent(budgets, "a", 0)).toBe(BURST);
   });
 
-  test("is neither given nor taken by a clock that is put back", () => {
+  test("neither grows nor shrinks when the clock is set back", () => {
     const budgets = new Budgets<string>(RATE, 10);
     spent(budgets, "a", 10_000);
     expect(spent(budgets, "a", 5_000)).toBe(0);
@@ -53,7 +53,7 @@ describe("a budget", () => {
   });
 });
 
-test("an app's calls and an address's calls are counted by reason; an IPv6 caller by its /64", () => {
+test("calls of apps and of addresses are counted by reason; an IPv6 caller by its /64", () => {
   const refusals = new Refusals(() => 7);
   const rate = { entriesPerS: 1 / LIMITS.budgetBurstS, bytesPerS: 1e6 };
   const budgets = new IntakeBudgets({ app: rate, address: rate, refusals });

@@ -14,7 +14,7 @@ afterEach(async () => {
 });
 afterAll(removeFolders);
 
-/** The way into a journal that nobody applies, but for what a test says is applied. */
+/** An intake into a journal that no process applies, except as the test says. */
 async function open(limits: { diskFreeBytesMin?: number; backlogBytesMax?: number }) {
   const [progress, backlog, refusals] = [new Progress(0), new AppBacklog(), new Refusals(() => 0)];
   const journal = await openJournal(newFolder(), {
@@ -40,8 +40,8 @@ async function open(limits: { diskFreeBytesMin?: number; backlogBytesMax?: numbe
 
 const REFUSED = { reason: "overBudget", retryAfterS: 10 };
 
-describe("when more than half of what may wait for the database waits", () => {
-  test("an app of which more than an even share waits is refused, and the others go on", async () => {
+describe("when the backlog is over half of its limit", () => {
+  test("an app with more than an even share of it is refused, and the others go on", async () => {
     const { send, apply, refusals } = await open({ backlogBytesMax: 40_000 });
     await send(2);
     while (
@@ -59,7 +59,7 @@ describe("when more than half of what may wait for the database waits", () => {
     await send(1);
   });
 
-  test("an entry counts by what it unpacks to", async () => {
+  test("an entry counts by its unpacked size", async () => {
     const { send } = await open({ backlogBytesMax: 40_000 });
     await send(2);
     await send(1, { gzip: 30_000 });
@@ -67,7 +67,7 @@ describe("when more than half of what may wait for the database waits", () => {
     await send(2);
   });
 
-  test("what the server writes itself is never too much", async () => {
+  test("entries of the server itself are never refused", async () => {
     const { send } = await open({ backlogBytesMax: 40_000 });
     await send(2);
     await send(1, { gzip: 30_000 });
@@ -76,13 +76,13 @@ describe("when more than half of what may wait for the database waits", () => {
     await expect(send(1)).rejects.toMatchObject(REFUSED);
   });
 
-  test("the only app that writes goes on: there is nobody to share with", async () => {
+  test("the only app that writes goes on, because it shares with nobody", async () => {
     const { send } = await open({ backlogBytesMax: 40_000 });
     await send(1, { gzip: 30_000 });
     await send(1);
   });
 
-  test("all are refused once it is full", async () => {
+  test("everyone is refused once it is full", async () => {
     const { send, intake } = await open({ backlogBytesMax: 3_000 });
     for (const app of [1, 2, 3]) await send(app, {}, "x".repeat(app === 1 ? 2_000 : 400)).catch(() => {});
     await send(9, {}, "x".repeat(3_000)).catch(() => {});
@@ -92,13 +92,13 @@ describe("when more than half of what may wait for the database waits", () => {
 });
 
 describe("when the disk is getting short", () => {
-  /** Free space is more than the least, and not much more. */
+  /** Free space is slightly above the minimum. */
   const scarce = async () => {
     const { bavail, bsize } = await statfs(newFolder());
     return { diskFreeBytesMin: Math.floor(bavail * bsize * 0.9) };
   };
 
-  test("an app that has written more than an even share lately is refused, and the others go on", async () => {
+  test("an app that has recently written more than an even share is refused, and the others go on", async () => {
     const { send, refusals } = await open(await scarce());
     await send(1);
     await send(2, {}, "x".repeat(3_000));
@@ -108,7 +108,7 @@ describe("when the disk is getting short", () => {
     expect(refusals.list()).toMatchObject([{ appId: 2, refusal: "disk" }]);
   });
 
-  test("the only app goes on: there is nobody to share with", async () => {
+  test("the only app goes on, because it shares with nobody", async () => {
     const { send } = await open(await scarce());
     for (let count = 0; count < 3; count += 1) await send(1);
   });

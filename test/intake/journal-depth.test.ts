@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { JournalDepth } from "../../src/intake/journal-depth.ts";
 
-test("entries wait from their flush until they are applied; a flush that is applied in part counts whole", () => {
+test("entries wait from their flush until they are applied; a partly applied flush counts whole", () => {
   const depth = new JournalDepth({ applied: 0, recovered: 0 });
   expect(depth.entries).toBe(0);
   depth.written(100, 3);
@@ -16,7 +16,7 @@ test("entries wait from their flush until they are applied; a flush that is appl
   expect(depth.entries).toBe(0);
 });
 
-test("while entries of an earlier process wait nobody knows how many there are", () => {
+test("while entries of an earlier process wait, their number is unknown", () => {
   const depth = new JournalDepth({ applied: 50, recovered: 100 });
   depth.written(150, 1);
   expect(depth.entries).toBeUndefined();

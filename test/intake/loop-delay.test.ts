@@ -8,7 +8,7 @@ import { eventually } from "../support/patience.ts";
 const delay = new LoopDelay();
 afterAll(() => delay.stop());
 
-test("what holds the event loop is seen, kept for one window more, and then forgotten", async () => {
+test("a blocked event loop is noticed, remembered for one more window, and then forgotten", async () => {
   delay.start(createLog("silent"));
   await sleep(50);
   const startedMs = elapsedMs();

@@ -16,7 +16,7 @@ afterAll(removeFolders);
 const OVERLOADED = expect.objectContaining({ name: "ApiError", reason: "overloaded", retryAfterS: expect.any(Number) });
 
 test.each(FAULTS)(
-  "when the disk is full (%s), those appends are refused, and then it goes on with nothing of them left",
+  "when the disk is full (%s), those appends are refused, and the journal goes on without any trace of them",
   async (fault) => {
     const disk = new FaultyDisk();
     const journal = await openJournal(newFolder(), { disk });
@@ -38,7 +38,7 @@ test.each(FAULTS)(
   },
 );
 
-test("a disk that is full from the first byte on hurts nothing", async () => {
+test("a disk that is full from the first byte on does no harm", async () => {
   const disk = new FaultyDisk();
   const journal = await openJournal(newFolder(), { disk });
   disk.faults.push("partial_write", "write", "sync");

@@ -9,7 +9,7 @@ import { bodiesOf, entryOf, newFolder, openJournal, readAll, removeFolders } fro
 
 afterAll(removeFolders);
 
-/** As it was built: a thread runs no TypeScript. */
+/** The built script, because a thread runs no TypeScript. */
 async function startThread(): Promise<{ disk: DiskThread; threads: Worker[] }> {
   const built = await import(pathToFileURL(join(ROOT, "dist/src/journal/disk-thread.js")).href);
   const threads: Worker[] = [];
@@ -30,7 +30,7 @@ test("bytes arrive where they belong, whole buffers and parts of one alike", asy
   await disk.close();
 });
 
-test("a failure is that task's own", async () => {
+test("a failure affects only its own task", async () => {
   const { disk } = await startThread();
   const folder = newFolder();
   const outcomes = await Promise.allSettled([disk.sync(99_999), disk.syncFolder(folder), disk.syncFolder("/nowhere")]);
@@ -42,7 +42,7 @@ test("a failure is that task's own", async () => {
   await disk.close();
 });
 
-test("a journal whose thread ends refuses what was at hand, and goes on with the next thread", async () => {
+test("a journal whose thread ends refuses the current entries, and goes on with the next thread", async () => {
   const { disk, threads } = await startThread();
   const journal = await openJournal(newFolder(), { disk });
   await journal.append(entryOf("before"));

@@ -22,7 +22,7 @@ const heads = fc.record(
   { requiredKeys: ["kind", "app", "client", "at", "ip", "ua", "registered"], noNullPrototype: true },
 );
 
-test("an entry is read back as it was written, its body to the byte", () => {
+test("an entry is read back as written, its body to the byte", () => {
   fc.assert(
     fc.property(heads, fc.uint8Array(), (head, body) => {
       const record = encodeEntry({ head: head as EntryHead, body: Buffer.from(body) });
@@ -33,7 +33,7 @@ test("an entry is read back as it was written, its body to the byte", () => {
   );
 });
 
-test("an entry of a kind that this version does not know is refused", () => {
+test("an entry of an unknown kind is refused", () => {
   const record = encodeEntry(entryOf("{}", { kind: "touch_of_tomorrow" as never }));
   expect(() => decodeEntry(record.subarray(RECORD_HEADER_BYTES))).toThrow(/unknown kind "touch_of_tomorrow"/);
 });

@@ -12,7 +12,7 @@ afterAll(removeFolders);
 const MIB = 1024 * 1024;
 const OVERLOADED = expect.objectContaining({ name: "ApiError", reason: "overloaded" });
 
-/** A disk whose syncs wait until they are let through; `reached` tells that the first one does. */
+/** A disk whose syncs wait until they are let through; `reached` resolves at the first one. */
 function gatedDisk(): Disk & { open(): void; reached: Promise<void> } {
   let [open, arrive] = [() => {}, () => {}];
   const gate = new Promise<void>((resolve) => (open = resolve));
@@ -39,7 +39,7 @@ test("appends that arrive together share one write and one sync, and keep their 
   await journal.close();
 });
 
-test("what arrives while a sync is under way shares the next one", async () => {
+test("appends that arrive during a sync share the next one", async () => {
   const disk = new FaultyDisk();
   const journal = await openJournal(newFolder(), { disk });
   const first = journal.append(entryOf("first"));
@@ -50,7 +50,7 @@ test("what arrives while a sync is under way shares the next one", async () => {
   await journal.close();
 });
 
-test("an append resolves only after the sync, and until then the bytes are not durable", async () => {
+test("an append resolves only after the sync, and its bytes are not durable before", async () => {
   const disk = gatedDisk();
   const journal = await openJournal(newFolder(), { disk });
   let acknowledged = false;
@@ -66,7 +66,7 @@ test("an append resolves only after the sync, and until then the bytes are not d
   await journal.close();
 });
 
-test("a reopened journal keeps its name and goes on where it ended", async () => {
+test("a reopened journal keeps its name and continues where it ended", async () => {
   const dir = newFolder();
   const first = await openJournal(dir);
   await first.append(entryOf("one"));
@@ -80,13 +80,13 @@ test("a reopened journal keeps its name and goes on where it ended", async () =>
   await second.close();
 });
 
-test("each journal has a name of its own", async () => {
+test("each journal has its own name", async () => {
   const [first, second] = await Promise.all([openJournal(newFolder()), openJournal(newFolder())]);
   expect(first.id).not.toBe(second.id);
   await Promise.all([first.close(), second.close()]);
 });
 
-test("beyond the bytes that may wait, appends are refused as overloaded, and taken in again afterwards", async () => {
+test("appends beyond the bytes that may wait are refused as overloaded, and accepted again afterwards", async () => {
   const disk = gatedDisk();
   const journal = await openJournal(newFolder(), { disk, pendingBytesMax: 10_000 });
   const first = journal.append(entryOf("in flight"));
@@ -103,7 +103,7 @@ test("beyond the bytes that may wait, appends are refused as overloaded, and tak
   await journal.close();
 });
 
-test("beyond half of the bytes that may wait, an app of which more than an even share waits is refused alone", async () => {
+test("beyond half of the bytes that may wait, only an app with more than an even share is refused", async () => {
   const disk = gatedDisk();
   const overShare = (app: number) => new ApiError("overBudget", `App ${app} has too much.`);
   const journal = await openJournal(newFolder(), { disk, pendingBytesMax: 10_000, overShare });
@@ -119,7 +119,7 @@ test("beyond half of the bytes that may wait, an app of which more than an even 
   await journal.close();
 });
 
-test("a flush says how many bytes of each app it has written, packed ones by what they unpack to", async () => {
+test("a flush says how many bytes of each app it has written, packed ones by their unpacked size", async () => {
   const flushes: Flush[] = [];
   const disk = gatedDisk();
   const journal = await openJournal(newFolder(), { disk, onFlush: (flush) => flushes.push(flush) });
@@ -138,7 +138,7 @@ test("a flush says how many bytes of each app it has written, packed ones by wha
   await journal.close();
 });
 
-test("closing lets what waits be written, and refuses what comes after", async () => {
+test("closing writes what waits, and refuses later appends", async () => {
   const journal = await openJournal(newFolder());
   const appended = journal.append(entryOf("last"));
   const closed = journal.close();
@@ -155,7 +155,7 @@ test("an entry that fits no segment is refused as too large", async () => {
   await journal.close();
 });
 
-test("no segment grows over its maximum, and the reader goes from one to the next", async () => {
+test("no segment exceeds its maximum, and the reader moves from one to the next", async () => {
   const dir = newFolder();
   const journal = await openJournal(dir);
   const bodies = ["a", "b", "c"].map((letter) => Buffer.alloc(30 * MIB, letter));
@@ -172,7 +172,7 @@ test("no segment grows over its maximum, and the reader goes from one to the nex
   await journal.close();
 });
 
-/** A failed sync ends a segment: a cheap way to many small ones. */
+/** A failed sync ends a segment: a cheap way to make many small ones. */
 async function journalOfThreeSegments() {
   const disk = new FaultyDisk();
   const journal = await openJournal(newFolder(), { disk });

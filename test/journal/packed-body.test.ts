@@ -15,13 +15,13 @@ const kept = (plain: Buffer, packed?: Buffer): Entry => {
   return gzip === undefined ? { ...entryOf(""), body } : packedEntry(body, gzip);
 };
 
-test("a packed body is kept as it was sent, unless it is longer for that", () => {
+test("a packed body is kept as sent, unless that makes it longer", () => {
   const long = Buffer.alloc(100_000, " ");
   expect(kept(long, gzipSync(long)).body.length).toBeLessThan(1_000);
   expect(kept(Buffer.from("{}"), gzipSync("{}")).body.toString()).toBe("{}");
 });
 
-test("whatever is kept is read back as it was", () => {
+test("whatever is kept is read back unchanged", () => {
   fc.assert(
     fc.property(fc.uint8Array(), fc.nat(1_000), (bytes, times) => {
       const plain = Buffer.concat(Array(times % 20).fill(Buffer.from(bytes)));
@@ -31,7 +31,7 @@ test("whatever is kept is read back as it was", () => {
   );
 });
 
-test("a packed body that is not what its head says is never unpacked beyond it", () => {
+test("a packed body that differs from its head is never unpacked beyond the head's size", () => {
   const bomb = gzipSync(Buffer.alloc(10_000_000));
   expect(() => plainBody(packedEntry(bomb, 1_000))).toThrow();
   expect(() => plainBody(packedEntry(bomb, 20_000_000))).toThrow(/unpack/);
@@ -39,7 +39,7 @@ test("a packed body that is not what its head says is never unpacked beyond it",
   expect(() => plainBody(packedEntry(Buffer.from("no gzip"), 10))).toThrow();
 });
 
-test("the beginning of a body is shown, also where not all of it is at hand", async () => {
+test("the beginning of a body can be shown even if not all of it is there", async () => {
   const plain = Buffer.from(Array.from({ length: 20_000 }, (_, index) => `${index}`).join());
   const packed = gzipSync(plain);
   const whole = packedEntry(packed, plain.length);

@@ -5,7 +5,7 @@ import { bodiesOf, entryOf, FaultyDisk, newFolder, openJournal, readAll, removeF
 
 afterAll(removeFolders);
 
-test("a reader never goes past the last durable byte it was told of, and continues when told of more", async () => {
+test("a reader never passes the last durable byte it knows, and continues when it learns of more", async () => {
   const journal = await openJournal(newFolder());
   const ends: number[] = [];
   for (const body of ["one", "two", "three"]) ends.push(await journal.append(entryOf(body)));
@@ -20,7 +20,7 @@ test("a reader never goes past the last durable byte it was told of, and continu
   await journal.close();
 });
 
-test("a read is as large as asked for, by at most one record, and never empty while there is something", async () => {
+test("a read exceeds the requested size by at most one record, and is never empty while something is there", async () => {
   const journal = await openJournal(newFolder());
   const bodies = Array.from({ length: 200 }, (_, index) => String(index).padStart(50, "x"));
   await Promise.all(bodies.map((body) => journal.append(entryOf(body))));
@@ -38,7 +38,7 @@ test("a read is as large as asked for, by at most one record, and never empty wh
   await journal.close();
 });
 
-test("records larger than one read of the file, and records across its border, come whole", async () => {
+test("records larger than one file read, and records across its border, arrive whole", async () => {
   const journal = await openJournal(newFolder());
   const bodies = [3_000_000, 3_000_000, 9_000_000, 10, 1_000_000].map((bytes, index) => String(index).repeat(bytes));
   for (const body of bodies) await journal.append(entryOf(body));
@@ -47,7 +47,7 @@ test("records larger than one read of the file, and records across its border, c
   await journal.close();
 });
 
-test("reading from the end of any record gives what comes after it, without a gap or an overlap", async () => {
+test("reading from the end of any record gives what follows, without a gap or an overlap", async () => {
   const journal = await openJournal(newFolder());
   const bodies = ["a", "bb", "ccc", "dddd"];
   const ends = [0];

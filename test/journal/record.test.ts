@@ -12,7 +12,7 @@ function recordOf(payload: Buffer, position: number): Buffer {
   return record;
 }
 
-test("a record is read back as it was written, wherever it stands", () => {
+test("a record is read back as written, at any position", () => {
   fc.assert(
     fc.property(payloads, positions, payloads, payloads, (payload, position, before, after) => {
       const bytes = Buffer.concat([before, recordOf(payload, position), after]);
@@ -22,7 +22,7 @@ test("a record is read back as it was written, wherever it stands", () => {
   );
 });
 
-test("any flipped bit is noticed, also when more bytes follow", () => {
+test("any flipped bit is noticed, even if more bytes follow", () => {
   fc.assert(
     fc.property(payloads, positions, payloads, (payload, position, after) => {
       const record = recordOf(payload, position);
@@ -36,7 +36,7 @@ test("any flipped bit is noticed, also when more bytes follow", () => {
   );
 });
 
-test("a record that is cut short is incomplete at every length", () => {
+test("a truncated record is incomplete at every length", () => {
   const record = recordOf(Buffer.from("payload"), 7);
   for (let length = 0; length < record.length; length += 1)
     expect(scanRecord(record.subarray(0, length), 0, 7)).toEqual({ kind: "incomplete" });
@@ -51,7 +51,7 @@ test("a record is refused at any position but its own", () => {
   );
 });
 
-test("zeros and rubbish are no record", () => {
+test("zeros and garbage are no record", () => {
   expect(scanRecord(Buffer.alloc(64), 0, 0)).toEqual({ kind: "corrupt" });
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 12 }), (bytes) => {

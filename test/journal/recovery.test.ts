@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { listSegments, segmentPath } from "../../src/journal/segment.ts";
 import { bodiesOf, entryOf, FaultyDisk, newFolder, openJournal, readAll, removeFolders } from "./temp-journal.ts";
 
-/** Three records as they are on the disk, and where each ends. */
+/** Three records as they are on disk, and where each ends. */
 let content: Buffer;
 let ends: number[];
 
@@ -30,7 +30,7 @@ function folderWith(bytes: Buffer): string {
   return dir;
 }
 
-/** What is there after a restart, and one more append. */
+/** The records after a restart and one more append. */
 async function recovered(dir: string): Promise<string[]> {
   const journal = await openJournal(dir);
   await journal.append(entryOf("new"));
@@ -47,7 +47,7 @@ test("a tail torn at any length is cut off, and no whole record is lost", async 
   }
 });
 
-test("a tail of zeros or rubbish is cut off like a torn one", async () => {
+test("a tail of zeros or garbage is cut off like a torn one", async () => {
   const rubbish = fc.oneof(
     fc.nat({ max: 5_000 }).map((length) => Buffer.alloc(length)),
     fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
@@ -71,7 +71,7 @@ test("whichever byte of the middle record is damaged, it is one piece of damage 
   }
 });
 
-test("damage is handed out whole, with its bytes and its place", async () => {
+test("damage is returned whole, with its bytes and position", async () => {
   const bytes = Buffer.from(content);
   bytes.fill(0, ends[0]!, ends[1]!);
   const items = await readAll(folderWith(bytes), content.length);
@@ -83,7 +83,7 @@ test("damage is handed out whole, with its bytes and its place", async () => {
   });
 });
 
-test("damage over several records and their borders loses only what it touches", async () => {
+test("damage across several records loses only the records it touches", async () => {
   const bytes = Buffer.from(content);
   bytes.fill(0x54, ends[0]! - 5, ends[1]! - 5);
   expect(await recovered(folderWith(bytes))).toEqual(["damage", "three", "new"]);
@@ -110,7 +110,7 @@ test("damage at the end of a segment does not reach into the next one", async ()
   expect(bodiesOf(await readAll(dir, durable))).toEqual(["damage", "two", "last"]);
 });
 
-test("a hole where a segment is missing is passed over as damage", async () => {
+test("a hole left by a missing segment is skipped as damage", async () => {
   const { dir, durable, segments } = await journalWithSegments(["one", "two", "three"]);
   rmSync(segments[1]!.path);
   const items = await readAll(dir, durable);
@@ -119,13 +119,13 @@ test("a hole where a segment is missing is passed over as damage", async () => {
   expect(await recovered(dir)).toEqual(["one", "damage", "three", "last", "new"]);
 });
 
-test("a reader that starts before the oldest segment passes over what is gone", async () => {
+test("a reader that starts before the oldest segment skips what is gone", async () => {
   const { dir, durable, segments } = await journalWithSegments(["one", "two"]);
   rmSync(segments[0]!.path);
   expect(bodiesOf(await readAll(dir, durable))).toEqual(["damage", "two", "last"]);
 });
 
-test("an older copy of the journal that is put back never gives out positions that were applied before", async () => {
+test("an older copy of the journal that is restored never reuses positions that were applied before", async () => {
   const dir = folderWith(content.subarray(0, ends[0]));
   const journal = await openJournal(dir);
   const applied = content.length;

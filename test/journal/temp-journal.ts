@@ -53,12 +53,12 @@ export async function readAll(
   return items;
 }
 
-/** The bodies of the records, and "damage" for what is none. */
+/** The bodies of the records, and "damage" for damaged ranges. */
 export function bodiesOf(items: readonly JournalItem[]): string[] {
   return items.map((item) => (item.kind === "record" ? decodeEntry(item.payload).body.toString() : "damage"));
 }
 
-/** A disk that does what it is told instead, as long as there is something to do. */
+/** A disk that injects the given faults until none are left. */
 export class FaultyDisk implements Disk {
   readonly faults: Fault[] = [];
   readonly truncate = poolDisk.truncate;

@@ -7,19 +7,19 @@ const DAY_MS = 24 * HOUR_MS;
 /** The clocks of New York go forward in the night before the third day. */
 const START_MS = Date.UTC(2024, 2, 8, 5);
 
-/** The last one stands for no campaign. */
+/** The last one means no campaign. */
 const CAMPAIGNS = ["campaign00000001", "campaign00000002", ""];
 const PLATFORMS = ["tencent", "kuaishou"];
 const pick = <T>(...values: T[]) => fc.constantFrom(...values);
 
 type Source = "organic" | "reported" | "history" | "late_touch" | "returned";
 
-/** A person, and how the server gets to know where from. */
+/** A person, and how the server learns their source. */
 export type Made = Person & { source: Source; arrivesLate: boolean[]; isRenamed: boolean; isDeleted: boolean };
 
 /** Known by a device id, and so found by a touch. */
 export const hasDevice = (source: Source) => source === "late_touch" || source === "returned";
-/** After so long a user comes back, by way of another ad. */
+/** The time after which a user comes back, through another ad. */
 export const RETURN_MS = 4 * DAY_MS;
 
 const offsets = fc.oneof(
@@ -110,7 +110,7 @@ const costs: fc.Arbitrary<CostRow[]> = fc.uniqueArray(
   { maxLength: 6, selector: ({ impressions: _i, clicks: _c, costE4: _e, ...key }) => JSON.stringify(key) },
 );
 
-/** What happens in a market; its campaigns and accounts are always the same. */
+/** The events of a market; its campaigns and accounts are always the same. */
 export type MadeMarket = Pick<Market, "timeZone" | "payShareBp" | "costs"> & { people: Made[] };
 
 export const markets: fc.Arbitrary<MadeMarket> = fc.record({
@@ -169,12 +169,12 @@ export const CAMPAIGN_ROWS: Campaign[] = [
   { id: CAMPAIGNS[1]!, channel: "", os_platform: "", operator: "", dept: "" },
 ];
 
-/** What is told of a person early, or late. */
+/** The person's events that arrive early, or those that arrive late. */
 export function arriving(person: Made, isLate: boolean): Happening[] {
   return person.happenings.filter((_, index) => person.arrivesLate[index] === isLate);
 }
 
-/** The market as the oracle knows it. The first report of an order stays, so it is told in the order of arrival. */
+/** The market as the oracle sees it. The first report of an order stays, so events are in the order of arrival. */
 export function toldOf(market: MadeMarket): Market {
   const people = market.people.map((one) => ({
     ...one,

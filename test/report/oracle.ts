@@ -1,5 +1,5 @@
 /**
- * The ad report by its definitions, straight from lists of what happened: no SQL, no cube, nothing of the program under
+ * The ad report by its definitions, computed from lists of what happened: no SQL, no cube, nothing of the program under
  * test. Slow, and plain enough to be checked by reading it beside the definitions.
  */
 export type Happening =
@@ -59,14 +59,14 @@ export type Asked = {
   caliber: "user_activated_time" | "behavior_occurred_time";
   roiVersion: 1 | 2;
   decimals: number;
-  /** By dimension, the values that a user or a cost may have; empty: any. */
+  /** By dimension, the values that a user or a cost may have; an empty list means any. */
   lists: Record<string, string[]>;
   versions: number[];
 };
 
 type Fraction = [of: bigint, by: bigint];
 
-/** Everything that falls into one row. */
+/** Everything that belongs to one row. */
 class Row {
   placed = new Set<Person>();
   active = new Set<Person>();
@@ -161,7 +161,7 @@ function putPerson(
     into(day(happening.atMs), dimensions, (row) => row.things.push({ person, happening }));
 }
 
-/** An order is the same order when it has the same id. */
+/** Orders with the same id are the same order. */
 function ordersOnce(happenings: readonly Happening[]): Happening[] {
   const seen = new Set<string>();
   return happenings.filter((one) => {
@@ -201,7 +201,7 @@ function peopleOf(
   };
 }
 
-/** What a cost row does not say itself is its campaign's; the campaign is the only one that the ad, else the plan, was seen with. */
+/** A cost row takes missing values from its campaign: the only one that its ad, else its plan, was seen with. */
 function costDimensions(market: Market, cost: CostRow): Record<string, string> {
   const seenWith = (field: "aid" | "gid") => {
     const campaigns = new Set(
@@ -227,7 +227,7 @@ const count = (value: number): Fraction => [BigInt(value), 1n];
 const micros = (value: bigint): Fraction => [value, 1_000_000n];
 const divided = ([of, by]: Fraction, [of2, by2]: Fraction, times = 1n): Fraction => [of * by2 * times, by * of2];
 
-/** What the metrics of one row are made of. */
+/** The figures from which the metrics of one row are computed. */
 function figuresOf(row: Row, market: Market, asked: Asked) {
   const isFirstCaliber = asked.caliber === "user_activated_time";
   const users = count(row.placed.size);

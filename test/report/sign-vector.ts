@@ -1,4 +1,4 @@
-/** The example that the interface publishes: a body, a key, and the sign that they make. */
+/** The example that the interface publishes: a body, a key, and their sign. */
 export const BODY = {
   date_list: ["2023-08-14", "2023-08-19"],
   metrics_list: ["AdCost", "AppActivateStandard", "AppROI"],

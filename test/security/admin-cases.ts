@@ -2,19 +2,19 @@ import type { App } from "../../src/db/app.ts";
 import type { Row } from "../http/fixture.ts";
 import { dayOf, recentDays } from "../http/report/reports.ts";
 
-/** What belongs to the other app, and must neither be seen nor changed. */
+/** What belongs to the other app, and must be neither seen nor changed. */
 export const THEIRS = {
   client: "their-client",
   order: "their-order",
   channel: "their-channel",
   openid: "their-openid",
   campaign: "theirs0123456789",
-  /** Known once it is made. */
+  /** Known once it is created. */
   ruleId: 0,
   viewId: 0,
 };
 
-/** A call that is right but for the app, and what becomes of it there. */
+/** A call that is valid except for the app, and its expected answer. */
 export type AdminCase = { kind: "admin"; call: (app: Pick<App, "appId">) => Row; code: number };
 
 const ofAdmin = (code: number, call: AdminCase["call"]): AdminCase => ({ kind: "admin", code, call });
@@ -46,7 +46,7 @@ export const ADMIN_CASES: Readonly<Record<string, AdminCase>> = {
     app_id: appId,
     properties: [{ scope: "user", name: "our_property", type: "bool" }],
   })),
-  // With the right token, but our app: what is theirs is not found there.
+  // With a valid token but for our app: the other app's data is not found there.
   "GET /admin/api/v1/campaigns": ofAdmin(0, ({ appId }) => ({ app_id: appId })),
   "POST /admin/api/v1/campaigns/create": ofAdmin(0, ({ appId }) => ({ app_id: appId, name: "ours" })),
   "POST /admin/api/v1/campaigns/edit": ofAdmin(1004, ({ appId }) => ({

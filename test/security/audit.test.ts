@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Attempt, environment, ROOT } from "../process/launch.ts";
 
-/** What is made of what npm says. */
+/** The result of our check for a given output of npm. */
 async function auditOf(said: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const folder = mkdtempSync(join(tmpdir(), "touchpoint-audit-"));
   try {
@@ -26,13 +26,13 @@ const reportOf = (severity: string) =>
     metadata: { vulnerabilities: { [severity]: 1 }, dependencies: { prod: 90 } },
   });
 
-test.each(["high", "critical"])("a vulnerability that is %s fails, and is named", async (severity) => {
+test.each(["high", "critical"])("a %s vulnerability fails, and is named", async (severity) => {
   const result = await auditOf(reportOf(severity));
   expect(result).toMatchObject({ code: 1, stdout: "" });
   expect(result.stderr).toBe(`left <2.0.0: a vulnerability, ${severity}.\n`);
 });
 
-test.each(["moderate", "low"])("one that is %s does not fail", async (severity) => {
+test.each(["moderate", "low"])("a %s vulnerability does not fail", async (severity) => {
   expect(await auditOf(reportOf(severity))).toMatchObject({ code: 0, stdout: expect.stringContaining("No known") });
 });
 

@@ -13,16 +13,16 @@ import { ADMIN_CASES, type AdminCase, THEIRS } from "./admin-cases.ts";
 const server = sharedServer();
 const tables = new Tables(server);
 const reports = new Reports(server);
-// Of one connection, which keeps the plan of what is asked again and again.
+// One connection, which keeps the plan of the repeated query.
 const pool = server.database();
 const CAMPAIGN = THEIRS.campaign;
 
-/** Ours, whose credentials are at hand, and theirs, which must neither be seen nor changed. */
+/** Our app, whose credentials are at hand, and the other app, which must be neither seen nor changed. */
 let ours: App;
 let theirs: App;
 let developer: DeveloperApp;
 let theirUserToken: string;
-/** All of theirs, as it was made and must stay. */
+/** All rows of the other app, which must stay as they are. */
 let before: Row[];
 let question: { name: string; text: string } | undefined;
 const token = adminTokenOf(server);
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const order = { $order_id: THEIRS.order, $pay_amount: 600, $pay_type: "CNY" };
   await server.collect(theirs, THEIRS.client, [track("$PayEvent", order), track("their_event")]);
   await server.register(ours, "our-client");
-  // Else the event may meet the callback that is set below, and be told again and again while the tests run.
+  // Otherwise the event may meet the callback that is set below, and be sent again and again during the tests.
   await server.settle();
   const rule = { app_id: theirs.appId, moment: "pay", event_type: "pay" };
   THEIRS.ruleId = (await reports.admin("postback/rules/create", rule)).data.rule_id;
@@ -57,13 +57,13 @@ beforeAll(async () => {
 });
 afterAll(() => pool.end());
 
-/** One question for all tables that know apps, planned once: it is asked after every test. */
+/** One query over all tables with apps, planned once because it runs after every test. */
 async function questionOfTheirRows(): Promise<{ name: string; text: string }> {
   const named = await tables.query(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'app_id'
       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition and c.relname not in ('cube', 'dirty_day') order by 1`,
   );
-  // That somebody who may look took an export is noted, and changes nothing.
+  // A permitted export is logged, but changes nothing.
   const isChange = (name: string) => (name === "audit_log" ? "action not in ('export', 'report/ad/csv')" : "true");
   const ofTable = ({ name }: Row) =>
     `select '${name}' as name, jsonb_agg(to_jsonb(t) order by to_jsonb(t)::text) as rows from ${name} t
@@ -71,7 +71,7 @@ async function questionOfTheirRows(): Promise<{ name: string; text: string }> {
   return { name: "their rows", text: named.map(ofTable).join(" union all ") };
 }
 
-/** Everything of their app. */
+/** All rows of the other app. */
 async function theirRows(): Promise<Row[]> {
   await server.settle();
   question ??= await questionOfTheirRows();
@@ -82,7 +82,7 @@ async function expectNothingOfTheirsChanged(): Promise<void> {
   expect(await theirRows()).toEqual(before);
 }
 
-/** Nothing of theirs may stand in an answer to us. What we have sent ourselves, an answer may repeat. */
+/** An answer to us may repeat what we sent, but nothing of the other app. */
 function expectNothingOfTheirs(answer: Answer): void {
   const { headers: _, ...rest } = answer;
   expect(JSON.stringify(rest)).not.toMatch(/their-(?:client|order|channel|openid|oaid|campaign|name)|their_event/);
@@ -97,7 +97,7 @@ type Case =
   | { kind: "report"; body: (app: Pick<App, "appId">) => Row; filtered?: Row }
   | AdminCase;
 
-/** As the endpoint is called by us, naming their client. */
+/** A call of ours that names their client. */
 const naming =
   (method: string, path: string): Extract<Case, { kind: "collection" }>["call"] =>
   () =>
@@ -115,7 +115,7 @@ const CODES_OF_COLLECTION: Readonly<Record<string, number>> = {
   "GET user/get": 0,
   "GET event/postback_info": 0,
   "POST event/postback_info": 0,
-  // Whoever registers under an id that is taken elsewhere is another user.
+  // A registration under an id that is taken in another app is a different user.
   "POST user/register": 0,
   "POST user/register/attributed": 0,
   "POST user/initialize": 0,
@@ -126,7 +126,7 @@ const CODES_OF_COLLECTION: Readonly<Record<string, number>> = {
 
 const filters = { user_filtering: { client_id_list: [THEIRS.client], channel_list: [THEIRS.channel] } };
 
-/** Every endpoint there is, and what becomes of a call that reaches for another app. */
+/** Every endpoint, and the expected answer to a call that reaches for another app. */
 const CASES: Readonly<Record<string, Case>> = {
   ...Object.fromEntries(
     ["/healthz", "/readyz", "/metrics", "/progress"].map((path) => [`GET ${path}`, { kind: "open" }]),
@@ -167,7 +167,7 @@ async function adminCall(name: string, sent: Row, headers: Record<string, string
   const query = method === "GET" ? `?${new URLSearchParams(sent)}` : "";
   const init = method === "GET" ? { method, headers } : { method, headers, body: JSON.stringify(sent) };
   const response = await fetch(`${server.url}${path}${query}`, init);
-  // Neither the browser nor a proxy keeps it, whatever the answer is.
+  // Neither the browser nor a proxy may store it, whatever the answer is.
   expect(response.headers.get("cache-control"), name).toBe("no-store");
   if (response.headers.get("content-type")?.startsWith("application/json")) return answerOf(response);
   return {
@@ -180,7 +180,7 @@ async function adminCall(name: string, sent: Row, headers: Record<string, string
   };
 }
 
-test("every endpoint that the server describes has its case here", async () => {
+test("every endpoint that the server describes has a case here", async () => {
   const { paths } = (await (await fetch(`${server.url}/openapi.json`)).json()) as { paths: Record<string, Row> };
   const described = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -188,7 +188,7 @@ test("every endpoint that the server describes has its case here", async () => {
   expect(Object.keys(CASES).sort()).toEqual(described.sort());
 });
 
-/** What is asked for with a POST, but changes nothing. */
+/** POST operations that change nothing. */
 const LOOKS = [
   ...["attribution/what-if", "export", "postback/dry-run"],
   ...[
@@ -202,7 +202,7 @@ const LOOKS = [
   ],
   ...["cost/import/preview", "advertiser/import/preview", "ad-object/import/preview"],
 ];
-/** What is nobody else's: of theirs, nothing is. */
+/** Operations on a person's own things: nothing of the other app is reachable. */
 const OWN = ["report/views/save", "report/views/rename", "report/views/remove"];
 
 const of = <Kind extends Case["kind"]>(kind: Kind) =>
@@ -229,7 +229,7 @@ describe("with the access token of one app, the client of another is not reached
     await expectNothingOfTheirsChanged();
   });
 
-  test("an order of the same id: each app has its own", async () => {
+  test("an order with the same id: each app has its own", async () => {
     const order = { $order_id: THEIRS.order, $pay_amount: 1, $pay_type: "CNY" };
     expect(await server.collect(ours, "our-client", [track("$PayEvent", order)])).toMatchObject({ code: 0 });
     expect(await tables.orders(ours)).toMatchObject([{ trace_id: THEIRS.order, cents: 1, client_id: "our-client" }]);
@@ -242,7 +242,7 @@ describe("a touch goes to the app that it names, whatever else it names:", () =>
     const path = name.split(" ")[1]!;
     const query = { company: "vivo", track_id: CAMPAIGN, oaid: "their-oaid", channel: THEIRS.channel };
     expect(await server.get(path, { app_id: String(ours.appId), ...query })).toMatchObject({ code: 0, data: {} });
-    // The second of two is nobody's.
+    // The second of two values is ignored.
     const twice = new URLSearchParams([
       ["app_id", String(ours.appId)],
       ["app_id", String(theirs.appId)],
@@ -253,11 +253,11 @@ describe("a touch goes to the app that it names, whatever else it names:", () =>
   });
 });
 
-test.each(of("session"))("what %s answers is kept by nobody on the way", async (name) => {
+test.each(of("session"))("answers of %s are cached nowhere on the way", async (name) => {
   expect(await adminCall(name, {}, {})).toMatchObject({ status: 200 });
 });
 
-test.each(of("stream"))("%s opens with neither the keys of other apps nor of other interfaces", async (name) => {
+test.each(of("stream"))("%s opens with neither the keys of other apps nor those of other interfaces", async (name) => {
   const url = `${server.url}${name.split(" ")[1]}?app_id=${theirs.appId}`;
   const wrong = [
     ours.appKey,
@@ -275,7 +275,7 @@ test.each(of("stream"))("%s opens with neither the keys of other apps nor of oth
   expect(await answerOf(await fetch(url))).toMatchObject({ code: 2002 });
 });
 
-describe("a developer application that was granted one app gets nothing of another from", () => {
+describe("a developer application with access to one app gets nothing of another from", () => {
   test.each(of("report"))("%s", async (name, { body, filtered }) => {
     const path = name.split("/report/")[1]!;
     if (!filtered) return expectNothingOfTheirs(await reports.call(developer, path, body(ours)));
@@ -294,7 +294,7 @@ describe("a developer application that was granted one app gets nothing of anoth
 });
 
 describe("the admin interface", () => {
-  test.each(of("admin"))("%s opens with the admin token only", async (name, { call }) => {
+  test.each(of("admin"))("%s opens only with the admin token", async (name, { call }) => {
     const wrong = [undefined, "", "Bearer", ours.appKey, ours.accessToken, developer.appKey, theirUserToken];
     for (const other of wrong) {
       const headers = other === undefined ? {} : { authorization: `Bearer ${other}` };
@@ -310,7 +310,7 @@ describe("the admin interface", () => {
   });
 
   test.each(of("admin"))(
-    "%s takes no number that the tables cannot hold for a fault of its own",
+    "%s answers numbers beyond the tables' range without an internal error",
     async (name, { call }) => {
       for (const huge of [2 ** 31, 9_999_999_999]) {
         const sent = Object.entries(call({ appId: huge })).map(([key, value]) => [
@@ -323,7 +323,7 @@ describe("the admin interface", () => {
     },
   );
 
-  test.each(of("admin"))("%s of one app does not reach what is another's", async (name, { call, code }) => {
+  test.each(of("admin"))("%s of one app does not reach another's data", async (name, { call, code }) => {
     const answer = await adminCall(name, call(ours), { authorization: `Bearer ${token}` });
     expect(answer).toMatchObject({ status: 200, code });
     // The caller's own words may come back, their data may not.
@@ -336,7 +336,7 @@ describe("the console", () => {
   const [analyst, colleague] = [consoleUser(server, "analyst"), consoleUser(server, "analyst")];
 
   test.each(of("admin"))(
-    "%s: an analyst looks, changes nothing, and only from the console's own pages",
+    "%s: an analyst may look, change nothing, and only from the console's own pages",
     async (name, { call }) => {
       const { cookie } = analyst.headers as { cookie: string };
       const answer = await adminCall(name, call(theirs), analyst.headers);
@@ -352,9 +352,9 @@ describe("the console", () => {
     },
   );
 
-  test.each(of("session"))("%s tells nothing to who is not signed in", async (name) => {
+  test.each(of("session"))("%s reveals nothing to anyone not signed in", async (name) => {
     const answer = await adminCall(name, {}, {});
-    // Wrong names and passwords are tried elsewhere: they count against the address.
+    // Wrong names and passwords are tested elsewhere: they count against the address.
     const code = name.endsWith("sign-out")
       ? 0
       : /sign-in|setup/.test(name)
@@ -368,7 +368,7 @@ describe("the console", () => {
   });
 });
 
-test.each(of("open"))("%s is for everybody, and names no client and no key", async (name) => {
+test.each(of("open"))("%s is open to everyone, and names no client and no key", async (name) => {
   const text = await (await fetch(`${server.url}${name.split(" ")[1]}`)).text();
   for (const app of [ours, theirs]) {
     for (const known of [app.accessToken, app.appKey, app.aesKey]) expect(text).not.toContain(known);

@@ -21,7 +21,7 @@ async function appWith(...clients: string[]): Promise<App> {
   return app;
 }
 
-test("an erased user is in no answer any more, at once, and the reports count the others exactly", async () => {
+test("an erased user disappears from every answer at once, and the reports count the others exactly", async () => {
   const app = await appWith("gone", "kept");
   const developer = await reports.developer();
   await reports.counted(developer, app, 2);
@@ -86,7 +86,7 @@ test("the command line erases too, and says what is left in the journal", async 
   });
 });
 
-test("the audit log says that somebody was erased, and no longer names anybody", async () => {
+test("the audit log says that a user was erased, and no longer names them", async () => {
   const app = await appWith("named");
   await reports
     .admin("postback/resend", { app_id: app.appId, client_id: "named", trace_id: "o-named" })
@@ -99,7 +99,7 @@ test("the audit log says that somebody was erased, and no longer names anybody",
   for (const { details } of rows) expect(details).not.toContain("named");
 });
 
-test("whoever is unknown, or of another app, is refused with 2000 and nothing is erased", async () => {
+test("an unknown user, or one of another app, is refused with 2000 and nothing is erased", async () => {
   const [app, other] = [await appWith("u"), await server.createApp()];
   await expect(reports.admin("users/erase", { app_id: other.appId, client_id: "u" })).rejects.toThrow(/no user/);
   await expect(reports.admin("users/erase", { app_id: app.appId, client_id: "" })).rejects.toThrow(/client_id/);

@@ -7,7 +7,7 @@ import { adminTokenOf } from "../support/admin-caller.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_115);
-/** Each operation with each damage is enough; more of them for somebody who looks for more. */
+/** By default each operation with each damage once; FUZZ_SECONDS runs it for longer. */
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
 const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
 
@@ -45,7 +45,7 @@ async function expectLedgersToAddUp(): Promise<void> {
   await pool.end();
 }
 
-test("whatever is sent, the answer is HTTP and the envelope, nothing is our fault, and the ledger adds up", async () => {
+test("whatever is sent, the answer is HTTP with an envelope and no internal error, and the ledger adds up", async () => {
   const app = await server.createApp();
   const developer = await reports.developer();
   const spare = [await reports.developer(), await reports.developer()].map(({ developerId }) => developerId);
@@ -61,7 +61,7 @@ test("whatever is sent, the answer is HTTP and the envelope, nothing is our faul
   });
   expect(operations).toBeGreaterThan(40);
   expect(oneOfEach(faults)).toEqual([]);
-  // Else the generator would be knocking at closed doors.
+  // Otherwise the generator would only meet refusals.
   for (const code of [0, 1001, 1004, 1404, 1405, 1413]) expect(codes.get(code) ?? 0, `code ${code}`).toBeGreaterThan(0);
   expect(codes.get(0)!).toBeGreaterThan(100);
   expect(await server.get("/healthz")).toMatchObject({ code: 0 });
@@ -70,7 +70,7 @@ test("whatever is sent, the answer is HTTP and the envelope, nothing is our faul
   expect(Number(/^touchpoint_resident_memory_bytes (\S+)/m.exec(figures)?.[1])).toBeLessThan(MEMORY_BYTES_MAX);
   await expectLedgersToAddUp();
   expect(server.output).not.toContain('"level":"error"');
-  // Of the last line only a part may have come.
+  // The last line may be incomplete.
   const lines = server.output.split("\n").slice(0, -1);
   for (const line of lines.filter((text) => text.startsWith("{"))) {
     expect(() => JSON.parse(line)).not.toThrow();

@@ -20,7 +20,7 @@ const tables = new Tables(server);
 const reports = new Reports(server);
 const admin = new AdminCaller(server);
 
-/** Names are compared, not stored: these are enough, and save half of the time. */
+/** Names are compared, not stored: these texts are enough, and save half of the time. */
 const AS_NAMES: ReadonlySet<string> = new Set([
   ...SQL_TEXTS,
   ...["__proto__", "constructor", "toString", "length", "=1+1", "\u0000", "\ud800", "\r\nset-cookie: a=b"],
@@ -35,7 +35,7 @@ beforeAll(async () => {
   tablesBefore = await tableNames();
 });
 
-/** What cannot be stored has become another character by the time an id is judged. */
+/** Characters that cannot be stored have been replaced by the time an id is judged. */
 const isId = (text: string) => isClientId(storableText(text));
 
 async function tableNames(): Promise<string[]> {
@@ -45,13 +45,13 @@ async function tableNames(): Promise<string[]> {
   return rows.map(({ relname }) => relname);
 }
 
-/** Refusals are fine, faults are not. */
+/** Refusals are fine, internal errors are not. */
 function expectNoFault(what: string, answer: Answer): void {
   expect(answer.status, `${what}: ${answer.msg}`).toBe(200);
   expect([0, 1001, 1004, 2000, 2006, 2007], `${what}: ${answer.msg}`).toContain(answer.code);
 }
 
-/** Every field of the collection endpoints that takes a text. */
+/** Sends the text in every text field of the collection endpoints. */
 async function collectWith(text: string, client: string): Promise<void> {
   const query = { client_id: client };
   const order = { $order_id: text, $pay_amount: 100, $pay_type: text, $pay_reason: text, $pay_method: text };
@@ -121,7 +121,7 @@ const condition = (field: string, operator: string, values: readonly string[]) =
   property_condition: [{ field, operator, values }],
 });
 
-/** Every filter, with all the texts at once. */
+/** Sends all texts at once in every filter. */
 async function filterBy(texts: readonly string[]): Promise<void> {
   const users = [
     "ad_platform",
@@ -149,7 +149,7 @@ async function filterBy(texts: readonly string[]): Promise<void> {
   expectNoFault("ad", await reports.call(developer, "combo_sql", adReportOf(app, { filtering })));
 }
 
-/** Every name, of a field, a dimension, a metric or an operator, that callers of reports can choose. */
+/** Report calls with the text as every name that callers can choose: field, dimension, metric or operator. */
 function reportsNaming(text: string): Promise<Answer>[] {
   const lists: Row[] = [
     { user_filtering: { create_date_list: [text, text] } },
@@ -169,7 +169,7 @@ function reportsNaming(text: string): Promise<Answer>[] {
   ];
 }
 
-/** Every field of the admin interface, and every cell of a file. */
+/** Admin calls with the text in every field, and in every cell of a file. */
 function adminCallsWith(text: string): Promise<Answer>[] {
   const app_id = app.appId;
   const [from, to] = recentDays();
@@ -204,7 +204,7 @@ function adminCallsWith(text: string): Promise<Answer>[] {
   ];
 }
 
-describe("a text that is meant for the database", () => {
+describe("a text aimed at the database", () => {
   test.each(NASTY_TEXTS.map((text, index) => [JSON.stringify(text), text, `client-${index}`]))(
     "%s stays a text in every field, filter, name and cell",
     async (_, text, client) => {
@@ -219,11 +219,11 @@ describe("a text that is meant for the database", () => {
     },
   );
 
-  test("stays a text in every filter, together with all the others", async () => {
+  test("stays a text in every filter, together with all others", async () => {
     await filterBy(NASTY_TEXTS);
   });
 
-  test("may be a client's own id, and finds that client and nobody else", async () => {
+  test("may be a client's own id, and finds only that client", async () => {
     const own = await server.createApp();
     const ids = NASTY_TEXTS.filter(isId);
     for (const id of NASTY_TEXTS) expect((await server.register(own, id)).code).toBe(isId(id) ? 0 : 1004);
@@ -234,7 +234,7 @@ describe("a text that is meant for the database", () => {
     expect(rows.map((row) => row.client_id).sort()).toEqual([...ids].sort());
   });
 
-  test("stays a text in a file that the command line takes in", async () => {
+  test("stays a text in a file that the command line imports", async () => {
     const own = await server.createApp();
     const folder = mkdtempSync(join(tmpdir(), "touchpoint-import-"));
     try {
@@ -254,7 +254,7 @@ describe("a text that is meant for the database", () => {
     }
   });
 
-  test("leaves every table, and exactly what was sent, behind", async () => {
+  test("leaves every table intact, with exactly what was sent", async () => {
     await server.settle();
     expect(await tableNames()).toEqual(tablesBefore);
     const users = await tables.query("select count(*)::int as users from user_account where app_id = $1", [app.appId]);
@@ -267,7 +267,7 @@ describe("a text that is meant for the database", () => {
   });
 });
 
-describe("a text that is meant for a spreadsheet", () => {
+describe("a text aimed at a spreadsheet", () => {
   const RUNS = /^[=+\-@\t\r\n＝＋－＠]/;
   let own: App;
   beforeAll(async () => {
@@ -294,7 +294,7 @@ describe("a text that is meant for a spreadsheet", () => {
     expect(cells.flat().some((cell) => cell.startsWith("'="))).toBe(true);
   }
 
-  test.each(["users", "orders", "events"])("is harmless in the CSV of %s, and as sent in NDJSON", async (kind) => {
+  test.each(["users", "orders", "events"])("is harmless in the CSV of %s, and unchanged in NDJSON", async (kind) => {
     const rows = FORMULA_TEXTS.length * (kind === "events" ? 2 : 1);
     expectHarmless(await exported(kind, "csv"), rows);
     const ndjson = await exported(kind, "ndjson");
@@ -302,7 +302,7 @@ describe("a text that is meant for a spreadsheet", () => {
     expect(ndjson).not.toContain(`"'=`);
   });
 
-  test("is harmless in the CSV of the reports, where numbers stay numbers, and as sent in JSON", async () => {
+  test("is harmless in the CSV of the reports, where numbers stay numbers, and unchanged in JSON", async () => {
     const granted = ["--app", String(own.appId), "--app-key", developer.appKey];
     const [from, to] = recentDays();
     await reports.counted(developer, own, FORMULA_TEXTS.length);

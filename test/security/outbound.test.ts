@@ -24,7 +24,7 @@ afterAll(() => {
 
 const requestTo = (url: string) => ({ method: "GET" as const, url, headers: {} });
 
-describe("a callback never reaches this machine or the networks around it, however its address is spelled:", () => {
+describe("a callback never reaches this machine or its networks, however its address is spelled:", () => {
   test.each([
     ...["127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "localhost", "LOCALHOST.", "0.0.0.0", "0"],
     ...[
@@ -48,7 +48,7 @@ describe("a callback never reaches this machine or the networks around it, howev
     sender.close();
   });
 
-  test("nor by way of a redirect", async () => {
+  test("nor through a redirect", async () => {
     const sender = new Sender({ deadlineMs: PATIENCE_MS, connectionsMax: 2, mayCall: () => true });
     const before = calls;
     const sent = await sender.send(requestTo(`http://127.0.0.1:${port}/away`), "fresh");

@@ -32,7 +32,7 @@ const AKEY = `${MARK}-akey`;
 const PASSWORD = `${MARK} is what the keeper says`;
 const MEDIA_TOKEN = `${MARK}-media`;
 
-/** One server that talks as much as it can, with every kind of secret in it. */
+/** One server at the most verbose log level, with every kind of secret in it. */
 let server: TouchpointProcess;
 let vault: Vault;
 let reports: Reports;
@@ -51,7 +51,7 @@ beforeAll(async () => {
   const rest = { settings: {}, secrets: ACCOUNT_SECRETS, tokenExpiresAtMs: null, lastErrorAtMs: null };
   for (const adPlatform of ["tencent", "kuaishou"])
     await storeAccount(pool, vault, { ...account, ...rest, adPlatform }, 1);
-  // Nobody listens there: what is said about a failure is looked at too.
+  // No server listens there, so that messages about failures are checked too.
   const callback = { appId, url: "http://127.0.0.1:9/told", secret: CALLBACK_SECRET, enabled: true };
   await storeCallback(pool, vault, { ...callback, kind: "event", events: ["level_up"] }, 1);
   await storePlatformSecret(pool, vault, { appId, platform: "baidu", name: "akey", value: AKEY });
@@ -74,7 +74,7 @@ async function signIn(): Promise<string> {
   return /^touchpoint_session=([^;]+)/.exec(cookie)![1]!;
 }
 
-/** Every endpoint, rightly and wrongly, with secrets wherever they belong and where they do not. */
+/** Calls every endpoint, validly and invalidly, with secrets in the right and in the wrong places. */
 async function callEverything(): Promise<void> {
   await server.register(app, "u", { ad_data: { gdt_vid: "v" }, wx_openid: "openid" });
   for (const { method, path, call } of ENDPOINTS) {
@@ -115,7 +115,7 @@ async function callEverything(): Promise<void> {
   await server.settle();
 }
 
-/** What shows a secret or hands out data, on every way. */
+/** Uses every way to show a secret or export data. */
 async function exportEverything(admin: AdminCaller): Promise<void> {
   const { appId } = app;
   await admin.post("apps/keys", { app_id: appId });
@@ -153,7 +153,7 @@ function secrets(): [string, string][] {
   ];
 }
 
-/** Those who can read these can read everything anyway. */
+/** Anyone who can read these files can read everything anyway. */
 const OWN_FILES = ["secret.key", "postgres-connection.json"];
 
 function filesOf(folder: string): string[] {
@@ -162,7 +162,7 @@ function filesOf(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** The database removes files of its own at any time: of those that are gone, nothing. */
+/** The content of a file, or nothing if the database has removed it meanwhile. */
 function contentOf(path: string): Buffer {
   try {
     return readFileSync(path);
@@ -210,7 +210,7 @@ describe("at rest", () => {
     }
   });
 
-  test("whatever lies in the data folder is for its owner alone", () => {
+  test("everything in the data folder is readable only by its owner", () => {
     for (const path of filesOf(server.dataDir)) {
       if (path.endsWith("postgres-folder")) continue;
       expect((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077, path).toBe(0);
@@ -221,7 +221,7 @@ describe("at rest", () => {
 });
 
 describe("in the log", () => {
-  test("of a server that was called in every way, at the finest level, no secret turns up", async () => {
+  test("of a server called in every way, at the most verbose level, no secret appears", async () => {
     const { output } = server;
     const lines = output.split("\n").filter((line) => line.startsWith("{"));
     expect(lines.length).toBeGreaterThan(20);
@@ -230,7 +230,7 @@ describe("in the log", () => {
     expect(output.includes(app.accessToken), "not even what every client has").toBe(false);
   });
 
-  test("a value under a secret's name is left out, and of an error only what it says", async () => {
+  test("a value under a secret's name is left out, and an error is reduced to its message", async () => {
     const script = `
       import { createLog } from "${ROOT}dist/src/log.js";
       const secret = "${MARK}";
@@ -249,16 +249,16 @@ describe("in the log", () => {
   });
 });
 
-test("the audit log names every look at a secret, every export and the failed sign-ins, and nothing that only looks", async () => {
+test("the audit log names every secret shown, every export and failed sign-ins, but no plain reads", async () => {
   const { data } = await new AdminCaller(server).get("audit");
   const logged = data.entries.map(({ action, actor, details }: Row) => ({ action, actor, ...details })).reverse();
   const byToken = { actor: "admin token" };
   const failed = logged.find(({ action }: Row) => action === "session/sign-in failed");
-  // Of who does not exist not even the name: it was a password.
+  // Not even the name of an unknown user: it was a password.
   expect(failed).toMatchObject({ actor: "unknown", by: ["password"], users: [], failures: 1 });
   const exported = logged
     .slice(logged.findIndex(({ action }: Row) => action === "apps/keys"))
-    // It is written down beside the answer, and may come later.
+    // It is written beside the answer, and may come later.
     .filter((entry: Row) => entry !== failed);
   expect(exported).toMatchObject([
     { ...byToken, action: "apps/keys", app_id: app.appId },
@@ -270,7 +270,7 @@ test("the audit log names every look at a secret, every export and the failed si
   ]);
 });
 
-test("no answer to an admin holds a key but the one to an approval", async () => {
+test("no answer to an admin holds a key, except that to an approval", async () => {
   const admin = new AdminCaller(server);
   const listed = await admin.get("developers");
   expect(JSON.stringify(listed.data)).not.toContain(developer.appKey);
@@ -278,7 +278,7 @@ test("no answer to an admin holds a key but the one to an approval", async () =>
   expect(approved.data.app_key).toBe(developer.appKey);
 });
 
-test("a developer application that is disabled is shut out with its next call", async () => {
+test("a disabled developer application is refused from its next call on", async () => {
   const pool = server.database();
   const other = await reports.developer();
   expect(await reports.call(other, "user/list", listOf(app))).toMatchObject({ code: 0 });
@@ -287,7 +287,7 @@ test("a developer application that is disabled is shut out with its next call", 
   expect(await reports.call(other, "user/list", listOf(app))).toMatchObject({ code: 2004 });
 });
 
-test("the admin token can be revoked: the old one is worth nothing from then on", async () => {
+test("a revoked admin token is refused from then on", async () => {
   const old = new AdminCaller(server);
   const renewed = JSON.parse((await cli(server.dataDir, ["admin", "token", "--new", "--json"])).stdout).admin_token;
   expect(await old.get("apps")).toMatchObject({ code: 2002 });

@@ -43,7 +43,7 @@ function rsaToken(): string {
   return `${text}.${signWith("sha256", Buffer.from(text), privateKey).toString("base64url")}`;
 }
 
-/** Of a right body, other tokens: the sign is known to whoever sees one call. */
+/** Other tokens for a valid body: anyone who sees one call knows its sign. */
 const TOKENS: readonly [string, (sign: string) => string][] = [
   ["RS256 with a key that it brings along", () => rsaToken()],
   ["RS256 with the public key as the secret", () => tokenOf({ alg: "RS256" }, claims(), PEM)],
@@ -90,7 +90,7 @@ const TOKENS: readonly [string, (sign: string) => string][] = [
   ["Bearer twice", (sign) => `Bearer Bearer ${tokenOf(HS256, claims(), sign)}`],
 ];
 
-/** Of a right call, other bodies under its token. */
+/** Other bodies under the token of a valid call. */
 const BODIES: readonly [string, (right: string, other: string) => string][] = [
   ["the body of another call", (_, other) => other],
   ["a field twice, the first as signed", (right) => right.replace(/\}$/, ',"page":2}')],
@@ -114,7 +114,7 @@ const PATHS: readonly [string, (given: Pick<App, "appId">) => Row][] = [
   ["combo_sql", (given) => ({ ...adReportOf(given), page_size: 20 })],
 ];
 
-/** Word for word the same, whatever was wrong: nothing is to be learnt from it. */
+/** Checks the refusal word for word, so that nothing can be learnt from it. */
 function expectTheRefusal({ status, code, msg, data, extra, headers }: Answer): void {
   const { request_id: _, ...rest } = extra;
   const words = "sign or Authorization does not verify.";
@@ -154,8 +154,8 @@ describe("refused in the same words is a report with", () => {
     expectTheRefusal(await reports.send("user/list", list.body, { authorization: report.authorization }));
   });
 
-  test("a number as a text, which is signed alike, by its type", async () => {
-    // Quotes are no part of what is signed: the shape refuses it, and tells nothing but that.
+  test("a number sent as a text, which has the same sign, by its type", async () => {
+    // Quotes are not part of what is signed: the schema refuses it, and reveals nothing else.
     const { body, authorization } = signedRequest(listOf(app), developer.appKey);
     const forged = body.replace(`"app_id":${app.appId}`, `"app_id":"${app.appId}"`);
     expect(await reports.send("user/list", forged, { authorization })).toMatchObject({ code: 1004, data: {} });
@@ -202,7 +202,7 @@ describe("a token refresh", () => {
 });
 
 describe("a user token", () => {
-  test("opens its own app's client only, whole and unchanged", async () => {
+  test("gives access only to its own app's client, whole and unchanged", async () => {
     const other = await server.createApp();
     const { token } = (await server.register(app, "token-user")).data as { token: string };
     await server.register(other, "token-user");
@@ -228,7 +228,7 @@ describe("a user token", () => {
   });
 });
 
-test("an access token is taken whole, from the query alone, and the first of two counts", async () => {
+test("an access token is read whole, only from the query, and the first of two counts", async () => {
   await server.register(app, "u");
   const other = await server.createApp();
   const body = JSON.stringify({ client_id: "u", event_list: [track("e")] });

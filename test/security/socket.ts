@@ -13,7 +13,7 @@ export async function speak(
   const socket = connect(Number(port), hostname);
   let heard = "";
   socket.on("data", (chunk) => (heard += chunk.toString("latin1")));
-  // A connection that is reset is closed, too.
+  // A reset connection is closed, too.
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => socket.on("close", () => resolve()));
   for (const part of [bytes].flat() as (string | Buffer)[]) socket.write(part);
@@ -24,7 +24,7 @@ export async function speak(
   return heard;
 }
 
-/** The answers in what was heard, one after the other. */
+/** The answers in the received bytes, in order. */
 export function answersIn(heard: string): RawAnswer[] {
   const answers: RawAnswer[] = [];
   for (let rest = heard; rest.startsWith("HTTP/1.1 "); ) {

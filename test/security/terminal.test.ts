@@ -9,17 +9,17 @@ const server = sharedServer();
 
 const CLEAR_SCREEN = "\u001b[2J\u001b[1;31m";
 const NASTY = `${CLEAR_SCREEN}x\r\u009b31my\u0007\u0008\u202ez`;
-/** What a terminal would act upon. A line break is how rows end. */
+/** Characters that a terminal would act upon. A line break ends a row. */
 const ACTS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-test("what a terminal would act upon is written out", () => {
+test("control characters are escaped", () => {
   expect(visible("\u001b[2J")).toBe("\\u001b[2J");
   expect(visible(NASTY)).not.toMatch(ACTS);
   expect(visible("夏天 😀 é")).toBe("夏天 😀 é");
   expect(JSON.parse(visible(JSON.stringify({ a: NASTY })))).toEqual({ a: NASTY });
 });
 
-test("a line break in a cell makes no row of its own", () => {
+test("a line break in a cell does not start a new row", () => {
   expect(tableOf([{ name: "a\nforged  1", n: 1 }]).split("\n")).toHaveLength(2);
   expect(listOf({ name: "a\nforged  1" }).split("\n")).toHaveLength(1);
 });
@@ -33,7 +33,7 @@ async function nastyApp(): Promise<App> {
   return app;
 }
 
-test("commands print nothing of what came from outside as it is, in tables or as JSON", async () => {
+test("commands print no control character from outside, in tables or as JSON", async () => {
   const { durable } = (await server.get("/progress")).data;
   const app = await nastyApp();
   const ofApp = ["--app", String(app.appId)];
@@ -41,7 +41,7 @@ test("commands print nothing of what came from outside as it is, in tables or as
     ["app", "list"],
     ["app", "list", "--json"],
     ["user", "show", ...ofApp, "u"],
-    // Entries of other tests may stand between.
+    // Entries of other tests may be in between.
     ["journal", "inspect", "--from", String(durable), "--entries", "10000"],
     ["user", "show", ...ofApp, CLEAR_SCREEN],
   ];

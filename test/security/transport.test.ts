@@ -5,7 +5,7 @@ import { BASE, track } from "../http/fixture.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { answersIn, speak } from "./socket.ts";
 
-/** With a short timeout, so that slowness shows soon, but longer than a whole request takes to arrive. */
+/** A server with a short timeout, so that slowness shows soon, but longer than a whole request takes to arrive. */
 let server: TouchpointProcess;
 let app: App;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ async function expectHealthy(): Promise<void> {
   expect(await server.collect(app, "u", [track("healthy")])).toMatchObject({ code: 0 });
 }
 
-describe("a message whose length is told in two ways, or wrongly, is refused and its connection closed", () => {
+describe("a message with two lengths, or a wrong one, is refused and its connection closed", () => {
   const smuggled = `GET /healthz HTTP/1.1\r\n${host}\r\n`;
   test.each<[string, () => string]>([
     ["both lengths", () => `content-length: 5\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n${smuggled}`],
@@ -63,7 +63,7 @@ describe("a message whose length is told in two ways, or wrongly, is refused and
   });
 });
 
-describe("a message that cannot be read is answered or cut off", () => {
+describe("an unreadable message is answered or cut off", () => {
   test.each<[string, () => string | Buffer]>([
     ["a header without end", () => `GET /healthz HTTP/1.1\r\n${host}x: ${"a".repeat(100_000)}\r\n\r\n`],
     ["headers without end", () => `GET /healthz HTTP/1.1\r\n${host}${"x: a\r\n".repeat(20_000)}\r\n`],
@@ -91,7 +91,7 @@ describe("a message that cannot be read is answered or cut off", () => {
   });
 });
 
-test("who sends the head or the body too slowly is cut off, and the others never notice", async () => {
+test("a client that sends the head or the body too slowly is cut off, and the others notice nothing", async () => {
   const slow = [
     `POST ${collectPath()} HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{"client_id":`,
     `POST ${BASE}/user/get/?access_token=${app.accessToken} HTTP/1.1\r\n${host}content-length: 100\r\n\r\n{`,
@@ -108,7 +108,7 @@ test("who sends the head or the body too slowly is cut off, and the others never
   await expectHealthy();
 });
 
-test("requests that do not wait for answers are answered in order; who has too many of them is cut off", async () => {
+test("pipelined requests are answered in order; a client with too many is cut off", async () => {
   const ask = (count: number) => `GET /healthz HTTP/1.1\r\n${host}\r\n`.repeat(count);
   const last = `GET /progress HTTP/1.1\r\n${host}connection: close\r\n\r\n`;
   const answers = answersIn(await speak(server, `${ask(50)}${last}`));
@@ -139,13 +139,13 @@ test("long answers that nobody reads take no memory", async () => {
   await expectHealthy();
 });
 
-test("a hundred half requests do not keep a whole one waiting", async () => {
+test("a hundred half requests do not delay a whole one", async () => {
   const half = Array.from({ length: 100 }, () => speak(server, `POST ${collectPath()} HTTP/1.1\r\n${host}`));
   await expectHealthy();
   await Promise.all(half);
 });
 
-describe("a path that climbs out finds nothing, in every spelling", () => {
+describe("a path that climbs out of its folder finds nothing, in every spelling", () => {
   const climbs = [
     ...["/../../etc/passwd", "/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", "/%2e%2e%2f%2e%2e%2fsecret.key"],
     ...["/..%5c..%5cetc%5cpasswd", "/%252e%252e/%252e%252e/etc/passwd", "/%c0%ae%c0%ae/etc/passwd", "//etc/passwd"],
@@ -173,7 +173,7 @@ describe("a path that climbs out finds nothing, in every spelling", () => {
   });
 
   test.each(["QUERY", "PROPFIND", "TRACE", "PURGE", "DELETE", "HEAD", "CONNECT"])(
-    "%s of an address that is there is refused, or has no body",
+    "%s of an existing address is refused, or has no body",
     async (method) => {
       const heard = await speak(server, `${method} ${BASE}/user/get HTTP/1.1\r\n${host}connection: close\r\n\r\n`);
       const [answer] = answersIn(heard);
@@ -185,21 +185,21 @@ describe("a path that climbs out finds nothing, in every spelling", () => {
   );
 });
 
-test("a HEAD of the live stream is refused at once, with the right key too", async () => {
+test("a HEAD of the live stream is refused at once, even with the right key", async () => {
   const authorization = `authorization: Bearer ${app.appKey}\r\nconnection: close\r\n`;
   const path = `${BASE}/event/stream?app_id=${app.appId}`;
   const [answer] = answersIn(await speak(server, `HEAD ${path} HTTP/1.1\r\n${host}${authorization}\r\n`));
   expect(answer?.status).toBe(405);
 });
 
-test("the page of the docs runs no script and is framed by nobody", async () => {
+test("the docs page runs no script and cannot be framed", async () => {
   const page = await fetch(`${server.url}/docs`);
   expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; .*frame-ancestors 'none'$/);
   expect(page.headers.get("x-content-type-options")).toBe("nosniff");
   expect(await page.text()).not.toMatch(/<script|javascript:| on\w+=/i);
 });
 
-test("no answer has a header of the sender's making", async () => {
+test("no answer has a header made by the sender", async () => {
   const lines = "x%0d%0aset-cookie:%20evil=1";
   const attempts = [
     `GET /${lines} HTTP/1.1\r\n${host}`,
@@ -217,7 +217,7 @@ test("no answer has a header of the sender's making", async () => {
   }
 });
 
-test("the log of all this is one JSON object a line, and nothing in it was forged", async () => {
+test("the log of all this has one JSON object per line, and nothing in it was forged", async () => {
   const forged = '\n{"level":"fatal","msg":"forged"}\u001b[31m';
   await server.register(app, `forged${encodeURIComponent(forged)}`, { name: forged, channel: forged });
   await server.post("user/register/attributed/", app, { client_id: "x", click_company: forged });

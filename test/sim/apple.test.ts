@@ -52,7 +52,7 @@ async function token(client_secret: string, wrong: Record<string, string> = {}) 
   return post(`${apple.url}/auth/oauth2/token`, queryOf(form), headers);
 }
 
-test("a client secret that was signed by the right key is worth a token of an hour", async () => {
+test("a client secret signed with the right key gets a token for an hour", async () => {
   const { json } = await token(await clientSecret());
   expect(json).toEqual({
     access_token: apple.tokens.accessToken,
@@ -99,7 +99,7 @@ const headers = (wrong: Record<string, string> = {}) => ({
 });
 const ask = (path: string, body: unknown, wrong = {}) => post(`${apple.url}${path}`, body, headers(wrong));
 
-test("the report of campaigns comes in pages, in decimal texts, with its days", async () => {
+test("the campaign report comes in pages, in decimal texts, by day", async () => {
   const first = await ask(CAMPAIGNS, REPORT);
   expect(first.json.pagination).toEqual({ offset: 0, pageSize: 1, totalCount: 2 });
   expect(first.json.result.rows).toMatchObject([
@@ -116,7 +116,7 @@ test("the report of campaigns comes in pages, in decimal texts, with its days", 
   expect(second.json.result.rows[0].metadata.name).toBe("Plan 7100000000000000002");
 });
 
-test("the report of ads names the plan of each", async () => {
+test("the ad report names the plan of each ad", async () => {
   const one = but(REPORT, "filters.0", { field: "campaignId", operator: "EQUALS", value: "7100000000000000002" });
   const { rows } = (await ask(ADS, one)).json.result;
   expect(rows).toHaveLength(1);
@@ -140,7 +140,7 @@ test.each<[string, string, string, unknown, number]>([
   expect([reply.status, reply.json.error.code]).toEqual([status, "INVALID_ARGUMENT"]);
 });
 
-test("an account whose reports of campaigns are open needs the filter for ads alone", async () => {
+test("an account with open campaign reports needs the filter only for ads", async () => {
   const open = await startApple({ costs: someCosts("123"), campaignReports: "open" });
   const statusOf = async (path: string) =>
     (
@@ -153,7 +153,7 @@ test("an account whose reports of campaigns are open needs the filter for ads al
   await open.close();
 });
 
-test("a report needs the account's context and a token that has not ended; who am I needs no context", async () => {
+test("a report needs the account's context and a valid token; who-am-I needs no context", async () => {
   expect((await ask(CAMPAIGNS, REPORT, { "x-ap-context": "orgId=123" })).status).toBe(403);
   expect((await ask(CAMPAIGNS, REPORT, { "x-ap-context": "adAccountId=9" })).status).toBe(403);
   const { authorization } = headers();
@@ -162,7 +162,7 @@ test("a report needs the account's context and a token that has not ended; who a
   expect((await ask(CAMPAIGNS, REPORT)).status).toBe(401);
 });
 
-test("every answer tells what is left, and more than that is 429 until the window ends", async () => {
+test("every answer says what is left, and calls beyond that get 429 until the window ends", async () => {
   const left = async () => {
     const reply = await ask(CAMPAIGNS, REPORT);
     return [reply.status, ...["limit", "remaining", "reset"].map((name) => reply.headers.get(`ratelimit-${name}`))];
@@ -179,7 +179,7 @@ test("there is no postback", async () => {
   expect((await post(`${apple.url}/api/v2/conversion`, {})).status).toBe(404);
 });
 
-test("an account tells its name, to whoever has named it in the context too", async () => {
+test("an account returns its name, with or without the context", async () => {
   const { url } = apple;
   const own = await get(`${url}/v1/ad-accounts/123`, headers());
   expect(own.json.result).toMatchObject({ id: 123, name: "Account 123", currency: "USD", systemStatus: "ACTIVE" });

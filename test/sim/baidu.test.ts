@@ -25,7 +25,7 @@ describe("conversions by bd_vid", () => {
   const send = (items: unknown, token = baidu.token) =>
     post(`${baidu.url}/ocpcapi/api/uploadConvertData`, { token, conversionTypes: items });
 
-  test("a payment is taken, in fen and seconds", async () => {
+  test("a payment is accepted, in fen and seconds", async () => {
     expect((await send([PAY])).json.header.status).toBe(0);
     expect(baidu.accepted[0]).toMatchObject({ key: "vid-1", code: "26", dedupeId: "e-1", cents: 600, atMs: NOW_MS });
   });
@@ -35,7 +35,7 @@ describe("conversions by bd_vid", () => {
     expect(baidu.accepted.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true, false]);
   });
 
-  test("the good items of a call are taken, and the bad ones are named", async () => {
+  test("the valid items of a call are accepted, and the invalid ones are named", async () => {
     const { header } = (await send([PAY, but(PAY, "newType", 6)])).json;
     expect(header).toMatchObject({ status: 1, errors: [{ position: "conversionTypes[1]" }] });
     expect(baidu.accepted).toHaveLength(1);
@@ -73,13 +73,13 @@ describe("conversions of apps", () => {
     baidu.callbackUrl("ext-1").replace("{{ATYPE}}", type).replace("{{AVALUE}}", String(value));
   const signed = (url: string) => `${url}&sign=${createHash("md5").update(`${url}${baidu.akey}`).digest("hex")}`;
 
-  test("a delivered callback is taken once it is filled and signed", async () => {
+  test("a delivered callback is accepted once it is filled in and signed", async () => {
     const url = signed(`${filled("orders", 600)}&a_time=${NOW_SECONDS}&join_type=oaid`);
     expect((await get(url)).json).toEqual({ error_code: 0, error_msg: "success" });
     expect(baidu.accepted[0]).toMatchObject({ key: "ext-1", code: "orders", cents: 600, atMs: NOW_MS });
   });
 
-  test("a value of 0 says that there is no money", async () => {
+  test("a value of 0 means that there is no money", async () => {
     await get(signed(filled("activate", 0)));
     expect(baidu.accepted[0]?.cents).toBeNull();
   });
@@ -128,7 +128,7 @@ describe("reports", () => {
       body,
     });
 
-  test("rows come from where they are asked for, in yuan", async () => {
+  test("rows start at the requested offset, in yuan", async () => {
     const first = (await ask(BODY)).json;
     expect(first.header.status).toBe(0);
     expect(first.body.data).toMatchObject({ rowCount: 2, totalRowCount: 5 });
@@ -147,7 +147,7 @@ describe("reports", () => {
     expect(json.header.failures[0].message).toMatch(reason);
   });
 
-  test("a token ends after a day; a refresh replaces both", async () => {
+  test("a token expires after a day; a refresh replaces both", async () => {
     nowMs += 86_400_000;
     expect((await ask(BODY)).json.header.failures[0].message).toMatch(/expired/);
     const { appId, secretKey, tokens } = baidu;

@@ -25,7 +25,7 @@ async function replyOf(response: Response): Promise<Reply> {
   return { status: response.status, json: await response.json(), headers: response.headers };
 }
 
-/** A copy in which one field, named by its path, has another value; undefined takes it out. */
+/** A copy with one field, named by its path, changed; undefined removes it. */
 export function but<Body extends object>(body: Body, path: string, value: unknown): Body {
   const copy = structuredClone(body);
   const names = path.split(".");
@@ -37,7 +37,7 @@ export function but<Body extends object>(body: Body, path: string, value: unknow
   return copy;
 }
 
-/** Nothing was counted, and the last refusal says why. */
+/** Checks that nothing was counted, and that the last refusal says why. */
 export function expectRefused(standIn: StandIn, reason: RegExp): void {
   expect(standIn.accepted).toEqual([]);
   expect(standIn.refused.at(-1)?.reason).toMatch(reason);
@@ -49,7 +49,7 @@ export function queryOf(values: Record<string, string | number>): string {
   return query.toString();
 }
 
-/** A query with one parameter changed; undefined takes it out. */
+/** A query with one parameter changed; undefined removes it. */
 export function changed(values: Record<string, string | number>, name: string, value: string | number | undefined) {
   const { [name]: _, ...rest } = values;
   return value === undefined ? rest : { ...rest, [name]: value };

@@ -51,10 +51,10 @@ afterAll(async () => {
   expect(code).toBe(0);
 });
 
-test("whoever turns up while the demo is served is told of, by campaigns that have names", async () => {
+test("people who arrive while the demo is served cause postbacks, and their campaigns have names", async () => {
   const [, url = ""] = /It is served at (\S+) until/.exec(output) ?? [];
   const pool = new Touchpoint({ url, dataDir: place.dataDir }).database();
-  // Of those who are told of at an address that the click brought.
+  // Postbacks to an address that the click brought.
   const LIVE = `from postback p join user_account u using (app_id, client_id)
     where p.ad_platform = 'kuaishou' and u.registered_at_ms > ${servedMs}`;
   const count = async (text: string) => (await pool.query(`select count(*)::int as n ${text}`)).rows[0].n;

@@ -15,7 +15,7 @@ afterEach(() => kuaishou.close());
 const PAY = { callback: "token-1", event_type: 3, event_time: NOW_MS, purchase_amount: "6.30" };
 const send = (values: Record<string, string | number>) => get(`${kuaishou.url}/track/activate?${queryOf(values)}`);
 
-test("a payment is taken, and its yuan become cents without a rounding error", async () => {
+test("a payment is accepted, and its yuan become cents without a rounding error", async () => {
   expect((await send(PAY)).json.result).toBe(1);
   await send({ ...PAY, purchase_amount: "0.29" });
   await send({ ...PAY, purchase_amount: "1156.15" });
@@ -60,7 +60,7 @@ const REPORT = { advertiser_id: 900, start_date: "2025-10-01", end_date: "2025-1
 const ask = (path: string, body: unknown, token = kuaishou.tokens.accessToken) =>
   post(`${kuaishou.url}/rest/openapi${path}`, body, { "access-token": token });
 
-test("the report of units comes in pages, in yuan", async () => {
+test("the unit report comes in pages, in yuan", async () => {
   const pages = await Promise.all([1, 2, 3].map((page) => ask("/v1/report/unit_report", { ...REPORT, page })));
   expect(pages.map(({ json }) => [json.code, json.data.total_count, json.data.details.length])).toEqual([
     [0, 5, 2],
@@ -70,7 +70,7 @@ test("the report of units comes in pages, in yuan", async () => {
   expect(pages[0]!.json.data.details[0]).toMatchObject({ stat_date: "2025-10-01", charge: 12.34, show: 12_340 });
 });
 
-test("a row that is changed is served as corrected", async () => {
+test("a changed row is served as a correction", async () => {
   const costs = someCosts("900");
   const corrected = await startKuaishou({ costs });
   costs[0]!.cents = 1300;
@@ -98,7 +98,7 @@ test.each<[string, unknown, RegExp]>([
   expect((await ask("/v1/report/unit_report", body)).json.message).toMatch(reason);
 });
 
-test("a token ends after a day; a refresh replaces both", async () => {
+test("a token expires after a day; a refresh replaces both", async () => {
   nowMs += 86_400_000;
   expect((await ask("/v1/report/unit_report", REPORT)).json.message).toMatch(/expired/);
   const { appId: app_id, secret } = kuaishou;
@@ -115,7 +115,7 @@ test("a token ends after a day; a refresh replaces both", async () => {
   expect((await ask("/oauth2/authorize/refresh_token", { app_id, secret, refresh_token })).json.code).not.toBe(0);
 });
 
-test("plans and ads that are asked for by their ids come in one page, with all digits of theirs", async () => {
+test("plans and ads requested by id come in one page, with all digits of their ids", async () => {
   const units = "[7200000000000000003,7200000000000000001,7200000000000000002]";
   const response = await fetch(`${kuaishou.url}/rest/openapi/gw/dsp/unit/list`, {
     method: "POST",

@@ -7,7 +7,7 @@ import { scoreTables } from "../../sim/score/table.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp } from "../support/touchpoint.ts";
 
-/** A server starts, lives for days and is asked about everybody: seconds by itself, much longer beside others. */
+/** Starts a server, plays days on it and asks about everyone: seconds alone, much longer beside other tests. */
 
 type Size = { days: number; people: number };
 
@@ -41,7 +41,7 @@ async function scoreOf(
 
 const missedIn = (score: Score) => TARGETS.filter(({ of, holds }) => !holds(of(score))).map(({ what }) => what);
 
-/** Makes the truth another one than the server was told, in every way that a target is about. */
+/** Changes the truth from what the server was sent, in every way that a target measures. */
 function spoil({ truth, operator, counterparts, market }: Played): void {
   const [busiest, ...others] = [...truth.people].sort((left, right) => right.events.length - left.events.length);
   busiest!.events.splice(1);
@@ -61,7 +61,7 @@ function spoil({ truth, operator, counterparts, market }: Played): void {
   };
 }
 
-test("in a small market with everything that goes wrong, the server reaches every target; against another truth, none", async () => {
+test("in a small market with all kinds of errors, the server reaches every target; against another truth, none", async () => {
   const score = await scoreOf(
     { ...DEFAULT_RATES, quietSpam: 0, touchLost: 0 },
     { days: 5, people: 150 },
@@ -77,7 +77,7 @@ test("in a small market with everything that goes wrong, the server reaches ever
   expect(scoreTables(score)).toContain("| precision of the deterministic methods |");
 });
 
-test("where nothing is lost, hidden or forged, the reports say the truth without any error", async () => {
+test("if nothing is lost, hidden or forged, the reports match the truth without any error", async () => {
   const { reports, attribution } = await scoreOf(COMPLETE_RATES, { days: 3, people: 60 });
   expect(reports.truth).toEqual({ users: 0, cost: 0, roi: 0, ltv: 0, retention: 0 });
   expect(attribution.deterministic).toMatchObject({ precision: 1, recall: 1 });

@@ -23,7 +23,7 @@ type Run = { calls: { atMs: number; call: MarketCall }[]; plans: Set<Plan>; mark
 
 const runs = new Map<string, Run>();
 
-/** Nobody changes what came out, so that equal markets are made once. */
+/** Nothing changes the result, so equal markets are made once. */
 function run(given: Partial<MarketOptions> = {}): Run {
   const key = JSON.stringify(given);
   const known = runs.get(key) ?? played(given);
@@ -53,7 +53,7 @@ test("the same seed and options give the same calls, byte for byte", () => {
   expect(bytes(7)).not.toBe(bytes(8));
 });
 
-test("the numbers that are drawn are the same on every machine, and even", () => {
+test("the drawn numbers are the same on every machine, and evenly distributed", () => {
   const random = new Random(1, "even");
   const drawn = Array.from({ length: 20_000 }, () => random.next());
   expect(drawn.slice(0, 3)).toEqual(
@@ -71,7 +71,7 @@ test("the numbers that are drawn are the same on every machine, and even", () =>
   expect(Math.max(...drawn)).toBeLessThan(1);
 });
 
-test("calls are sent at the first tick at or after the instant at which they are due", () => {
+test("calls are sent at the first tick at or after the time at which they are due", () => {
   const { calls, market } = run();
   const startMs = startOf(market.options);
   for (const { atMs, call } of calls.filter((one) => one.call.dueMs >= startMs)) {
@@ -83,7 +83,7 @@ test("calls are sent at the first tick at or after the instant at which they are
   expect(Math.max(...calls.map(({ atMs }) => atMs))).toBeLessThanOrEqual(END_MS);
 });
 
-test("people are as the rates say", () => {
+test("people match the rates", () => {
   const people = [...run().plans].map(({ truth }) => truth);
   expect(share(people, ({ kind }) => kind === "organic")).toBeCloseTo(DEFAULT_RATES.organic, 1);
   expect(share(people, ({ kind }) => kind === "farm")).toBeCloseTo(DEFAULT_RATES.farm, 2);
@@ -104,7 +104,7 @@ test("people are as the rates say", () => {
   expect([...fraud].sort()).toEqual(["farm", "injection", "quiet_spam", "spam"]);
 });
 
-test("mini-games are opened with what the platforms pass, and nothing else", () => {
+test("mini-games are opened with exactly what the platforms pass", () => {
   const keysOf = new Map<string, Set<string>>();
   for (const { scene, query } of SCENES) {
     keysOf.set(scene, new Set([...(keysOf.get(scene) ?? []), ...Object.keys(query)]));
@@ -145,7 +145,7 @@ test("calls go wrong as often as the rates say", () => {
   expect(links.some(({ platform, macros }) => platform === "tencent" && macros.__CLICK_ID__ === undefined)).toBe(true);
 });
 
-test("a person's calls are in order, and the registration comes before everything but the first glimpse", () => {
+test("a person's calls are in order, and the registration precedes everything but the first show event", () => {
   for (const { calls } of run().plans) {
     const due = calls.map(({ dueMs }) => dueMs);
     expect(due).toEqual([...due].sort((left, right) => left - right));
@@ -155,7 +155,7 @@ test("a person's calls are in order, and the registration comes before everythin
   }
 });
 
-test("each event has a number of its own, and each order one amount", () => {
+test("each event has its own number, and each order one amount", () => {
   const serials = new Map<string, string>();
   const orders = new Map<string, number>();
   for (const { call } of run().calls) {
@@ -186,14 +186,14 @@ test("every ad has a cost for each day, which follows from its clicks", () => {
   }
 });
 
-test("where nothing is lost or hidden, everybody whom an ad brings can be known for certain", () => {
+test("if nothing is lost or hidden, everyone brought by an ad can be known for certain", () => {
   const people = [...run({ rates: COMPLETE_RATES }).plans].map(({ truth }) => truth);
   const paid = people.filter(({ kind }) => kind === "paid");
   expect(paid.filter(({ method }) => method === "none" || method === "ip_ua")).toEqual([]);
   expect(people.flatMap(({ fraud }) => fraud)).toEqual([]);
 });
 
-test("who clicked long ago registers outside the window, and is organic", () => {
+test("a person who clicked long ago registers outside the window, and is organic", () => {
   const old = [...run().plans].filter(({ truth, calls }) => truth.kind === "organic" && calls[0]?.kind === "link");
   const isOld = ({ calls, truth }: Plan) => truth.fraud.length === 0 && calls.some(({ kind }) => kind === "register");
   const gaps = old

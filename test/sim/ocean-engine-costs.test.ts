@@ -45,12 +45,12 @@ test("the report comes in pages, as texts, in yuan", async () => {
   expect((await ask(PATH, { ...REPORT, page: 3 })).json.data.rows).toHaveLength(1);
 });
 
-test("rows are added up over the dimensions that were not asked for", async () => {
+test("rows are added up over the dimensions that were not requested", async () => {
   const { json } = await ask(PATH, { ...REPORT, dimensions: '["cdp_project_id"]' });
   expect(json.data.rows.map((row: any) => row.metrics.stat_cost)).toEqual(["13.83", "0.08"]);
 });
 
-test("plans, ads and the account have names, and ids that no double can hold", async () => {
+test("plans, ads and the account have names, and ids beyond a double", async () => {
   const plans = await fetch(`${engine.url}/open_api/v3.0/project/list/?advertiser_id=1700&page=1&page_size=10`, {
     headers: { "access-token": engine.tokens.accessToken },
   });
@@ -75,7 +75,7 @@ test.each<[string, string, string, string | number | undefined, RegExp]>([
   expect((await ask(path, changed(REPORT, name, value))).json.message).toMatch(reason);
 });
 
-test("a token that ended has a code of its own; a refresh replaces both", async () => {
+test("an expired token has its own code; a refresh replaces both", async () => {
   expect((await ask(PATH, REPORT, "guess")).json.code).toBe(40105);
   nowMs += 86_400_000;
   expect((await ask(PATH, REPORT)).json.code).toBe(40102);

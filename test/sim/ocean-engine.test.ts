@@ -23,7 +23,7 @@ describe("event manager", () => {
   };
   const send = (body: unknown, headers = {}) => post(`${engine.url}/api/v2/conversion`, body, headers);
 
-  test("a payment is taken, in fen", async () => {
+  test("a payment is accepted, in fen", async () => {
     expect((await send(PAY)).json.code).toBe(0);
     expect(engine.accepted[0]).toEqual({
       platform: "bytedance",
@@ -46,7 +46,7 @@ describe("event manager", () => {
     expect(engine.accepted.at(-1)?.isDuplicate).toBe(false);
   });
 
-  test("a signature is checked where one is sent", async () => {
+  test("a signature is checked if one is sent", async () => {
     const body = JSON.stringify(PAY);
     const signature = createHash("sha256").update(body).update(engine.secret).digest("hex");
     expect((await send(body, { "x-signature": signature })).json.code).toBe(0);
@@ -78,7 +78,7 @@ describe("the older interface", () => {
   const PAY = { callback: "cb-1", event_type: 2, conv_time: NOW_SECONDS, os: 0, props: '{"pay_amount":600}' };
   const send = (values: Record<string, string | number>) => get(`${engine.url}/track/activate/?${queryOf(values)}`);
 
-  test("a payment is taken, in seconds and fen, and counted as often as it is told", async () => {
+  test("a payment is accepted, in seconds and fen, and counted as often as it is sent", async () => {
     expect((await send(PAY)).json).toMatchObject({ code: 0, ret: 0 });
     await send(PAY);
     expect(engine.accepted).toMatchObject([
@@ -113,7 +113,7 @@ describe("the gateway for WeChat mini-games", () => {
     return post(`${engine.url}/outer/wechat/applet/token/${gatewayId}?${query}`, body);
   }
 
-  test("a payment is taken; it happened when it was told", async () => {
+  test("a payment is accepted, with the time of the call", async () => {
     expect((await send(PAY)).json).toEqual({ data: null, message: "success", status: 0 });
     expect(engine.accepted[0]).toMatchObject({ key: "clue,1", code: "2", cents: 1, atMs: NOW_MS });
   });

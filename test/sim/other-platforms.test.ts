@@ -26,7 +26,7 @@ describe("Bilibili", () => {
   const send = (values: Record<string, string | number>) =>
     get(`${bilibili!.url}/conv/api/conversion/ad/cb/v1?${queryOf(values)}`);
 
-  test("a payment is taken, and counted as often as it is told", async () => {
+  test("a payment is accepted, and counted as often as it is sent", async () => {
     expect((await send(PAY)).json).toEqual({ code: 0, message: "", data: "" });
     await send(PAY);
     expect(bilibili!.accepted).toMatchObject([
@@ -55,7 +55,7 @@ describe("vivo", () => {
   const send = (body: unknown, values: Record<string, string | number> = CALL, token = own().tokens.accessToken) =>
     post(`${vivo!.url}/openapi/v1/advertiser/behavior/upload?${queryOf({ access_token: token, ...values })}`, body);
 
-  test("a payment is taken by its request id", async () => {
+  test("a payment is accepted by its request id", async () => {
     expect((await send(BODY)).json.code).toBe(0);
     expect(vivo!.accepted).toMatchObject([{ key: "r-1", code: "PAY", atMs: NOW_MS, cents: null }]);
   });
@@ -79,7 +79,7 @@ describe("vivo", () => {
     expect((await send(BODY, { timestamp: NOW_MS })).json.code).not.toBe(0);
   });
 
-  test("a token that ended is refused; a refresh replaces both", async () => {
+  test("an expired token is refused; a refresh replaces both", async () => {
     const { clientId: client_id, clientSecret: client_secret, tokens } = own();
     const refresh_token = tokens.refreshToken;
     const refresh = () =>
@@ -120,7 +120,7 @@ describe("OPPO", () => {
     return post(`${oppo!.url}/api/uploadActiveData`, text, { timestamp: String(NOW_MS), signature, ...headers });
   };
 
-  test("a payment is taken by the id that was encrypted", async () => {
+  test("a payment is accepted by the encrypted id", async () => {
     expect((await send(body())).json.ret).toBe(0);
     expect(oppo!.accepted).toMatchObject([{ key: "raw-oaid", code: "3", atMs: NOW_MS }]);
   });
@@ -139,7 +139,7 @@ describe("OPPO", () => {
     expectRefused(oppo!, reason);
   });
 
-  test("the signature is over the body, the time and the salt", async () => {
+  test("the signature covers the body, the time and the salt", async () => {
     await send(body(), { signature: md5("another") });
     expectRefused(oppo!, /signature does not verify/);
     await send(body(), { timestamp: String(NOW_MS + 1) });
@@ -165,12 +165,12 @@ describe("Xiaomi", () => {
     return get(`${xiaomi!.url}/global/log?${queryOf({ appId, customer_id, conv_type: "APP_PAY", info, ...values })}`);
   };
 
-  test("a payment is taken, and success is 1", async () => {
+  test("a payment is accepted, and success is 1", async () => {
     expect((await send(encoded(TOLD))).json.code).toBe(1);
     expect(xiaomi!.accepted).toMatchObject([{ key: "raw-oaid", code: "APP_PAY", atMs: NOW_MS }]);
   });
 
-  test("a key action is told with its target and how far it came", async () => {
+  test("a key action has its target and its current count", async () => {
     const values = { conv_type: "APP_ADDICTION" };
     expect((await send(encoded(TOLD), values)).json.code).not.toBe(1);
     expect((await send(encoded(`${TOLD}&key_action_target=3&key_action_reach=1`), values)).json.code).toBe(1);
@@ -208,7 +208,7 @@ describe("Huawei", () => {
     return post(`${huawei!.url}/any/path`, text, { authorization });
   };
 
-  test("a payment is taken, whatever the path, its price in yuan", async () => {
+  test("a payment is accepted on any path, its price in yuan", async () => {
     expect((await send(PAID)).json.resultCode).toBe(0);
     expect(huawei!.accepted).toMatchObject([{ key: "cb", code: "paid", cents: 648, atMs: NOW_MS }]);
   });
@@ -225,7 +225,7 @@ describe("Huawei", () => {
     expectRefused(huawei!, reason);
   });
 
-  test("refused: no digest, another key, an old digest", async () => {
+  test("a call without a digest, with another key or an old digest is refused", async () => {
     await post(`${huawei!.url}/any/path`, PAID);
     expectRefused(huawei!, /authorization is missing/);
     await send(PAID, { secretKey: "another" });

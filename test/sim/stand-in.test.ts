@@ -61,7 +61,7 @@ test("a server error, a page that is not JSON, a busy platform and a bad token a
   ]);
 });
 
-test("a bad token and a busy platform are told in the platform's own words", async () => {
+test("a bad token and a busy platform are reported in the platform's own words", async () => {
   const tencent = await startTencent();
   open.push(tencent);
   tencent.fail = (call) => (call === 1 ? "bad_token" : "busy");
@@ -81,7 +81,7 @@ test("an unknown path and a wrong method are refused and recorded", async () => 
   ]);
 });
 
-test("all platforms start, on the loopback address alone, and close", async () => {
+test("all platforms start, only on the loopback address, and close", async () => {
   const platforms = await startPlatforms();
   const { close, ...standIns } = platforms;
   expect(Object.keys(standIns)).toHaveLength(10);
@@ -90,7 +90,7 @@ test("all platforms start, on the loopback address alone, and close", async () =
   await expect(fetch(standIns.huawei.url)).rejects.toThrow();
 });
 
-test("a click id that the platform never gave out, and a macro that nobody replaced, are refused", async () => {
+test("a click id that the platform never issued, and an unreplaced macro, are refused", async () => {
   const standIn = await startBilibili({ knowsKey: (key) => key === "known" });
   open.push(standIn);
   const call = (track_id: string) =>

@@ -28,7 +28,7 @@ function ask(path: string, values: Record<string, string | number>) {
   return get(`${tencent.url}/v3.0${path}?${queryOf({ ...credentials, ...values })}`);
 }
 
-test("the daily report comes in pages, in fen, with the fields that were asked for", async () => {
+test("the daily report comes in pages, in fen, with the requested fields", async () => {
   const first = await ask("/daily_reports/get", REPORT);
   expect(first.json.data.page_info).toEqual({ page: 1, page_size: 2, total_number: 5, total_page: 3 });
   expect(Object.keys(first.json.data.list[0])).toEqual([
@@ -80,7 +80,7 @@ test.each<[string, string, string | number | undefined, RegExp]>([
   expect((await ask("/daily_reports/get", changed(REPORT, name, value))).json.message).toMatch(reason);
 });
 
-test("each interface has its pace, and more than that is told with the platform's code", async () => {
+test("each interface has a rate limit, and calls beyond it get the platform's code", async () => {
   for (let call = 0; call < 6; call += 1) expect((await ask("/daily_reports/get", REPORT)).json.code).toBe(0);
   expect((await ask("/daily_reports/get", REPORT)).json.code).toBe(11017);
   expect((await ask("/advertiser/get", { account_id: 25610 })).json.code).toBe(0);

@@ -69,7 +69,7 @@ test("the same outer_action_id and action_type is one action; another type is an
   expect(tencent.accepted.map(({ isDuplicate }) => isDuplicate)).toEqual([false, true, false, false, false]);
 });
 
-test("a click id, a data source and a delivered callback are all taken on user_actions/add", async () => {
+test("user_actions/add takes a click id, a data source or a delivered callback", async () => {
   const path = "/v3.0/user_actions/add";
   const source = { account_id: 25610, user_action_set_id: 7, ...but(PURCHASE, "actions.0.trace", undefined) };
   expect((await post(byQuery(path), PURCHASE)).json.code).toBe(0);
@@ -106,7 +106,7 @@ test.each<[string, string, unknown, RegExp]>([
   expectRefused(tencent, reason);
 });
 
-test("an action of nobody is refused, and so is the whole call it came in", async () => {
+test("an action without a user is refused, and so is its whole call", async () => {
   const nobody = { action_time: NOW_SECONDS, action_type: "REGISTER" };
   await byCallback({ actions: [PURCHASE.actions[0], nobody] });
   expectRefused(tencent, /neither user_id nor click_id/);
@@ -126,19 +126,19 @@ test.each<[string, Record<string, string | undefined>, number]>([
   expect(tencent.accepted).toEqual([]);
 });
 
-test("a nonce is good once", async () => {
+test("a nonce works once", async () => {
   const headers = credentials();
   expect((await byCallback(PURCHASE, headers)).json.code).toBe(0);
   expect((await byCallback(PURCHASE, headers)).json.code).not.toBe(0);
   expect(tencent.refused.at(-1)?.reason).toMatch(/nonce was used before/);
 });
 
-test("a callback that was cut or rebuilt is refused with the codes of the callback", async () => {
+test("a callback that was cut or rebuilt is refused with the callback's codes", async () => {
   expect((await post(`${tencent.url}/conv?conv_id=1`, PURCHASE, credentials())).json.code).toBe(20001);
   expect((await post(`${tencent.url}/conv?cb=cb-1`, PURCHASE, credentials())).json.code).toBe(20002);
 });
 
-test("an open callback asks for no token", async () => {
+test("an open callback needs no token", async () => {
   const open = await startTencent({ callbacks: "open" });
   expect((await post(open.callbackUrl("cb-1"), PURCHASE)).json.code).toBe(0);
   await open.close();
@@ -156,7 +156,7 @@ describe("tokens", () => {
       })}`,
     );
 
-  test("a token ends after a day; a refresh gives the next and ends the one before", async () => {
+  test("a token expires after a day; a refresh gives the next one and ends the old one", async () => {
     nowMs += 86_400_000;
     const old = tencent.tokens.accessToken;
     expect((await byCallback(PURCHASE)).json.code).toBe(11000);
@@ -196,7 +196,7 @@ describe("the WeChat interface", () => {
     expect(tencent.accepted[0]).toMatchObject({ key: "gdt-1", code: "REGISTER", cents: null });
   });
 
-  test("a token lives two hours, and a wrong one is told as WeChat does", async () => {
+  test("a token lives two hours, and a wrong one is refused as WeChat does", async () => {
     expect((await send(REGISTER, "guess")).json.errcode).toBe(40001);
     nowMs += 7_200_000;
     expect((await send(REGISTER)).json.errcode).toBe(42001);

@@ -14,13 +14,13 @@ import { type Answer, answerOf, type Touchpoint } from "./touchpoint.ts";
 type Row = Record<string, any>;
 type Headers = Record<string, string>;
 
-/** Where the admin interface is. */
+/** The path of the admin interface. */
 export const ADMIN = "/admin/api/v1";
 
-/** What the server does for a few at a time: other tests may have asked for it in the same moment. */
+/** Refusals of operations that the server does for a few callers at a time: other tests may be using them. */
 const BUSY_WITH_OTHERS = /exports are running|Another dry run is in progress|Too many previews are running/;
 
-/** Calls the admin interface: as who holds its token, unless other headers are given. */
+/** Calls the admin interface, with its token unless other headers are given. */
 export class AdminCaller {
   readonly #server: Touchpoint;
   readonly #headers: Headers;
@@ -42,7 +42,7 @@ export class AdminCaller {
     return this.send("POST", path, body);
   }
 
-  /** What is sent is the query of a GET and the body of everything else; a text is sent as it is. */
+  /** Sends a query for a GET and a body for everything else; a text is sent as it is. */
   async send(method: string, path: string, sent: Row | string): Promise<Answer> {
     return eventually(async () => {
       const answer = await this.#sendOnce(method, path, sent);
@@ -60,7 +60,7 @@ export class AdminCaller {
   }
 }
 
-/** Somebody of the console, who signs in without having to type a password. */
+/** A person of the console, who signs in without typing a password. */
 export class ConsoleUser extends AdminCaller {
   readonly name: string;
   readonly #server: Touchpoint;
@@ -81,7 +81,7 @@ export class ConsoleUser extends AdminCaller {
     };
   }
 
-  /** `external` is the database where that is not the server's own. */
+  /** `external` is the database if it is not the server's own. */
   async signIn(external?: pg.Pool): Promise<this> {
     await this.#inDatabase(async (pool) => {
       const made = { name: this.name, role: this.#role, passwordHash: "none", nowMs: Date.now() };
@@ -105,7 +105,7 @@ export class ConsoleUser extends AdminCaller {
   }
 }
 
-/** Somebody who is signed in while the tests of a file run. */
+/** A person who is signed in while the tests of a file run. */
 export function consoleUser(server: Touchpoint, role: ConsoleRole): ConsoleUser {
   const user = new ConsoleUser(server, role);
   beforeAll(async () => void (await user.signIn()));
@@ -122,8 +122,8 @@ function vaultOf({ dataDir }: Touchpoint) {
 }
 
 /**
- * The data of an answer that succeeded and is what the contract says: nothing missing, nothing of another type, nothing
- * more. The contract describes some answers whole, of others the data alone.
+ * The data of a successful answer that matches the contract exactly: nothing missing, nothing of another type, nothing more.
+ * The contract describes some answers whole, and only the data of others.
  */
 export function dataOf({ status, headers: _, ...answer }: Answer, schema: TSchema = Type.Unknown()): any {
   expect({ status, code: answer.code, msg: answer.msg }).toEqual({ status: 200, code: 0, msg: "success" });

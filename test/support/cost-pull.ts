@@ -29,7 +29,7 @@ export type Pull = {
   names: PulledName[];
 };
 
-/** Asks until nothing is left to ask. */
+/** Makes requests until none are left. */
 export function pullAll(
   connector: CostConnector,
   context: CallContext,
@@ -39,7 +39,7 @@ export function pullAll(
   const open = connector.start(options, context);
   for (let question = open.shift(); question; question = open.shift()) {
     const request = connector.request(question, context);
-    // Questions outlive the process that asked them.
+    // Requests must survive the process that made them.
     const stored = JSON.parse(JSON.stringify(question)) as CostQuestion;
     const page = connector.read(stored, options.answer(question, request), context);
     if (page.kind !== "page") throw new Error(page.reason);
@@ -53,7 +53,7 @@ export function pullAll(
   return pull;
 }
 
-/** The query of an address, each value as it was meant. */
+/** The query of an address, with each value decoded. */
 export function queryOf(url: string): Record<string, string> {
   return Object.fromEntries(new URL(url).searchParams);
 }

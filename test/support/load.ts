@@ -3,26 +3,26 @@ import type pg from "pg";
 import type { App } from "../../src/db/app.ts";
 import { PATIENCE_MS } from "./patience.ts";
 
-/** One request as it goes over the wire. After a lost answer the very same bytes are sent again, as SDKs do. */
+/** One request as sent. After a lost answer the very same bytes are sent again, as SDKs do. */
 type Job = { path: string; body: string; markers: string[]; registers?: string };
 
 const LANES = 6;
 const EVENTS_PER_BODY_MAX = 20;
 
 /**
- * Clients that register and send events without pause, each event with a marker of its own. What was acknowledged is
- * remembered, so that the tables can be held against it afterwards.
+ * Clients that register and send events without pause, each event with its own marker. The load remembers what was
+ * acknowledged, so that the tables can be checked against it.
  */
 export class Load {
-  /** Markers of every event that was ever put on the wire. */
+  /** Markers of every event ever sent. */
   readonly sent = new Set<string>();
   /** Markers of the events whose answer had code 0. */
   readonly acknowledged = new Set<string>();
   /** Clients whose registration was acknowledged. */
   readonly registered: string[] = [];
-  /** Answers that must never come: 2000 for a registered client, an event refused, an unknown code. */
+  /** Answers that must never come: 2000 for a registered client, a refused event, an unknown code. */
   readonly complaints: string[] = [];
-  /** Requests without an answer, answers 503, repeats of a body that had been acknowledged. */
+  /** Requests without an answer, 503 answers, and repeats of an acknowledged body. */
   readonly counts = { lost: 0, refused: 0, repeated: 0 };
   readonly #app: Pick<App, "accessToken">;
   readonly #pending: (Job | undefined)[] = Array.from({ length: LANES });
@@ -36,20 +36,20 @@ export class Load {
     this.#app = app;
   }
 
-  /** Starts the clients; those that lost an answer before begin by sending the same body again. */
+  /** Starts the clients; those that lost an answer first send the same body again. */
   begin(url: string): void {
     if (!this.#isStopping) throw new Error("The load is running already.");
     this.#isStopping = false;
     this.#running = Promise.all(this.#pending.map((_, lane) => this.#run(lane, url)));
   }
 
-  /** Ends after the requests under way; what has no answer yet stays pending. */
+  /** Ends after the requests under way; those without an answer stay pending. */
   async pause(): Promise<void> {
     this.#isStopping = true;
     await this.#running;
   }
 
-  /** Sends what has no answer yet until every request has one. */
+  /** Sends pending requests until every one has an answer. */
   async finish(url: string): Promise<void> {
     await this.pause();
     const until = Date.now() + PATIENCE_MS;
@@ -59,7 +59,7 @@ export class Load {
     }
   }
 
-  /** Waits until so many events have been acknowledged. */
+  /** Waits until this many events have been acknowledged. */
   async reach(events: number): Promise<void> {
     const until = Date.now() + PATIENCE_MS;
     while (this.acknowledged.size < events) {
@@ -128,7 +128,7 @@ export class Load {
   #event() {
     this.#number += 1;
     const marker = `m${this.#number}`;
-    // Not in the order of their times: whatever is later than the newest one is told apart from the rest in apply.
+    // Not in the order of their times: apply treats events later than the newest one separately.
     const time = Date.now() - Math.floor(Math.random() * 60_000);
     const luck = Math.random();
     if (luck < 0.2) return { type: "profile", event: "profile_increment", time, properties: { score: 1, marker } };
@@ -139,7 +139,7 @@ export class Load {
   }
 }
 
-/** undefined: the answer was lost, so nobody knows whether the server has it. */
+/** Resolves to undefined if the answer was lost, so that it is unknown whether the server has the body. */
 async function post(url: string, body: string) {
   try {
     const response = await fetch(url, { method: "POST", body, signal: AbortSignal.timeout(PATIENCE_MS) });
@@ -154,7 +154,7 @@ function pick<T>(list: readonly T[]): T {
   return list[Math.floor(Math.random() * list.length)]!;
 }
 
-/** What an audit finds when every promise has been kept. */
+/** The result of an audit when every promise held. */
 export const FLAWLESS = {
   complaints: [],
   clientsMissing: [],
@@ -170,7 +170,7 @@ export const FLAWLESS = {
   setAside: 0,
 };
 
-/** Holds the tables of an app against what its load was told. */
+/** Checks the tables of an app against what its load was told. */
 export async function audit(
   pool: pg.Pool,
   app: Pick<App, "appId">,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * How long a test waits for a condition. It is reached only when the condition never comes: a machine four times slower
- * that others use as well still needs far less.
+ * How long a test waits for a condition. This limit is reached only if the condition never comes: even a machine four times
+ * slower and in use by others needs far less.
  */
 export const PATIENCE_MS = 5 * 60_000;
 
@@ -12,7 +12,7 @@ export const TEST_MS_MAX = 3 * PATIENCE_MS;
 /** The longest pause between two looks at a condition: pauses grow, because a look costs more than it takes to wait. */
 export const LOOK_MS_MAX = 160;
 
-/** Runs `check` until it passes; gives what it returns, or throws its last error. */
+/** Runs `check` until it passes; returns its result, or throws its last error. */
 export async function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   const until = Date.now() + PATIENCE_MS;
   for (let waitMs = 20; ; waitMs = Math.min(2 * waitMs, LOOK_MS_MAX)) {

@@ -3,7 +3,7 @@ import { type KuaishouStandIn, startKuaishou } from "../../sim/platforms/kuaisho
 import type { App } from "../../src/db/app.ts";
 import type { Touchpoint } from "./touchpoint.ts";
 
-/** A player whom Kuaishou brought. */
+/** A player brought by Kuaishou. */
 export async function bring(server: Touchpoint, app: App, clientId: string): Promise<void> {
   const ad_data = { callback: `token-${clientId}`, ksUnitId: "1" };
   expect(await server.register(app, clientId, { ad_data })).toMatchObject({ code: 0 });
@@ -20,7 +20,7 @@ export async function pay(
   expect(await server.collect(app, clientId, [event])).toMatchObject({ code: 0 });
 }
 
-/** What an account must be told so that it calls the stand-in. */
+/** The address that makes an account call the stand-in. */
 export function urlOf(kuaishou: KuaishouStandIn): string {
   return `${kuaishou.url}/track/activate`;
 }

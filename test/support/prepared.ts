@@ -13,7 +13,7 @@ declare module "vitest" {
   }
 }
 
-/** A data folder whose database has all its tables, and nothing in them. Made once for all that are like it. */
+/** Makes a data folder whose database has all its tables, empty, once for all its copies. */
 export async function makeTemplate(): Promise<string> {
   const dataDir = makeDataDir();
   const config = { dataDir, databaseUrl: "", databaseConnectionsMax: 1 };
@@ -23,8 +23,8 @@ export async function makeTemplate(): Promise<string> {
 }
 
 /**
- * A copy of the template, for tests that are not about the first start: to make a cluster and its tables takes ten times
- * as long. Where the cluster cannot lie inside its folder, an empty folder.
+ * A copy of the template, for tests that are not about the first start: creating a cluster and its tables takes ten times as
+ * long. An empty folder if the cluster cannot lie inside its folder.
  */
 export function prepareDataDir(template = inject("template")): string {
   const dataDir = makeDataDir();

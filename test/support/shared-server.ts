@@ -18,12 +18,12 @@ import { cleanUp, Touchpoint, TouchpointProcess } from "./touchpoint.ts";
 declare module "vitest" {
   interface ProvidedContext {
     sharedServer: { url: string; dataDir: string };
-    /** What workers leave for the end of the run: profiles of browsers, and the names of servers (kept-server.ts). */
+    /** The folder that workers leave to be removed after the run: browser profiles, and the names of servers (kept-server.ts). */
     runDir: string;
   }
 }
 
-/** One real server with its embedded PostgreSQL for all tests that do not need one of their own. */
+/** One real server with its embedded PostgreSQL for all tests that do not need their own. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const runDir = mkdtempSync(join(tmpdir(), "touchpoint-run-"));
   project.provide("runDir", runDir);
@@ -39,16 +39,16 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await cleanUp(server.dataDir);
     await cleanUp(template);
     await stopKept(runDir);
-    // A browser that has just been told to end may still write.
+    // A browser that was just told to end may still write.
     rmSync(runDir, { recursive: true, force: true, maxRetries: 10 });
     if (code !== 0) throw new Error(`The shared server ended with ${code}:\n${server.output}`);
   };
 }
 
-/** The key that seals what tests put into databases of their own. */
+/** The key that seals secrets in the tests' own databases. */
 export const TEST_KEY = { dataDir: "", secretKey: "c3".repeat(32) };
 
-/** A database of the shared server's cluster that others are copies of: to make its tables takes far longer. */
+/** A database that others are copied from: creating its tables takes far longer. */
 export const MIGRATED = "migrated";
 
 async function makeMigrated(server: Touchpoint): Promise<void> {
@@ -65,7 +65,7 @@ export function sharedServer(): Touchpoint {
   return new Touchpoint(inject("sharedServer"));
 }
 
-/** DATABASE_URL of a database on the shared server's cluster, for a server that brings none of its own. */
+/** DATABASE_URL of a database on the shared server's cluster, for a server without its own. */
 export function databaseUrl(name: string, login?: string): string {
   const connection = embeddedConnection(sharedServer().dataDir);
   if (connection?.kind !== "local") throw new Error("The shared server has no database of its own.");

@@ -21,7 +21,7 @@ type AppOptions = { name?: string; timeZone?: string; metadataMode?: MetadataMod
 export class Touchpoint {
   readonly url: string;
   readonly dataDir: string;
-  /** Kept open: a connection takes longer to make than an app. */
+  /** Kept open: connecting takes longer than creating an app. */
   #apps: pg.Pool | undefined;
 
   constructor(place: { url: string; dataDir: string }) {
@@ -29,7 +29,7 @@ export class Touchpoint {
     this.dataDir = place.dataDir;
   }
 
-  /** Numbers and days come as they do in the server. */
+  /** Numbers and days are read as in the server. */
   database(name?: string): pg.Pool {
     const connection = embeddedConnection(this.dataDir);
     if (connection?.kind !== "local") throw new Error("The server has no database of its own.");
@@ -88,7 +88,7 @@ export class Touchpoint {
     return this.post("event/collect/", app, { client_id: clientId, event_list: events, ...more });
   }
 
-  /** What `user/get` says of these clients, once everything acknowledged so far has been applied. */
+  /** The `user/get` records of these clients, once everything acknowledged so far has been applied. */
   async lookUp(app: App, ...clientIds: string[]): Promise<any[]> {
     await this.settle();
     return (await this.post("user/get/", app, { user_list: clientIds })).data.user_list;
@@ -113,7 +113,7 @@ export async function answerOf(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, ...((await response.json()) as object) } as Answer;
 }
 
-/** A server process of its own. Ends with the test: call stop() or kill(). */
+/** A separate server process. The test must end it with stop() or kill(). */
 export class TouchpointProcess extends Touchpoint {
   readonly child: ChildProcess;
   readonly #output: () => string;
@@ -140,11 +140,11 @@ export class TouchpointProcess extends Touchpoint {
         HOST: "127.0.0.1",
         DATA_DIR: dataDir,
         LOG_LEVEL: "warn",
-        // Nobody listens there: a test that wants an answer names a server of its own.
+        // No server listens there: a test that needs an answer names its own server.
         APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
         // The stand-ins for the ad platforms are on this machine.
         PLATFORM_PRIVATE_NETWORKS: "allow",
-        // A test reads them where a person would.
+        // A test reads them as a person would.
         PRINT_SECRETS: "always",
         ...options.env,
       },
@@ -171,7 +171,7 @@ export class TouchpointProcess extends Touchpoint {
     return this.#end("SIGTERM");
   }
 
-  /** SIGKILL: no goodbye. The embedded database stays behind, as it would after a crash. */
+  /** Sends SIGKILL. The embedded database stays behind, as after a crash. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL");
   }
@@ -191,7 +191,7 @@ export async function cleanUp(dataDir: string): Promise<void> {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-/** The settings of whoever runs the tests must not leak into the server under test. */
+/** The environment without the server's settings, which must not leak into the server under test. */
 function plainEnvironment(): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
   return { PATH, HOME };

@@ -9,12 +9,12 @@ function taken(added: readonly [string, number][]): number[] {
   return items;
 }
 
-test("each owner takes turns, and what one owner adds stays in its order", () => {
+test("owners take turns, and one owner's items keep their order", () => {
   const many = Array.from({ length: 5 }, (_, index): [string, number] => ["greedy", index]);
   expect(taken([...many, ["modest", 100], ["other", 200], ["modest", 101]])).toEqual([0, 100, 200, 1, 101, 2, 3, 4]);
 });
 
-test("an owner whose turn is over comes behind those who wait", () => {
+test("an owner whose turn is over comes after those who wait", () => {
   const queue = new FairQueue<string, string>();
   queue.add("a", "a1");
   queue.add("b", "b1");

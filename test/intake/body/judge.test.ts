@@ -34,7 +34,7 @@ const EVENTS = [
   event({ properties: { $url_query: "x".repeat(5_000) } }),
 ];
 
-test("a large body is judged as a small one is", () => {
+test("a large body is judged like a small one", () => {
   const text = JSON.stringify({ client_id: "c", event_list: EVENTS });
   const { errors, ...found } = admitEvents(EVENTS, undefined, { nowMs: NOW_MS, metadata });
   expect([found.rejected.length, found.omitted.length, found.cut.length]).toEqual([2, 2, 1]);
@@ -45,7 +45,7 @@ test("a large body is judged as a small one is", () => {
   expect(judged.body.toString()).toBe(text);
 });
 
-test("what is packed stays packed, and what is all right leaves no verdict", () => {
+test("a packed body stays packed, and a valid one leaves no verdict", () => {
   const text = `{"client_id":12345678901234567890,"event_list":${JSON.stringify(Array(100).fill(event()))}}`;
   const bytes = gzipSync(text);
   const judged = judgeLarge(sentOf("", { bytes, headers: GZIP }), metadata);
@@ -53,7 +53,7 @@ test("what is packed stays packed, and what is all right leaves no verdict", () 
   expect(judged.body).toBe(bytes);
 });
 
-test("the field of a packed form is packed anew, so that little sent never becomes much kept", () => {
+test("the field of a packed form is packed again, so that a small request never takes much space", () => {
   const text = JSON.stringify({ client_id: "c", event_list: [event()], noise: "x".repeat(1_000_000) });
   const part = '--x\r\ncontent-disposition: form-data; name="data"\r\n\r\n';
   const bytes = gzipSync(`${part}${Buffer.from(text).toString("base64")}\r\n--x--\r\n`);

@@ -37,10 +37,10 @@ function bodyOf(clientId: string, events = 1): SentLarge {
 }
 
 describe("the thread of large bodies", () => {
-  // To start a thread takes longer than all that it does here.
+  // Starting a thread takes longer than everything that it does here.
   const bodies = open();
 
-  test("judges a body by the app's metadata as they are now, and gives its bytes back", async () => {
+  test("judges a body by the app's current metadata, and returns its bytes", async () => {
     const [before, after] = [metadata(), metadata("strict")];
     const text = bodyOf("a").bytes.toString();
     const first = await bodies.judge(bodyOf("a"), { appId: 1, metadata: before });
@@ -54,7 +54,7 @@ describe("the thread of large bodies", () => {
     expect([bodies.bodies, bodies.handedOver]).toEqual([0, 4]);
   });
 
-  test("knows the metadata of so many apps, and is told again what it has forgotten", async () => {
+  test("knows the metadata of a limited number of apps, and gets again what it has forgotten", async () => {
     const strict = metadata("strict");
     for (let appId = 0; appId <= LIMITS.largeBodyApps; appId += 1) {
       expect((await bodies.judge(bodyOf("a"), { appId, metadata: strict })).errors).toHaveLength(1);
@@ -69,8 +69,8 @@ describe("the thread of large bodies", () => {
     expect(await bodies.judge(bodyOf("b"), app)).toMatchObject({ clientId: "b" });
   });
 
-  test("is replaced when it ends: the body it was at is answered, the others are judged", async () => {
-    // Room for the program and the others, but not for the text of this one, which is there twice: as sent and as parsed.
+  test("is replaced when it ends: its current body is answered, the others are judged", async () => {
+    // Room for the program and the others, but not for this text, which is there twice: as sent and as parsed.
     const small = open({ heapMb: 24 });
     const app = { appId: 1, metadata: metadata() };
     const text = Buffer.from(`{"client_id":"a","event_list":[{"event":"${"x".repeat(15 * MIB)}"}]}`);
@@ -81,7 +81,7 @@ describe("the thread of large bodies", () => {
     expect(small.bodies).toBe(0);
   });
 
-  test("lets apps take turns, and none have more than its share of the places", async () => {
+  test("lets apps take turns, and gives none more than its share of the places", async () => {
     const order: number[] = [];
     const judge = (appId: number) =>
       bodies.judge(bodyOf("a"), { appId, metadata: metadata() }).then(() => order.push(appId));
@@ -94,7 +94,7 @@ describe("the thread of large bodies", () => {
     expect(order).toHaveLength(share + 1);
   });
 
-  test("that is stopped answers all who wait", async () => {
+  test("answers all who wait when it is stopped", async () => {
     const stopped = open();
     const judging = Array.from({ length: 5 }, (_, appId) =>
       stopped.judge(bodyOf("a"), { appId, metadata: metadata() }),

@@ -24,7 +24,7 @@ async function formOf(
 }
 
 describe("a beacon's form", () => {
-  test("gives the field `data`, wherever it stands and whatever else is there", async () => {
+  test("gives the field `data`, wherever it is and whatever else is there", async () => {
     const others = fc.array(
       fc.tuple(fc.constantFrom("a", "data2", "database", "x-data"), fc.string({ unit: "binary" })),
       {
@@ -60,20 +60,20 @@ describe("a beacon's form", () => {
     expect(() => unpackBody(Buffer.from(text), headersOf({ contentType }), 1e6)).toThrow(why);
   });
 
-  test("of more parts than any browser sends is refused after so many", async () => {
+  test("with more parts than any browser sends is refused early", async () => {
     const many = Array.from({ length: LIMITS.formParts }, (): [string, string] => ["a", "b"]);
     const { bytes, headers } = await formOf([...many, ["data", "AAAA"]]);
     expect(() => unpackBody(bytes, headers, 1e6)).toThrow(/cannot be read/);
   });
 });
 
-test("gzip says what it unpacks to, and is never unpacked beyond what is allowed", () => {
+test("gzip states its unpacked size, and is never unpacked beyond the limit", () => {
   const packed = gzipSync(Buffer.alloc(1_000_000, " "));
   expect(saidBytes(packed, GZIP)).toBe(1_000_000);
   expect(saidBytes(Buffer.from("{}"), GZIP)).toBe(2);
   expect(unpackBody(packed, GZIP, 1_000_000)).toHaveLength(1_000_000);
   expect(() => unpackBody(packed, GZIP, 999_999)).toThrow(/larger than 999999 bytes/);
-  // Two members: only the second one's size is said.
+  // Two members: only the second one's size is stated.
   const liar = Buffer.concat([packed, gzipSync("{}")]);
   expect(saidBytes(liar, GZIP)).toBe(2);
   expect(() => unpackBody(liar, GZIP, 1_000_000)).toThrow(/larger than/);

@@ -38,7 +38,7 @@ describe("the catalogue", () => {
     expect(values.filter((value, index) => values.indexOf(value) !== index)).toEqual([]);
   });
 
-  test.each(METRICS)("$name has a label in each language, and a sentence that says what it is", (metric) => {
+  test.each(METRICS)("$name has a label in each language, and a sentence that defines it", (metric) => {
     expect(metric.label).toMatch(/^[A-Za-z0-9]\S*(?: \S+)*$/);
     expect(metric.cname).toMatch(/^\S+$/);
     expect(metric.tip).toMatch(/^[A-Z].*[^.]\.$/s);
@@ -46,7 +46,7 @@ describe("the catalogue", () => {
     expect(metricNamed(metric.name)).toBe(metric);
   });
 
-  test("lists the metrics of a group one after the other, in the order of the groups", () => {
+  test("lists the metrics by group, in the order of the groups", () => {
     const groups = METRICS.map(({ group }) => group).filter((group, at, list) => group !== list[at - 1]);
     expect(groups).toEqual(METRIC_GROUPS.map(({ name }) => name));
   });
@@ -114,7 +114,7 @@ describe("dimensions", () => {
     expect(found).toEqual(expected);
   });
 
-  test("are named as the pair that excludes one another, wherever they stand in the list", () => {
+  test("are named as the incompatible pair, wherever they are in the list", () => {
     expect(incompatiblePair(["date", "dept", "gid", "turbo_promoted_object_id"])).toEqual([
       "turbo_promoted_object_id",
       "dept",

@@ -9,7 +9,7 @@ const CALENDAR: Reading = { caliber: "user_activated_time", roiVersion: 1 };
 const PRECISE: Reading = { caliber: "user_activated_time", roiVersion: 2 };
 const OCCURRED: Reading = { caliber: "behavior_occurred_time", roiVersion: 1 };
 
-describe("rounding goes half away from zero", () => {
+describe("rounding is half away from zero", () => {
   test.each<[of: bigint, by: bigint, decimals: number, expected: number]>([
     [1n, 8n, 2, 0.13],
     [-1n, 8n, 2, -0.13],
@@ -38,7 +38,7 @@ describe("rounding goes half away from zero", () => {
     expect(rounded({ of, by }, decimals)).toBe(expected);
   });
 
-  test("beyond the digits of a floating point division", () => {
+  test("beyond the digits of a floating-point division", () => {
     const huge = 10n ** 30n;
     expect(rounded({ of: 12_345n * huge + 1n, by: 10_000n * huge }, 2)).toBe(1.23);
     expect(rounded({ of: 12_350n * huge, by: 10_000n * huge }, 2)).toBe(1.24);
@@ -48,7 +48,7 @@ describe("rounding goes half away from zero", () => {
     expect(rounded({ of: huge, by: 1n }, 4)).toBe(1e30);
   });
 
-  test("what is rounded to nothing is a plain zero, without a sign", () => {
+  test("a value rounded to zero has no sign", () => {
     expect(Object.is(rounded({ of: -1n, by: 1_000_000n }, 4), 0)).toBe(true);
     expect(Object.is(rounded({ of: 0n, by: -1n }, 2), 0)).toBe(true);
   });
@@ -88,12 +88,12 @@ describe("a metric is shown in its unit", () => {
     expect(shown(rest)).toBe(is);
   });
 
-  test("without anything in the row every metric is 0", () => {
+  test("every metric is 0 in an empty row", () => {
     for (const metric of ["AdCost", "AdCpm", "AppROI", "AppARPU", "App24hLTV", "AppRetention30d"])
       expect(shown({ metric, sums: {} })).toBe(0);
   });
 
-  test("revenue without a cost has no return", () => {
+  test("revenue without a cost has no ROI", () => {
     expect(shown({ metric: "AppROI", sums: { pay_cents: 100, cost_e4: 0 } })).toBe(0);
   });
 
@@ -129,7 +129,7 @@ describe("the app's share of payments", () => {
   });
 });
 
-test("plain and big numbers come to the same", () => {
+test("plain and big numbers give the same result", () => {
   const amounts = [0, 1, 7, 333, 49_999, 50_000, 123_456_789, 2 ** 40 + 1, 2 ** 52 + 3];
   for (const pay_cents of amounts) {
     for (const cost_e4 of amounts) {
