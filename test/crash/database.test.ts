@@ -42,7 +42,7 @@ test("collection goes on while the embedded database is killed, and everything i
   }
 });
 
-test("commits that a crash of the database takes back come again although nothing new arrives", async () => {
+test("commits lost in a crash of the database are applied again even if nothing new arrives", async () => {
   const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir });
   try {
@@ -58,7 +58,7 @@ test("commits that a crash of the database takes back come again although nothin
       await server.settle();
       const other = await connectionTo(server);
       process.kill(backend, "SIGKILL");
-      // All connections end with it, and only then is something taken back.
+      // All connections end with it, and only then is something lost.
       await other.ended;
       await untilStored(server, marker);
     }
@@ -73,7 +73,7 @@ test("commits that a crash of the database takes back come again although nothin
   }
 });
 
-test("an external database may go and come back under load: nothing is refused, everything is there once", async () => {
+test("an external database may go and come back under load: nothing is refused, everything is stored once", async () => {
   const dataDir = makeDataDir();
   const database = await ExternalDatabase.create();
   const options = { dataDir, env: { DATABASE_URL: database.url } };
@@ -101,7 +101,7 @@ test("an external database may go and come back under load: nothing is refused, 
       await database.start();
       await load.reach(before + 400);
     }
-    // And once more with the server itself: it is killed while the database is away and waits for it when it starts.
+    // Once more with the server itself: it is killed while the database is away, and waits for it at its start.
     await database.stop();
     await server.kill();
     await load.pause();
@@ -121,7 +121,7 @@ test("an external database may go and come back under load: nothing is refused, 
   }
 });
 
-/** The process id of a connection that nobody needs. It stays open until the database ends it. */
+/** The process id of an unused connection, which stays open until the database ends it. */
 async function backendOf(server: Touchpoint): Promise<number> {
   const pool = server.database();
   const { rows } = await pool.query("select pg_backend_pid() as pid");
@@ -142,7 +142,7 @@ async function connectionTo(server: Touchpoint): Promise<{ ended: Promise<void> 
   return { ended: new Promise((resolve) => client.once("error", () => resolve())) };
 }
 
-/** Nothing is sent meanwhile: only the server itself can bring it back. */
+/** Nothing is sent meanwhile, so only the server itself can bring it back. */
 async function untilStored(server: Touchpoint, marker: string): Promise<void> {
   const pool = server.database();
   await eventually(async () => {

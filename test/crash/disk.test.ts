@@ -16,7 +16,7 @@ function expectOverloaded(answer: Answer): void {
   expect(msg).toMatch(/^The .*\.$/);
 }
 
-test("below the set free space every write is refused with 503 before anything breaks, and reads go on", async () => {
+test("below the minimum free space every write is refused with 503 before anything breaks, and reads go on", async () => {
   const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir });
   try {
@@ -52,7 +52,7 @@ test("below the set free space every write is refused with 503 before anything b
   }
 });
 
-test("a journal that nobody applies is refused with 503 once it is full, and what it holds is applied later", async () => {
+test("a journal that nobody applies refuses with 503 once it is full, and its content is applied later", async () => {
   const dataDir = prepareDataDir();
   const env = { JOURNAL_BACKLOG_BYTES_MAX: "1MiB" };
   let server = await TouchpointProcess.start({ dataDir, env: { ...env, ROLES: "http" } });
@@ -86,7 +86,7 @@ test("a journal that nobody applies is refused with 503 once it is full, and wha
 });
 
 test.each(waysToFillADisk())(
-  "a disk that is really full ($name) is answered with 503 and costs nothing that was acknowledged",
+  "a disk that is really full ($name) is answered with 503 and loses nothing acknowledged",
   async (way) => {
     const dataDir = makeDataDir();
     const database = await ExternalDatabase.create();

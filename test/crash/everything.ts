@@ -10,8 +10,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Every kind of entry, every profile operation, every outcome of the ledger: what a journal can hold. Sent in many
- * small batches, so that a replay, which takes all of it at once, has every chance to come to something else.
+ * Sends everything that a journal can hold: every kind of entry, every profile operation, every outcome of the ledger. It is
+ * sent in many small batches, so that a replay, which takes all of it at once, has every chance to differ.
  */
 export async function sendEverything(server: Touchpoint): Promise<void> {
   const east = await server.createApp({ timeZone: "Asia/Shanghai" });
@@ -39,7 +39,7 @@ export async function sendEverything(server: Touchpoint): Promise<void> {
   await taken(server.collect(loose, "never-registered", [track("late", { n: 2 })]));
 }
 
-/** Touches before the registrations that they bring … */
+/** Touches before the registrations that they bring. */
 async function callLinks(server: Touchpoint, app: App): Promise<void> {
   const seconds = Math.floor(Date.now() / 1000);
   await link(server, app, `company=tencent&track_id=campaign-0000001&click_id=g-1&aid=71&ts=${seconds - 60}`);
@@ -47,7 +47,7 @@ async function callLinks(server: Touchpoint, app: App): Promise<void> {
   await link(server, app, `company=weibo&click_id=nobody&ts=${seconds - 9 * 86_400}`);
 }
 
-/** … and after them: a click, an impression, and one that is older than every window. */
+/** Touches after them: a click, an impression, and one older than every window. */
 async function callLateLinks(server: Touchpoint, app: App): Promise<void> {
   const seconds = Math.floor(Date.now() / 1000);
   await link(server, app, `company=kuaishou&oaid=oaid-1&aid=72&ts=${seconds - 3_600}`);
@@ -119,7 +119,7 @@ async function collectAll(server: Touchpoint, app: App): Promise<void> {
   for (const clientId of ["plain", "reported", "moved"]) {
     await taken(server.collect(app, clientId, [...mixed, ...bad], { client_ip: "8.8.8.8" }));
     await sleep(20);
-    // The same again, in another order and with new events between them.
+    // The same again, in another order and with new events in between.
     await taken(server.collect(app, clientId, [...mixed.toReversed(), track("level_up", { level: 4 })]));
   }
   await taken(

@@ -11,7 +11,7 @@ import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 
 const ROUNDS = 6;
 
-test("after kill -9 at any instant nothing acknowledged is missing, nothing is there twice, every sum adds up", async () => {
+test("after kill -9 at any moment nothing acknowledged is missing, nothing is stored twice, and every sum adds up", async () => {
   const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir });
   const app = await server.createApp();
@@ -45,7 +45,7 @@ test("after kill -9 at any instant nothing acknowledged is missing, nothing is t
     const [received, duplicate] = [await ledger("received"), await ledger("duplicate")];
     await pool.end();
     expect(received, "every entry of the journal has taken effect once").toBe(await eventsInJournal(dataDir));
-    // The rounds have met what they are about: a real load, answers that were lost, bodies that came twice.
+    // The rounds met what they are about: a real load, lost answers, repeated bodies.
     expect(load.acknowledged.size).toBeGreaterThan(ROUNDS * 50);
     expect(load.counts.lost).toBeGreaterThan(ROUNDS);
     expect(duplicate).toBeGreaterThan(0);
@@ -101,7 +101,7 @@ test("a client whose registration is in the journal but not in the tables is kno
     await server.kill();
     server = await TouchpointProcess.start({ dataDir, env });
     expect(await collect("c", "after")).toBe(0);
-    // Nobody can tell about a stranger now: taken in, and judged by apply in the order of the journal.
+    // Nothing can be known about a stranger now: the event is accepted, and judged by apply in the order of the journal.
     expect(await collect("stranger", "stray")).toBe(0);
     await server.kill();
     server = await TouchpointProcess.start({ dataDir });
@@ -119,7 +119,7 @@ test("a client whose registration is in the journal but not in the tables is kno
   }
 });
 
-/** How many events all the bodies hold that ever reached the journal. */
+/** The number of events in all bodies that ever reached the journal. */
 async function eventsInJournal(dataDir: string): Promise<number> {
   const reader = new JournalReader(join(dataDir, "journal"), 0);
   let events = 0;

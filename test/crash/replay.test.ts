@@ -9,7 +9,7 @@ import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { sendEverything } from "./everything.ts";
 
-/** Tokens that wait for Apple's answer are a queue: how often each was tried is not in the journal. */
+/** Tokens that wait for Apple's answer are a queue: their number of attempts is not in the journal. */
 const DUMPED = [
   ...FACT_TABLES.filter((table) => table !== "asa_token"),
   ...["touch", "touch_key", "touch_week", "event", "event_day", "event_meta", "property_meta", "journal_cursor"],
@@ -35,7 +35,7 @@ test("the whole journal, applied once more in one go, gives the same tables", as
   }
 });
 
-test("a damaged stretch of the journal is set aside, everything around it is applied, and a replay gives the same", async () => {
+test("a damaged range of the journal is set aside, everything around it is applied, and a replay gives the same", async () => {
   const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir, env: { ROLES: "http" } });
   try {
@@ -52,14 +52,14 @@ test("a damaged stretch of the journal is set aside, everything around it is app
       segments: 1,
       entries: 13,
     });
-    // Entry 0 is the registration. Damage of three kinds: the beginning, the length, one byte of the content.
+    // Entry 0 is the registration. Three kinds of damage: the beginning, the length, one byte of the content.
     const damaged = [entries[3], entries[6], entries[9]];
     const bytes = readFileSync(segments[0].segment);
     bytes.write("XXXX", damaged[0].from);
     bytes.writeUInt32LE(0x7fffffff, damaged[1].from + 4);
     bytes[damaged[2].from + 60]! ^= 1;
     overwrite(segments[0].segment, bytes);
-    // And a record that the crash has cut short.
+    // Also a record that the crash has cut short.
     appendFileSync(segments[0].segment, bytes.subarray(entries[1].from, entries[1].from + 40));
 
     server = await TouchpointProcess.start({ dataDir });

@@ -26,12 +26,12 @@ export type Way = {
   remove(dataDir: string): void;
 };
 
-/** A limit on the size of files works for everybody; a small file system of its own only where it can be mounted. */
+/** A limit on the size of files works for everyone; a small file system only where it can be mounted. */
 export function waysToFillADisk(): Way[] {
   return canMount() ? [byFileLimit, byMount] : [byFileLimit];
 }
 
-/** 512 bytes: a write of more stops there, and the rest of it fails, as on a disk without space. */
+/** A limit of 512 bytes: a longer write stops there and the rest fails, as on a full disk. */
 const byFileLimit: Way = {
   name: "a file cannot grow",
   // Each takes two starts of the server.
@@ -53,7 +53,7 @@ const byFileLimit: Way = {
 const DISK_MEBIBYTES = 16;
 const disks = new Map<string, SmallDisk>();
 
-/** The journal alone lies on a small file system. */
+/** Only the journal is on a small file system. */
 const byMount: Way = {
   name: "no space left on the device",
   rounds: 2,

@@ -8,12 +8,12 @@ import { createExternalApp } from "./external-app.ts";
 
 const EVENTS = 20;
 
-test("apply that lacks a privilege is stuck, says so, and goes on with everything once it is granted", async () => {
+test("apply without a privilege is stuck, says so, and applies everything once it is granted", async () => {
   const database = await createDatabase();
   const { pool, name } = database;
   const role = `${name}_role`;
   await pool.query(`create role ${role} login password 'secret'`);
-  // What it makes must be within our reach, too.
+  // We need access to what this role creates, too.
   await pool.query(`grant ${role} to current_user with inherit true`);
   await pool.query(`revoke temporary on database ${name} from public`);
   await pool.query(`grant all on schema public to ${role}`);
@@ -27,7 +27,7 @@ test("apply that lacks a privilege is stuck, says so, and goes on with everythin
     const event = { type: "track", event: "e", time: Date.now(), properties: {} };
     const codes = (calls: Promise<Answer>[]) => Promise.all(calls.map(async (call) => (await call).code));
     expect(new Set(await codes(clients.map((client) => server.register(app, client))))).toEqual(new Set([0]));
-    // Only users who are in the tables already are changed by way of a temporary table.
+    // Only users already in the tables are changed through a temporary table.
     await server.settle();
     expect(new Set(await codes(clients.map((client) => server.collect(app, client, [event]))))).toEqual(new Set([0]));
     const sentence = /^Apply is stuck because permission denied to create temporary tables in .* \(42501\)\.$/;

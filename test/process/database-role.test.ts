@@ -26,7 +26,7 @@ const mayDo = async (client: pg.Client) => {
   return rows[0];
 };
 
-test("a cluster in which the superuser served is moved to a role that owns its tables and nothing else", async () => {
+test("a cluster that was served by the superuser is moved to a role that only owns its tables", async () => {
   const dataDir = prepareDataDir();
   try {
     await asEarlierVersions(dataDir);
@@ -60,7 +60,7 @@ test("a cluster in which the superuser served is moved to a role that owns its t
   }
 });
 
-/** Takes the role away again, and leaves the files as they were before there was one. */
+/** Removes the role again, and leaves the files as they were before there was one. */
 async function asEarlierVersions(dataDir: string): Promise<void> {
   const postgres = await startEmbeddedPostgres({ dataDir, log });
   const superuser = superuserConnection(dataDir)!;
@@ -76,7 +76,7 @@ async function asEarlierVersions(dataDir: string): Promise<void> {
   writeFileSync(join(dataDir, "postgres.log.1"), "ERROR: a value\n");
 }
 
-test("what PostgreSQL logs of a failed statement holds no value, whatever the statement was", async () => {
+test("PostgreSQL's log of a failed statement holds no value, whatever the statement was", async () => {
   const { dataDir } = sharedServer();
   const mark = "marked-5d0c1e";
   const logged = () => readFileSync(join(dataDir, "postgres.log"), "utf8");
@@ -99,13 +99,13 @@ test("what PostgreSQL logs of a failed statement holds no value, whatever the st
     const copying = copyRows(client as unknown as pg.PoolClient, "copy held from stdin", [`${mark}-3\t${mark}`]);
     await expect(copying).rejects.toThrow(/invalid input syntax/);
   });
-  // The log is the one that is written to, and what has nothing to do with values is still there.
+  // It is the right log, and what has nothing to do with values is still there.
   await expect(connected({ ...connection, user: "nobody_at_all" }, async () => {})).rejects.toThrow();
   await expect.poll(logged).toContain('"nobody_at_all"');
   expect(logged()).not.toContain(mark);
 });
 
-test("a role of an embedded database serves that is no superuser", async () => {
+test("an embedded database is served by a role that is no superuser", async () => {
   const role = await connected(embeddedConnection(sharedServer().dataDir), mayDo);
   expect(role).toMatchObject({ rolname: "touchpoint_server", rolsuper: false });
 });

@@ -14,7 +14,7 @@ export const MAIN = join(BUNDLE, "main.js");
 export const DELIVERED_MAIN = join(ROOT, "dist/src/main.js");
 export const CLI = join(ROOT, "dist/src/cli.js");
 
-/** An empty folder that others may pass through, so that the cluster lies inside it also when the tests run as root. */
+/** An empty folder that others may pass through, so that the cluster lies inside it even if the tests run as root. */
 export function makeDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), "touchpoint-"));
   chmodSync(dataDir, 0o711);
@@ -35,12 +35,12 @@ export class Attempt {
     this.#exited = new Promise((resolve) => this.child.once("close", resolve));
   }
 
-  /** The exit code; null after a signal. */
+  /** The exit code, or null after a signal. */
   ended(): Promise<number | null> {
     return this.#exited;
   }
 
-  /** What it prints that matches; undefined when it ends first or never prints it. */
+  /** The matching output, or undefined if the process ends without it. */
   async prints(pattern: RegExp): Promise<RegExpExecArray | undefined> {
     const until = Date.now() + PATIENCE_MS;
     for (;;) {
@@ -57,10 +57,10 @@ export class Attempt {
   }
 }
 
-/** Only what a server or a command needs; the settings of whoever runs the tests stay outside. */
+/** Only what a server or a command needs, without the settings of whoever runs the tests. */
 export function environment(settings: Record<string, string>): Record<string, string> {
   const { PATH = "", HOME = "" } = process.env;
-  // Nobody listens there: a test that wants an answer names a server of its own.
+  // No server listens there: a test that needs an answer names its own server.
   const APPLE_ATTRIBUTION_URL = "http://127.0.0.1:9/";
   // The stand-ins for the ad platforms are on this machine.
   const counterparts = { APPLE_ATTRIBUTION_URL, PLATFORM_PRIVATE_NETWORKS: "allow" };

@@ -10,7 +10,7 @@ import { databaseUrl } from "../support/shared-server.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { attemptStart, makeDataDir } from "./launch.ts";
 
-/** One after the other: the first server, a second one that is refused beside it, and takes over after a crash. */
+/** In turn: the first server, and a second one that is refused beside it and takes over after a crash. */
 const [firstDir, secondDir, copiedDir] = [makeDataDir(), makeDataDir(), makeDataDir()];
 let database: TempDatabase;
 let env: Record<string, string>;
@@ -59,7 +59,7 @@ test("a second server on the same database is refused in one sentence that names
   expect(attempt.stdout).not.toContain("ready");
 });
 
-test("so is one with a copy of its DATA_DIR, and a command that would apply", async () => {
+test("a server with a copy of its DATA_DIR, and a command that would apply, are refused too", async () => {
   cpSync(firstDir, copiedDir, { recursive: true });
   rmSync(join(copiedDir, "lock.json"));
   const attempt = attemptStart({ DATA_DIR: copiedDir, ...env });
@@ -68,7 +68,7 @@ test("so is one with a copy of its DATA_DIR, and a command that would apply", as
   expectFailure(await cliProcess(copiedDir, ["settle"], env), /^Another process applies into this database already/);
 });
 
-test("one that only sends, refreshes and pulls costs works beside it", async () => {
+test("a process that only sends, refreshes and pulls costs works beside it", async () => {
   const worker = await TouchpointProcess.start({
     dataDir: secondDir,
     env: { ...env, ROLES: "refresh,postback,cost" },
@@ -98,7 +98,7 @@ test("after kill -9 of the first the second starts, and a replay by the first is
   expect(await stored()).toBe(7);
 });
 
-test("a rebuild from one of two journals is refused with what would be lost, unless --yes is given", async () => {
+test("a rebuild from one of two journals is refused, naming what would be lost, unless --yes is given", async () => {
   expect(await second!.stop()).toBe(0);
   const refused = await cliProcess(firstDir, ["journal", "replay", "--all"], env);
   expectFailure(

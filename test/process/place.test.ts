@@ -32,7 +32,7 @@ test("a DATA_DIR under a folder that is closed to others works: start, collect, 
   }
 });
 
-test("an ordinary user needs nothing but a folder of its own", async () => {
+test("an ordinary user needs only a folder of its own", async () => {
   const { uid, gid } = ordinaryUser();
   const home = mkdtempSync(join(tmpdir(), "touchpoint-home-"));
   chownSync(home, uid, gid);
@@ -59,7 +59,7 @@ test("an ordinary user needs nothing but a folder of its own", async () => {
   }
 });
 
-test("a database left by a killed server is taken over, even where nobody collects ended processes", async () => {
+test("a database left by a killed server is taken over, even if ended processes are never reaped", async () => {
   const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir });
   let parent: number | undefined;
@@ -70,8 +70,7 @@ test("a database left by a killed server is taken over, even where nobody collec
     const settings = readFileSync(join(dataDir, "postgres", "cluster", "postmaster.opts"), "utf8");
     const args = [...settings.matchAll(/"([^"]*)"/g)].map(([, arg]) => arg!);
     expect(await server.stop()).toBe(0);
-    // The same database again, as the child of a process that never asks what became of it: the first process of many
-    // containers is like that.
+    // The same database again, as the child of a process that never reaps it, like the first process of many containers.
     const runner = runnerOf();
     const { postgres } = await binariesFor(runner);
     const careless = spawn(
@@ -100,7 +99,7 @@ test("a database left by a killed server is taken over, even where nobody collec
   }
 });
 
-/** The database that runs in the folder, once it takes connections: then its file says so. */
+/** The database running in the folder, once it accepts connections, as its file then says. */
 function readyPostmasterOf(dataDir: string): Promise<number> {
   const file = join(dataDir, "postgres", "cluster", "postmaster.pid");
   return eventually(() => {
@@ -109,14 +108,14 @@ function readyPostmasterOf(dataDir: string): Promise<number> {
   });
 }
 
-/** Whoever runs the tests; when that is root, somebody else. */
+/** The user who runs the tests, or another one if that is root. */
 function ordinaryUser(): { uid: number; gid: number } {
   if (process.getuid!() !== 0) return { uid: process.getuid!(), gid: process.getgid!() };
   const id = (flag: string) => Number(execFileSync("id", [flag, "nobody"]));
   return { uid: id("-u"), gid: id("-g") };
 }
 
-/** The folder of the program; a copy of it when that user cannot get there. */
+/** The folder of the program, or a copy of it if that user cannot read it. */
 function cloneFor(uid: number, gid: number, home: string): string {
   try {
     execFileSync(process.execPath, ["-e", "fs.readFileSync(process.argv[1])", join(ROOT, "dist/src/main.js")], {

@@ -9,7 +9,7 @@ import { TouchpointProcess } from "../support/touchpoint.ts";
 const folder = mkdtempSync(join(tmpdir(), "touchpoint-pool-"));
 const pipe = join(folder, "pipe");
 
-/** On a signal, more work than the pool has threads, none of which ends before somebody writes into the pipe. */
+/** On a signal, starts more work than the pool has threads, none of which ends before the pipe is written to. */
 const fillsPool = `
   import fs from "node:fs";
   import { isMainThread } from "node:worker_threads";
@@ -32,7 +32,7 @@ afterAll(async () => {
 
 const says = (text: string) => eventually(() => expect(server.output).toContain(text));
 
-test("what is acknowledged waits for nothing else: the journal is written while the thread pool hangs", async () => {
+test("an acknowledgement waits for nothing else: the journal is written while the thread pool hangs", async () => {
   const app = await server.appWith(["u"]);
   server.child.kill("SIGUSR2");
   await says("the pool is full");

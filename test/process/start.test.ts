@@ -16,7 +16,7 @@ import { Attempt, attemptStart, environment, makeDataDir } from "./launch.ts";
 
 const run = promisify(execFile);
 
-test("bad settings stop the start with exit code 1, and every one of them is named in one go", async () => {
+test("bad settings stop the start with exit code 1, and all of them are named at once", async () => {
   const dataDir = join(makeDataDir(), "never-made");
   const bad = {
     PORT: "eighty",
@@ -50,7 +50,7 @@ test("a second process on the same DATA_DIR is refused in one sentence, and the 
   expect((await server.get("/readyz")).data).toEqual({ status: "ready", database: "there" });
 });
 
-test("after kill -9 the lock is not in the way, and of several that start together exactly one gets DATA_DIR", async () => {
+test("after kill -9 the lock is not in the way, and of several processes that start together exactly one gets DATA_DIR", async () => {
   const dataDir = prepareDataDir();
   const killed = await TouchpointProcess.start({ dataDir });
   await killed.kill();
@@ -72,7 +72,7 @@ test("after kill -9 the lock is not in the way, and of several that start togeth
   }
 });
 
-test("the first start prints a demo app and commands that work as they are; the second start makes no other", async () => {
+test("the first start prints a demo app and commands that work as printed; the second start creates no other", async () => {
   const dataDir = makeDataDir();
   let attempt = attemptStart({ DATA_DIR: dataDir, PRINT_SECRETS: "always" });
   try {
@@ -114,7 +114,7 @@ test("the first start prints a demo app and commands that work as they are; the 
   }
 });
 
-test("what is printed elsewhere than to a terminal holds no secret, and says how to get them", async () => {
+test("output that does not go to a terminal holds no secret, and says how to get them", async () => {
   const dataDir = prepareDataDir();
   const attempt = attemptStart({ DATA_DIR: dataDir, HOST: "0.0.0.0" });
   try {
@@ -132,7 +132,7 @@ test("what is printed elsewhere than to a terminal holds no secret, and says how
   }
 });
 
-test("DEMO_APP=off makes no app, and what only this machine reaches is open to nobody", async () => {
+test("DEMO_APP=off creates no app, and a server that only this machine reaches says that it is open to nobody", async () => {
   const dataDir = prepareDataDir();
   const attempt = attemptStart({ DATA_DIR: dataDir, DEMO_APP: "off", PRINT_SECRETS: "always" });
   try {
@@ -149,7 +149,7 @@ test("DEMO_APP=off makes no app, and what only this machine reaches is open to n
   }
 });
 
-test("a server that is told to stop while it starts, or as soon as it is ready, stops cleanly", async () => {
+test("a server stopped during its start, or as soon as it is ready, stops cleanly", async () => {
   const dataDir = makeDataDir();
   const moments = {
     "as soon as it is ready for the first time": (attempt: Attempt) => attempt.prints(/ready at/),
@@ -197,7 +197,7 @@ async function databaseOf(dataDir: string): Promise<number | undefined> {
   return undefined;
 }
 
-/** A printed command, run by the shell; where there is no curl, what it would send. */
+/** Runs a printed command in the shell; without curl, sends what it would send. */
 async function perform(command: string) {
   const hasCurl = await run("curl", ["--version"]).then(
     () => true,

@@ -74,7 +74,7 @@ test("clients that hang, trickle or only listen do not prevent a clean stop by S
     );
     const finishing = await speak(`${collect}${body.slice(0, 20)}`);
     const answer = new Promise<string>((resolve) => finishing.once("data", (chunk) => resolve(String(chunk))));
-    // By the third answer all that was sent before has been read.
+    // By the third answer everything sent before has been read.
     for (let round = 0; round < 3; round += 1) expect((await server.get("/healthz")).status).toBe(200);
     const stopped = stopTwice(server, "SIGINT");
     await eventually(() => expect(fetch(server.url)).rejects.toThrow());
@@ -99,7 +99,7 @@ test("clients that hang, trickle or only listen do not prevent a clean stop by S
 function dial(url: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
-  // The server may cut it off: that is what it is for.
+  // The server may cut it off, which is expected.
   socket.on("error", () => {});
   return new Promise((resolve) => socket.once("connect", () => resolve(socket)));
 }
