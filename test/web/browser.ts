@@ -14,13 +14,13 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 export const PASSWORD = "correct horse battery";
 type Look = { theme: "light" | "dark"; language: "en" | "zh" };
 
-/** Each theme and each language once: words do not change what colours do, nor colours where words break. */
+/** Each theme and each language once: texts do not affect colours, nor colours where texts wrap. */
 const LOOKS: readonly Look[] = [
   { theme: "light", language: "en" },
   { theme: "dark", language: "zh" },
 ];
 
-/** Somebody at the console of a real server, in a real browser. Whatever the page complains of fails the test. */
+/** A person at the console of a real server, in a real browser. Any complaint of the page fails the test. */
 export class Visit {
   readonly page: Page;
   readonly complaints: string[] = [];
@@ -59,13 +59,13 @@ export class Visit {
     await this.page.setViewportSize(before);
   }
 
-  /** As if it was chosen in another tab: the page follows without being loaded again. */
+  /** As if it were chosen in another tab: the page follows without reloading. */
   async look(look: Look): Promise<void> {
     const { theme, language } = look;
     this.#look = look;
     await this.page.evaluate(CHOOSE, { "touchpoint.theme": theme, "touchpoint.language": language });
     await this.page.waitForFunction(`document.documentElement.dataset.theme === "${theme}"`);
-    // Drawn, charts too: nothing moves for somebody who does not want it to.
+    // Waits until everything is drawn, charts included: animations are off.
     await this.page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
   }
 
@@ -74,8 +74,8 @@ export class Visit {
   }
 
   /**
-   * The page as it is, in both themes and languages, without serious findings of axe; see `photograph`. `show` makes it what
-   * is to be looked at.
+   * Inspects the page in both themes and languages for serious findings of axe, and photographs it. `show` brings up what is
+   * to be inspected.
    */
   async inspect(name: string, show: (page: Page) => Promise<unknown> = async () => {}): Promise<void> {
     await show(this.page);
@@ -88,7 +88,10 @@ export class Visit {
     expect(this.complaints).toEqual([]);
   }
 
-  /** `test-output/NAME.png`, for people: no test reads it. Only with `PICTURES=1`, because a picture takes half a second. */
+  /**
+   * Writes `test-output/NAME.png` for people; no test reads it. Only with `PICTURES=1`, because a picture takes half a
+   * second.
+   */
   async photograph(name: string): Promise<void> {
     if (process.env.PICTURES !== "1") return;
     mkdirSync(PICTURES, { recursive: true });
@@ -96,8 +99,8 @@ export class Visit {
   }
 
   /**
-   * What axe finds serious or worse: in an open dialog alone, because what is behind it has a test of its own. Colours take
-   * three quarters of the time; where `inspect` has seen them, shape is enough.
+   * Serious findings of axe: only in the open dialog, if there is one, because the page behind it has its own test. Colours
+   * take three quarters of the time, so once `inspect` has checked them, the structure is enough.
    */
   async findings(rules: "all" | "shape" = "all"): Promise<string[]> {
     if (await this.page.evaluate("!globalThis.axe")) await this.page.evaluate(AXE);
@@ -239,7 +242,7 @@ export class ConsoleTest {
     return new ConsoleTest(server, made.headers.getSetCookie()[0]!.split(";")[0]!);
   }
 
-  /** A visit of somebody who is signed in as the admin, or of nobody. */
+  /** A visit by the signed-in admin, or by nobody. */
   async visit({ as = "admin", size = "laptop", inNewTab = false }: VisitOptions = {}): Promise<Visit> {
     return this.visitIn(await takeTab(size, { isNew: inNewTab }), as);
   }
@@ -255,7 +258,7 @@ export class ConsoleTest {
     return new Visit(page, this.server.url);
   }
 
-  /** Somebody who may look at everything and change nothing. */
+  /** A person who may see everything and change nothing. */
   analyst(): Promise<{ cookie: string }> {
     this.#analyst ??= this.newAnalyst();
     return this.#analyst;
@@ -271,14 +274,14 @@ export class ConsoleTest {
     return { cookie: made.headers.getSetCookie()[0]!.split(";")[0]! };
   }
 
-  /** The admin interface without the browser, as the admin. */
+  /** Calls the admin interface without the browser, as the admin. */
   async api(path: string, body?: object): Promise<Answer> {
     this.#csrf ??= (await adminApi(this.server, "session", undefined, { cookie: this.#admin })).data.csrf as string;
     return adminApi(this.server, path, body, { cookie: this.#admin, "touchpoint-csrf": this.#csrf });
   }
 }
 
-/** Of the link that the first start prints. */
+/** The token in the link that the first start prints. */
 export function setupToken(server: TouchpointProcess): string {
   const token = /\/console\/setup#([\w-]+)/.exec(server.output)?.[1];
   if (!token) throw new Error(`The server has printed no link:\n${server.output}`);

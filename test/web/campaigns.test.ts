@@ -41,7 +41,7 @@ describe("the list of campaigns", () => {
     await visit.fitsPhone("campaigns");
   });
 
-  test("shows what links have brought, comes in pages, and is searched; the address says where one is", async () => {
+  test("shows the results of links, and can be paged and searched, with its state in the address", async () => {
     const visit = await open();
     const { page } = visit;
     await page.getByRole("navigation", { name: "Pagination" }).getByText("Page 1 of 2 · 24 rows").waitFor();
@@ -61,7 +61,7 @@ describe("the list of campaigns", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("of an app without campaigns says what to do", async () => {
+  test("says what to do in an app without campaigns", async () => {
     const { appId: empty } = await site.server.createApp({ name: "Empty" });
     const visit = await lasting.open(`/campaigns?app=${empty}`);
     await visit.page.getByText("No campaigns yet").waitFor();
@@ -69,7 +69,7 @@ describe("the list of campaigns", () => {
 });
 
 describe("a campaign", () => {
-  test("is made and changed; what the server refuses is said where it was typed", async () => {
+  test("is created and changed; a refusal is shown beside the field", async () => {
     const visit = await open();
     const { page } = visit;
     await page.getByRole("button", { name: "New campaign" }).click();
@@ -131,7 +131,7 @@ describe("a campaign", () => {
     await expect.poll(() => url.inputValue()).toBe("https://track.example.com");
   });
 
-  test("is looked at by an analyst, who finds nothing to change", async () => {
+  test("is shown to an analyst without anything to change", async () => {
     const visit = await site.visit({ as: await site.analyst() });
     const { page } = visit;
     await visit.open(`/campaigns?app=${appId}`);

@@ -50,7 +50,7 @@ const csvFile = (...lines: string[]) => ({
 });
 
 describe("pulls", () => {
-  test("an app whose accounts are not pulled is told what to do", async () => {
+  test("an app without pulled accounts is told what to do", async () => {
     const empty = await site.server.createApp({ name: "Empty" });
     const { page } = await lasting.open(addressOf("pulls", empty));
     await page.getByText("No accounts with cost pulls on").waitFor();
@@ -58,7 +58,7 @@ describe("pulls", () => {
     await page.getByText("No costs for these dates").waitFor();
   });
 
-  test("a pull shows how far it is, goes on without its page, and is stopped without harm", async () => {
+  test("a pull shows its progress, goes on without its page, and can be stopped without harm", async () => {
     engine.fail = () => "hang";
     const visit = await open("pulls");
     const { page } = visit;
@@ -96,7 +96,7 @@ describe("stored costs", () => {
     await visit.fitsPhone("cost");
   });
 
-  test("are narrowed down, and opened row by row", async () => {
+  test("can be filtered, and opened row by row", async () => {
     const visit = await open("costs");
     const { page } = visit;
     await page.getByLabel("Platform").selectOption("Tencent Ads");
@@ -112,7 +112,7 @@ describe("stored costs", () => {
 });
 
 describe("accounts", () => {
-  test("are made from what the platform asks for; secrets are never shown again", async () => {
+  test("are created from the fields that the platform needs; secrets are never shown again", async () => {
     const visit = await open("accounts");
     const { page } = visit;
     const dialog = page.getByRole("dialog");
@@ -147,14 +147,14 @@ describe("accounts", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("every field that a platform asks for has a name in both languages", () => {
+  test("every field of every platform has a name in both languages", () => {
     const names = ACCOUNT_PLATFORMS.flatMap((platform) => accountFieldsOf(platform).map(({ name }) => name));
     expect(names.filter((name) => !(name in FIELD_TEXTS))).toEqual([]);
   });
 });
 
 describe("an upload", () => {
-  test("is looked at before it is taken in: what is new, what it replaces, and what it comes to", async () => {
+  test("is previewed before it is imported: what is new, what it replaces, and its total", async () => {
     const visit = await open("upload");
     const { page } = visit;
     const file = csvFile(`${TODAY},tencent,7788,a-0,5,1,90`, `${TODAY},tencent,7788,b-1,7,2,11.5`);
@@ -177,7 +177,7 @@ describe("an upload", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("with lines that are wrong names each of them, and cannot be taken in", async () => {
+  test("with bad lines names each of them, and cannot be imported", async () => {
     const visit = await open("upload");
     const { page } = visit;
     await page.locator("input[type=file]").setInputFiles(csvFile("yesterday,tencent,1,a,,,1", `${TODAY},vivo,1,a,,,x`));
@@ -189,7 +189,7 @@ describe("an upload", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("may be dropped, be larger than a call takes unpacked, and be written by a Chinese spreadsheet", async () => {
+  test("may be dropped, larger than a call may be unpacked, and written by a Chinese spreadsheet", async () => {
     const visit = await open("upload");
     const { page } = visit;
     const channel = "长渠道名称".repeat(10);
@@ -216,7 +216,7 @@ describe("an upload", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("has a template for each kind, which the server takes", async () => {
+  test("has a template for each kind, which the server accepts", async () => {
     const { page } = await open("upload");
     for (const kind of ["cost", "advertiser", "ad-object"]) {
       await page.getByLabel("File contents").selectOption(kind);
@@ -232,7 +232,7 @@ describe("an upload", () => {
   });
 });
 
-test("an analyst looks at everything and finds nothing to change", async () => {
+test("an analyst sees everything and finds nothing to change", async () => {
   const visit = await site.visit({ as: await site.analyst() });
   const { page } = visit;
   await visit.open(addressOf("costs"));

@@ -18,7 +18,7 @@ afterAll(async () => {
   expect(await server.stop()).toBe(0);
 });
 
-test("from the printed link of the first start to the attributed payment on the chart, without the docs", async () => {
+test("the printed link of the first start leads to an attributed payment on the chart, without the docs", async () => {
   const visit = new Visit(await takeTab("laptop"), server.url);
   const { page } = visit;
 
@@ -30,7 +30,7 @@ test("from the printed link of the first start to the attributed payment on the 
   await page.getByLabel("Repeat password").fill(PASSWORD);
   await page.getByRole("button", { name: "Set password and sign in" }).click();
 
-  // The demo app is there, and its lines lead on.
+  // The demo app is there, with its snippets.
   await page.getByRole("heading", { name: "Start here" }).waitFor();
   await page.getByRole("button", { name: "Create test campaign" }).click();
   const lines = page.locator("[role=tabpanel] pre");

@@ -26,7 +26,7 @@ beforeAll(async () => {
     "update platform_account set last_error = 'The token has expired.', last_error_at_ms = $2 where app_id = $1",
     [app.appId, Date.now()],
   );
-  // Of no platform, so that nothing is stored; and more than the half minute's worth of bytes that may come at once.
+  // Without a platform, so that nothing is stored; and more than the half minute's worth of bytes that may come at once.
   const click = `${site.server.url}${BASE}/event/click/?app_id=${app.appId}&click_id=${"1".repeat(8_000)}`;
   await Promise.all(Array.from({ length: 10 }, () => fetch(click)));
   await site.server.settle();
@@ -51,14 +51,14 @@ async function open(as?: { cookie: string }): Promise<Visit> {
   return visit;
 }
 
-test("shows how the server is, and what needs attention", async () => {
+test("shows the state of the server, and what needs attention", async () => {
   const { page, complaints } = await open();
   await page.getByText("Needs attention").waitFor();
   await page.getByText("Orders in a currency without a rate count with amount 0.").waitFor();
   await page.getByText("An account at an ad platform reports an error.").waitFor();
   await page.getByText("The token has expired.").waitFor();
   await page.getByText(/^PostgreSQL 18/).waitFor();
-  // It looks again by itself, and draws how it went.
+  // It refreshes by itself, and draws the history.
   await page.getByText("Since this page was opened").waitFor();
   const lanes = page.getByRole("region", { name: "Postbacks" });
   await lanes.getByText("kuaishou").first().waitFor();
@@ -69,7 +69,7 @@ test("shows how the server is, and what needs attention", async () => {
   expect(complaints).toEqual([]);
 });
 
-test("the ledger adds up and says so, and follows what arrives", async () => {
+test("the ledger adds up and says so, and follows new data", async () => {
   const { page } = await open();
   await page.getByText("Adds up: 5 received = 2 stored + 1 duplicate + 2 rejected").waitFor();
   await page.locator(".chart canvas").first().waitFor();
@@ -82,7 +82,7 @@ test("the ledger adds up and says so, and follows what arrives", async () => {
   await page.getByText("Adds up: 0 received").waitFor();
 });
 
-test("what was set aside is shown as text, page by page, and replayed by an admin", async () => {
+test("entries set aside are shown as text, page by page, and replayed by an admin", async () => {
   await setAside(52);
   const { page, complaints } = await open();
   const table = page.getByRole("region", { name: "Set aside" });
@@ -97,7 +97,7 @@ test("what was set aside is shown as text, page by page, and replayed by an admi
   await page.getByRole("button", { name: "Newest" }).click();
   await page.getByRole("button", { name: "Replay all" }).click();
   await page.getByText("52 entries are being replayed.").waitFor();
-  // They are still not understood, and now for a reason of their own.
+  // They still cannot be applied, now each for its own reason.
   await table
     .getByText(/Entry \d+ is not understood/)
     .first()
@@ -105,7 +105,7 @@ test("what was set aside is shown as text, page by page, and replayed by an admi
   expect(complaints).toEqual([]);
 });
 
-test("an analyst looks, and replays nothing", async () => {
+test("an analyst sees them, and replays nothing", async () => {
   await setAside(1);
   const { page } = await open(await site.analyst());
   await page.getByRole("region", { name: "Set aside" }).getByRole("button", { name: "Show" }).first().waitFor();
@@ -122,7 +122,7 @@ test("the page is readable in both themes and languages, and fits a phone", asyn
   await visit.fitsPhone("health");
 });
 
-test("apply that is stuck is told with its reason, in both languages, until it goes on", async () => {
+test("stuck apply is shown with its reason, in both languages, until it goes on", async () => {
   await pool.query("alter table user_day rename to user_day_gone");
   try {
     await site.server.collect(app, "player-1", [track("waits")]);

@@ -35,7 +35,7 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("shows what the server has, the newest first, and turns its pages", async () => {
+  test("shows the server's rows, newest first, and turns pages", async () => {
     const { page } = await open(`${path}?size=20`);
     const sort = { field: list === "orders" ? "PayEventTime" : "CreateTime", sort: 1 };
     const { list: records, page_info } = await stage.asked(list, { order_by_list: [sort] });
@@ -51,7 +51,7 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
     expect(new URL(page.url()).searchParams.get("page")).toBe(String(last));
   });
 
-  test("is sorted by a click on the head of a column, and the address says so", async () => {
+  test("is sorted by clicking the head of a column, which the address reflects", async () => {
     const { page } = await open(`${path}?size=20`);
     const [shown, field] = list === "orders" ? ["Amount", "Amount"] : ["Total paid", "user$pay_amount_sum"];
     await page.getByRole("button", { name: new RegExp(`^${shown}`) }).click();
@@ -64,8 +64,8 @@ describe.each(LISTS)("the list of %s", (list, path, key, title) => {
   });
 });
 
-describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
-  test("are the columns that were chosen, and the browser remembers them", async () => {
+describe.each(LISTS)("the content of the list of %s", (list, path) => {
+  test("has the chosen columns, which the browser remembers", async () => {
     const { page } = await open(`${path}?size=20`);
     await page.getByRole("button", { name: "Columns" }).click();
     await page.getByRole("button", { name: "Remove: Channel" }).click();
@@ -85,7 +85,7 @@ describe.each(LISTS)("what is shown of the list of %s", (list, path) => {
     await expect.poll(titles).toContain("Channel");
   });
 
-  test("goes into a CSV file: every row that the filters let through, with every column", async () => {
+  test("is exported to CSV: every row that the filters match, with every column", async () => {
     const filters = { user: { ad_platform_list: ["tencent", "natural"] }, event: {}, conditions: [] };
     const { page } = await open(`${path}?size=20&filters=${encodeURIComponent(JSON.stringify(filters))}`);
     const { page_info } = await stage.asked(list, { user_filtering: filters.user });
@@ -111,7 +111,7 @@ test("a list that is opened on a phone is readable there", async () => {
   expect(visit.complaints).toEqual([]);
 });
 
-test("an export goes on when the page behind it is drawn anew", async () => {
+test("keeps exporting when the page behind it renders again", async () => {
   const visit = await open("/orders?size=20");
   const { page } = visit;
   let exports = 0;
@@ -143,7 +143,7 @@ describe("filters", () => {
     });
   });
 
-  test("of every kind are filled in, applied, shown in words, and taken away", async () => {
+  test("of every kind can be filled in, applied, shown in words, and removed", async () => {
     const visit = await open("/orders");
     const { page } = visit;
     const all = await rowsOf(page).count();
@@ -189,7 +189,7 @@ describe("filters", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("a number is typed digit by digit, and days that are emptied are no filter", async () => {
+  test("take a number digit by digit, and emptied days are no filter", async () => {
     const { page } = await open("/orders?size=20");
     await page.getByRole("button", { name: "Filter" }).click();
     const form = dialog(page);
@@ -211,7 +211,7 @@ describe("filters", () => {
     });
   });
 
-  test("of the user list ask for postbacks too; what fits nobody says so", async () => {
+  test("of the user list include postbacks, and say so when nobody matches", async () => {
     const { page } = await open("/users");
     await page.getByRole("button", { name: "Filter" }).click();
     const postback = dialog(page).getByRole("group", { name: "Postback" });
@@ -229,7 +229,7 @@ describe("filters", () => {
     await page.getByText("No results match these filters").waitFor();
   });
 
-  test("that the server refuses are shown with its words; an address that makes no sense filters nothing", async () => {
+  test("refused by the server show its message; a nonsensical address filters nothing", async () => {
     const wrong = { user: { create_date_list: ["2026-02-30", "2026-03-01"], gid_list: 5 }, event: {}, conditions: [] };
     const visit = await stage.open(`/users?filters=${encodeURIComponent(JSON.stringify(wrong))}`);
     await visit.page.getByRole("alert").getByText("create_date_list").waitFor();
@@ -256,7 +256,7 @@ describe("the search", () => {
   });
 });
 
-test("a campaign that is renamed is called so in the lists at once", async () => {
+test("a renamed campaign has its new name in the lists at once", async () => {
   const { page } = await open("/orders");
   await expect.poll(() => column(page, "Campaign")).toContain("Spring sale");
   await page.getByRole("link", { name: "Campaigns" }).click();

@@ -47,7 +47,7 @@ describe("the live page", () => {
   test("holds calls back while it is paused, and shows them afterwards", async () => {
     const visit = await open();
     const { page } = visit;
-    // What is remembered from before comes first, and must not be among what is held back.
+    // Earlier calls come first, and must not be among those held back.
     await collect("player-1", [track("$MPLaunch", { $scene: "before" })]);
     await newest(visit).getByText("$MPLaunch").waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
@@ -60,7 +60,7 @@ describe("the live page", () => {
     await expect.poll(() => callsOf(visit).count()).toBe(1);
   });
 
-  test("shows one client, one event or debug mode, and the filter is in the address", async () => {
+  test("shows one client, one event or debug mode, with the filter in the address", async () => {
     await site.server.register(app, "player-2");
     const visit = await open();
     const { page } = visit;
@@ -81,12 +81,12 @@ describe("the live page", () => {
     await expect.poll(() => callsOf(ofDebug).count()).toBe(1);
   });
 
-  test("says what to do where nothing is to be seen", async () => {
+  test("says what to do if there is nothing to see", async () => {
     const visit = await open("&client=nobody");
     await visit.page.getByText("Nothing matches").waitFor();
   });
 
-  test("shows the way in when the session has ended", async () => {
+  test("shows the sign-in page when the session has ended", async () => {
     const visit = await open("", await site.newAnalyst());
     const pool = site.server.database();
     await pool.query("delete from console_session where user_id = (select max(user_id) from admin_user)");
@@ -96,7 +96,7 @@ describe("the live page", () => {
 });
 
 describe("the doctor", () => {
-  test("points out mistakes beside the stream, and an undeclared event is declared by a click", async () => {
+  test("points out mistakes beside the stream, and declares an undeclared event by a click", async () => {
     const visit = await open();
     const { page } = visit;
     await collect(
@@ -117,7 +117,7 @@ describe("the doctor", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("an analyst sees what is wrong and changes nothing", async () => {
+  test("shows an analyst what is wrong, without anything to change", async () => {
     await collect("player-1", [track("other_boss")], DEBUG);
     const visit = await open("", await site.analyst());
     await visit.page.getByText("Undeclared events").waitFor();

@@ -9,7 +9,7 @@ let site: ConsoleTest;
 let app: App;
 let kuaishou: KuaishouStandIn;
 
-/** Players of Kuaishou, of whom two were brought when there was no account yet: what is to be told of those was skipped. */
+/** Players of Kuaishou, of whom two arrived before there was an account: their postbacks were skipped. */
 beforeAll(async () => {
   kuaishou = await startKuaishou();
   site = await ConsoleTest.shared();
@@ -57,7 +57,7 @@ describe("the outbox", () => {
     await visit.fitsPhone("postbacks");
   });
 
-  test("is narrowed down, by the tiles too, and the address says how", async () => {
+  test("can be filtered, by the tiles too, with the state in the address", async () => {
     const visit = await open("outbox");
     const { page } = visit;
     await page.getByRole("button", { name: /^Skipped/ }).click();
@@ -74,7 +74,7 @@ describe("the outbox", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("sends one again, some again, and all that ended for a reason; each is asked for first", async () => {
+  test("sends one again, some again, and all with a reason again; each needs confirmation", async () => {
     const visit = await open("outbox");
     const { page } = visit;
     const dialog = page.getByRole("dialog");
@@ -82,10 +82,10 @@ describe("the outbox", () => {
     await expect.poll(() => rows(visit).count()).toBe(3);
     await rows(visit).filter({ hasText: "Payment" }).getByRole("button", { name: "Send again" }).click();
     await dialog.getByText("Payment of early-1 will be queued again.").waitFor();
-    // A line that takes its time: whoever closes the dialog meanwhile lets nothing more be asked for.
+    // A slow connection: closing the dialog meanwhile stops further requests.
     await page.route("**/postback/resend", () => {});
     const stopped = page.waitForEvent("requestfailed", (request) => request.url().endsWith("/postback/resend"));
-    // The dialog says so before the browser has sent the request; one that is given up before that never fails.
+    // The dialog says so before the browser has sent the request; a request aborted before that never fails.
     const asked = page.waitForRequest("**/postback/resend");
     await dialog.getByRole("button", { name: "Send again" }).click();
     await Promise.all([asked, dialog.getByText("0 so far…").waitFor()]);
@@ -127,7 +127,7 @@ describe("rules", () => {
     await visit.inspect("postback-rules", (page) => page.getByText('event$product equal "gold"').waitFor());
   });
 
-  test("are made, put in order, switched off and removed; wrong input is refused in the server's words", async () => {
+  test("are created, reordered, switched off and removed; wrong input is refused in the server's words", async () => {
     const visit = await open("rules");
     const { page } = visit;
     const dialog = page.getByRole("dialog");
@@ -165,7 +165,7 @@ describe("rules", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("are tried on the past, as they are and while they are written, and the result is explained", async () => {
+  test("are tried on the past, stored or being edited, and the result is explained", async () => {
     const visit = await open("rules");
     const { page } = visit;
     const dialog = page.getByRole("dialog");
@@ -193,7 +193,7 @@ describe("rules", () => {
 });
 
 describe("queue and callbacks", () => {
-  test("the queue shows each account and who is down", async () => {
+  test("the queue shows each account, and which are down", async () => {
     const pool = site.server.database();
     await pool.query("insert into lane_pause values ($1, $2, 7, 0)", [`${app.appId} huawei `, Date.now() + 3_600_000]);
     await pool.query(
@@ -232,7 +232,7 @@ describe("queue and callbacks", () => {
   });
 });
 
-test("an analyst looks at everything, tries rules, and finds nothing to change", async () => {
+test("an analyst sees everything, can try rules, and finds nothing to change", async () => {
   const visit = await site.visit({ as: await site.analyst() });
   const { page } = visit;
   const changing = /^(?:Send|New rule|Edit|Enable|Disable|Remove|Move|Set up)/;

@@ -30,7 +30,7 @@ export class ReportStage extends ResultsStage {
   }
 }
 
-/** As the console writes numbers in English. */
+/** Numbers as the console writes them in English. */
 export const money = new Intl.NumberFormat("en-GB", {
   style: "currency",
   currency: "CNY",
@@ -39,12 +39,12 @@ export const money = new Intl.NumberFormat("en-GB", {
 export const count = new Intl.NumberFormat("en-GB");
 export const percent = new Intl.NumberFormat("en-GB", { style: "percent", minimumFractionDigits: 2 });
 
-/** Until so many charts are there. */
+/** Waits until this many charts are drawn. */
 export async function isDrawn(page: Page, charts: number): Promise<void> {
   await expect.poll(() => page.locator(".chart canvas").count()).toBe(charts);
 }
 
-/** Until the page shows what it was last asked for. */
+/** Waits until the page shows what it was last asked for. */
 export async function isSettled(page: Page): Promise<void> {
   await page.locator('[aria-busy="false"]').first().waitFor();
 }

@@ -25,7 +25,7 @@ describe("the overview", () => {
   }
 
   test("is readable in both themes and languages, and fits a phone", async () => {
-    // A week has all that two weeks have, with a quarter of the cohorts' cells.
+    // A week shows everything that two weeks do, with a quarter of the cohorts' cells.
     const visit = await open({ from: addDays(stage.days.to, -6) });
     const { page } = visit;
     await isDrawn(page, 3);
@@ -33,7 +33,7 @@ describe("the overview", () => {
     await visit.fitsPhone("overview");
   });
 
-  test("shows what the report says, asked for at once: tiles, comparisons and retention", async () => {
+  test("shows what the report says, from one call: tiles, comparisons and retention", async () => {
     const visit = await stage.site.visit();
     const asked: string[] = [];
     visit.page.on("request", (request) => request.url().includes("/report/") && asked.push(request.url()));
@@ -54,7 +54,7 @@ describe("the overview", () => {
     await showsRetention(visit.page);
   });
 
-  /** The last whole day and week, with those before. */
+  /** Checks the last whole day and week, with those before. */
   async function comparesDaysAndWeeks(page: Page): Promise<void> {
     const yesterday = addDays(stage.days.to, -1);
     const of = async (from: string, to: string) =>
@@ -68,7 +68,7 @@ describe("the overview", () => {
     expect(shown[3]).toBe(`${change > 0 ? "▲" : "▼"} ${(Math.abs(change) * 100).toFixed(1)} %`);
   }
 
-  /** By cohort, as the report has it, and no day that is still to come. */
+  /** Checks retention by cohort against the report, without any day in the future. */
   async function showsRetention(page: Page): Promise<void> {
     const { items } = await stage.report({
       ...CALIBER,
@@ -87,7 +87,7 @@ describe("the overview", () => {
     expect((await cellsOf(stage.days.to)).slice(1).join("")).toBe("");
   }
 
-  test("keeps its filters in the address: a link shows the same", async () => {
+  test("keeps its filters in the address, so that a link shows the same", async () => {
     const { page } = await open();
     await page.getByRole("button", { name: "Platform", exact: true }).click();
     await page.getByLabel("Ocean Engine").check();
@@ -107,7 +107,7 @@ describe("the overview", () => {
     await expect.poll(() => tile(other.page, "Ad cost").locator(".value").textContent()).not.toBe(expected);
   });
 
-  test("of days in which nothing was says what to do", async () => {
+  test("says what to do for days without data", async () => {
     const visit = await stage.open("/overview?from=2020-01-01&to=2020-01-07");
     await visit.page.getByText("No data for these dates").waitFor();
     await visit.go(stage.addressOf("/overview?from=1990-01-01&to=2026-01-07"));
@@ -135,7 +135,7 @@ describe("the ad report", () => {
     await visit.fitsPhone("ad-report");
   });
 
-  test("shows rows, totals and money to the cent as the report has them", async () => {
+  test("shows rows, totals and money to the cent as in the report", async () => {
     const { page } = await open({ dims: "ad_platform", metrics: "AdCost,AppROI,AppRetention1d" });
     const metrics_list = ["AdCost", "AppROI", "AppRetention1d"];
     const { items, total } = await stage.report({ dims_list: ["ad_platform"], metrics_list });
@@ -148,7 +148,7 @@ describe("the ad report", () => {
     ]);
   });
 
-  test("is sorted and paged, and says so in its address", async () => {
+  test("can be sorted and paged, with the state in its address", async () => {
     const { page } = await open({ dims: "date,ad_platform", metrics: "AdCost,AppRevenue", size: "20" });
     await table(page).locator("thead").getByRole("button", { name: "Ad cost" }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get("sort")).toBe("AdCost:desc");
@@ -165,7 +165,7 @@ describe("the ad report", () => {
     await expect.poll(() => new URL(page.url()).searchParams.get("page")).toBeNull();
   });
 
-  test("greys out what cannot be combined, with the reason, and refuses it in words where it is typed", async () => {
+  test("greys out what cannot be combined, with the reason, and refuses it in words if it is typed", async () => {
     const visit = await open({ dims: "date" });
     const { page } = visit;
     await page.getByRole("button", { name: "Choose dimensions" }).click();
@@ -209,7 +209,7 @@ describe("the ad report", () => {
     await expect.poll(() => heads(page)).toEqual(["Date", "Ad cost", "Revenue"]);
   });
 
-  test("a number opens to what it is made of, which adds up to it", async () => {
+  test("opens a number to what it is made of, which adds up to it", async () => {
     const metrics = "AdCost,AppROI,App7DayLTV,AppGamePayUserCntStandard,AppRetention1d";
     const { page } = await open({ dims: "ad_platform", metrics });
     const row = table(page).locator("tbody tr", { hasText: "Ocean Engine" });
@@ -226,7 +226,7 @@ describe("the ad report", () => {
     }
   });
 
-  test("what is behind a number is listed: users, orders and costs", async () => {
+  test("lists what is behind a number: users, orders and costs", async () => {
     const visit = await open({ dims: "ad_platform", metrics: "AppROI" });
     const { page } = visit;
     await table(page).locator("tbody tr", { hasText: "Ocean Engine" }).getByRole("button").click();
@@ -270,7 +270,7 @@ describe("the ad report", () => {
     expect(rows.at(-1)).toEqual(["Total", "", String(total[0].AdCost), String(total[0].AppROI)]);
   });
 
-  test("is drawn over the days or over a dimension", async () => {
+  test("is charted over days or over a dimension", async () => {
     const { page } = await open({ dims: "date,ad_platform", metrics: "AdCost,AppRevenue,AppROI,AppDAU" });
     await page.getByRole("img", { name: "Chart: Ad cost" }).waitFor();
     await page.getByRole("button", { name: "Shown: Ad cost" }).click();
@@ -288,7 +288,7 @@ describe("the ad report", () => {
     await isDrawn(page, 0);
   });
 
-  test("a view is saved, shared, opened by somebody else, renamed and removed", async () => {
+  test("a view is saved, shared, opened by another person, renamed and removed", async () => {
     const { page } = await open({ dims: "ad_platform", metrics: "AdCost,AppROI", caliber: "behavior_occurred_time" });
     await page.getByRole("button", { name: "Views" }).click();
     await page.getByText("No saved views yet.").waitFor();
@@ -321,7 +321,7 @@ describe("the ad report", () => {
     await page.getByRole("dialog").getByText("No saved views yet.").waitFor();
   });
 
-  test("as a public call it is signed for an admin, and has placeholders for an analyst", async () => {
+  test("as a public call is signed for an admin, and has placeholders for an analyst", async () => {
     const { data } = await stage.site.api("developers/create", { name: "BI", apps: [stage.appId] });
     await stage.site.api("developers/decide", { id: data.id, state: "approved" });
     const { page } = await open();
@@ -337,7 +337,7 @@ describe("the ad report", () => {
     await expect.poll(() => analyst.page.getByLabel("Signed by").count()).toBe(0);
   });
 
-  test("a link shows the same to somebody else", async () => {
+  test("a link shows the same to another person", async () => {
     const { page } = await open({
       dims: "os_platform,date",
       metrics: "AppROI,AdCost",

@@ -36,7 +36,7 @@ export class ResultsStage {
       this.#site = await ConsoleTest.shared();
       this.#app = await this.site.server.createApp({ name: "Space game" });
       for (const campaign of CAMPAIGNS) await this.site.api("campaigns/create", { app_id: this.appId, ...campaign });
-      // Nobody came from there: what is to be told of the others is skipped, and nothing leaves the machine.
+      // Nobody came from there: the others' postbacks are skipped, and nothing leaves the machine.
       await this.site.api("accounts/set", { app_id: this.appId, ad_platform: "vivo", postbacks: "on" });
       const nowMs = Date.now();
       await this.#spend(nowMs);
@@ -108,7 +108,7 @@ export class ResultsStage {
     return `${path}${path.includes("?") ? "&" : "?"}app=${this.appId}`;
   }
 
-  /** What the server itself says of a list. */
+  /** The server's own answer for a list. */
   async asked(list: "orders" | "users", more: object = {}): Promise<{ page_info: Row; list: Row[] }> {
     const body = { app_id: this.appId, user_filtering: {}, event_filtering: {}, page_size: 500, ...more };
     const { code, msg, data } = await this.site.api(`report/${list}`, body);

@@ -6,7 +6,7 @@ import { draftOf, fieldsOf, NEW_RULE } from "../../web/src/pages/postbacks/rule-
 
 const RULE = { moment: "pay", event_type: "pay" };
 
-/** As the server shows it. */
+/** A rule as the server shows it. */
 const shown = (given: object): PostbackRule => ({
   rule_id: 7,
   ...postbackRuleTexts(readPostbackRule({ ...RULE, ...given })),
@@ -30,14 +30,14 @@ test.each<[string, object]>([
   expect(fieldsOf(draftOf({ rule_id, ...fields }))).toEqual(fields);
 });
 
-test("a new rule is one that the server takes, and amounts are typed in major units", () => {
+test("a new rule is one that the server accepts, and amounts are typed in major units", () => {
   const typed = { ...NEW_RULE, amountFrom: "6.5", amountTo: "1000", valueKind: "fixed" as const, fixed: "0.01" };
   const read = readPostbackRule(fieldsOf(typed));
   expect(read).toMatchObject({ conditions: { amountCents: { min: 650, max: 100_000 } }, value: { cents: 1 } });
   expect(readPostbackRule(fieldsOf(NEW_RULE))).toMatchObject({ shareBp: 10_000, windowDays: 30, enabled: true });
 });
 
-test("of a moment without amounts none are asked for, and what is typed wrong is for the server to refuse", () => {
+test("a moment without amounts asks for none, and wrong input is left for the server to refuse", () => {
   expect(fieldsOf({ ...NEW_RULE, momentKind: "register", amountFrom: "6", countTo: "2" })).toMatchObject({
     moment: "register",
     amount: "",

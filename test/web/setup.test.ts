@@ -7,7 +7,7 @@ let site: ConsoleTest;
 let app: App;
 const DAY_MS = 86_400_000;
 
-/** An app with a user whom a click of two days ago brought, an organic one, and events that nobody has declared. */
+/** An app with a user brought by a click of two days ago, an organic one, and undeclared events. */
 beforeAll(async () => {
   site = await ConsoleTest.shared();
   const { server } = site;
@@ -30,7 +30,7 @@ const inApp = (path: string) => `${path}?app=${app.appId}`;
 const metadata = async () => (await site.api(`metadata?app_id=${app.appId}`)).data;
 
 describe("metadata", () => {
-  test("shows what nobody has declared first, and declares one or all", async () => {
+  test("shows undeclared names first, and declares one or all", async () => {
     const visit = await lasting.open(inApp("/metadata"));
     const { page } = visit;
     await page.getByText("Page 1 of 3").waitFor();
@@ -86,7 +86,7 @@ describe("metadata", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("of an app that has sent nothing says what to do", async () => {
+  test("says what to do in an app that has sent nothing", async () => {
     const bare = await site.server.createApp({ name: "Bare" });
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(`/metadata?app=${bare.appId}`);
@@ -137,7 +137,7 @@ describe("attribution rules", () => {
     await visit.inspect("rules", () => page.getByRole("table").first().waitFor());
   });
 
-  test("that somebody else has changed meanwhile are shown, and what is typed here leaves them alone", async () => {
+  test("changed by another person meanwhile are shown, and typing here leaves them alone", async () => {
     const visit = await site.visit({ inNewTab: true });
     const { page } = visit;
     await page.clock.install();
@@ -156,7 +156,7 @@ describe("attribution rules", () => {
     expect(data.set[0]).toEqual({ ad_platform: "", rules: { click_window: "2d", flood_per_device: "7" } });
   });
 
-  test("are read by an analyst, who may try but not save", async () => {
+  test("are shown to an analyst, who may try but not save", async () => {
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(inApp("/rules"));
     await button(visit, "Try it").click();
@@ -212,8 +212,8 @@ describe("developer applications", () => {
   });
 });
 
-describe("people and what they did", () => {
-  test("somebody is added by a link, gets another role, and is removed", async () => {
+describe("people and their actions", () => {
+  test("a person is invited by a link, gets another role, and is removed", async () => {
     const visit = await lasting.open("/people");
     const { page } = visit;
     await button(visit, "Add person").click();
@@ -246,7 +246,7 @@ describe("people and what they did", () => {
     await page.getByText("There must be at least one admin.").waitFor();
   });
 
-  test("everything of it is in the audit log, page by page, and for one app alone", async () => {
+  test("everything is in the audit log, page by page, and for one app alone", async () => {
     await site.api("apps/edit", { app_id: app.appId, name: "Moon Miner" });
     const pool = site.server.database();
     await pool.query(
@@ -275,7 +275,7 @@ describe("people and what they did", () => {
     await visit.inspect("audit", () => page.getByRole("table").waitFor());
   });
 
-  test("the own password is changed by whoever knows the present one", async () => {
+  test("a person who knows the current password can change it", async () => {
     const visit = await site.visit({ as: await site.newAnalyst() });
     const { page } = visit;
     await visit.open("/password");

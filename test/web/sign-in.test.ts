@@ -26,7 +26,7 @@ describe("signing in", () => {
     await expect.poll(() => visit.page.locator("html").getAttribute("lang")).toBe("zh-CN");
   });
 
-  test("a wrong password is refused in words, the right one leads in, and signing out leads out", async () => {
+  test("a wrong password is refused in words, the right one signs in, and signing out works", async () => {
     const visit = await site.visit({ as: "nobody" });
     await visit.open("/");
     await signIn(visit, "a wrong one altogether");
@@ -38,7 +38,7 @@ describe("signing in", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("a session that has ended shows the way in again", async () => {
+  test("an ended session shows the sign-in page again", async () => {
     const visit = await site.visit({ as: "nobody" });
     await visit.open("/");
     await signIn(visit, PASSWORD);
@@ -53,7 +53,7 @@ describe("signing in", () => {
     await isOut(visit);
   });
 
-  test("whoever signs out of a session that has ended is out, and a server that is away is said", async () => {
+  test("signing out of an ended session works, and an unreachable server is reported", async () => {
     const visit = await site.visit({ as: "nobody" });
     const { page } = visit;
     await visit.open("/password");
@@ -69,7 +69,7 @@ describe("signing in", () => {
   });
 });
 
-describe("what the browser is given", () => {
+describe("the browser's protection", () => {
   test("every answer forbids what the console does not need", async () => {
     const answer = await fetch(`${site.server.url}/console/`);
     const policy = answer.headers.get("content-security-policy")!;
@@ -80,7 +80,7 @@ describe("what the browser is given", () => {
     expect(await answer.text()).not.toMatch(/<script(?![^>]*\bsrc=)|\bstyle=|<style/);
   });
 
-  test("the root leads to the console, and a page has an address of its own", async () => {
+  test("the root leads to the console, and each page has its own address", async () => {
     const root = await fetch(`${site.server.url}/`, { redirect: "manual" });
     expect([root.status, root.headers.get("location")]).toEqual([302, "/console/"]);
     const page = await fetch(`${site.server.url}/console/users/some-client`);

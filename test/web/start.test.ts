@@ -7,7 +7,7 @@ import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 const run = promisify(execFile);
 let site: ConsoleTest;
 
-/** One app with a campaign and a user, one with nothing. */
+/** One app with a campaign and a user, and one with nothing. */
 beforeAll(async () => {
   site = await ConsoleTest.shared();
   const { app_id, access_token } = (await site.api("apps/create", { name: "Busy Farm" })).data;
@@ -28,7 +28,7 @@ async function appNamed(name: string): Promise<Record<string, any>> {
 }
 
 describe("a new app", () => {
-  test("is made in the console; following its lines ends with an attributed payment, and the page turns green by itself", async () => {
+  test("is created in the console; following its snippets ends with an attributed payment, and the page turns green by itself", async () => {
     const visit = await lasting.open("/apps");
     const { page } = visit;
     await button(visit, "New app").click();
@@ -53,7 +53,7 @@ describe("a new app", () => {
     await visit.inspect("start", () => page.locator(".player-result .badge.good").waitFor());
   });
 
-  test("has lines for JavaScript, Python, Go and SDKs too, with its own token in them", async () => {
+  test("has snippets for JavaScript, Python, Go and SDKs too, with its own token in them", async () => {
     const { app_id, access_token } = await appNamed("Busy Farm");
     const visit = await lasting.open(`/start?app=${app_id}`);
     const shown = async () => (await visit.page.locator("[role=tabpanel] pre").allTextContents()).join("\n");
@@ -73,7 +73,7 @@ describe("a new app", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("is shown to an analyst, who cannot make the campaign", async () => {
+  test("is shown to an analyst, who cannot create the campaign", async () => {
     const { app_id } = await appNamed("Quiet Farm");
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open(`/start?app=${app_id}`);
@@ -96,7 +96,7 @@ describe("a new app", () => {
 });
 
 describe("apps and tokens", () => {
-  test("are listed, and changed in everything that can be changed", async () => {
+  test("are listed, and can be changed in everything that may change", async () => {
     const visit = await lasting.open("/apps");
     const { page } = visit;
     await visit.inspect("apps", () => page.getByRole("table").waitFor());
@@ -122,7 +122,7 @@ describe("apps and tokens", () => {
     });
   });
 
-  test("show their secrets when asked, and each is replaced only after it is said what breaks", async () => {
+  test("show their secrets on request, and replace each only after saying what breaks", async () => {
     const before = await appNamed("Busy Farm");
     const visit = await lasting.open("/apps");
     const { page } = visit;
@@ -152,7 +152,7 @@ describe("apps and tokens", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("are copied from a dialog, where browsers offer no clipboard too", async () => {
+  test("can be copied from a dialog, even if the browser offers no clipboard", async () => {
     const { access_token } = await appNamed("Busy Farm");
     const visit = await site.visit();
     const { page } = visit;
@@ -170,7 +170,7 @@ describe("apps and tokens", () => {
     await expect.poll(() => page.evaluate("globalThis.copied")).toBe(access_token);
   });
 
-  test("are disabled and enabled; what the server refuses is said in its words", async () => {
+  test("are disabled and enabled; refusals are shown in the server's words", async () => {
     const visit = await lasting.open("/apps");
     const { page } = visit;
     const row = page.getByRole("row", { name: /Busy Farm/ });
@@ -186,7 +186,7 @@ describe("apps and tokens", () => {
     await page.getByText("The time zone cannot change any more").waitFor();
   });
 
-  test("an analyst sees them with their access tokens, and nothing to change", async () => {
+  test("are shown to an analyst with their access tokens, and nothing to change", async () => {
     const visit = await site.visit({ as: await site.analyst() });
     await visit.open("/apps");
     await visit.page.getByText((await appNamed("Busy Farm")).access_token).waitFor();

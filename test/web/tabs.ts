@@ -7,7 +7,7 @@ const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/goog
 const FLAGS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
   ...["--disable-sync", "--no-first-run"],
-  // Pages here live for seconds: to optimise their code costs more than it saves.
+  // Pages here live for seconds: optimising their code costs more than it saves.
   "--js-flags=--no-opt --no-maglev",
 ];
 
@@ -52,19 +52,19 @@ export async function giveBack(page: Page): Promise<void> {
     await page.context().clearCookies();
     idle.push(page);
   } catch {
-    // A tab that cannot be put back is not worth a failure: the next test gets a new one.
+    // A tab that cannot be reset is not worth a failure: the next test gets a new one.
     await page.context().close();
   }
 }
 
-/** One for all files that this process runs; it ends with the process. */
+/** One browser for all files that this process runs; it ends with the process. */
 async function startBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((path) => existsSync(path));
   if (!executablePath) throw new Error("There is no Chromium: install the package `chromium`.");
   // Playwright ends the browser when the process exits, which a signal alone would not let it do.
   process.once("SIGTERM", () => process.exit());
   const { TMPDIR } = process.env;
-  // Where the profile goes: a process that ends has no time to remove it.
+  // The folder of the profile: an ending process has no time to remove it.
   process.env.TMPDIR = inject("runDir");
   try {
     const options = { executablePath, headless: true, args: FLAGS, timeout: PATIENCE_MS, handleSIGTERM: false };

@@ -9,7 +9,7 @@ import { ConsoleTest, LastingVisit, type Visit } from "./browser.ts";
 const CAMPAIGN = "campaign-0000001";
 const OAID = "1fe9a970-efbb-29e0-0bdd-f5dbbf751ab5";
 const IDFA = "6D92078A-8246-4BA4-AE5B-76104861E7DC";
-/** An id with everything that an address could stumble over. */
+/** An id with every character that could break an address. */
 const ODD = "50%25 & more/+?#号";
 const EVENTS = 120;
 
@@ -38,7 +38,7 @@ async function touch(query: Row, kind: "click" | "impression" = "click"): Promis
   expect(await site.server.get(`${BASE}/event/${kind}/`, Object.fromEntries(texts))).toMatchObject({ code: 0 });
 }
 
-/** Came by a click that had rivals of every kind; plays and pays a lot. */
+/** A user who came through a click with rivals of every kind, and who plays and pays a lot. */
 async function makeStar(): Promise<void> {
   const now = Date.now();
   const ad = { company: "vivo", oaid: OAID, advertiser_id: "acc-1", aid: "ad-7" };
@@ -68,7 +68,7 @@ async function makeStar(): Promise<void> {
   ]);
 }
 
-/** Was organic, went away and came back by a click. */
+/** A user who was organic, left, and came back through a click. */
 async function makeReturned(): Promise<void> {
   const longAgo = Date.now() - 40 * DAY_MS;
   await site.server.post("user/register/attributed/", app, {
@@ -115,7 +115,7 @@ describe("the page of a user", () => {
     expect(visit.complaints).toEqual([]);
   });
 
-  test("says who it is, since when, from where, and what the user is worth", async () => {
+  test("says who the user is, since when, from where, and what they are worth", async () => {
     const { page } = await open("star");
     await page.getByRole("heading", { name: "star" }).waitFor();
     for (const word of ["Ann", "vivo", "Summer", "android", "134.00", "2 payments"]) {
@@ -127,7 +127,7 @@ describe("the page of a user", () => {
     await expect.poll(() => page.locator("table tbody tr").count()).toBe(2);
   });
 
-  test("of an id with odd characters is opened from the list, and stays that user's", async () => {
+  test("of an id with odd characters opens from the list, and stays that user's", async () => {
     const visit = await lasting.open(`/users?app=${app.appId}`);
     await visit.page.getByRole("link", { name: ODD, exact: true }).click();
     await visit.page.getByRole("heading", { name: ODD }).waitFor();
@@ -161,7 +161,7 @@ describe("the timeline", () => {
     expect(complaints).toEqual([]);
   });
 
-  test("is narrowed to kinds and to events of one name; properties open on demand", async () => {
+  test("can be filtered by kinds and by the name of an event; properties unfold on demand", async () => {
     const { page } = await open("star");
     await hasTimeline(page);
     await page.getByRole("button", { name: "Orders", exact: true }).click();
@@ -180,14 +180,14 @@ describe("the timeline", () => {
     await page.getByText("No matching activity").waitFor();
   });
 
-  test("shows a return and what it was attributed to", async () => {
+  test("shows a return and its attribution", async () => {
     const { page } = await open("returned");
     await entries(page).getByText("Returned", { exact: true }).waitFor();
     await entries(page).getByText("From vivo, by device ID").waitFor();
   });
 });
 
-describe("where a user came from", () => {
+describe("the source of a user", () => {
   test("is explained with every candidate, in its window, with the reason in plain words of both languages", async () => {
     const visit = await open("star", { tab: "source" });
     const { page } = visit;
@@ -214,7 +214,7 @@ describe("where a user came from", () => {
     await visit.page.getByText("匹配方式相同时，点击优先于曝光。").waitFor();
   });
 
-  test("has every decision of a user who came back", async () => {
+  test("includes every decision for a user who came back", async () => {
     const { page } = await open("returned", { tab: "source" });
     await page.getByRole("heading", { name: "Attributed to vivo" }).waitFor();
     await page.getByLabel("Decision").selectOption("1");
@@ -222,7 +222,7 @@ describe("where a user came from", () => {
     await page.getByText("The caller reported an organic user.").waitFor();
   });
 
-  test("of a user without any touch says what to check", async () => {
+  test("says what to check for a user without any touch", async () => {
     const { page } = await open("bare", { tab: "source" });
     await page.getByText("No stored touch shares an id with the user").waitFor();
   });

@@ -20,6 +20,6 @@ test.each<[string[], string]>([
   expect(listText(values)).toBe(text);
 });
 
-test("what somebody types into the address is read as it is", () => {
+test("a value typed into the address is read as it is", () => {
   expect(listOf("50%,x")).toEqual(["50%", "x"]);
 });
