@@ -2,8 +2,11 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const MISSING = "The console's tests need Chromium: install the package `chromium` (Debian: apt-get install chromium).";
+const PLACES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
+  (name) => `/usr/bin/${name}`,
+);
+const MISSING =
+  "The console's tests need Chromium: install the package `chromium-headless-shell` or `chromium` (Debian: apt-get install chromium-headless-shell).";
 
 if (!PLACES.some((path) => existsSync(path))) {
   const mayInstall = process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
@@ -14,7 +17,7 @@ if (!PLACES.some((path) => existsSync(path))) {
   console.log("Installing Chromium (once) …");
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
   // With a small font for Chinese: the screenshots would show boxes.
-  const packages = ["chromium", "fonts-wqy-microhei"];
+  const packages = ["chromium-headless-shell", "fonts-wqy-microhei"];
   const install = () =>
     spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {
       stdio: ["ignore", "ignore", "inherit"],

@@ -3,7 +3,10 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { inject, onTestFinished } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 
-const PLACES = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** As bin/browser.mjs has them. The shell has no window to draw: it takes a fifth less processor time. */
+const PLACES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
+  (name) => `/usr/bin/${name}`,
+);
 const FLAGS = [
   ...["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
   ...["--disable-sync", "--no-first-run"],
