@@ -59,7 +59,7 @@ describe("the exponent", () => {
     ["one scale", [1], 5],
     ["nothing measured", [1, 2, 4], 0],
     ["no scale at all", [], 5],
-  ])("of %s there is none", (_, scales, perUnit) => {
+  ])("is undefined for %s", (_, scales, perUnit) => {
     expect(exponentOf(grown(() => perUnit, scales))).toBeUndefined();
   });
 });

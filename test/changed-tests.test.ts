@@ -15,8 +15,8 @@ test.each([
   ["itself", "test/vault.test.ts", ["test/tidy.test.ts", "test/vault.test.ts"]],
   ["the page's own", "web/src/pages/cost/cost.tsx", ["test/tidy.test.ts", "test/web/cost.test.ts"]],
   ["the documents'", "docs/API.md", ["test/docs.test.ts", "test/tidy.test.ts"]],
-  ["none but the tidy test for what is gone", "test/gone.test.ts", ["test/tidy.test.ts"]],
-])("the tests of a changed file: %s", (_, file, tests) => {
+  ["only the tidy test for a deleted file", "test/gone.test.ts", ["test/tidy.test.ts"]],
+])("selects the tests of a changed file: %s", (_, file, tests) => {
   expect(testsFor(file)).toEqual(tests);
 });
 

@@ -68,7 +68,7 @@ test("the same process cannot take the folder twice", () => {
 test.each([
   ["our own", () => process.pid],
   ["another living process's", () => process.ppid],
-])("a lock left behind under a process id that is now %s is taken over", (_, pid) => {
+])("a lock left behind with a process id that is now %s is taken over", (_, pid) => {
   writeFileSync(join(dataDir, "lock.json"), JSON.stringify({ pid: pid(), startedAt: "another boot 12345" }));
   expect(holderOf(dataDir)).toBeUndefined();
   const lock = lockDataDir(dataDir);

@@ -35,7 +35,7 @@ test.each([
   ["::1", []],
   ["10.0.0.5", ["http://10.0.0.5:8080"]],
   ["2001:db8::5", ["http://[2001:db8::5]:8080"]],
-])("what listens on %s is reached by other machines at %j", (host, reached) => {
+])("a server that listens on %s is reached by other machines at %j", (host, reached) => {
   expect(outerAddressesOf(host, "http://127.0.0.1:8080")).toEqual(reached);
 });
 

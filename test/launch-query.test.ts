@@ -47,7 +47,7 @@ test.each<[string, JsonObject]>([
   ["baidu", { bd_vid: "b", gdt_vid: "x", request_id: "2" }],
   ["gravity", { turbo_vid: "t", bd_vid: "b", gdt_vid: "x" }],
   ["bytedance", { clue_token: "x", callback: "y" }],
-])("a launch query that carries keys of several platforms is of %s: %j", (name, adData) => {
+])("a launch query with keys of several platforms belongs to %s: %j", (name, adData) => {
   expect(readLaunchQuery(adData)?.platform.name).toBe(name);
 });
 

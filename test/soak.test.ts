@@ -48,7 +48,7 @@ describe("a soak", () => {
     ["file handles", (at: number) => ({ handles: 50 + Math.round(at * 100) })],
     ["apply lag, ms", (at: number) => ({ lagMs: at * 10_000 })],
     ["p99, ms", (at: number) => ({ p99Ms: 20 + at * 100 })],
-  ])("that grows is told: %s", (what, change) => {
+  ])("reports growth: %s", (what, change) => {
     expect(drifting(course(change))).toEqual([what]);
   });
 });

@@ -14,7 +14,7 @@ type SetBody = Parameters<typeof setAccount>[1];
 const set = (more: Partial<SetBody> = {}) =>
   setAccount({ ...stage.desk, mayCallPrivate: false }, { app_id, ad_platform: "vivo", ...more });
 
-test("an account is set and removed, and noted with who did it, and with no secret", async () => {
+test("setting and removing an account is logged with its author, and without secrets", async () => {
   expect(
     await set({ settings: { src_id: "s" }, secrets: { access_token: "hidden-by-the-log" }, rate: 5 }),
   ).toMatchObject({
@@ -31,7 +31,7 @@ test("an account is set and removed, and noted with who did it, and with no secr
   ]);
 });
 
-test("an account that cannot be noted is neither set nor removed", async () => {
+test("an account that cannot be logged is neither set nor removed", async () => {
   await stage.withoutAuditLog(async () => {
     await expect(set()).rejects.toThrow(/audit_log/);
   });
@@ -52,7 +52,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["a negative rate", () => set({ rate: -1 }), /^rate must/],
   ["the removal of none", () => dropAccount(stage.desk, { app_id, ad_platform: "oppo" }), /no such account at oppo/],
   ["an unknown app's", () => dropAccount(stage.desk, { app_id: 99, ad_platform: "vivo" }), /no app 99/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const before = [await stage.count("platform_account"), await stage.count("audit_log")];
   await expect(refused()).rejects.toThrow(sentence);
   expect([await stage.count("platform_account"), await stage.count("audit_log")]).toEqual(before);

@@ -41,7 +41,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     () => rotateAppSecret(stage.desk, { app_id: 2 ** 40, which: "app_key" }),
     /no app 1099/,
   ],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const before = [await stage.count("app"), await stage.count("audit_log")];
   await expect(refused()).rejects.toThrow(sentence);
   expect([await stage.count("app"), await stage.count("audit_log")]).toEqual(before);

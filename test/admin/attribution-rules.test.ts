@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const secrets = async () => (await loadPlatformSecrets(stage.pool, vault, [app_id])).get(app_id);
 
-test("rules are set and changed, and the log keeps all that are set then, and no key", async () => {
+test("setting and changing rules logs all rules then in force, and no key", async () => {
   await setRules(stage.desk, { app_id, rules: { min_gap: "5s", impressions: "on" } });
   await setRules(stage.desk, { app_id, rules: { min_gap: "5s" } });
   await changeRules(stage.desk, { app_id, rules: { click_window: "3d" } });
@@ -38,7 +38,7 @@ test("rules are set and changed, and the log keeps all that are set then, and no
   expect(await secrets()).toBeUndefined();
 });
 
-test("neither rules nor a key are changed when that cannot be noted", async () => {
+test("neither rules nor a key change if that cannot be logged", async () => {
   const before = await loadRuleSettings(stage.pool, [app_id]);
   await stage.withoutAuditLog(async () => {
     const change = { app_id, ad_platform: "baidu", rules: { click_window: "2d" }, akey: "k" };
@@ -55,7 +55,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["a change of an unknown app", () => changeRules(stage.desk, { app_id: 99, rules: {} }), /no app 99/],
   ["a bad change", () => changeRules(stage.desk, { app_id, rules: { min_gap: "x" } }), /^min_gap must/],
   ["a key of another platform", () => changeRules(stage.desk, { app_id, rules: {}, akey: "k" }), /^akey needs/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const state = async () => [await loadRuleSettings(stage.pool, [app_id]), await stage.count("audit_log")];
   const before = await state();
   await expect(refused()).rejects.toThrow(sentence);

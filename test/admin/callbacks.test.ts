@@ -40,7 +40,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["a private address", () => setEvent({ url: "http://127.0.0.1/" }), /private network/],
   ["an unknown app", () => setEvent({ app_id: 99 }), /no app 99/],
   ["the removal of none", () => dropCallback(stage.desk, { app_id, kind: "event" }), /no callback of kind event/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const before = await stage.count("audit_log");
   await expect(refused()).rejects.toThrow(sentence);
   expect(await stage.count("audit_log")).toBe(before);

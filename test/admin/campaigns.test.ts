@@ -37,7 +37,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["an unknown platform", () => addCampaign(stage.desk, { app_id, ad_platform: "natural" }), /^ad_platform/],
   ["an unknown app", () => addCampaign(stage.desk, { app_id: 99 }), /no app 99/],
   ["an unknown id", () => editCampaign(stage.desk, { app_id, turbo_promoted_object_id: "x" }), /no campaign "x"/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const before = [await stage.count("campaign"), await stage.count("audit_log")];
   await expect(refused()).rejects.toThrow(sentence);
   expect([await stage.count("campaign"), await stage.count("audit_log")]).toEqual(before);

@@ -41,7 +41,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["an unknown id", () => decideDeveloper(stage.desk, { id: 99, state: "refused" }), /no developer application 99/],
   ["a change of an unknown id", () => editDeveloper(stage.desk, { id: 99 }), /no developer application 99/],
   ["a key for an unknown id", () => rotateDeveloper(stage.desk, { id: 99 }), /no developer application 99/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const before = [await stage.count("developer_app"), await stage.count("audit_log")];
   await expect(refused()).rejects.toThrow(sentence);
   expect([await stage.count("developer_app"), await stage.count("audit_log")]).toEqual(before);

@@ -46,7 +46,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     /at least one admin/,
   ],
   ["the last admin's removal", () => removePerson(stage.desk, { name: "ann" }), /at least one admin/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const state = async () => [
     (await stage.pool.query("select name, role from admin_user order by name")).rows,
     await stage.count("audit_log"),

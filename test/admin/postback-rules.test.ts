@@ -15,7 +15,7 @@ beforeAll(async () => {
 const rules = () => listRules(stage.pool, app_id);
 const idsNow = async () => (await rules()).map(({ rule_id }) => rule_id);
 
-test("a rule is added, changed, put in order and removed, and noted with who did it", async () => {
+test("adding, changing, reordering and removing a rule is logged with its author", async () => {
   const { rule_id } = await addRule(stage.desk, { app_id, ...PAY, share: "80%" });
   expect(await changeRule(stage.desk, { app_id, rule_id, share: "50%" })).toMatchObject({ ...PAY, share: "50%" });
   const rule_ids = [rule_id, ...(await idsNow()).filter((id) => id !== rule_id)];
@@ -31,7 +31,7 @@ test("a rule is added, changed, put in order and removed, and noted with who did
   ]);
 });
 
-test("no rule changes when that cannot be noted", async () => {
+test("no rule changes if that cannot be logged", async () => {
   const [before, rule_ids] = [await rules(), await idsNow()];
   const key = { app_id, rule_id: rule_ids[0]! };
   await stage.withoutAuditLog(async () => {
@@ -55,7 +55,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["an order of some", () => orderRules(stage.desk, { app_id, rule_ids: [] }), /^rule_ids must name each rule/],
   ["the removal of none", () => dropRule(stage.desk, { app_id, rule_id: 999 }), /has no rule 999/],
   ["an unknown app's removal", () => dropRule(stage.desk, { app_id: 99, rule_id: 1 }), /no app 99/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const before = [await rules(), await stage.count("audit_log")];
   await expect(refused()).rejects.toThrow(sentence);
   expect([await rules(), await stage.count("audit_log")]).toEqual(before);

@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 const ONE = { client_id: "u", event_type: "pay", subject: "" };
 
-test("postbacks are sent again and noted together, or neither", async () => {
+test("postbacks are sent again and logged together, or neither", async () => {
   await stage.withoutAuditLog(async () => {
     await expect(resend(stage.desk, { app_id, postbacks: [ONE] })).rejects.toThrow(/audit_log/);
   });
@@ -43,7 +43,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
   ["a wish for nothing", () => resend(stage.desk, { app_id }), /^Name either client_id/],
   ["an unknown platform", () => resend(stage.desk, { app_id, status: 2, ad_platform: "natural" }), /^ad_platform/],
   ["a client without any", () => resend(stage.desk, { app_id, client_id: "nobody" }), /no matching postback/],
-])("%s is refused wherever it comes from, and nothing is noted", async (_, refused, sentence) => {
+])("%s is refused from every caller, and nothing is logged", async (_, refused, sentence) => {
   const before = await stage.count("audit_log");
   await expect(refused()).rejects.toThrow(sentence);
   expect(await stage.count("audit_log")).toBe(before);

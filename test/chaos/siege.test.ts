@@ -85,7 +85,7 @@ test.each<[string, Siege]>([
   ["minutes of a ledger that do not add up", { ...KEPT, audit: { ...KEPT.audit, minutesOff: 1 } }],
   ["entries that were acknowledged and not understood", { ...KEPT, audit: { ...KEPT.audit, setAside: ["1 × x"] } }],
   ["many_keys", { ...KEPT, faults: [{ attack: "many_keys", text: "an answer is polluted" }] }],
-])("what did not hold is told: %s", (what, siege) => {
+])("a condition that did not hold is reported: %s", (what, siege) => {
   expect(broken(siege)).toEqual([what]);
 });
 

@@ -10,7 +10,7 @@ import { cli, cliJson, cliProcessJson, expectFailure } from "./run.ts";
 const dataDir = makeDataDir();
 afterAll(() => cleanUp(dataDir));
 
-/** Commands that start threads, which only the build has, and one that a person would begin with. */
+/** Commands that start threads, which only the build has, and the one that a person would begin with. */
 const AS_PROCESS = /^(app create|import|journal replay|settle)/;
 
 /** Runs a command without a server; afterwards nothing may be left running or locked. */

@@ -25,7 +25,7 @@ test.each([
   { args: ["account", "fields", "--platform", "kuaishou", "--json"], code: 0 },
   { args: ["app", "set", "99", "--name", "Nobody"], code: 1 },
   { args: ["settle", "--timeout-s", "soon"], code: 2 },
-])("the executable ends $args with exit code $code and says what is said in this process", async ({ args, code }) => {
+])("the executable ends $args with exit code $code and the same output as in this process", async ({ args, code }) => {
   const result = await cliProcess(dataDir, args);
   expect(result.code, result.stderr).toBe(code);
   expect(result).toEqual(await cli(dataDir, args));

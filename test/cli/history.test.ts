@@ -76,7 +76,7 @@ test.each([
   ["has no client_id", JSON.stringify({ ...line("a", "e", 1), client_id: undefined })],
   ["has an empty client_id", JSON.stringify(line("", "e", Date.UTC(2020, 1, 1)))],
   ["has a client_id of 129 characters", JSON.stringify(line("x".repeat(129), "e", Date.UTC(2020, 1, 1)))],
-])("import names a line that %s, and takes in nothing of the file", async (_, bad) => {
+])("import names a line that %s, and imports nothing from the file", async (_, bad) => {
   const app = await server.createApp();
   const time = Date.UTC(2020, 1, 1);
   const file = fileOf([line("a", "e", time), line("b", "e", time), bad, line("c", "e", time)]);

@@ -91,7 +91,7 @@ test.each([
   "journal replay --all",
   "secret rotate",
   "settle",
-])("%s makes nothing where there is nothing", async (args) => {
+])("%s creates nothing in an empty place", async (args) => {
   expectFailure(await cli(nowhere, args.split(" ")), /^There is no installation in .*nowhere yet: set DATA_DIR/);
   expect(existsSync(nowhere)).toBe(false);
 });

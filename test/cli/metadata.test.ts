@@ -115,7 +115,7 @@ test.each([
 test.each([
   ["event", "wanted"],
   ["property", "size", "--type", "list"],
-])("metadata %s prints what is declared now as JSON", async (...args) => {
+])("metadata %s prints the current declaration as JSON", async (...args) => {
   const { appId } = await server.createApp();
   const printed = await cliJson(dataDir, ["metadata", ...args.filter((arg) => arg), "--app", String(appId)]);
   expect(printed).toMatchObject({ name: args[1], state: "declared" });

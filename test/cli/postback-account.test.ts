@@ -114,7 +114,7 @@ describe("account", () => {
     expect(shown[0]).toContain('"secrets":["access_token"]');
   });
 
-  test("set and remove are noted with who did it, as the console's are", async () => {
+  test("set and remove are logged with their author, as from the console", async () => {
     const app = await server.createApp();
     await runJson(app, "account", "set", "--platform", "vivo", "--set", "src_id=s");
     await runJson(app, "account", "remove", "--platform", "vivo");

@@ -67,7 +67,7 @@ describe("export", () => {
     ["orders", 2, /"TraceID":"o-1"/, /^CreateTime,ClientID,.*,TraceID,/],
     ["users", 2, /"ClientID":"u1"/, /^CreateTime,ClientID,/],
     ["events", 2, /"event":"\$PayEvent"/, /^client_id,type,event,time,properties,received_at\r$/],
-  ])("writes %s as NDJSON and as CSV, and their number beside it", async (kind, number, line, header) => {
+  ])("writes %s as NDJSON and as CSV, and prints their number", async (kind, number, line, header) => {
     const asked = ["export", kind, ...ofApp(), ...range];
     const json = await cli(dataDir, [...asked, "--json"]);
     expect(json).toMatchObject({ code: 0, stderr: `${number} ${kind}\n` });

@@ -177,7 +177,7 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
     ["is busy", "busy"],
     ["has a fault", "server_error"],
     ["sends a page for people", "not_json"],
-  ])("a platform that %s in between is asked again", async (_, failure) => {
+  ])("a platform that %s in between is called again", async (_, failure) => {
     const own = await account({
       secrets: { ...ACCESS[name](sim as never).secrets, access_token: sim.tokens.accessToken },
     });
@@ -191,7 +191,7 @@ describe.each(PLATFORMS)("$name", ({ name, start, plans, e4, statuses, accountNa
     ["has a fault", "server_error"],
     ["closes the connection", "reset"],
     ["says nothing", "hang"],
-  ])("a platform that %s from some page on leaves what was there, and the account says so", async (_, failure) => {
+  ])("a platform that %s from some page on leaves stored costs alone, and the account says so", async (_, failure) => {
     const own = await account({
       secrets: { ...ACCESS[name](sim as never).secrets, access_token: sim.tokens.accessToken },
     });

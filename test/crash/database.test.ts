@@ -10,7 +10,7 @@ import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { createExternalApp } from "./external-app.ts";
 
-test("collection goes on while the embedded database is killed, and everything is there once", async () => {
+test("collection goes on while the embedded database is killed, and everything is stored once", async () => {
   const dataDir = prepareDataDir();
   const server = await TouchpointProcess.start({ dataDir });
   const app = await server.createApp();
@@ -18,7 +18,7 @@ test("collection goes on while the embedded database is killed, and everything i
   try {
     load.begin(server.url);
     await load.reach(200);
-    // The whole database dies, then one of its backends, which makes it throw away what is not on its disk.
+    // Kills the whole database, then one of its backends, which makes it discard what is not on its disk.
     for (const victim of ["postmaster", "backend"]) {
       const postmaster = postmasterOf(dataDir)!;
       process.kill(victim === "postmaster" ? postmaster : await backendOf(server), "SIGKILL");

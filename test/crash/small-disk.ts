@@ -17,7 +17,7 @@ type Settings = Record<string, string> & { DATA_DIR: string };
 
 export type Way = {
   name: string;
-  /** How often the disk is filled and freed. */
+  /** The number of times the disk is filled and freed. */
   rounds: number;
   prepare(dataDir: string): void;
   start(settings: Settings, state: "with space" | "full"): Promise<Place>;
@@ -34,7 +34,7 @@ export function waysToFillADisk(): Way[] {
 /** A limit of 512 bytes: a longer write stops there and the rest fails, as on a full disk. */
 const byFileLimit: Way = {
   name: "a file cannot grow",
-  // Each takes two starts of the server.
+  // Each round takes two starts of the server.
   rounds: 1,
   prepare() {},
   start: (settings, state) =>

@@ -362,7 +362,7 @@ describe("flags", () => {
     ["datacentre", { datacentres: ["203.0.113.0/24"] }, () => flood(1, { ip: "203.0.113.9" })],
     ["short_gap", {}, () => click(NOW_MS - 9_999, { oaid: "u" })],
     ["future", {}, () => click(NOW_MS - HOUR_MS, { oaid: "u" }, NOW_MS - 2 * HOUR_MS)],
-  ])("%s stands on the decision, and the touch does not win where the rules say so", async (flag, rules, send) => {
+  ])("%s is on the decision, and the touch does not win if the rules say so", async (flag, rules, send) => {
     await setRules(rules);
     await send();
     await registerAt("u", NOW_MS);

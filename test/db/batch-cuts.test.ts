@@ -62,7 +62,7 @@ test("a flood that comes after a registration flags none of its touches, in the 
 test.each<[string, () => Promise<unknown>]>([
   ["the user's own entry", () => stage.append("device_info", "u", { data: DEVICE })],
   ["a touch that shares a key with the user", () => click("late", { oaid: "u", ts: String(NOW_MS - 2 * HOUR_MS) })],
-])("a flood counts as soon as %s stands behind it", async (_, hear) => {
+])("a flood counts as soon as %s comes after it", async (_, hear) => {
   await setRules(FLOOD);
   await click("own", { oaid: "u" });
   await register();

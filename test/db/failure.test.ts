@@ -65,7 +65,7 @@ test.each<[string, boolean, unknown]>([
   ["a lost connection", false, thrownByDriver(new Error("Connection terminated unexpectedly"))],
   ["a stream that was cut", false, failure("ERR_STREAM_PREMATURE_CLOSE")],
   ["a disk that cannot be read", false, failure("EIO")],
-])("%s is the data's own fault: %s", (_, isOwn, error) => {
+])("%s is a fault of the data itself: %s", (_, isOwn, error) => {
   expect(isFaultOfData(error)).toBe(isOwn);
 });
 

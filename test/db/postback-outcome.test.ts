@@ -73,7 +73,7 @@ const ACCEPTED = { status: POSTBACK_STATUS.accepted, reason: "", backCents: 600,
 test.each<[string, Partial<PostbackOutcome>, [status: number, backCents: number]]>([
   ["given up", {}, [2, 0]],
   ["accepted", ACCEPTED, [1, 600]],
-])("an order shows both of its postbacks when the other is %s in the same moment", async (_, change, shown) => {
+])("an order shows both of its postbacks when the other is %s at the same moment", async (_, change, shown) => {
   const [first, second] = await twoOfOneOrder();
   let other: Promise<void> | undefined;
   await record({ ...first!, ...change }, async () => {

@@ -119,7 +119,7 @@ describe("a rule's test on a property", () => {
     [{ field: "user$a", operator: "between", values: [1] }, /between takes two/],
     [{ field: "user$a", operator: "between", values: [1, "2"] }, /between takes two/],
     [{ field: "user$a", operator: "between", values: [true, false] }, /between takes two/],
-  ])("%j is none", (test, problem) => {
+  ])("%j is no valid test", (test, problem) => {
     expect(propertyTestProblem(test)).toMatch(problem);
   });
 });

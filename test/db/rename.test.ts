@@ -72,7 +72,7 @@ test("two users can swap ids by way of a third", async () => {
 });
 
 test.each([
-  ["that somebody has", "taken"],
+  ["that is taken", "taken"],
   ["that is its own", "old"],
   ["that is empty", ""],
   ["that is too long", "x".repeat(129)],

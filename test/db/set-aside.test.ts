@@ -34,7 +34,7 @@ test.each<[string, (stage: ApplyStage) => Promise<unknown>]>([
   ["a head without a time", (s) => s.append("register", "u", {}, { at: undefined as never })],
   ["a head with an app that no table can hold", (s) => s.append("register", "u", {}, { app: 2 ** 40 })],
   ["an app that does not exist", (s) => s.append("register", "u", {}, { app: 7 })],
-])("%s is set aside with its reason, and the entries before and behind it are applied", async (_, appendBad) => {
+])("%s is set aside with its reason, and the entries before and after it are applied", async (_, appendBad) => {
   await stage.register("before");
   await appendBad(stage);
   await stage.register("behind");
@@ -75,7 +75,7 @@ test.each([
   [15, 16],
   [30, 31],
 ])(
-  "an entry that the database refuses, at place %d of %d, is found by halving and alone set aside",
+  "an entry that the database refuses, at place %d of %d, is found by halving, and only it is set aside",
   async (place, total) => {
     await forbid();
     for (let index = 0; index < total; index += 1) {

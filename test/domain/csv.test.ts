@@ -43,7 +43,7 @@ test.each([
   ["\n=1", "\"'\n'=1\"\r\n"],
   [" =1", "' =1\r\n"],
   ["a=b", "a=b\r\n"],
-])("the apostrophe stands inside the quotes: %j", (text, line) => {
+])("the apostrophe is inside the quotes: %j", (text, line) => {
   expect(csvLine([text])).toBe(line);
 });
 
@@ -62,7 +62,7 @@ test.each([
   ['a;"=1"', '"a;""\'=1"""\r\n'],
   ["a;b=1", '"a;b=1"\r\n'],
   ["a=1;b", '"a=1;b"\r\n'],
-])("so does a formula that follows what separates cells in another locale: %j", (text, line) => {
+])("a formula after a separator of another locale gets an apostrophe too: %j", (text, line) => {
   expect(csvLine([text])).toBe(line);
 });
 

@@ -6,7 +6,7 @@ test.each([
   ...["192.168.0.1", "198.18.0.1", "224.0.0.1", "255.255.255.255", "::", "::1", "::ffff:10.0.0.1", "::ffff:a00:1"],
   ...["::127.0.0.1", "::7f00:1", "64:ff9b::7f00:1", "2002:7f00:1::", "fc00::1", "fd12:3456::1", "fe80::1"],
   ...["fec0::1", "ff02::1", "2001:db8::1", "0:0:0:0:0:ffff:127.0.0.1", "", "no address", "127.1"],
-])("%j is no address of the internet", (address) => {
+])("%j is no public address", (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
@@ -44,6 +44,6 @@ test.each([
   ["::", false],
   ["192.168.0.1", false],
   ["localhost.example", false],
-])("what listens on %s is reached from this machine alone: %s", (host, isLoopback) => {
+])("a server that listens on %s is reached only from this machine: %s", (host, isLoopback) => {
   expect(isLoopbackHost(host)).toBe(isLoopback);
 });

@@ -204,7 +204,7 @@ describe("a budget", () => {
   test.each<[string, (whose: App) => Promise<Answer>]>([
     ["collect", (whose) => collectOf(whose, "192.0.2.7")],
     ["every other endpoint with a token", (whose) => server.post("user/get/", whose, { user_list: ["a"] })],
-  ])("of calls holds for %s, by app", async (_, send) => {
+  ])("of calls applies to %s, by app", async (_, send) => {
     const [flooded, modest] = [await server.appWith(["a"]), await server.appWith(["a"])];
     const answer = await flood(() => send(flooded));
     expect(answer).toMatchObject(refused(/more calls/));

@@ -46,7 +46,7 @@ test.each<[Partial<EntryHead>]>([
   [{ at: undefined as never }],
   [{ at: 1e300 }],
   [{ at: "now" as never }],
-])("an entry whose head says %j is refused: no table could hold it", (head) => {
+])("an entry with %j in its head is refused, because no table could hold it", (head) => {
   // Written as another program would: our own encoder never makes such a head.
   const text = Buffer.from(JSON.stringify(entryOf("{}", head).head));
   const length = Buffer.alloc(4);

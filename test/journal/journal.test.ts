@@ -198,7 +198,7 @@ test.each<[string, (ends: number[]) => { applied: number; modifiedBeforeMs: numb
   ["everything was applied", ([, , last]) => ({ applied: last!, modifiedBeforeMs: EVER }), 2],
   ["everything was applied but is too young", ([, , last]) => ({ applied: last!, modifiedBeforeMs: 0 }), 0],
 ])(
-  "of three segments, when %s, pruning removes what it may and never the active one",
+  "with three segments, when %s, pruning removes what it may and never the active one",
   async (_, optionsOf, removed) => {
     const { journal, segments } = await journalOfThreeSegments();
     const ends = segments.map((segment) => segment.from + segment.bytes);

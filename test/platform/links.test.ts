@@ -64,7 +64,7 @@ test.each<[string, TouchKind, string]>([
   ["gravity", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
   ["weibo", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
   ["my_network", "click", "__CLICK_ID__ __CALLBACK__ __TS__ __OAID__ __IDFA__"],
-])("at %s the %s link asks for %s", (name, kind, macros) => {
+])("at %s the %s link has the macros %s", (name, kind, macros) => {
   expect(macrosOf(linkFor(name, kind)!)).toEqual(expect.arrayContaining(macros.split(" ")));
 });
 
@@ -266,7 +266,7 @@ test.each([
 test.each([
   ...["", "0", "__TS__", "soon", "2023-11-14", "-1700000000", "1700000000.5", "1.7e12", "%EF%BC%91700000000"],
   ...["946684800", "0946684799999", "17000000001", "1700000000123456", "4102444800000", "9999999999999"],
-])("ts=%s is no time, and the time of the call stands for it", (ts) => {
+])("ts=%s is no time, and the time of the call is used instead", (ts) => {
   expect(read(`company=weibo&ts=${ts}`).touch).toMatchObject({ touchedAtMs: AT_MS, receivedAtMs: AT_MS });
 });
 

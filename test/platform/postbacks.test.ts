@@ -148,7 +148,7 @@ test.each<[string, Record<string, string>, string]>([
   ["oppo", { __ADID__: "101", __OAID__: "o-1" }, "101"],
   ["xiaomi", { __CUSTOMERID__: "9", __OAID__: "o-1" }, "conv_type=APP_ACTIVE"],
   ["huawei", { "{callback}": "cb-1", "{oaid}": "o-1" }, "o-1"],
-])("a click that %s reported is enough to tell it of an activation", (platform, values, told) => {
+])("a click reported by %s is enough to report an activation to it", (platform, values, told) => {
   const connector = postbackConnectorOf(platform)!;
   const { url, body } = using(connector, { ...FULL, ...ownAddress(connector) }).request({
     adData: adDataOf(platform, values),

@@ -109,7 +109,7 @@ const IDS = ["imei", "oaid", "idfa", "idfv", "android_id", "mac", "caid", "wx_op
 test.each([
   ...["", "0", "000000000000000", "00000000-0000-0000-0000-000000000000", "02:00:00:00:00:00", "null", "NULL"],
   ...["undefined", "unknown", md5(""), md5("").toUpperCase(), "__X__", "{{X}}", "{x}"],
-])("nobody is found by the id %j", (id) => {
+])("the id %j matches nobody", (id) => {
   const query = IDS.map((name) => `${name}=${encodeURIComponent(id)}`).join("&");
   for (const company of ["tencent", "kuaishou", "bytedance", "baidu", "oppo", "weibo"])
     expect(read(`company=${company}&${query}`).keys).toEqual([]);

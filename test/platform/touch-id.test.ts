@@ -11,7 +11,7 @@ const idOf = (query: string, kind: TouchKind = "click", atMs = AT_MS) =>
 test.each([
   ...["company=tencent&click_id=a", "company=baidu&bd_vid=a", "company=bytedance&clue_token=a", "company=weibo&ip=::1"],
   ...["company=kuaishou&callback=a", "company=oppo&req_id=a&ts=1700000000&aid=1", "company=tencent&impression_id=a"],
-])("%s has one id as a click and another as an impression, whenever it arrives", (query) => {
+])("%s has different ids as a click and as an impression, whenever it arrives", (query) => {
   for (const kind of TOUCH_KINDS) expect(idOf(query, kind, AT_MS + 86_400_000)).toBe(idOf(query, kind));
   expect(idOf(query)).toMatch(/^[0-9a-f]{32}$/);
   expect(idOf(query, "impression")).not.toBe(idOf(query, "click"));

@@ -122,7 +122,7 @@ describe("an event callback", () => {
     [{ status: 429 }, 0, true],
     [{ status: 500 }, 0, true],
     [{ status: 503 }, 0, true],
-  ])("answered with %j: status %i, tried again %j", async (answer, status, isAgain) => {
+  ])("is answered with %j: status %i, retried: %j", async (answer, status, isAgain) => {
     gate.answer = answer;
     await callback({});
     await oneEvent();

@@ -304,7 +304,7 @@ test.each([
   ["a refusal for good", { status: 400 }],
   ["a failure", { status: 500 }],
   ["an acceptance", { status: 200, body: '{"code":0}' }],
-])("%s of an attempt whose lease has ended does not touch the attempt after it", async (_, late) => {
+])("%s of an attempt whose lease has ended does not affect the next attempt", async (_, late) => {
   await stage.oceanEngine(gate.url);
   await users("bytedance", 1);
   const [slow, quick] = [stage.worker(), stage.worker()];

@@ -110,7 +110,7 @@ describe("an attempt that fails", () => {
 
 describe("a lost answer", () => {
   test.each<Failure>(["accept_then_reset", "accept_then_hang", "reset", "hang"])(
-    "%s: a platform that knows no repeats is not told again",
+    "%s: is not repeated at a platform that does not recognise repeats",
     async (failure) => {
       await stage.kuaishou(kuaishou.url);
       await oneUser("kuaishou");

@@ -10,7 +10,7 @@ import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, TouchpointProcess } from "../support/touchpoint.ts";
 import { Attempt, environment, makeDataDir, ROOT } from "./launch.ts";
 
-test("SIGTERM under load: exit code 0, no database left, no lock left, and everything acknowledged is there after the next start", async () => {
+test("SIGTERM under load ends with exit code 0, no database and no lock left, and everything acknowledged is there after the next start", async () => {
   const dataDir = prepareDataDir();
   let server = await TouchpointProcess.start({ dataDir });
   const app = await server.createApp();
@@ -36,7 +36,7 @@ test("SIGTERM under load: exit code 0, no database left, no lock left, and every
   }
 });
 
-/** A second signal, as people press Ctrl-C twice, does not cut the stop short. */
+/** A second signal, as from a second Ctrl-C, does not cut the stop short. */
 async function stopTwice(server: TouchpointProcess, signal: "SIGTERM" | "SIGINT"): Promise<void> {
   const exited = new Promise((resolve) => server.child.once("exit", (...how) => resolve(how)));
   server.child.kill(signal);

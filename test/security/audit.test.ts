@@ -44,7 +44,7 @@ test.each([
   ],
   ["says nothing", "", /no answer/],
   ["says something else", "<html>", /no answer/],
-])("a registry that %s fails nothing, but it is said that nothing was checked", async (_, said, words) => {
+])("a registry that %s fails nothing, but the output says that nothing was checked", async (_, said, words) => {
   const { code, stdout } = await auditOf(said);
   expect(code).toBe(0);
   expect(stdout).toMatch(/nothing was checked/);

@@ -80,7 +80,7 @@ test.each([
     "no address",
     "8.8.8.8.8",
   ],
-])("%s is not the internet", (address) => {
+])("%s is not public", (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 

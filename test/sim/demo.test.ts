@@ -13,7 +13,7 @@ test.each([
   [{ port: "0" }, {}, 0],
   [{}, { PORT: "" }, 8080],
   [{}, {}, 8080],
-])("with the options %j and the environment %j the demo is served on port %i", (given, env, port) => {
+])("with the options %j and the environment %j the demo listens on port %i", (given, env, port) => {
   expect(portOf(given, env)).toBe(port);
 });
 

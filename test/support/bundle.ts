@@ -10,14 +10,14 @@ const BUILT = join(ROOT, "dist/src");
 const SCRIPTS = ["main.js", "apply/worker.js", "journal/disk-worker.js", "intake/body/large-body-worker.js"];
 
 /**
- * Packs the built server, each of its threads and all that they import into one file each. A server of five hundred
- * modules spends half of its start on finding and opening them; tests start some two hundred servers.
+ * Bundles the built server and each of its threads, with their imports, into one file each. A server of five hundred modules
+ * spends half of its start on finding and opening them, and the tests start some two hundred servers.
  */
 export async function bundleServer(): Promise<void> {
   const state = stateOfBuild();
   const stamp = join(BUNDLE, ".bundled");
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === state) return;
-  // Takes its name when it is whole: another run may be starting servers from the one that is there.
+  // Gets its name once it is complete: another run may be starting servers from the existing one.
   const unfinished = `${BUNDLE}.${process.pid}`;
   for (const script of SCRIPTS) await pack(script, unfinished);
   writeFileSync(join(unfinished, ".bundled"), state);
@@ -31,7 +31,7 @@ async function pack(script: string, folder: string): Promise<void> {
     root: ROOT,
     logLevel: "error",
     plugins: [keepAddresses],
-    // The binaries of PostgreSQL are looked up when the server starts, in the packages of the system that it runs on.
+    // PostgreSQL's binaries are looked up when the server starts, in the packages for the system it runs on.
     ssr: { noExternal: true, external: ["pg-native"] },
     build: {
       ssr: join(BUILT, script),
@@ -45,7 +45,7 @@ async function pack(script: string, folder: string): Promise<void> {
   });
 }
 
-/** A module finds its files (migrations, console) from where it was built, and its threads in the bundle. */
+/** A module finds its files (migrations, console) at its original place, and its threads in the bundle. */
 const keepAddresses: Plugin = {
   name: "keep-addresses",
   enforce: "pre",

@@ -5,18 +5,18 @@ import { cleanUp, type TouchpointProcess } from "./touchpoint.ts";
 
 const PREFIX = "server-";
 
-/** Lets a server serve every later file of this worker: nobody knows which file is the last. */
+/** Keeps a server for every later file of this worker, because no file knows whether it is the last. */
 export function keepServer({ child, dataDir }: TouchpointProcess): void {
   writeFileSync(join(inject("runDir"), `${PREFIX}${child.pid}`), dataDir);
 }
 
-/** After the last test. */
+/** Stops the kept servers after the last test. */
 export async function stopKept(runDir: string): Promise<void> {
   for (const name of readdirSync(runDir).filter((file) => file.startsWith(PREFIX))) {
     try {
       process.kill(Number(name.slice(PREFIX.length)), "SIGKILL");
     } catch {
-      // It has ended with its worker.
+      // The server has ended with its worker.
     }
     await cleanUp(readFileSync(join(runDir, name), "utf8"));
   }

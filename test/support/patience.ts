@@ -9,7 +9,7 @@ export const PATIENCE_MS = 5 * 60_000;
 /** How long a whole test or hook may take before it counts as hanging. */
 export const TEST_MS_MAX = 3 * PATIENCE_MS;
 
-/** The longest pause between two looks at a condition: pauses grow, because a look costs more than it takes to wait. */
+/** The longest pause between two checks of a condition. Pauses grow, because a check costs more than waiting. */
 export const LOOK_MS_MAX = 160;
 
 /** Runs `check` until it passes; returns its result, or throws its last error. */

@@ -100,7 +100,7 @@ export class Touchpoint {
     const first = await this.get("/progress");
     const target = first.data.durable;
     let { applied } = first.data;
-    // Each look costs the server a query, so that the pauses between them grow.
+    // Each check costs the server a query, so the pauses between them grow.
     for (let waitMs = 10; applied < target; waitMs = Math.min(2 * waitMs, LOOK_MS_MAX)) {
       if (Date.now() > until) throw new Error(`Not settled: applied ${applied} of ${target}.`);
       await sleep(waitMs);

@@ -36,20 +36,23 @@ export class Visit {
     });
   }
 
-  /** Loads the console, as somebody does who comes from elsewhere. */
+  /** Loads the console, as for a person who comes from another site. */
   async open(path: string): Promise<void> {
     await this.page.goto(`${this.#url}/console${path}`);
   }
 
   /**
-   * To a page of the console that is loaded already, as a link leads to it: in half the time, and with what was asked for a
-   * moment ago still known. By way of a page that does not exist, so that nothing of the present one stays.
+   * Goes to another page of the loaded console, as a link does: in half the time, and with recent answers still cached. It
+   * passes through a page that does not exist, so that nothing of the current one stays.
    */
   async go(path: string): Promise<void> {
     await this.page.evaluate(LEAVE, `/console${path}`);
   }
 
-  /** On a screen as narrow as a phone's nothing sticks out of the page. The layout is CSS alone, so it follows at once. */
+  /**
+   * Checks that nothing overflows the page on a screen as narrow as a phone's. The layout is CSS alone, so it follows at
+   * once.
+   */
   async fitsPhone(name: string): Promise<void> {
     const before = this.page.viewportSize()!;
     await this.page.setViewportSize(SIZES.phone);
@@ -111,7 +114,7 @@ export class Visit {
 
 const COLOUR_RULES = ["color-contrast", "link-in-text-block"];
 
-/** Runs in the page. Rows and entries that differ in their words alone are looked at once. */
+/** Runs in the page. Rows and entries that differ only in their texts are checked once. */
 const FIND = async (options: object): Promise<string[]> => {
   type Found = { id: string; impact: string; nodes: { target: string[]; failureSummary: string }[] };
   type Element = {
@@ -158,7 +161,7 @@ const LEAVE = async (address: string): Promise<void> => {
   };
   const { history, document, requestAnimationFrame } = globalThis as unknown as Tab;
   history.pushState(null, "", "/console/nowhere");
-  // Pages have names of their own.
+  // Every page has its own title.
   while (document.title !== "Touchpoint") await new Promise<void>((done) => requestAnimationFrame(done));
   history.pushState(null, "", address);
 };
@@ -189,7 +192,7 @@ export class LastingVisit {
     afterAll(() => this.#visit && giveBack(this.#visit.page));
   }
 
-  /** Not for tests that listen to the tab or that look at what has just changed behind its back. */
+  /** Not for tests that listen to the tab or check what has just changed behind its back. */
   async open(path: string): Promise<Visit> {
     if (this.#visit) {
       await this.#visit.page.setViewportSize(SIZES.laptop);
@@ -221,8 +224,8 @@ export class ConsoleTest {
   }
 
   /**
-   * The one of all files of this worker: each has apps of its own there. Costs are pulled only when a test asks for it, and
-   * links may be called with 30 KB at once.
+   * The server shared by all files of this worker, each with its own apps. Costs are pulled only when a test asks for it,
+   * and links may be called with 30 KB at once.
    */
   static shared(): Promise<ConsoleTest> {
     shared ??= ConsoleTest.#start();
@@ -264,7 +267,7 @@ export class ConsoleTest {
     return this.#analyst;
   }
 
-  /** One whose session or password the test changes. */
+  /** An analyst whose session or password the test changes. */
   async newAnalyst(): Promise<{ cookie: string }> {
     this.#analysts += 1;
     const name = `analyst-${this.#analysts}`;

@@ -102,7 +102,7 @@ describe.each(LISTS)("the content of the list of %s", (list, path) => {
   });
 });
 
-test("a list that is opened on a phone is readable there", async () => {
+test("a list opened on a phone is readable there", async () => {
   const visit = await stage.site.visit({ size: "phone" });
   await visit.open(stage.addressOf("/orders?size=20"));
   await isShown(visit.page);

@@ -3,9 +3,9 @@ import { beforeAll, expect } from "vitest";
 import { addDays } from "../../src/domain/calendar.ts";
 import { DAYS, dayOf, ResultsStage } from "./results-stage.ts";
 
-/** What the reports of the app say without a browser. */
+/** The answers of the app's reports without a browser. */
 export class ReportStage extends ResultsStage {
-  /** All that have people. */
+  /** All days with people. */
   days = { from: "", to: "" };
 
   constructor() {

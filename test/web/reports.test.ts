@@ -356,7 +356,7 @@ describe("the ad report", () => {
     expect(await heads(other.page)).toEqual(["Device type", "Date", "ROI", "Ad cost"]);
   });
 
-  test("is opened on a phone, with long names too, and nothing complains on the way", async () => {
+  test("opens on a phone, even with long names, and nothing complains on the way", async () => {
     const visit = await stage.site.visit({ size: "phone" });
     await visit.open(`/report?${stage.query({ dims: "turbo_promoted_object_id" })}`);
     await isSettled(visit.page);

@@ -17,15 +17,15 @@ const CAMPAIGNS = ["Spring sale", "Summer league", "New heroes"].map((name, inde
 const COMPANIES = ["tencent", "kuaishou", "bytedance", ""];
 const PRICES = [600, 1_200, 3_000, 6_800, 12_800, 32_800];
 
-/** How many days after the registration somebody comes back. */
+/** The number of days after the registration on which a person comes back. */
 const RETURNS = [1, 3, 7];
-/** So many days, the present one included, have people of each company. */
+/** The number of days, today included, on which people of each company register. */
 export const DAYS = 15;
 
-/** An app of sixty people of four sources, who paid about sixty times, were told of or not, and cost something. */
+/** An app with sixty people of four sources, who paid about sixty times, with and without postbacks, and with costs. */
 export class ResultsStage {
   readonly visit: LastingVisit;
-  /** When people registered. */
+  /** The registration times. */
   readonly registeredAtMs: number[] = [];
   #site: ConsoleTest | undefined;
   #app: App | undefined;
@@ -99,7 +99,7 @@ export class ResultsStage {
     await collect(this.site.server, app, client, ...orders, ads, ...returns, level);
   }
 
-  /** A page of the console that is about the app. */
+  /** A page of the console for the app. */
   async open(path: string): Promise<Visit> {
     return this.visit.open(this.addressOf(path));
   }
@@ -117,7 +117,7 @@ export class ResultsStage {
   }
 }
 
-/** In the time zone of the app. */
+/** A time in the app's time zone. */
 export const dayOf = (ms: number) => calendarOf("Asia/Shanghai").dayOf(ms);
 
 export const rowsOf = (page: Page) => page.locator("table tbody tr");

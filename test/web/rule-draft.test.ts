@@ -25,7 +25,7 @@ test.each<[string, object]>([
   ["an event of the app", { moment: "event:level_up", event_type: "key_active" }],
   ["retention", { moment: "retention_7", event_type: "retention_7d" }],
   ...PRESET_MOMENTS.map((moment): [string, object] => [moment, { moment }]),
-])("a rule that is opened and saved is the same: %s", (_, given) => {
+])("a rule that is opened and saved stays the same: %s", (_, given) => {
   const { rule_id, ...fields } = shown(given);
   expect(fieldsOf(draftOf({ rule_id, ...fields }))).toEqual(fields);
 });

@@ -260,7 +260,7 @@ describe("people and their actions", () => {
     await expect.poll(() => page.getByText("console-users/remove").count()).toBe(0);
     await button(visit, "Show older").click();
     await page.getByText("console-users/remove").first().waitFor();
-    // There may be more pages: other files use this server too.
+    // There may be more pages, because other files use this server too.
     const older = page.getByRole("button", { name: "Show older" });
     const press = (buttons: unknown[]) => (buttons as { click(): void }[]).forEach((one) => void one.click());
     await expect

@@ -109,7 +109,7 @@ describe("the browser's protection", () => {
     "/console//etc/passwd",
     "/console/index.html%00.js",
     "/console/assets/missing.js",
-  ])("nothing outside of the console is reached by %s", async (path) => {
+  ])("%s reaches nothing outside the console", async (path) => {
     const answer = await fetch(`${site.server.url}${path}`);
     const text = await answer.text();
     expect(text).not.toContain("dependencies");

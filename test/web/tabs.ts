@@ -21,7 +21,7 @@ export type Size = keyof typeof SIZES;
 let browser: Promise<Browser> | undefined;
 const idle: Page[] = [];
 
-/** A tab until the end of the test. Ask for a new one where the test itself changes what cannot be put back. */
+/** A tab until the end of the test. Ask for a new one if the test changes what cannot be restored. */
 export async function takeTab(size: Size, { isNew = false } = {}): Promise<Page> {
   const page = isNew ? await newTab() : await borrowTab();
   await page.setViewportSize(SIZES[size]);
@@ -30,9 +30,9 @@ export async function takeTab(size: Size, { isNew = false } = {}): Promise<Page>
 }
 
 /**
- * A tab that nobody is signed in to and that remembers nothing, until it is given back. Tabs are used again by later
- * tests, those of other files included: a new one starts a process and compiles the whole console, which takes three times
- * the processor time of a page in a used one.
+ * A tab that is signed out and remembers nothing, until it is given back. Later tests use it again, those of other files
+ * included: a new tab starts a process and compiles the whole console, which takes three times the processor time of a page
+ * in a used one.
  */
 export async function borrowTab(): Promise<Page> {
   return idle.pop() ?? newTab();
@@ -46,7 +46,7 @@ async function newTab(): Promise<Page> {
   return page;
 }
 
-/** The page stays: the next test's loads over it, and an empty one in between would take as long as that. */
+/** Leaves the page: the next test's page loads over it, and an empty one in between would take as long. */
 export async function giveBack(page: Page): Promise<void> {
   page.removeAllListeners();
   try {

@@ -106,7 +106,7 @@ describe("the page of a user", () => {
     await visit.fitsPhone("user-profile");
   });
 
-  test("is opened on a phone, by an address whose tab does not exist too", async () => {
+  test("opens on a phone, even at an address with a tab that does not exist", async () => {
     const visit = await site.visit({ size: "phone" });
     await visit.open(addressOf("star", { tab: "unknown" }));
     await visit.page.getByRole("heading", { name: "star" }).waitFor();

@@ -53,13 +53,13 @@ test("each column is one parameter, and the text is the same for any number of r
   });
 });
 
-test("rows come back from the database as they went in, with null for what was missing", async () => {
+test("rows come back from the database as stored, with null for missing values", async () => {
   const rows = await query(database.pool, sql`select seen.* from ${tableOf(seen)}`);
   expect(rows).toEqual(seen.map((one) => ({ ...one, touchedAtMs: one.touchedAtMs ?? null })));
   expect(await query(database.pool, sql`select seen.* from ${tableOf([])}`)).toEqual([]);
 });
 
-test("a column may be made from the row and its place, under any name", async () => {
+test("a column may be computed from the row and its index, under any name", async () => {
   const names = ["b", "a"];
   const named = rowsOf("named", names, {
     place: ["int", (_, index) => index],
@@ -87,7 +87,7 @@ test("the compiler accepts only keys of the row, with types of their values", ()
   rowsOf("r", rows, { clientId: "varchar" });
 });
 
-test("names that could be anything but a name are refused", () => {
+test("invalid names are refused", () => {
   const rows = [{ appId: 1 }];
   expect(() => rowsOf("r (a); --", rows, { appId: "int" })).toThrow(/is not a table name/);
   expect(() => rowsOf("r", rows, { "a) --": ["int", () => 1] })).toThrow(/is not a table name/);

@@ -36,7 +36,7 @@ test.each<[string, Partial<Rules>]>([
   ["kuaishou", { clickWindowMs: 3 * DAY_MS, gapMsMin: 500, impressions: true }],
   ["baidu", { clickWindowMs: 2 * DAY_MS, gapMsMin: 500, impressionWindowMs: 9 * DAY_MS }],
   ["constructor", { clickWindowMs: 2 * DAY_MS, gapMsMin: 500 }],
-])("the rules of %j are its own over the app's over the defaults, in whatever order they are set", (platform, own) => {
+])("the rules of %j are its own, else the app's, else the defaults, in any order of setting", (platform, own) => {
   for (const settings of [SETTINGS, SETTINGS.toReversed()]) {
     expect(new RuleBook(settings).of(platform)).toEqual({ ...DEFAULT_RULES, ...own });
   }

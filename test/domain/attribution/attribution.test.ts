@@ -170,12 +170,12 @@ test.each<[string, Sketch, Partial<Rules>, Outcome]>([
   ["impressions are off", { agoMs: DAY_MS, kind: "impression", flags: ["future"] }, {}, "impressions_off"],
   ["the window is over", { agoMs: 7 * DAY_MS, flags: ["future"] }, { gapMsMin: 8 * DAY_MS }, "outside_window"],
   ["it was too fast", { agoMs: 1, flags: ["future"] }, { gapMsMin: 2 }, "too_fast"],
-])("where several things speak against a touch, the first is named: %s", (_, sketch, rules, outcome) => {
+])("if several reasons speak against a touch, the first is named: %s", (_, sketch, rules, outcome) => {
   expect(outcomeAlone(sketch, { flaggedMayWin: false, ...rules })).toBe(outcome);
 });
 
 test.each<[string, Sketch[], Record<string, Outcome>, string]>([
-  ["wins where no touch is stored", [], {}, "launch_query"],
+  ["wins if no touch is stored", [], {}, "launch_query"],
   ["beats address and agent", [{ by: ["ip_ua"], agoMs: 0 }], { a: "earlier_method_won" }, "launch_query"],
   ["loses to an open id", [{ by: ["open_id"], agoMs: 6 * DAY_MS }], { a: "won" }, "open_id"],
   ["loses to a device id", [{ by: ["device_id"], agoMs: 6 * DAY_MS }], { a: "won" }, "device_id"],
@@ -201,7 +201,7 @@ test.each<[string, Sketch[], Record<string, Outcome>, string]>([
 test.each<[string, Decision["verdict"]]>([
   ["kuaishou", { kind: "attributed", method: "reported", platform: "kuaishou", touch: undefined }],
   ["", { kind: "organic", method: "reported" }],
-])("what the caller reported, %j, stands over every touch and the launch query", (reported, verdict) => {
+])("the caller's report %j takes precedence over every touch and the launch query", (reported, verdict) => {
   const touches = [
     ...TOUCH_METHODS.map((method) => found({ id: method, by: [method] })),
     ...[found({ id: "old", agoMs: 9 * DAY_MS }), found({ id: "late", agoMs: -1 })],

@@ -69,7 +69,7 @@ test.each<[readonly TouchMethod[], boolean]>([
   [["open_id"], false],
   [["device_id", "open_id"], false],
   [["click_key", "device_id", "ip_ua"], false],
-])("a touch found by %j has a download behind it, so that a second is too short: %s", (methods, isFlagged) => {
+])("a touch found by %j implies a download, so that one second is too short: %s", (methods, isFlagged) => {
   expect(flagsIn({ methods, gapMs: 1_000 })).toEqual(isFlagged ? ["short_gap"] : []);
 });
 
@@ -97,7 +97,7 @@ test.each<[string, boolean]>([
   ["203.0.113", false],
   ["203.0.113.64, 10.0.0.1", false],
   ["localhost", false],
-])("the address %j lies in a data centre: %s", (ip, isInside) => {
+])("the address %j is in a data centre: %s", (ip, isInside) => {
   expect(flagsIn({ touch: { ip }, rules: { datacentres: NETWORKS } })).toEqual(isInside ? ["datacentre"] : []);
 });
 

@@ -69,7 +69,7 @@ test.each<[string, string, JsonObject, Link]>([
   ["mac", "raw, without colons", { mac: MAC }, { mac: MAC.replaceAll(":", "") }],
   ["mac", "hashed with colons", { mac: MAC.toLowerCase() }, { mac_md5: md5(MAC) }],
   ["mac", "hashed without colons", { mac: MAC.toLowerCase() }, { mac_md5: md5(MAC.replaceAll(":", "")) }],
-])("a touch with the %s %s is found by the device that has it", (by, _, device, link) => {
+])("a touch with the %s %s is found by the device with that id", (by, _, device, link) => {
   expect(sharedBy(device, link)).toEqual([by]);
 });
 

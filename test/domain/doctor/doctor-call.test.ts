@@ -17,7 +17,7 @@ import { collected, event, many, NOW, registered, rejected, seen } from "./seen-
 
 cases("calls that are refused as a whole", refusedCalls, [
   [
-    "are told by endpoint and code, with the sentence of the last one",
+    "are reported by endpoint and code, with the message of the last one",
     [
       seen({ code: 1001, msg: "No JSON.", at_ms: NOW - 5 }),
       registered("u", {}, { code: 1004, msg: "channel is missing." }),
@@ -32,7 +32,7 @@ cases("calls that are refused as a whole", refusedCalls, [
       example: { endpoint: "user/register", code: 1004, msg: "channel is missing.", client_id: "u" },
     },
   ],
-  ["are none where all was taken in", [seen(), seen()], undefined],
+  ["are not reported if everything was accepted", [seen(), seen()], undefined],
   ["are not those of a client that is not registered yet", [seen({ code: 2000 })], undefined],
   ["are not the server's own faults", [seen({ code: 5003 }), seen({ code: 5000 })], undefined],
 ]);
@@ -73,13 +73,17 @@ cases("debug mode that was left on", debugInProduction, [
     many(20, (client_id) => seen({ client_id, debug: true })),
     { kind: "debug_in_production", severity: "warning", count: 20 },
   ],
-  ["is not a few people who test a lot", many(19, (client_id) => seen({ client_id, debug: true })), undefined],
+  [
+    "is not reported for a few people who test a lot",
+    many(19, (client_id) => seen({ client_id, debug: true })),
+    undefined,
+  ],
   ["is not many clients without it", many(50, (client_id) => seen({ client_id })), undefined],
 ]);
 
 cases("events that were not stored", rejectedEvents, [
   [
-    "are told by reason and name",
+    "are reported by reason and name",
     [collected([event("old")], { errors: rejected("too_old", "old") })],
     {
       kind: "rejected_events",
@@ -94,12 +98,12 @@ cases("events that were not stored", rejectedEvents, [
     undefined,
   ],
   [
-    "are told elsewhere when they are not declared",
+    "are left to another finding if they are not declared",
     [collected([event("e")], { errors: rejected("undeclared") })],
     undefined,
   ],
   [
-    "are told elsewhere when their time has another unit",
+    "are left to another finding if their time has another unit",
     [collected([event("e", {}, NOW / 1000)], { errors: rejected("bad_time") })],
     undefined,
   ],
@@ -107,7 +111,7 @@ cases("events that were not stored", rejectedEvents, [
 
 cases("properties that were left out", badProperties, [
   [
-    "are told with the event",
+    "are reported with the event",
     [collected([event("e")], { errors: rejected("bad_property", "level_up") })],
     { kind: "bad_properties", severity: "warning", subjects: ["level_up"] },
   ],
@@ -116,7 +120,7 @@ cases("properties that were left out", badProperties, [
 
 cases("encrypted events", encryptedEvents, [
   [
-    "are told, and not as events of a bad type",
+    "are reported, but not as events of a bad type",
     [collected([{ pkv: 1, ekey: "k", payload: "p" }], { errors: rejected("bad_type") })],
     { kind: "encrypted_events", severity: "error", count: 1 },
   ],
@@ -195,7 +199,7 @@ cases("a clock that is far off", clockSkew, [
   ["is not events that were kept for hours by an SDK whose clock is right", [flushed("a", -300)], undefined],
   ["is not a minute", [sent("a", 60_000)], undefined],
   [
-    "is not history, which is sent as such",
+    "is not reported for history, which is sent as such",
     [collected([{ ...event("e", {}, NOW - 99 * HOUR), time_free: true }])],
     undefined,
   ],

@@ -41,7 +41,7 @@ cases("one client id for several people", sharedClientId, [
     ["x", "y", "z"].map(($device_id) => collected([event("e", { $device_id })], { client_id: "game" })),
     { kind: "shared_client_id" },
   ],
-  ["is not somebody with a new phone", ["A", "A", "B"].map((idfa) => device("u", idfa)), undefined],
+  ["is not reported for a person with a new phone", ["A", "A", "B"].map((idfa) => device("u", idfa)), undefined],
   ["is not phones without an id", ["0000", "", "__IDFA__", "null"].map((idfa) => device("u", idfa)), undefined],
   ["is not people with ids of their own", many(9, (client) => device(client, client)), undefined],
 ]);
@@ -58,11 +58,15 @@ describe("an open id that is the app's own id", () => {
 
 cases("one open id for several clients", sharedOpenid, [
   [
-    "is told with how many have it",
+    "is reported with the number of clients that have it",
     many(4, (client) => registered(client, { wx_openid: "same" })),
     { kind: "shared_openid", severity: "error", count: 4, subjects: ["same"] },
   ],
-  ["is not somebody who has two accounts", many(2, (client) => registered(client, { wx_openid: "same" })), undefined],
+  [
+    "is not reported for a person with two accounts",
+    many(2, (client) => registered(client, { wx_openid: "same" })),
+    undefined,
+  ],
   ["is not the absence of one", many(9, (client) => registered(client, { wx_openid: "" })), undefined],
   ["is not a client that registers again", many(9, () => registered("u", { wx_openid: "same" })), undefined],
 ]);
@@ -73,9 +77,9 @@ cases("one address for nearly everybody", sharedAddress, [
     many(10, (client_id) => seen({ client_id, ip: "198.51.100.4", ua: "Go-http-client/1.1" })),
     { kind: "shared_address", severity: "error", count: 10, example: { ip: "198.51.100.4", ua: "Go-http-client/1.1" } },
   ],
-  ["is not told of a few", many(9, (client_id) => seen({ client_id })), undefined],
+  ["is not reported for a few", many(9, (client_id) => seen({ client_id })), undefined],
   [
-    "is not told where the server names the client's address",
+    "is not reported if the server names the client's address",
     many(20, (client_id) => registered(client_id, { client_ip: "203.0.113.9" })),
     undefined,
   ],
@@ -91,31 +95,35 @@ cases("one address for nearly everybody", sharedAddress, [
 
 cases("user agents of programs", missingUserAgent, [
   [
-    "are told of registrations",
+    "are reported for registrations",
     many(3, (client) => registered(client, {}, { ua: "python-requests/2.31" })),
     { kind: "missing_user_agent", severity: "warning", count: 3, example: { ua: "python-requests/2.31" } },
   ],
   ["no user agent at all", many(3, (client) => registered(client, {}, { ua: "" })), { kind: "missing_user_agent" }],
-  ["are not told of phones", many(9, (client) => registered(client, {}, { ua: "Mozilla/5.0 (iPhone)" })), undefined],
   [
-    "are not told where the server names the client's",
+    "are not reported for phones",
+    many(9, (client) => registered(client, {}, { ua: "Mozilla/5.0 (iPhone)" })),
+    undefined,
+  ],
+  [
+    "are not reported if the server names the client's",
     many(9, (client) => registered(client, { client_ua: "Mozilla/5.0" }, { ua: "curl/8" })),
     undefined,
   ],
-  ["are not told of somebody who tries it out", many(9, () => registered("u", {}, { ua: "curl/8" })), undefined],
+  ["are not reported for a person who tries it out", many(9, () => registered("u", {}, { ua: "curl/8" })), undefined],
 ]);
 
 cases("registrations that no touch can be found for", nothingToAttributeBy, [
   [
-    "are told where it is nearly all of them",
+    "are reported if it is nearly all of them",
     many(10, (client) => registered(client, { ad_data: {}, wx_openid: "" })),
     { kind: "nothing_to_attribute_by", severity: "warning", count: 10 },
   ],
-  ["are not told of a few", many(9, (client) => registered(client)), undefined],
+  ["are not reported for a few", many(9, (client) => registered(client)), undefined],
   ["are not those with an open id", many(20, (client) => registered(client, { wx_openid: client })), undefined],
   ["are not those with a device", many(20, (client) => device(client, client)), undefined],
   [
-    "are not told where some carry something: the others are organic",
+    "are not reported if some carry a source: the others are organic",
     many(20, (client, index) => registered(client, index < 5 ? { ad_data: { gdt_vid: "v" } } : {})),
     undefined,
   ],
@@ -123,7 +131,7 @@ cases("registrations that no touch can be found for", nothingToAttributeBy, [
 
 cases("a macro that nobody replaces", unreplacedMacro, [
   [
-    "is told by platform and parameter",
+    "is reported by platform and parameter",
     [
       touched({ imei: "__IMEI__", click_id: "c-1" }),
       touched({ imei: "__IMEI__", click_id: "c-2" }, { at_ms: NOW + 1 }),
@@ -143,12 +151,12 @@ cases("a macro that nobody replaces", unreplacedMacro, [
   ],
   ["in a launch query", [registered("u", { ad_data: { gdt_vid: "__CLICK_ID__" } })], { subjects: ["ad_data gdt_vid"] }],
   [
-    "is not one that is replaced where the platform knows it",
+    "is not reported if it is replaced when the platform knows it",
     [touched({ imei: "__IMEI__" }), touched({ imei: "86" })],
     undefined,
   ],
   [
-    "is told of one platform though another one replaces it",
+    "is reported for one platform even if another replaces it",
     [touched({ imei: "__IMEI__" }), touched({ company: "kuaishou", imei: "86" })],
     { subjects: ["tencent imei"] },
   ],

@@ -60,7 +60,7 @@ describe("orders", () => {
     ["another client", { clientId: "u-2" }],
     ["another amount", { amount: 700 }],
     ["another time", { timeMs: NOW + 5_000 }],
-  ])("with one id but %s are told", (_, other) => {
+  ])("with one id but %s are reported", (_, other) => {
     const payments = [paid(600, { orderId: "o" }), paid(600, { orderId: "o", ...other })];
     const found = { kind: "repeated_order", severity: "warning", count: 1, subjects: ["o"], example: { reports: 2 } };
     expect(repeatedOrder(payments)).toMatchObject(found);
@@ -130,7 +130,7 @@ describe("findings from the tables", () => {
       ["currency_without_rate"],
     ],
     ["events that were rejected", ledger(10, 0, { too_old: 3 }), ["rejected_events"]],
-    ["events that are told as undeclared", ledger(10, 0, { undeclared: 3 }), []],
+    ["events that are reported as undeclared", ledger(10, 0, { undeclared: 3 }), []],
     ["many repeats", ledger(500, 100), ["many_duplicates"]],
     ["repeats as SDKs make them", ledger(1_000, 100), []],
     ["many repeats of little", ledger(99, 99), []],

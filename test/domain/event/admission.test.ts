@@ -47,7 +47,7 @@ test.each<[string, JsonObject]>([
   ["unset without properties", event({ type: "profile", event: "profile_unset", properties: null })],
   ["delete without properties", event({ type: "profile", event: "profile_delete", properties: null })],
   ["keys that the interface does not know", event({ $$extra: { a: 1 }, uuid: "x" })],
-])("admission takes in %s whole", (_, sent) => {
+])("admission accepts %s whole", (_, sent) => {
   expect(admit([sent])).toEqual(NOTHING);
 });
 
@@ -122,7 +122,7 @@ test.each<[string, JsonObject, "omitted" | "cut", string]>([
   ["a list with one text too long", { l: ["x", "y".repeat(2_049)] }, "cut", "l"],
   ["an object over 16 KiB", { o: { t: "x".repeat(17_000) } }, "omitted", "o"],
   ["an object nested too deep", { o: nested(LIMITS.nestingDepth + 1) }, "omitted", "o"],
-])("a bad property is told as bad_property and the event is kept: %s", (_, properties, kind, name) => {
+])("a bad property is reported as bad_property and the event is kept: %s", (_, properties, kind, name) => {
   const admission = admit([event({ properties: { ...properties, fine: "yes" } })]);
   expect(admission).toMatchObject({ ...NOTHING, [kind]: [[0, name]], errors: [{ index: 0, reason: "bad_property" }] });
   expect(admission.errors).toHaveLength(1);
@@ -167,7 +167,7 @@ test.each<[PropertyType | "any", JsonValue[], JsonValue[]]>([
   ["list", [[], ["a", "b"]], ["a", [1], [["a"]], {}]],
   ["object", [{}, { a: { b: 1 } }, []], ["{}", ["a"], 1]],
   ["any", ["a", 1, true, ["a"], { a: 1 }], [[1], [null]]],
-])("a property declared as %s takes its own values and null, and no others", (type, good, bad) => {
+])("a property declared as %s accepts its own values and null, and no others", (type, good, bad) => {
   expect([...good, null].filter((value) => fitOf(value, type) !== "fits")).toEqual([]);
   expect(bad.filter((value) => fitOf(value, type) === "fits")).toEqual([]);
 });

@@ -80,7 +80,7 @@ test.each<[string, Partial<typeof EVENT>]>([
   ["time", { atMs: EVENT.atMs + 1 }],
   ["type", { type: "profile" }],
   ["name", { event: "level_down" }],
-])("events that differ in %s alone are different events", (_, change) => {
+])("events that differ only in %s are different events", (_, change) => {
   expect(fingerprint({}, change)).not.toBe(fingerprint({}));
 });
 

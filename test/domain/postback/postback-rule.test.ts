@@ -100,7 +100,7 @@ describe("the rule that counts", () => {
     ["the campaign's before the platform's", [platform, campaign], 2],
     ["the platform's before everybody's", [{}, platform], 2],
     ["of equals the one that comes first", [{}, {}], 1],
-    ["of equals the one that comes first, also where it was made later", [{ ruleId: 9 }, { ruleId: 1 }], 9],
+    ["of equal rules the first one, even if it was created later", [{ ruleId: 9 }, { ruleId: 1 }], 9],
     ["not one of another platform or campaign", [{ adPlatform: "baidu" }, { campaignId: "x" }, {}], 3],
     ["not one that is switched off", [{ ...platform, enabled: false }, {}], 2],
     ["not one about another moment", [{ ...platform, moment: "first_pay" }, {}], 2],

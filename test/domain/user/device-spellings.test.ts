@@ -79,7 +79,7 @@ test.each([
   [`[{"kenyId":"${CAID}","kenyId_MD5":"${md5(CAID)}","version":"20220111"}]`],
   [`[{"vendor":"1","caid":[{"caid":"${CAID}","version":"20220111"}],"generateTime":1}]`],
   [`20220111_${CAID},20211207_other`],
-])("a caid is found in each platform's form: %s", (caid) => {
+])("a caid is read in each platform's form: %s", (caid) => {
   expect(sharedKeys({ caid1_md5: md5(CAID) }, { caid })).toBe(1);
 });
 

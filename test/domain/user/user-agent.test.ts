@@ -94,7 +94,7 @@ test.each<[string, string]>([
   ["Android cut off within the model", "Mozilla/5.0 (Linux; Android 13; SM-G9"],
   ["an iPhone without a version", `Mozilla/5.0 (iPhone; like Mac OS X) ${IOS_WEBKIT}`],
   ["an iPhone cut off before the version", "Mozilla/5.0 (iPhone; CPU iPhone OS "],
-])("%s tells nothing", (_, ua) => {
+])("%s reveals nothing", (_, ua) => {
   expect(parseUserAgent(ua)).toBeUndefined();
 });
 
@@ -103,7 +103,7 @@ test.each<[string, string]>([
   ["12", "Redmi Note 12 Pro"],
   ["8.1.0", "vivo X21A"],
   ["14", "23127PN0CC"],
-])("on Android %s every agent that a %s writes parses to the same", (version, model) => {
+])("on Android %s every agent of a %s parses to the same", (version, model) => {
   const agents = [
     `Mozilla/5.0 (Linux; Android ${version}; ${model}) ${WEBKIT} Chrome/112.0.0.0 Mobile Safari/537.36`,
     `Mozilla/5.0 (Linux; Android ${version}; ${model} Build/TP1A.220624.014; wv) ${WEBKIT} Version/4.0 Mobile`,
@@ -145,7 +145,7 @@ test.each<[string, string]>([
   ["an iPhone without end", long("x", "Mozilla/5.0 (iPhone; ")],
   ["the word OS", long(" OS ", "Mozilla/5.0 (iPhone; ")],
   ["a version of iOS without end", long("1_", "Mozilla/5.0 (iPhone; CPU iPhone OS ")],
-])("a text of 100,000 characters that is nothing but %s is not read beyond its beginning", (_, ua) => {
+])("only the beginning of a text of 100,000 characters of %s is read", (_, ua) => {
   expect(parseUserAgent(ua)).toEqual(parseUserAgent(ua.slice(0, 1_024)));
 });
 

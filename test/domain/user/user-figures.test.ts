@@ -115,7 +115,7 @@ test.each<[string, Partial<Figures>]>([
   ],
   ["banner", {}],
   ["", {}],
-])("an ad of type %j counts in the totals and in its own figures alone", (adType, own) => {
+])("an ad of type %j counts only in the totals and in its own figures", (adType, own) => {
   const figures = after((f) => addAdView(f, view({ adType }), REGISTERED_AT_MS));
   expect(figures).toEqual({
     ...NO_FIGURES,

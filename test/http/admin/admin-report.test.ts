@@ -140,7 +140,7 @@ describe("a number of the report", () => {
     ["three decimals", { decimal_point: 3 }, /decimal_point/],
     ["no app", { app_id: undefined }, /app_id/],
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
-  ])("is not opened for %s", async (_, change, msg, code) => {
+  ])("cannot be opened for %s", async (_, change, msg, code) => {
     expect(await admin.post("report/explain", cell(app, change))).toMatchObject(refused(msg, code));
   });
 });

@@ -59,7 +59,7 @@ describe("apps", () => {
     [{ name: "x", time_zone: "Mars/Olympus" }, /time_zone/],
     [{ name: "x", currency: "yuan" }, /currency/],
     [{ name: "x", metadata: "loose" }, /metadata/],
-  ])("are not made of %j", async (body, msg) => {
+  ])("are not created from %j", async (body, msg) => {
     expect(await admin.post("apps/create", body)).toMatchObject(refused(msg));
   });
 

@@ -56,7 +56,7 @@ describe("a list of many campaigns", () => {
     ["nothing", 0],
     ["'; drop table campaign", 0],
     ["\u0000", 0],
-  ])("is searched for %j", async (search, found) => {
+  ])("can be searched for %j", async (search, found) => {
     expect((await list(app, { search })).page_info.total_number).toBe(found);
   });
 

@@ -89,7 +89,7 @@ describe("a preview of a file of costs", () => {
     ],
     ["no column date", "cost\n1\n", { line: 1, problem: "the column date is missing" }],
     ["an open quote", 'date,channel\n2024-06-15,"a\n', { line: 2, problem: expect.stringMatching(/quote/i) }],
-  ])("with %s has that for a problem", async (_, csv, problem) => {
+  ])("with %s reports that problem", async (_, csv, problem) => {
     const seen = await preview(await server.createApp(), csv);
     expect(seen.problems).toEqual([problem]);
     expect(seen.rows.new).toBe(0);
@@ -127,7 +127,7 @@ describe("a preview of a file of names", () => {
   test.each<[string, string, string, string]>([
     ["advertiser", "ad_platform,advertiser_id,name", "advertiser_id", "advertiser"],
     ["ad-object", "ad_platform,level,id,name", "object_id", "ad_object"],
-  ])("%s: what is new, what replaces, and what is the same", async (path, header, id, table) => {
+  ])("%s: shows what is new, what replaces, and what is the same", async (path, header, id, table) => {
     const key = `seen-${Date.now()}`;
     const level = path === "ad-object" ? "plan," : "";
     const lines = (...names: string[]) =>

@@ -67,7 +67,7 @@ describe("an export", () => {
   test.each<[string, string[]]>([
     ["users", ["用户-1", "u2"]],
     ["orders", ["用户-1", "u2"]],
-  ])("of %s is that of the list, one object a line, and ends with the number of rows", async (kind, clients) => {
+  ])("of %s matches the list, one object per line, and ends with the number of rows", async (kind, clients) => {
     const { text, type, rows } = await exported({ app_id: app.appId, kind });
     expect(type).toBe("application/x-ndjson");
     expect(rows).toBe("2");

@@ -248,7 +248,7 @@ describe("entries set aside", () => {
     ["an empty list", { ids: [] }],
     ["something else than numbers", { ids: ["1"] }],
     ["too many", { ids: Array.from({ length: LIMITS.setAsideListed + 1 }, (_, id) => id + 1) }],
-  ])("is not taken in again by %s", async (_, body) => {
+  ])("are not replayed by %s", async (_, body) => {
     expect(await admin.post("set-aside/replay", body)).toMatchObject({
       code: 1004,
       msg: expect.stringContaining("ids"),

@@ -85,7 +85,7 @@ describe("metadata", () => {
     ["properties", { properties: [{ scope: "event", name: "a", type: "any" }] }, /type/],
     ["properties", { properties: [{ scope: "app", name: "a", type: "number" }] }, /scope/],
     ["properties", { properties: [{ scope: "user", name: "$a", type: "number" }] }, /name/],
-  ])("of %s is not declared: %j", async (kind, body, msg, code) => {
+  ])("of %s refuses to declare %j", async (kind, body, msg, code) => {
     const app = await server.createApp();
     const answer = await admin.post(`metadata/${kind}/declare`, { app_id: app.appId, ...body });
     expect(answer).toMatchObject(refused(msg, code));

@@ -302,7 +302,7 @@ describe("retries", () => {
     ["empty", { asa_token: "" }],
     ["too long to be one", { asa_token: "t".repeat(5_000) }],
     ["no text", { asa_token: { a: 1 } }],
-  ])("a token that is %s is not asked for", async (_, more) => {
+  ])("a token that is %s is not resolved", async (_, more) => {
     await initialize("u", more);
     expect(await turnAt(NOW_MS)).toBe(0);
   });

@@ -169,7 +169,7 @@ test.each<[string, Parameters, Row]>([
   ["an id of no digit but 0", { idfa: "00000000-0000-0000-0000-000000000000" }, ios({ idfa: IDFA })],
   ["the hash of no id", { imei_md5: md5("") }, android({ imei: IMEI })],
   ["the muid of the other system", { muid: md5(IDFA), os: "android" }, ios({ idfa: IDFA })],
-])("no device id: %s", async (_, parameters, registration) => {
+])("is not matched by a device id: %s", async (_, parameters, registration) => {
   const app = await server.createApp();
   await touch(app, { company: "vivo", ...parameters });
   await server.register(app, "u", registration);
@@ -253,7 +253,7 @@ test.each<[string, Parameters, "click" | "impression"]>([
   ["a touch outside the window", { ts: Date.now() - 7 * DAY_MS - HOUR_MS }, "click"],
   ["a touch that comes an hour after the registration", { ts: Date.now() + HOUR_MS }, "click"],
   ["an impression, as long as the rules leave them off", { impression_id: "i" }, "impression"],
-])("%s brings nobody", async (_, parameters, kind) => {
+])("%s attributes nobody", async (_, parameters, kind) => {
   const app = await server.createApp();
   await touch(app, { company: "vivo", oaid: OAID, ...parameters }, kind);
   await server.register(app, "u", android({ oaid: OAID }));

@@ -50,7 +50,7 @@ test.each<[string, Row]>([
   ["a value of another type", { properties: { a: "1", list: ["x", "y"] } }],
   ["one property more", { properties: { a: 1, list: ["x", "y"], b: null } }],
   ["a list in another order", { properties: { a: 1, list: ["y", "x"] } }],
-])("an event with %s is another event", async (_difference, change) => {
+])("an event with %s is a different event", async (_difference, change) => {
   const app = await server.appWith(["a"]);
   const time = Date.now();
   const other = { ...base, ...change, time: time + (change.time ?? 0) };

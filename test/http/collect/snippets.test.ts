@@ -119,7 +119,7 @@ describe("following the snippets takes a new app from nothing to its first attri
 });
 
 test.each<SnippetLanguage>(["curl", "javascript", "python", "go"])(
-  "%s: every step is a piece of its own, and no place is left open",
+  "%s: every step is its own block, and no placeholder is left",
   async (language) => {
     const blocks = snippetOf(language, await valuesFor(), texts.en.comments);
     expect(blocks.map(({ step }) => step).filter((step) => step !== "begin" && step !== "end")).toEqual([...STEPS]);

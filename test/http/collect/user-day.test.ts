@@ -79,7 +79,7 @@ describe("user_day", () => {
     ["UTC", 0],
     ["Asia/Tokyo", 9],
     ["America/Phoenix", -7],
-  ])("days are days of the app's zone: %s", async (timeZone, offsetHours) => {
+  ])("days are in the app's time zone: %s", async (timeZone, offsetHours) => {
     const localMidnight = startOfDay(2) - offsetHours * HOUR_MS;
     const app = await registered(timeZone, { active: localMidnight - HOUR_MS, click: "" });
     await server.collect(app, "a", [

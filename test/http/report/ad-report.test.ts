@@ -130,7 +130,7 @@ describe("the dates of a report", () => {
     ["the day that only leap years have", ["2024-02-29", "2024-02-29"]],
     ["ten whole years", ["2016-01-01", "2025-12-31"]],
     ["days to come", ["2040-01-01", "2040-01-02"]],
-  ])("are taken: %s", async (_, dates) => {
+  ])("are accepted: %s", async (_, dates) => {
     expect(await ask({ date_list: dates })).toMatchObject({ code: 0 });
   });
 

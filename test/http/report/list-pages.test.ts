@@ -85,7 +85,7 @@ describe.each(LISTS)("pages of the %s list", (list) => {
     ["sorted by several fields that all have alike", sorted("Version", "Channel", "AdAid")],
     ["sorted by a time that all have alike", sorted("CreateTime")],
     ["filtered", { user_filtering: { ad_platform_list: ["tencent"] } }],
-  ])("put together hold every record exactly once: %s", async (_, more) => {
+  ])("together hold every record exactly once: %s", async (_, more) => {
     for (const size of [7, 44]) {
       const pages = Array.from({ length: Math.ceil(ROWS / size) }, (_, index) => index + 1);
       const found: string[] = [];

@@ -97,7 +97,7 @@ describe("an order record", () => {
     ["America/New_York", "2025-03-09 14:30:00", "2025-03-30 13:00:00", "20250330"],
     ["America/St_Johns", "2025-03-09 16:00:00", "2025-03-30 14:30:00", "20250330"],
     ["UTC", "2025-03-09 18:30:00", "2025-03-30 17:00:00", "20250330"],
-  ])("has its times on the clocks of %s", async (timeZone, registered, paid, login) => {
+  ])("has its times in the time zone %s", async (timeZone, registered, paid, login) => {
     const app = await appWithUser(timeZone);
     await collect(server, app, "u", payment("o", 1, {}, Date.parse("2025-03-30T17:00:00.999Z")));
     await server.settle();

@@ -95,7 +95,7 @@ describe("a user record", () => {
     ["Asia/Shanghai", "2025-03-10 02:30:00", "2025-03-31 01:00:00", "20250331"],
     ["America/New_York", "2025-03-09 14:30:00", "2025-03-30 13:00:00", "20250330"],
     ["UTC", "2025-03-09 18:30:00", "2025-03-30 17:00:00", "20250330"],
-  ])("has its times on the clocks of %s", async (timeZone, CreateTime, user$first_pay_time, LatestLoginDay) => {
+  ])("has its times in the time zone %s", async (timeZone, CreateTime, user$first_pay_time, LatestLoginDay) => {
     const app = await appWithUser({}, timeZone);
     await collect(server, app, "u", payment("o", 1, {}, Date.parse("2025-03-30T17:00:00.999Z")));
     expect(await userOf(app)).toMatchObject({ CreateTime, user$first_pay_time, LatestLoginDay });

@@ -296,7 +296,7 @@ test.each<[string, Record<string, string>]>([
   ["a key", { private_key: "" }],
   ["a key that can be read", { private_key: "-----BEGIN PRIVATE KEY-----\nnonsense\n-----END PRIVATE KEY-----" }],
   ["a key of the right curve", { private_key: String(OTHER_CURVE) }],
-])("without %s no token can be had", (_, values) => {
+])("without %s no token can be requested", (_, values) => {
   expect(appleCosts.tokens!.request(contextOf(appleCosts, { ...ACCOUNT, ...values }))).toBeUndefined();
 });
 

@@ -39,7 +39,7 @@ test.each<[Record<string, any>]>([
   [{ clickDate: "2021-01-11T06:41Z and more" }],
   [{ clickDate: "__CLICK_DATE__" }],
   [{ clickdate: "2021-01-11T06:41Z" }],
-])("%j does not tell when the ad was touched", (payload) => {
+])("%j does not say when the ad was touched", (payload) => {
   expect(appleTouchedAtMs(fieldsOf(payload))).toBeNull();
 });
 

@@ -131,7 +131,7 @@ test.each([
   ["an imei, hashed as it is read", ANDROID, {}, { deviceType: 0, deviceId: md5("A1000055BCDEF0") }],
   ["an idfa", IOS, {}, { deviceType: 1, deviceId: IDFA }],
   ["the click's imei", NOBODY, { os: "android", imei_md5: md5("i") }, { deviceType: 0, deviceId: md5("i") }],
-])("by bd_vid the device is told by %s", (_, user, brought, device) => {
+])("by bd_vid the device is identified by %s", (_, user, brought, device) => {
   expect(item({ user, adData: { ...BY_VID.adData, ...brought } })).toMatchObject(device);
 });
 
@@ -172,7 +172,7 @@ test.each([
   "https://als.baidu.com/cb/actionCb?x=1",
   "https://als.baidu.com/cb/actionCb?x=1#top",
   "https://ALS.baidu.com:443/cb/actionCb?x=1&y=中文",
-])("the callback %s is filled in and signed as it goes out", (callback) => {
+])("the callback %s is filled in and signed as it is sent", (callback) => {
   const { url } = baidu.request({ adData: { callback }, eventType: "register" });
   expect(queryOf({ method: "GET", url, headers: {} })).toMatchObject({ a_type: "register", a_value: "0", x: "1" });
   expect(signedUrl(url).isSigned).toBe(true);

@@ -53,7 +53,7 @@ test.each([
   ["fen", 1999, "1999"],
   ["fen", 0, "0"],
   ["yuan", 1999, "19.99"],
-])("in %s, %i cents are told as %s", (value_unit, cents, told) => {
+])("in %s, %i cents are sent as %s", (value_unit, cents, told) => {
   expect(queryOf(bilibili.request({ ...BY_TRACK, cents }, { value_unit })).conv_value).toBe(told);
 });
 

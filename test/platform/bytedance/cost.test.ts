@@ -75,7 +75,7 @@ test.each<[Record<string, string | number>, string, Record<string, string>]>([
     `${BASE}/2/advertiser/info/`,
     { advertiser_ids: "[1700000000000001]", fields: '["id","name","status"]' },
   ],
-])("%j is asked at %s", (question, url, query) => {
+])("%j is requested at %s", (question, url, query) => {
   const request = bytedanceCosts.request(question, context);
   expect(request).toEqual({ method: "GET", url: request.url, headers: { "Access-Token": "at-1" } });
   expect(request.url.split("?")[0]).toBe(url);

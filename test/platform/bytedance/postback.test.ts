@@ -141,7 +141,7 @@ test.each([
     { platform: "android", imei: IMEI_MD5, oaid: OAID, android_id_md5: ANDROID_ID_MD5 },
   ],
   ["the click's idfa", NOBODY, { os: "ios", idfa: IDFA }, { platform: "ios", idfa: IDFA }],
-])("v2 knows the device by %s", (_, user, brought, device) => {
+])("v2 identifies the device by %s", (_, user, brought, device) => {
   const adData = { ...BY_CALLBACK.adData, ...brought };
   expect(bodyOf(bytedance.request({ user, adData })).context.device).toEqual(device);
 });

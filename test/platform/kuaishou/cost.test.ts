@@ -56,7 +56,7 @@ test.each<[Record<string, string | number>, string, string]>([
     '{"advertiser_id":900000001,"unit_ids":[22],"page":1,"page_size":100}',
   ],
   [{ list: "account" }, "https://ad.e.kuaishou.com/rest/openapi/v1/advertiser/info", '{"advertiser_id":900000001}'],
-])("%j is asked at %s", (question, url, body) => {
+])("%j is requested at %s", (question, url, body) => {
   expect(kuaishouCosts.request(question, context)).toEqual({ method: "POST", url, headers: HEADERS, body });
 });
 

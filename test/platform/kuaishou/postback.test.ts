@@ -60,7 +60,7 @@ test("a token becomes an address, with the time in milliseconds", () => {
 test.each([
   "http://ad.partner.gifshow.com/track/activate?callback=a%2Bb",
   "https://ad.partner.gifshow.com/x?callback=a&os=1",
-])("the delivered address %s is called as it is, with more behind it", (callback) => {
+])("the delivered address %s is called as it is, with the event appended", (callback) => {
   const { url } = kuaishou.request({ adData: { callback } });
   expect(url).toBe(`${callback}&event_type=1&event_time=${AT_MS}`);
   expect(kuaishou.request({ adData: { callback: encodeURIComponent(callback) } }).url).toBe(url);
@@ -83,7 +83,7 @@ test.each([
   [600, "6.00"],
   [1999, "19.99"],
   [12_345_678_910, "123456789.10"],
-])("%i cents are told as %s yuan", (cents, told) => {
+])("%i cents are sent as %s yuan", (cents, told) => {
   expect(queryOf(kuaishou.request({ ...BY_TOKEN, eventType: "pay", cents })).purchase_amount).toBe(told);
 });
 

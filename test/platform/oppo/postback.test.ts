@@ -83,7 +83,7 @@ test.each([
   ["", {}],
   ["0", {}],
   ["x", {}],
-])("the ad %j is told as %j", (ad_id, told) => {
+])("the ad %j is sent as %j", (ad_id, told) => {
   const { ascribeType, adId } = bodyOf(oppo.request({ ...BY_DEVICE, adData: { ad_id } }));
   expect({ ascribeType, adId }).toEqual({ ascribeType: undefined, adId: undefined, ...told });
 });

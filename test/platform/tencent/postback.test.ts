@@ -78,7 +78,7 @@ test.each(rowsOf(CODES))("Tencent gets %s as %s", (eventType, told) => {
 test.each([
   ['{"key_active":"CUSTOM:level_10"}', { action_type: "CUSTOM", custom_action: "level_10" }],
   ['{"key_active":"UPDATE_LEVEL"}', { action_type: "UPDATE_LEVEL" }],
-])("an account's own codes %s come before the table's", (codes, told) => {
+])("an account's own codes %s take precedence over the table's", (codes, told) => {
   expect(action({ ...BY_CALLBACK, eventType: "key_active" }, { codes })).toMatchObject(told);
   expect(action({ ...BY_CALLBACK, eventType: "register" }, { codes })).toMatchObject({ action_type: "REGISTER" });
 });
@@ -251,7 +251,7 @@ test.each([
 test.each<JsonObject>([
   { muid: "", oaid_md5: "not a hash", android_id_md5: md5(""), caid: "broken" },
   { oaid_md5: md5("00000000-0000-0000-0000-000000000000"), caid: "20220111_abc" },
-])("ids that stand for none (%j) are not told", (brought) => {
+])("placeholder ids (%j) are not sent", (brought) => {
   expect(action({ adData: { ...BY_CALLBACK.adData, ...brought } })).not.toHaveProperty("user_id");
 });
 

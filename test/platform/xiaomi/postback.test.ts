@@ -69,7 +69,7 @@ test.each([
   ["a b", "oaid=a+b", "oaid%3Da%2Bb"],
   ["a&b=c~d!", "oaid=a%26b%3Dc%7Ed%21", "oaid%3Da%2526b%253Dc%257Ed%2521"],
   ["中*", "oaid=%E4%B8%AD*", "oaid%3D%25E4%25B8%25AD*"],
-])("the oaid %j is encoded as a form's, and once more for the sign", (oaid, told, encoded) => {
+])("the oaid %j is form-encoded, and once more for the sign", (oaid, told, encoded) => {
   const { text, sign } = opened(queryOf(xiaomi.request({ adData: { oaid } })).info!);
   expect(text).toBe(`${told}&conv_time=${AT_MS}`);
   expect(sign).toBe(md5(`sign-key&${encoded}%26conv_time%3D${AT_MS}`));

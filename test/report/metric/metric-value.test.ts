@@ -146,7 +146,7 @@ test.each([
   ["AppGamePayRate", { payers: 1, users: 4, active_users: 8 }, 0.25, 0.125],
   ["AppARPU", { pay_cents: 800, users: 4, active_users: 8 }, 2, 1],
   ["AppNewUserRate", { users: 4, active_users: 8 }, 0.5, 0.5],
-])("%s is by the users who came in the first caliber, and by those who were there in the second", (...row) => {
+])("%s is per new user in the first caliber, and per active user in the second", (...row) => {
   const [metric, sums, first, second] = row;
   expect(shown({ metric, sums })).toBe(first);
   expect(shown({ metric, sums, reading: OCCURRED })).toBe(second);
