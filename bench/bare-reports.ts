@@ -27,7 +27,7 @@ const SUMS = [
 /** The least work that could answer each report: one statement, without totals, names and metrics. */
 const STATEMENTS: Readonly<Record<string, string>> = {
   "ad report": `select day, ${DIMENSIONS}, ${SUMS} from cube
-    where app_id = $1 and placement = 'touch' and day between $2 and $3 group by day, ${DIMENSIONS}`,
+    where app_id = $1 and cohort = 'touch' and day between $2 and $3 group by day, ${DIMENSIONS}`,
   "ad report, distinct users": `select d.day, ${DIMENSIONS}, count(distinct d.client_id) from user_day d
     join user_account u on u.app_id = d.app_id and u.client_id = d.client_id
     where d.app_id = $1 and d.day between $2 and $3 group by d.day, ${DIMENSIONS}`,

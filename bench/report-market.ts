@@ -37,7 +37,7 @@ const users = `select n, $2::date - (n % ${DAYS})::int as day, n / 60 % 800 as a
 async function storeUsers(pool: pg.Pool, { appId, lastDay, from, until }: MarketSize): Promise<void> {
   await pool.query(
     `insert into user_account (app_id, client_id, name, channel, version, wx_openid, wx_unionid, is_registered, registered_at_ms,
-        registered_day, place_day, is_history, touched_at_ms, ad_platform, turbo_promoted_object_id, advertiser_id, gid, aid, cid,
+        registered_day, cohort_day, is_history, touched_at_ms, ad_platform, turbo_promoted_object_id, advertiser_id, gid, aid, cid,
         csite, ad_data, os_platform, ip, ua, country, province, city, properties, latest_event_at_ms, latest_login_day,
         pay_count, pay_cents, pay_max_cents, first_pay_method, first_pay_reason, ad_count, ad_micros, ad_max_ecpm_micros,
         ad_24h_count, ad_24h_micros, reward_ad_count, reward_ad_micros, reward_ad_max_ecpm_micros, reward_ad_24h_micros,
@@ -113,12 +113,12 @@ async function storeCosts(pool: pg.Pool, { appId, lastDay }: MarketSize): Promis
 
 async function markAll(pool: pg.Pool, appId: number): Promise<void> {
   await pool.query(
-    `insert into dirty_day (app_id, placement, day, marked, since, marked_at_ms)
-      select app_id, placement, day, 1, 1, 0 from (
-        select distinct app_id, 'touch' as placement, place_day as day from user_account where app_id = $1
+    `insert into dirty_day (app_id, cohort, day, marked, since, marked_at_ms)
+      select app_id, cohort, day, 1, 1, 0 from (
+        select distinct app_id, 'touch' as cohort, cohort_day as day from user_account where app_id = $1
         union select distinct app_id, 'registered', registered_day from user_account where app_id = $1
         union select distinct app_id, 'occurred', day from user_day where app_id = $1) slice
-      on conflict (app_id, placement, day) do update set since = 1`,
+      on conflict (app_id, cohort, day) do update set since = 1`,
     [appId],
   );
 }

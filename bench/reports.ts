@@ -5,7 +5,7 @@ import { insertApp } from "../src/db/app.ts";
 import { createDeveloperApp, decideDeveloperApp } from "../src/db/developer-app.ts";
 import { markSlices } from "../src/db/dirty-day.ts";
 import { addDays, calendarOf } from "../src/domain/calendar.ts";
-import { PLACEMENTS } from "../src/domain/cube.ts";
+import { COHORTS } from "../src/domain/cube.ts";
 import { refreshOnce } from "../src/refresh/refresh.ts";
 import { openVault } from "../src/vault.ts";
 import { bareReport, PAGE_SIZE, PLATFORMS, type Question } from "./bare-reports.ts";
@@ -119,7 +119,7 @@ async function prepare(pool: pg.Pool, dataDir: string): Promise<{ question: Ques
 async function countDays(pool: pg.Pool, question: Question): Promise<{ ours: number; bare: number }> {
   const { appId, lastDay } = question;
   while ((await refreshOnce(pool, { atOnce: 2 })) > 0) process.stderr.write("counting days …\n");
-  const slices = PLACEMENTS.map((placement) => ({ appId, placement, day: lastDay }));
+  const slices = COHORTS.map((cohort) => ({ appId, cohort, day: lastDay }));
   const ours = await medianMs(async () => {
     await markSlices(pool, slices, 0);
     // The parallelism that the server uses while little arrives.

@@ -20,4 +20,5 @@ export const LANDED_MIGRATIONS: Readonly<Record<string, string>> = {
   "0015-installation.sql": "66749f266b812985791ad75789762f62496887cd264176fa72401f77e9b5b061",
   "0016-profile-size.sql": "f1163730bcef67f7b790ba09d24f30ee43617d3fa36f557b34306947b4e4a4dc",
   "0017-campaign-id.sql": "0a3f99c271513f4f4f086cbf61a4c8a49eaf84826e78b0a7a820029eb6f4e4aa",
+  "0018-cohort.sql": "c529da4d3574c7144cbda766a4e1228ca253e8f97b81d6ddda636e31354ecad7",
 };

@@ -3,9 +3,9 @@ import { ORGANIC } from "../domain/attribution/attribution.ts";
 import { addDays } from "../domain/calendar.ts";
 import {
   COHORT_DAYS,
+  type Cohort,
   CUBE_DIMENSIONS,
   type DistinctMeasure,
-  type Placement,
   RETENTION_DAYS,
   type Slice,
   USER_MEASURES,
@@ -21,11 +21,11 @@ export type UserRange = { appId: number; fromDay: string; untilDay: string; wher
 type Sums = Partial<Record<UserMeasure, Sql>>;
 
 /**
- * What each user contributes to a placement: one row per user, or per user and day, with the day that counts it, the
+ * What each user contributes to a cohort: one row per user, or per user and day, with the day that counts it, the
  * user's dimensions and every measure. The cube is the sum of these rows; opening a number of a report shows them.
  */
-export function userRows(placement: Placement, range: UserRange): Sql {
-  switch (placement) {
+export function userRows(cohort: Cohort, range: UserRange): Sql {
+  switch (cohort) {
     case "touch":
       return touchRows(range);
     case "registered":
@@ -77,9 +77,9 @@ const GAPS_OF: Readonly<Record<DistinctMeasure, string>> = {
 const flag = (condition: Sql): Sql => sql`(${condition})::int`;
 
 function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
-  const base = { placed: sql`u.place_day`, span: sql`d.span_t` };
+  const base = { cohortDay: sql`u.cohort_day`, span: sql`d.span_t` };
   const sums: Sums = {
-    ...cohort(base),
+    ...cohortSums(base),
     register_users: flag(sql`bool_or(d.register_events > 0)`),
     active_users: flag(sql`count(d.day) > 0`),
     payers: flag(sql`bool_or(d.pay_count > 0)`),
@@ -92,13 +92,13 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
     postbacks: sql`max(p.postbacks)`,
     postback_cents: sql`max(p.postback_cents)`,
   };
-  return sql`select u.client_id, u.place_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
+  return sql`select u.client_id, u.cohort_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
     left join lateral (
       select count(*) as postbacks, sum(p.back_cents) as postback_cents from postback p
       where p.app_id = u.app_id and p.client_id = u.client_id and p.status = 1 and ${isToPlatform}) p on true
-    where u.app_id = ${appId} and u.place_day >= ${fromDay}::date and u.place_day < ${untilDay}::date and ${where}
+    where u.app_id = ${appId} and u.cohort_day >= ${fromDay}::date and u.cohort_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id`;
 }
 
@@ -106,7 +106,7 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
 const isToPlatform = sql`left(p.event_type, 1) <> '$'`;
 
 function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): Sql {
-  const sums = cohort({ placed: sql`u.registered_day`, span: sql`d.span_r` });
+  const sums = cohortSums({ cohortDay: sql`u.registered_day`, span: sql`d.span_r` });
   return sql`select u.client_id, u.registered_day as day, ${userDimensions}, ${measures(sums)}, ${noGaps}
     from user_account u
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
@@ -116,7 +116,7 @@ function registeredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRan
 }
 
 /** Users, and what they did within their windows. Activity before the base has a negative span and is in no window. */
-function cohort(base: { placed: Sql; span: Sql }): Sums {
+function cohortSums(base: { cohortDay: Sql; span: Sql }): Sums {
   const sums: Sums = { users: sql`1`, real_users: flag(sql`not u.is_history`) };
   for (const model of ["d", "s"] as const) {
     for (const days of WINDOW_DAYS) {
@@ -131,8 +131,8 @@ function cohort(base: { placed: Sql; span: Sql }): Sums {
   return sums;
 }
 
-function windowEnd(model: WindowModel, days: number, base: { placed: Sql; span: Sql }): Sql {
-  return model === "d" ? sql`d.day < ${base.placed} + ${days}::int` : sql`${base.span} < ${days}::int`;
+function windowEnd(model: WindowModel, days: number, base: { cohortDay: Sql; span: Sql }): Sql {
+  return model === "d" ? sql`d.day < ${base.cohortDay} + ${days}::int` : sql`${base.span} < ${days}::int`;
 }
 
 /** What happened on a day. First payers and first registration events count on the day of a user's first one. */
@@ -178,11 +178,11 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
 }
 
 /** The user rows added up, in the columns of the cube. */
-export function cubeRows(placement: Placement, range: UserRange): Sql {
+export function cubeRows(cohort: Cohort, range: UserRange): Sql {
   const sums = USER_MEASURES.map((name) => {
     const column = identifier(name);
-    // A measure that the placement does not have is not summed: that would take longer than all the rest.
-    return HAS[placement](name) ? sql`nullif(sum(${column}), 0)::bigint as ${column}` : sql`null::bigint as ${column}`;
+    // A measure that the cohort does not have is not summed: that would take longer than all the rest.
+    return HAS[cohort](name) ? sql`nullif(sum(${column}), 0)::bigint as ${column}` : sql`null::bigint as ${column}`;
   });
   const gaps = GAPS.map((name) => {
     const gap = identifier(`${name}_gap`);
@@ -194,28 +194,28 @@ export function cubeRows(placement: Placement, range: UserRange): Sql {
     return sql`(select array_agg(gap order by gap) from unnest(${all}) gap) as ${all}`;
   });
   return sql`select day, ${dimensionList}, ${listed(USER_MEASURES.map(identifier))}, ${listed(sorted)} from (
-      select day, ${dimensionList}, ${listed([...sums, ...(placement === "occurred" ? gaps : [noLists])])}
-      from (${userRows(placement, range)}) user_row group by day, ${dimensionList}) summed`;
+      select day, ${dimensionList}, ${listed([...sums, ...(cohort === "occurred" ? gaps : [noLists])])}
+      from (${userRows(cohort, range)}) user_row group by day, ${dimensionList}) summed`;
 }
 
 const noLists = listed(GAPS.map((name) => sql`null::int[] as ${identifier(`${name}_gaps`)}`));
 
 const isCohort = (name: UserMeasure) => /^(?:users|real_users|kept_\d+|(?:pay|ad)_[ds]\d+)$/.test(name);
 
-/** Which measures a placement has. */
-const HAS: Readonly<Record<Placement, (name: UserMeasure) => boolean>> = {
+/** Which measures a cohort has. */
+const HAS: Readonly<Record<Cohort, (name: UserMeasure) => boolean>> = {
   touch: () => true,
   registered: isCohort,
   occurred: (name) => !isCohort(name),
 };
 
 /** Recounts a whole slice. */
-export async function replaceSlice(tx: pg.PoolClient, { appId, placement, day }: Slice): Promise<void> {
+export async function replaceSlice(tx: pg.PoolClient, { appId, cohort, day }: Slice): Promise<void> {
   const columns = listed([...USER_MEASURES, ...GAPS.map((name) => `${name}_gaps`)].map(identifier));
-  await execute(tx, sql`delete from cube where app_id = ${appId} and placement = ${placement} and day = ${day}::date`);
+  await execute(tx, sql`delete from cube where app_id = ${appId} and cohort = ${cohort} and day = ${day}::date`);
   await execute(
     tx,
-    sql`insert into cube (app_id, placement, day, ${dimensionList}, ${columns})
-      select ${appId}::int, ${placement}, slice.* from (${cubeRows(placement, { appId, fromDay: day, untilDay: addDays(day, 1) })}) slice`,
+    sql`insert into cube (app_id, cohort, day, ${dimensionList}, ${columns})
+      select ${appId}::int, ${cohort}, slice.* from (${cubeRows(cohort, { appId, fromDay: day, untilDay: addDays(day, 1) })}) slice`,
   );
 }

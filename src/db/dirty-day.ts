@@ -5,7 +5,7 @@ import { type Executor, execute, query, sql } from "./engine/sql.ts";
 /** A slice of the cube that is out of date, and the number of the last mark on it. */
 export type DirtySlice = Slice & { marked: number };
 
-const onConflict = sql`on conflict (app_id, placement, day) do update set marked = excluded.marked,
+const onConflict = sql`on conflict (app_id, cohort, day) do update set marked = excluded.marked,
   since = coalesce(dirty_day.since, excluded.since),
   marked_at_ms = case when dirty_day.since is null then excluded.marked_at_ms else dirty_day.marked_at_ms end`;
 
@@ -14,11 +14,11 @@ export async function markSlices(tx: Executor, slices: readonly Slice[], receive
   if (slices.length === 0) return;
   await execute(
     tx,
-    sql`insert into dirty_day (app_id, placement, day, marked, since, marked_at_ms)
-      select app_id, placement, day, number, number, ${receivedAtMs}
+    sql`insert into dirty_day (app_id, cohort, day, marked, since, marked_at_ms)
+      select app_id, cohort, day, number, number, ${receivedAtMs}
       from (select nextval('mark_number') as number offset 0) mark, unnest(${slices.map((slice) => slice.appId)}::int[],
-        ${slices.map((slice) => slice.placement)}::text[], ${slices.map((slice) => slice.day)}::date[]) as slice (app_id, placement, day)
-      order by app_id, placement, day ${onConflict}`,
+        ${slices.map((slice) => slice.cohort)}::text[], ${slices.map((slice) => slice.day)}::date[]) as slice (app_id, cohort, day)
+      order by app_id, cohort, day ${onConflict}`,
   );
 }
 
@@ -41,8 +41,8 @@ export async function loadAcceptedDays(tx: Executor, users: readonly UserKey[]):
   return query<DayOfApp>(
     tx,
     sql`select distinct p.app_id as "appId", p.accepted_day as day
-      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as placed (app_id, client_id)
-      join postback p on p.app_id = placed.app_id and p.client_id = placed.client_id collate "C" and p.accepted_day is not null`,
+      from unnest(${users.map((user) => user.appId)}::int[], ${users.map((user) => user.clientId)}::text[]) as moved (app_id, client_id)
+      join postback p on p.app_id = moved.app_id and p.client_id = moved.client_id collate "C" and p.accepted_day is not null`,
   );
 }
 
@@ -64,8 +64,8 @@ export async function loadLaterDays(tx: Executor, days: readonly (UserKey & { da
 export async function loadDirtySlices(executor: Executor, limit: number): Promise<DirtySlice[]> {
   return query<DirtySlice>(
     executor,
-    sql`select app_id as "appId", placement, day, marked from dirty_day where since is not null
-      order by day desc, app_id, placement limit ${limit}`,
+    sql`select app_id as "appId", cohort, day, marked from dirty_day where since is not null
+      order by day desc, app_id, cohort limit ${limit}`,
   );
 }
 
@@ -77,7 +77,7 @@ export async function markRefreshed(tx: Executor, slice: DirtySlice): Promise<vo
   await execute(
     tx,
     sql`update dirty_day set since = case when marked = ${slice.marked} then null else least(marked, ${slice.marked}::bigint + 1) end
-      where app_id = ${slice.appId} and placement = ${slice.placement} and day = ${slice.day}::date`,
+      where app_id = ${slice.appId} and cohort = ${slice.cohort} and day = ${slice.day}::date`,
   );
 }
 
@@ -111,12 +111,12 @@ export async function oldestMarkMs(executor: Executor, appId: number): Promise<n
 const SLICE_LOCK = 7226388;
 
 /** Locks a slice for counting until the transaction ends. False when another process is counting it, or just has. */
-export async function lockSlice(tx: Executor, { appId, placement, day }: Slice): Promise<boolean> {
+export async function lockSlice(tx: Executor, { appId, cohort, day }: Slice): Promise<boolean> {
   const [row] = await query<{ isLocked: boolean }>(
     tx,
-    sql`select pg_try_advisory_xact_lock(${SLICE_LOCK}::int, hashtext(${`${appId} ${placement} ${day}`})) and exists (
+    sql`select pg_try_advisory_xact_lock(${SLICE_LOCK}::int, hashtext(${`${appId} ${cohort} ${day}`})) and exists (
         select 1 from dirty_day
-        where app_id = ${appId} and placement = ${placement} and day = ${day}::date and since is not null) as "isLocked"`,
+        where app_id = ${appId} and cohort = ${cohort} and day = ${day}::date and since is not null) as "isLocked"`,
   );
   return row!.isLocked;
 }

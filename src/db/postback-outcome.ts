@@ -42,7 +42,7 @@ export type Settled = Omit<PostbackOutcome, "outboxId" | "dueAtMs">;
 async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs: number): Promise<void> {
   if (settled.length === 0) return;
   const list = <K extends keyof Settled>(key: K) => settled.map((one) => one[key]);
-  const rows = await query<OrderOfPostback & { placeDay: string | null; status: number; acceptedDay: string | null }>(
+  const rows = await query<OrderOfPostback & { cohortDay: string | null; status: number; acceptedDay: string | null }>(
     tx,
     sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts - (ended.status = 3)::int, back_cents = ended.back_cents,
         accepted_day = ended.accepted_day, changed_at_ms = ${nowMs}
@@ -54,15 +54,15 @@ async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs:
       where postback.app_id = ended.app_id and postback.client_id = ended.client_id collate "C"
         and postback.event_type = ended.event_type and postback.subject = ended.subject collate "C" and postback.status <> 1
       returning postback.app_id as "appId", postback.client_id as "clientId", postback.trace_id as "traceId", postback.status,
-        postback.accepted_day as "acceptedDay", case when postback.ad_platform <> '' then u.place_day end as "placeDay"`,
+        postback.accepted_day as "acceptedDay", case when postback.ad_platform <> '' then u.cohort_day end as "cohortDay"`,
   );
   const ofOrders = rows.filter(({ traceId, status }) => traceId !== "" && status !== 0);
   await showPostbacksInOrders(tx, ofOrders);
-  const slices = new Map<string, { appId: number; placement: "touch" | "occurred"; day: string }>();
-  for (const { appId, placeDay, status, acceptedDay } of rows) {
-    if (status !== 1 || placeDay === null || acceptedDay === null) continue;
-    slices.set(`${appId} touch ${placeDay}`, { appId, placement: "touch", day: placeDay });
-    slices.set(`${appId} occurred ${acceptedDay}`, { appId, placement: "occurred", day: acceptedDay });
+  const slices = new Map<string, { appId: number; cohort: "touch" | "occurred"; day: string }>();
+  for (const { appId, cohortDay, status, acceptedDay } of rows) {
+    if (status !== 1 || cohortDay === null || acceptedDay === null) continue;
+    slices.set(`${appId} touch ${cohortDay}`, { appId, cohort: "touch", day: cohortDay });
+    slices.set(`${appId} occurred ${acceptedDay}`, { appId, cohort: "occurred", day: acceptedDay });
   }
   await markSlices(tx, [...slices.values()], nowMs);
 }

@@ -43,7 +43,7 @@ export async function loadCampaignFigures(
           and day >= ${fromDay}::date and day < ${untilDay}::date group by 1) t on t.id = wanted.id
       left join (
         select turbo_promoted_object_id as id, sum(users)::bigint as users from cube
-        where app_id = ${appId} and placement = 'registered' and turbo_promoted_object_id = any(${campaignIds}::text[])
+        where app_id = ${appId} and cohort = 'registered' and turbo_promoted_object_id = any(${campaignIds}::text[])
           and day >= ${fromDay}::date and day < ${untilDay}::date group by 1) c on c.id = wanted.id`,
   );
   return new Map(rows.map(({ id, ...figures }) => [id, figures]));

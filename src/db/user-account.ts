@@ -24,7 +24,7 @@ export type UserAccount = UserKey & {
   isHistory: boolean;
   touchedAtMs: number | null;
   /** The local day of the touch, else of the registration. */
-  placeDay: string;
+  cohortDay: string;
   adPlatform: string;
   campaignId: string;
   advertiserId: string;
@@ -67,7 +67,7 @@ const COLUMNS: readonly (readonly [column: string, field: keyof UserAccount, for
   ["registered_day", "registeredDay", "plain"],
   ["is_history", "isHistory", "plain"],
   ["touched_at_ms", "touchedAtMs", "plain"],
-  ["place_day", "placeDay", "plain"],
+  ["cohort_day", "cohortDay", "plain"],
   ["ad_platform", "adPlatform", "plain"],
   ["turbo_promoted_object_id", "campaignId", "plain"],
   ["advertiser_id", "advertiserId", "plain"],

@@ -5,11 +5,11 @@ import { cutToBytes } from "./json.ts";
  * The days by which the cube counts a user: of the touch, of the registration, or of the activity. The cube holds sums
  * by the user's own dimensions; every metric of the ad report is made of these sums.
  */
-export const PLACEMENTS = ["touch", "registered", "occurred"] as const;
-export type Placement = (typeof PLACEMENTS)[number];
+export const COHORTS = ["touch", "registered", "occurred"] as const;
+export type Cohort = (typeof COHORTS)[number];
 
-/** An app's day in one placement, the unit of recounting. */
-export type Slice = { appId: number; placement: Placement; day: string };
+/** An app's day in one cohort, the unit of recounting. */
+export type Slice = { appId: number; cohort: Cohort; day: string };
 
 /** The dimensions of users and cost rows, by column name. Operator and department follow from them. */
 export const CUBE_DIMENSIONS = [
@@ -81,8 +81,8 @@ export type Sums = Partial<Record<Measure, number>>;
 export type Caliber = "user_activated_time" | "behavior_occurred_time";
 export const CALIBERS: readonly Caliber[] = ["user_activated_time", "behavior_occurred_time"];
 
-/** The placements that a caliber adds up. Their measures do not overlap. */
-export const PLACEMENTS_OF: Readonly<Record<Caliber, readonly Placement[]>> = {
+/** The cohorts that a caliber adds up. Their measures do not overlap. */
+export const COHORTS_OF: Readonly<Record<Caliber, readonly Cohort[]>> = {
   user_activated_time: ["touch"],
   behavior_occurred_time: ["registered", "occurred"],
 };

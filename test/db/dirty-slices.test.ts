@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { markSlices } from "../../src/db/dirty-day.ts";
-import { PLACEMENTS } from "../../src/domain/cube.ts";
+import { COHORTS } from "../../src/domain/cube.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import { ApplyStage, DAY_MS, HOUR_MS, NOW_MS, pay, profile, track } from "./apply-stage.ts";
 import { rowsOf } from "./temp-database.ts";
@@ -24,10 +24,10 @@ async function refreshAll(): Promise<void> {
   while ((await refreshOnce(stage.pool)) > 0);
 }
 
-/** The slices that are out of date, as `placement day`. */
+/** The slices that are out of date, as `cohort day`. */
 async function dirty(): Promise<string[]> {
   const { rows } = await stage.pool.query(
-    "select placement || ' ' || day as slice from dirty_day where since is not null order by 1",
+    "select cohort || ' ' || day as slice from dirty_day where since is not null order by 1",
   );
   return rows.map(({ slice }) => slice);
 }
@@ -38,12 +38,12 @@ async function expectExact(): Promise<void> {
   const cube = await rowsOf(stage.pool, "cube");
   await stage.pool.query("delete from cube");
   const { rows } = await stage.pool.query<{ day: string }>(
-    "select day from user_day union select registered_day from user_account union select place_day from user_account",
+    "select day from user_day union select registered_day from user_account union select cohort_day from user_account",
   );
   const { appId } = stage.app;
   await markSlices(
     stage.pool,
-    rows.flatMap(({ day }) => PLACEMENTS.map((placement) => ({ appId, placement, day }))),
+    rows.flatMap(({ day }) => COHORTS.map((cohort) => ({ appId, cohort, day }))),
     NOW_MS,
   );
   await refreshAll();

@@ -232,10 +232,10 @@ test("gives orders and the report the earlier outcomes even when it is replayed 
   expect(rows).toEqual([{ postback_status: 1, back_cents: 600 }]);
   while ((await refreshOnce(stage.pool)) > 0);
   const { rows: sums } = await stage.pool.query(
-    "select placement, day, sum(postbacks)::int as postbacks, sum(postback_cents)::int as cents from cube group by 1, 2 having sum(postbacks) > 0 order by 1",
+    "select cohort, day, sum(postbacks)::int as postbacks, sum(postback_cents)::int as cents from cube group by 1, 2 having sum(postbacks) > 0 order by 1",
   );
   expect(sums).toEqual([
-    { placement: "occurred", day: "2024-06-20", postbacks: 1, cents: 600 },
-    { placement: "touch", day: "2024-06-15", postbacks: 1, cents: 600 },
+    { cohort: "occurred", day: "2024-06-20", postbacks: 1, cents: 600 },
+    { cohort: "touch", day: "2024-06-15", postbacks: 1, cents: 600 },
   ]);
 });

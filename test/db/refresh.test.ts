@@ -31,10 +31,9 @@ const dirtyCount = async () => (await loadDirtySlices(stage.pool, 1_000)).length
 
 /** Totals of the cube over all its rows. */
 async function sums(): Promise<{ users: number; active: number; cents: number }> {
-  const { rows } =
-    await stage.pool.query(`select coalesce(sum(users) filter (where placement = 'touch'), 0)::int as users,
-      coalesce(sum(active_users) filter (where placement = 'occurred'), 0)::int as active,
-      coalesce(sum(pay_cents) filter (where placement = 'occurred'), 0)::int as cents from cube`);
+  const { rows } = await stage.pool.query(`select coalesce(sum(users) filter (where cohort = 'touch'), 0)::int as users,
+      coalesce(sum(active_users) filter (where cohort = 'occurred'), 0)::int as active,
+      coalesce(sum(pay_cents) filter (where cohort = 'occurred'), 0)::int as cents from cube`);
   return rows[0];
 }
 
@@ -95,11 +94,11 @@ describe("a refresh", () => {
     await stage.append("click", "", `company=vivo&oaid=oaid-1&aid=7&ts=${NOW_MS - DAY_MS}`);
     await stage.applyAll();
     await refreshAll();
-    const { rows } = await stage.pool.query("select placement, day, ad_platform, aid from cube order by placement");
+    const { rows } = await stage.pool.query("select cohort, day, ad_platform, aid from cube order by cohort");
     expect(rows).toEqual([
-      { placement: "occurred", day: TODAY, ad_platform: "vivo", aid: "7" },
-      { placement: "registered", day: TODAY, ad_platform: "vivo", aid: "7" },
-      { placement: "touch", day: "2024-06-14", ad_platform: "vivo", aid: "7" },
+      { cohort: "occurred", day: TODAY, ad_platform: "vivo", aid: "7" },
+      { cohort: "registered", day: TODAY, ad_platform: "vivo", aid: "7" },
+      { cohort: "touch", day: "2024-06-14", ad_platform: "vivo", aid: "7" },
     ]);
   });
 
@@ -108,7 +107,7 @@ describe("a refresh", () => {
     await refreshAll();
     const cube = await rowsOf(stage.pool, "cube");
     await stage.pool.query("insert into cube select * from cube");
-    await stage.pool.query("delete from cube where placement = 'touch'");
+    await stage.pool.query("delete from cube where cohort = 'touch'");
     await markSlices(stage.pool, await everySlice(), NOW_MS);
     await refreshAll();
     expect(await rowsOf(stage.pool, "cube")).toEqual(cube);
@@ -134,14 +133,14 @@ describe("a refresh", () => {
 });
 
 async function everySlice() {
-  const { rows } = await stage.pool.query(`select app_id as "appId", placement, day from dirty_day`);
+  const { rows } = await stage.pool.query(`select app_id as "appId", cohort, day from dirty_day`);
   return rows;
 }
 
 describe("data that arrives while a slice is being counted", () => {
   test("is counted the next time, if it comes after the counting and before the mark is removed", async () => {
     await userWithOrders("u", 1);
-    const slice = (await loadDirtySlices(stage.pool, 10)).find(({ placement }) => placement === "occurred")!;
+    const slice = (await loadDirtySlices(stage.pool, 10)).find(({ cohort }) => cohort === "occurred")!;
     const counting = await holding(async (tx) => {
       expect(await lockSlice(tx, slice)).toBe(true);
       await replaceSlice(tx, slice);
@@ -151,14 +150,14 @@ describe("data that arrives while a slice is being counted", () => {
     });
     await counting.end("commit");
     expect(await sums()).toMatchObject({ cents: 100 });
-    expect((await loadDirtySlices(stage.pool, 10)).map(({ placement }) => placement)).toContain("occurred");
+    expect((await loadDirtySlices(stage.pool, 10)).map(({ cohort }) => cohort)).toContain("occurred");
     await refreshAll();
     expect(await sums()).toEqual({ users: 1, active: 2, cents: 107 });
   });
 
   test("waits for the commit and marks the slice again, if it comes after the mark is removed", async () => {
     await userWithOrders("u", 1);
-    const slice = (await loadDirtySlices(stage.pool, 10)).find(({ placement }) => placement === "occurred")!;
+    const slice = (await loadDirtySlices(stage.pool, 10)).find(({ cohort }) => cohort === "occurred")!;
     const counting = await holding(async (tx) => {
       await replaceSlice(tx, slice);
       await markRefreshed(tx, slice);

@@ -70,7 +70,7 @@ const anyUser: fc.Arbitrary<UserAccount> = fc
     ),
     appId: fc.constant(1),
     registeredDay: fc.constantFrom("2000-01-01", "2024-02-29", "2099-12-31"),
-    placeDay: fc.constantFrom("2000-01-01", "2024-02-29", "2099-12-31"),
+    cohortDay: fc.constantFrom("2000-01-01", "2024-02-29", "2099-12-31"),
     latestLoginDay: fc.constantFrom(null, "2024-06-15"),
     touchedAtMs: fc.option(large),
     latestEventAtMs: fc.option(large),

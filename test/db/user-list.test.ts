@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { markSlices } from "../../src/db/dirty-day.ts";
-import { PLACEMENTS } from "../../src/domain/cube.ts";
+import { COHORTS } from "../../src/domain/cube.ts";
 import { refreshOnce } from "../../src/refresh/refresh.ts";
 import type { UserFilterBody } from "../../src/report/list/list-request.ts";
 import { readUserList, runUserList } from "../../src/report/list/user-list.ts";
@@ -73,7 +73,7 @@ test("the number of users is right before the cube knows them, after it does, an
 
 test("a refresh stops after its time, and the next one goes on", async () => {
   const { appId } = stage.app;
-  const slices = PLACEMENTS.flatMap((placement) => [0, 1, 2].map((ago) => ({ appId, placement, day: day(ago) })));
+  const slices = COHORTS.flatMap((cohort) => [0, 1, 2].map((ago) => ({ appId, cohort, day: day(ago) })));
   await markSlices(stage.pool, slices, NOW_MS);
   const first = await refreshOnce(stage.pool, { forMs: 0 });
   expect(first).toBeLessThan(slices.length);

@@ -8,7 +8,7 @@ import type { OpenDecisions } from "./open-decisions.ts";
 import { standingOf } from "./standing.ts";
 
 /** Where the cube counted a user before the batch. */
-export type Before = { placeDay: string; standing: string; latestDay: string };
+export type Before = { cohortDay: string; standing: string; latestDay: string };
 
 /** The users of a batch: read before it, changed in place, and written whole. */
 export class BatchUsers {
@@ -82,5 +82,5 @@ export class BatchUsers {
 }
 
 function beforeOf(user: UserAccount): Before {
-  return { placeDay: user.placeDay, standing: standingOf(user), latestDay: user.latestLoginDay ?? "" };
+  return { cohortDay: user.cohortDay, standing: standingOf(user), latestDay: user.latestLoginDay ?? "" };
 }

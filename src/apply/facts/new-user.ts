@@ -18,7 +18,7 @@ export function newUser(key: UserKey, registeredAtMs: number, { calendar }: { ca
     registeredAtMs,
     registrationReceivedAtMs: registeredAtMs,
     registeredDay: day,
-    placeDay: day,
+    cohortDay: day,
     isHistory: false,
     touchedAtMs: null,
     adPlatform: "",

@@ -53,7 +53,7 @@ export async function decideUsers(tx: pg.PoolClient, facts: Pick<Facts, "setting
     } else {
       withdrawn.push(...withdrawReturn(user, registrations.get(user)!));
     }
-    user.placeDay = settings.of(one.appId).calendar.dayOf(user.touchedAtMs ?? user.registeredAtMs);
+    user.cohortDay = settings.of(one.appId).calendar.dayOf(user.touchedAtMs ?? user.registeredAtMs);
     users.put(user);
   });
   const moved = [...before].filter(([user, touchedAtMs]) => user.touchedAtMs !== touchedAtMs).map(([user]) => user);

@@ -3,7 +3,7 @@ import { loadAcceptedDays, loadDaysOfUsers, loadLaterDays, markSlices } from "..
 import type { UserAccount } from "../../db/user-account.ts";
 import type { UserDay } from "../../db/user-day.ts";
 import { daysBetween } from "../../domain/calendar.ts";
-import { COHORT_DAYS, type Placement, RETENTION_DAYS, type Slice } from "../../domain/cube.ts";
+import { COHORT_DAYS, type Cohort, RETENTION_DAYS, type Slice } from "../../domain/cube.ts";
 import type { Facts } from "../facts/facts.ts";
 
 /**
@@ -20,8 +20,8 @@ export async function markDirty(
   for (const user of placed) {
     const before = users.before(user);
     if (before) moved.push(user);
-    if (before) slices.add(user.appId, "touch", before.placeDay);
-    slices.add(user.appId, "touch", user.placeDay);
+    if (before) slices.add(user.appId, "touch", before.cohortDay);
+    slices.add(user.appId, "touch", user.cohortDay);
     slices.add(user.appId, "registered", user.registeredDay);
   }
   const days = tallies.days.storedUsers();
@@ -43,15 +43,15 @@ function addDay(slices: DirtySlices, user: UserAccount | undefined, day: UserDay
   const hasFigures = day.payCount > 0 || day.adCount > 0 || day.registerEvents > 0;
   const daysAfter = daysBetween(user.registeredDay, day.day);
   const isReturn = (RETENTION_DAYS as readonly number[]).includes(daysAfter);
-  if (hasFigures || isReturn) slices.add(user.appId, "touch", user.placeDay);
+  if (hasFigures || isReturn) slices.add(user.appId, "touch", user.cohortDay);
   if (isReturn || (hasFigures && daysAfter <= COHORT_DAYS)) slices.add(user.appId, "registered", user.registeredDay);
 }
 
 class DirtySlices {
   readonly #slices = new Map<string, Slice>();
 
-  add(appId: number, placement: Placement, day: string): void {
-    this.#slices.set(`${appId} ${placement} ${day}`, { appId, placement, day });
+  add(appId: number, cohort: Cohort, day: string): void {
+    this.#slices.set(`${appId} ${cohort} ${day}`, { appId, cohort, day });
   }
 
   list(): Slice[] {

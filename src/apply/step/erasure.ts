@@ -22,15 +22,15 @@ export async function applyErasure(
   const { appId } = key;
   const atMs = entry.head.at;
   const [user] = await loadUsers(tx, [key]);
-  const slices: Slice[] = (await loadDaysOfUsers(tx, [key])).map(({ day }) => ({ appId, placement: "occurred", day }));
-  for (const day of await loadAcceptedDays(tx, key)) slices.push({ appId, placement: "occurred", day });
+  const slices: Slice[] = (await loadDaysOfUsers(tx, [key])).map(({ day }) => ({ appId, cohort: "occurred", day }));
+  for (const day of await loadAcceptedDays(tx, key)) slices.push({ appId, cohort: "occurred", day });
   if (user) {
-    slices.push({ appId, placement: "touch", day: user.placeDay });
-    slices.push({ appId, placement: "registered", day: user.registeredDay });
+    slices.push({ appId, cohort: "touch", day: user.cohortDay });
+    slices.push({ appId, cohort: "registered", day: user.registeredDay });
   }
   await eraseUser(tx, key);
   const digest = erasureDigest.of(key);
   await noteErasure(tx, { appId, digest, journalId, position: entry.from, erasedAtMs: atMs });
-  const unique = new Map(slices.map((slice) => [`${slice.placement} ${slice.day}`, slice]));
+  const unique = new Map(slices.map((slice) => [`${slice.cohort} ${slice.day}`, slice]));
   await markSlices(tx, [...unique.values()], atMs);
 }

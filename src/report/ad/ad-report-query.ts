@@ -3,11 +3,11 @@ import { cubeRows, distinctUsers } from "../../db/cube.ts";
 import { keyOf } from "../../db/engine/column-name.ts";
 import { allOf, type Executor, identifier, joined, listed, query, type Sql, sql } from "../../db/engine/sql.ts";
 import {
+  COHORTS_OF,
   COST_MEASURES,
   type CostMeasure,
   type DistinctMeasure,
   type Measure,
-  PLACEMENTS_OF,
   type Sums,
   type UserMeasure,
 } from "../../domain/cube.ts";
@@ -95,13 +95,13 @@ export function derivedFrom(appId: number, dimensions: readonly Dimension[]): Sq
  * filtered by version are counted from the users themselves.
  */
 function usersOf({ appId, fromDay, untilDay, reading, filter }: Question): Sql {
-  const placements = PLACEMENTS_OF[reading.caliber];
+  const cohorts = COHORTS_OF[reading.caliber];
   if (filter.versions.length === 0) {
-    return sql`(select * from cube where app_id = ${appId} and placement = any(${[...placements]}::text[])
+    return sql`(select * from cube where app_id = ${appId} and cohort = any(${[...cohorts]}::text[])
       and day >= ${fromDay}::date and day < ${untilDay}::date) c`;
   }
   const where = sql`u.version = any(${filter.versions}::numeric[])`;
-  const counted = placements.map((placement) => cubeRows(placement, { appId, fromDay, untilDay, where }));
+  const counted = cohorts.map((cohort) => cubeRows(cohort, { appId, fromDay, untilDay, where }));
   return sql`(${joined(counted, sql` union all `)}) c`;
 }
 

@@ -19,10 +19,10 @@ import {
 import { calendarOf } from "../../domain/calendar.ts";
 import {
   type Caliber,
+  COHORTS_OF,
   COST_MEASURES,
   DISTINCT_MEASURES,
   type Measure,
-  PLACEMENTS_OF,
   type Sums,
   type UserMeasure,
 } from "../../domain/cube.ts";
@@ -107,8 +107,8 @@ async function usersBehind(
   const wanted = measures.filter((one): one is UserMeasure => !isCost(one));
   if (wanted.length === 0) return NOTHING;
   const where = filter.versions.length > 0 ? sql`u.version = any(${filter.versions}::numeric[])` : sql`true`;
-  const rows = PLACEMENTS_OF[reading.caliber].map(
-    (placement) => sql`(${userRows(placement, { appId, fromDay, untilDay, where })})`,
+  const rows = COHORTS_OF[reading.caliber].map(
+    (cohort) => sql`(${userRows(cohort, { appId, fromDay, untilDay, where })})`,
   );
   const distinct: readonly Measure[] = DISTINCT_MEASURES;
   const sums = wanted.map((name) => {
@@ -166,16 +166,16 @@ function rangeOfOrders(measures: readonly Measure[], caliber: Caliber): { day: S
   const isFirst = caliber === "user_activated_time";
   const [, model, days] = measures.map((name) => /^pay_([ds])(\d+)$/.exec(name)).find((match) => match !== null) ?? [];
   if (model !== undefined) {
-    const placed = isFirst ? sql`u.place_day` : sql`u.registered_day`;
+    const cohortDay = isFirst ? sql`u.cohort_day` : sql`u.registered_day`;
     const baseMs = isFirst ? sql`coalesce(u.touched_at_ms, u.registered_at_ms)` : sql`u.registered_at_ms`;
     const end =
       model === "d"
-        ? sql`o.day < ${placed} + ${Number(days)}::int`
+        ? sql`o.day < ${cohortDay} + ${Number(days)}::int`
         : sql`o.at_ms < ${baseMs} + ${Number(days)}::int * ${DAY_MS_SQL}`;
-    return { day: placed, window: sql`o.at_ms >= ${baseMs} and ${end}` };
+    return { day: cohortDay, window: sql`o.at_ms >= ${baseMs} and ${end}` };
   }
   if (!measures.some((name) => ORDER_MEASURES.includes(name))) return undefined;
-  return { day: isFirst ? sql`u.place_day` : sql`o.day`, window: sql`true` };
+  return { day: isFirst ? sql`u.cohort_day` : sql`o.day`, window: sql`true` };
 }
 
 const ORDER_MEASURES: readonly Measure[] = ["pay_cents", "pay_count", "payers", "first_payers"];

@@ -90,10 +90,10 @@ function countOf(body: UserListBody, where: Sql): Sql {
   const hasOther = body.event_filtering.postback_filtering || (body.property_condition ?? []).length > 0;
   const conditions = hasOther ? undefined : cubeConditions(body.user_filtering);
   if (!conditions) return sql`select count(*) as users from user_account u where ${where}`;
-  const dirty = sql`select day from dirty_day where app_id = ${body.app_id} and placement = 'registered' and since is not null`;
+  const dirty = sql`select day from dirty_day where app_id = ${body.app_id} and cohort = 'registered' and since is not null`;
   return sql`select (
       select coalesce(sum(c.users), 0)::bigint from cube c
-      where c.app_id = ${body.app_id} and c.placement = 'registered' and ${allOf(conditions)} and c.day not in (${dirty})
+      where c.app_id = ${body.app_id} and c.cohort = 'registered' and ${allOf(conditions)} and c.day not in (${dirty})
     ) + (select count(*) from user_account u where ${where} and u.registered_day in (${dirty})) as users`;
 }
 
