@@ -17,8 +17,8 @@ import {
 import { messageOf } from "../errors.ts";
 import type { CostConnector } from "../platform/connector/cost-connector.ts";
 import { costConnectorOf } from "../platform/registry.ts";
+import { CostCrawl, type CrawlDeps } from "./cost-crawl.ts";
 import { pullRange } from "./pull.ts";
-import { Walk, type WalkDeps } from "./walk.ts";
 
 /** Which days to pull: those due by schedule, all that are not settled, or a requested range. */
 export type PullPlan = { kind: "due" } | { kind: "open" } | ({ kind: "range" } & DayRange);
@@ -43,7 +43,7 @@ const NOTHING = { days: 0, rows: 0, costE4: 0, error: "" };
 
 /** Pulls the costs of one account under a lock. Does nothing when another process is pulling it. */
 export async function pullAccount(
-  deps: WalkDeps,
+  deps: CrawlDeps,
   { appId, adPlatform, advertiserId }: AccountKey,
   plan: PullPlan,
   options: PullOptions,
@@ -56,7 +56,7 @@ export async function pullAccount(
 
 type Job = { client: pg.PoolClient; key: AccountKey; plan: PullPlan };
 
-async function pullLocked(deps: WalkDeps, { client, key, plan }: Job, options: PullOptions): Promise<AccountPull> {
+async function pullLocked(deps: CrawlDeps, { client, key, plan }: Job, options: PullOptions): Promise<AccountPull> {
   const nowMs = deps.clock();
   // Read again under the lock: another process may just have pulled the days that were due.
   const [found] = await loadCostAccounts(client, { fromDay: firstScheduledDay(nowMs), of: key });
@@ -92,17 +92,17 @@ type Outcome = { sum: { days: number; rows: number; costE4: number }; error: str
 type Days = { client: pg.PoolClient; account: PlatformAccount; app: AppRules; days: readonly string[] };
 
 /** Pulls the newest days first, so that they are stored even if older ones are refused. */
-async function pullDays(deps: WalkDeps, { client, account, app, days }: Days, options: PullOptions): Promise<Outcome> {
+async function pullDays(deps: CrawlDeps, { client, account, app, days }: Days, options: PullOptions): Promise<Outcome> {
   const sum = { days: 0, rows: 0, costE4: 0 };
   const connector = connectorOf(account);
   if (typeof connector === "string") return { sum, error: connector, isFailure: true };
-  const walk = new Walk(deps, { account, connector, signal: options.signal });
+  const crawl = new CostCrawl(deps, { account, connector, signal: options.signal });
   const errors = new Set<string>();
   const today = calendarOf(app.timeZone).dayOf(deps.clock());
   let [done, isFailure] = [0, false];
   const open = rangesOf(days, connector.daysMax);
   for (let range = open.shift(); range; range = open.shift()) {
-    const pulled = await pullRange(walk, range, { client, key: account, app, clock: deps.clock }).catch(
+    const pulled = await pullRange(crawl, range, { client, key: account, app, clock: deps.clock }).catch(
       (error: unknown) => {
         if (options.isStopped?.()) return undefined;
         if (options.signal.aborted || isDatabaseAway(error)) throw error;

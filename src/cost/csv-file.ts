@@ -41,7 +41,7 @@ export type CsvReader<Row> = {
 };
 
 /** Passes on the rows of a file. Throws a FileError when the rest of the file cannot be split into rows. */
-export async function walkCsv<Column extends string, Row>(
+export async function scanCsv<Column extends string, Row>(
   file: Readable,
   shape: CsvShape<Column, Row>,
   { take, refuse }: CsvReader<Row>,
@@ -86,7 +86,7 @@ export async function readCsv<Column extends string, Row>(
 ): Promise<number> {
   const problems: Problem[] = [];
   let count = 0;
-  await walkCsv(file, shape, {
+  await scanCsv(file, shape, {
     take: async (rows) => {
       if (problems.length > 0) return;
       await take(rows.map(({ row }) => row));

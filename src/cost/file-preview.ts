@@ -4,7 +4,7 @@ import { type AdObject, type Advertiser, findAdObjects, findAdvertisers } from "
 import { type Cost, findCosts } from "../db/cost.ts";
 import { inTransaction, preferIndexes } from "../db/engine/pool.ts";
 import type { Executor } from "../db/engine/sql.ts";
-import { type CsvShape, FileError, type LinedRow, type Problem, walkCsv } from "./csv-file.ts";
+import { type CsvShape, FileError, type LinedRow, type Problem, scanCsv } from "./csv-file.ts";
 import {
   AD_OBJECT_COLUMNS,
   AD_OBJECTS,
@@ -111,11 +111,11 @@ async function previewed<Column extends string, Row>(
     const known = new Map(found.map((row) => [keyOf(row), row]));
     for (const { line, row } of rows) addRow(preview, kind, { line, row, before: known.get(keyOf(row)) });
   };
-  const walk = async (tx: pg.PoolClient) => {
+  const scan = async (tx: pg.PoolClient) => {
     await preferIndexes(tx);
-    await walkCsv(file, shape, { take: (rows) => compare(tx, rows), refuse });
+    await scanCsv(file, shape, { take: (rows) => compare(tx, rows), refuse });
   };
-  await inTransaction(pool, walk, "snapshot").catch((error: unknown) => {
+  await inTransaction(pool, scan, "snapshot").catch((error: unknown) => {
     if (!(error instanceof FileError)) throw error;
     for (const problem of error.problems) refuse(problem);
   });

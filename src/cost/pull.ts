@@ -8,7 +8,7 @@ import type { AccountKey } from "../db/platform-account.ts";
 import { type DayRange, daysOf } from "../domain/cost-schedule.ts";
 import { convertE4 } from "../domain/money.ts";
 import type { PulledCost, PulledName } from "../platform/connector/cost-connector.ts";
-import type { Gathered, Walk } from "./walk.ts";
+import type { CostCrawl, Gathered } from "./cost-crawl.ts";
 
 /** The result of pulling a range of days. `trouble` says why it is incomplete, and is empty when it is complete. */
 export type RangePull =
@@ -20,14 +20,14 @@ export type RangePull =
  * touched, so that a day always holds either its old costs or the platform's current ones.
  */
 export async function pullRange(
-  walk: Walk,
+  crawl: CostCrawl,
   range: DayRange,
   target: { client: pg.PoolClient; key: AccountKey; app: AppRules; clock: () => number },
 ): Promise<RangePull> {
   const { client, key, app, clock } = target;
   // Taken before the first question, because an answer may miss corrections made after it was requested.
   const pulledAtMs = clock();
-  const gathered = await walk.gather(range);
+  const gathered = await crawl.gather(range);
   if (gathered.kind !== "gathered") return gathered;
   const days = new Map(daysOf(range).map((day) => [day, [] as PulledCost[]]));
   for (const cost of gathered.costs) {

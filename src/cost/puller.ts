@@ -12,8 +12,8 @@ import { type Loop, startLoop } from "../loop.ts";
 import { Sender } from "../outbound/sender.ts";
 import type { Vault } from "../vault.ts";
 import { type AccountPull, type PullPlan, pullAccount, TAKEN } from "./account-pull.ts";
+import type { CrawlDeps } from "./cost-crawl.ts";
 import { Slots } from "./slots.ts";
-import type { WalkDeps } from "./walk.ts";
 
 /** How long a platform may take to answer. */
 const DEADLINE_MS = 30_000;
@@ -41,7 +41,7 @@ const WAITS_MS = [1_000, 10_000, 60_000];
 /** Pulls costs by schedule and on request. Several processes can do so at the same time. */
 export class CostPuller {
   readonly #options: PullerOptions;
-  readonly #deps: WalkDeps;
+  readonly #deps: CrawlDeps;
   readonly #slots: Slots;
   readonly #stopping = new AbortController();
   /** Scheduled pulls that wait for a slot or have one, by account. */

@@ -7,8 +7,9 @@ export type UserDay = {
   appId: number;
   clientId: string;
   day: string;
-  spanT: number;
-  spanR: number;
+  /** Spans of 24 hours since the touch (else the registration) and since the registration; negative before it. */
+  sinceTouch: number;
+  sinceRegistration: number;
   trackEvents: number;
   registerEvents: number;
   payCount: number;
@@ -21,7 +22,7 @@ const COLUMNS =
   "app_id, client_id, day, span_t, span_r, track_events, register_events, pay_count, pay_cents, ad_count, ad_micros";
 
 function toCopyRow(d: UserDay): string {
-  return `${d.appId}\t${copyText(d.clientId)}\t${d.day}\t${d.spanT}\t${d.spanR}\t${d.trackEvents}\t${d.registerEvents}\t${d.payCount}\t${d.payCents}\t${d.adCount}\t${d.adMicros}`;
+  return `${d.appId}\t${copyText(d.clientId)}\t${d.day}\t${d.sinceTouch}\t${d.sinceRegistration}\t${d.trackEvents}\t${d.registerEvents}\t${d.payCount}\t${d.payCents}\t${d.adCount}\t${d.adMicros}`;
 }
 
 /** Inserts the days of users who have none yet, one row per key. */

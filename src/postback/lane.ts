@@ -15,7 +15,7 @@ import { messageOf } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 import type { Log } from "../log.ts";
 import { Breaker, Pace } from "./breaker.ts";
-import type { Delivery, Parcel, Way } from "./way.ts";
+import type { Channel, Delivery, Parcel } from "./channel.ts";
 
 export type LaneDeps = {
   pool: pg.Pool;
@@ -51,7 +51,7 @@ export class Lane {
   readonly #breaker = new Breaker();
   /** Rows claimed by this lane and not recorded yet, which must not be taken for those of a dead process. */
   readonly #held = new Set<number>();
-  #way: Way;
+  #channel: Channel;
   #pace: Pace;
   #flying = 0;
   #landed: PostbackOutcome[] = [];
@@ -59,17 +59,17 @@ export class Lane {
   /** The end of the pause stored in the database; 0 while it is unknown what an earlier process left there. */
   #notedUntilMs: number | undefined = 0;
 
-  constructor(deps: LaneDeps, way: Way) {
+  constructor(deps: LaneDeps, channel: Channel) {
     this.#deps = deps;
-    this.#way = way;
-    this.#pace = new Pace(way.ratePerS);
+    this.#channel = channel;
+    this.#pace = new Pace(channel.ratePerS);
   }
 
   /** Switches to other settings, such as another token. After a change the lane tries again at once. */
-  use(way: Way): void {
-    if (way.ratePerS !== this.#way.ratePerS) this.#pace = new Pace(way.ratePerS);
-    if (way.version !== this.#way.version) this.#breaker.succeeded();
-    this.#way = way;
+  use(channel: Channel): void {
+    if (channel.ratePerS !== this.#channel.ratePerS) this.#pace = new Pace(channel.ratePerS);
+    if (channel.version !== this.#channel.version) this.#breaker.succeeded();
+    this.#channel = channel;
   }
 
   isOpen(): boolean {
@@ -123,7 +123,7 @@ export class Lane {
     const nowMs = clock();
     const lease = { nowMs, leaseUntilMs: nowMs + leaseMs, limit, except: [...this.#held] };
     return inTransaction(pool, async (tx) => {
-      const all = await loadParcels(tx, await claimOutbox(tx, { lane: this.#way.lane, ...lease }));
+      const all = await loadParcels(tx, await claimOutbox(tx, { lane: this.#channel.lane, ...lease }));
       const judged = all.map((parcel) => ({ parcel, reason: this.#skipReason(parcel) }));
       const skipped = judged.flatMap(({ parcel, reason }) =>
         reason === undefined ? [] : [this.#outcomeOf(parcel.row, { kind: "skipped", reason })],
@@ -136,7 +136,7 @@ export class Lane {
 
   #skipReason(parcel: Parcel): string | undefined {
     try {
-      return this.#way.skips(parcel);
+      return this.#channel.skips(parcel);
     } catch {
       // The error shows again on sending, and is logged there. The other rows are claimed all the same.
       return undefined;
@@ -146,8 +146,8 @@ export class Lane {
   async #fly(parcel: Parcel): Promise<void> {
     this.#flying += 1;
     this.#held.add(parcel.row.outboxId);
-    const delivery = await this.#way.deliver(parcel).catch((error: unknown): Delivery => {
-      this.#deps.log.error({ lane: this.#way.lane, reason: messageOf(error) }, "A postback could not be prepared.");
+    const delivery = await this.#channel.deliver(parcel).catch((error: unknown): Delivery => {
+      this.#deps.log.error({ lane: this.#channel.lane, reason: messageOf(error) }, "A postback could not be prepared.");
       return { kind: "later", reason: messageOf(error), isDown: false };
     });
     this.#flying -= 1;
@@ -220,7 +220,7 @@ export class Lane {
 
   /** Stores the pause together with the outcomes that caused it, so that every process can show it. */
   async #notePause(tx: Executor, pause: ReturnType<Breaker["pause"]>): Promise<void> {
-    const { lane } = this.#way;
+    const { lane } = this.#channel;
     if (!pause) return endPause(tx, lane);
     const nowMs = this.#deps.clock();
     const restMs = Math.max(0, pause.untilMs - this.#deps.elapsed());
@@ -228,7 +228,7 @@ export class Lane {
   }
 
   #warn(error: unknown, message: string): void {
-    this.#deps.log.warn({ lane: this.#way.lane, reason: messageOf(error) }, message);
+    this.#deps.log.warn({ lane: this.#channel.lane, reason: messageOf(error) }, message);
   }
 }
 

@@ -15,10 +15,10 @@ import { Sender } from "../outbound/sender.ts";
 import { isOwnAddress } from "../platform/account.ts";
 import { postbackConnectorOf } from "../platform/registry.ts";
 import type { Vault } from "../vault.ts";
-import { CallbackWay } from "./callback-way.ts";
+import { CallbackChannel } from "./callback-channel.ts";
+import type { Channel } from "./channel.ts";
 import { Lane } from "./lane.ts";
-import { PlatformWay } from "./platform-way.ts";
-import type { Way } from "./way.ts";
+import { PlatformChannel } from "./platform-channel.ts";
 
 export type WorkerOptions = {
   pool: pg.Pool;
@@ -106,20 +106,20 @@ export class PostbackWorker {
   async #loadSettings(): Promise<void> {
     const { pool, log, clock, backOffMs, deadlineMs } = this.#options;
     this.#timeZones = new Map((await loadAppRules(pool)).map((app) => [app.appId, app.timeZone]));
-    const ways = await this.#loadWays();
+    const channels = await this.#loadChannels();
     const dayOf = (appId: number, atMs: number) => calendarOf(this.#timeZones.get(appId) ?? "UTC").dayOf(atMs);
     const deps = { pool, log, clock, elapsed: this.#elapsed, backOffMs, dayOf, leaseMs: deadlineMs * LEASE_DEADLINES };
-    const names = new Set(ways.map((way) => way.lane));
+    const names = new Set(channels.map((channel) => channel.lane));
     for (const name of this.#lanes.keys()) if (!names.has(name)) this.#lanes.delete(name);
-    for (const way of ways) {
-      const known = this.#lanes.get(way.lane);
-      if (known) known.use(way);
-      else this.#lanes.set(way.lane, new Lane(deps, way));
+    for (const channel of channels) {
+      const known = this.#lanes.get(channel.lane);
+      if (known) known.use(channel);
+      else this.#lanes.set(channel.lane, new Lane(deps, channel));
     }
     this.#settingsDueMs = this.#elapsed() + SETTINGS_MS;
   }
 
-  async #loadWays(): Promise<Way[]> {
+  async #loadChannels(): Promise<Channel[]> {
     const { pool, vault, clock } = this.#options;
     const [tokens, secrets] = [await loadMediaTokens(pool, vault), await loadPlatformSecrets(pool, vault)];
     const platforms = (await loadAccounts(pool, vault)).flatMap((account) => {
@@ -132,9 +132,12 @@ export class PostbackWorker {
         akey: secrets.get(account.appId)?.get("baidu akey") ?? "",
       };
       const deps = { pool, vault, clock, sender: this.#toPlatforms, tokens: this.#tokens };
-      return [new PlatformWay(deps, { account, connector, lent })];
+      return [new PlatformChannel(deps, { account, connector, lent })];
     });
     const callbacks = (await loadCallbacks(pool, vault)).filter((callback) => callback.enabled);
-    return [...platforms, ...callbacks.map((callback) => new CallbackWay({ sender: this.#toApps, clock }, callback))];
+    return [
+      ...platforms,
+      ...callbacks.map((callback) => new CallbackChannel({ sender: this.#toApps, clock }, callback)),
+    ];
   }
 }

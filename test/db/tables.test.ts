@@ -28,12 +28,12 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 test("the counters of a day add up over batches, and each span has its own row", async () => {
-  const key = { appId: 1, clientId: "c", day: "2024-06-15", spanT: -1, spanR: 0 };
+  const key = { appId: 1, clientId: "c", day: "2024-06-15", sinceTouch: -1, sinceRegistration: 0 };
   const counters = { trackEvents: 1, registerEvents: 2, payCount: 3, payCents: 4, adCount: 5, adMicros: 6 };
   const add = (days: UserDay[]) => inTransaction(database.pool, (tx) => addUserDays(tx, days));
   await add([
     { ...key, ...counters },
-    { ...key, spanR: 1, ...counters },
+    { ...key, sinceRegistration: 1, ...counters },
   ]);
   await add([{ ...key, ...counters }]);
   await add([]);

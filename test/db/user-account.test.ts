@@ -184,7 +184,7 @@ async function spread(clientId: string, traceId: string): Promise<void> {
     const copy = eventCopy(tx);
     await copy.write([eventRow(event)]);
     await copy.end();
-    await addUserDays(tx, [{ ...day, spanT: 0, spanR: 0, ...counters }]);
+    await addUserDays(tx, [{ ...day, sinceTouch: 0, sinceRegistration: 0, ...counters }]);
     const plain = { hasRate: true, payCount: 1, isVirtual: 0, properties: "{}" };
     await insertOrders(tx, [{ ...order, ...plain, postbackStatus: 0, passStatus: 0 }]);
     await storeDecisions(tx, [{ ...ORGANIC, clientId }]);

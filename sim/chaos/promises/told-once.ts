@@ -1,5 +1,5 @@
 import { POSTBACK_STATUS } from "../../../src/domain/postback/postback.ts";
-import { ANSWER_LOST } from "../../../src/postback/way.ts";
+import { ANSWER_LOST } from "../../../src/postback/channel.ts";
 import type { StandIn } from "../../platforms/stand-in.ts";
 import { type Justified, judgePostbacks, type Told } from "../../score/postback-score.ts";
 import { type Audit, isCertain } from "./audited.ts";

@@ -19,7 +19,9 @@ export class UserDays {
   lastOf(user: UserAccount, { atMs, day }: Instant): UserDay | undefined {
     const last = this.#last.get(user);
     const isThere =
-      last?.day === day && last.spanT === sinceTouch(user, atMs) && last.spanR === spanOf(atMs, user.registeredAtMs);
+      last?.day === day &&
+      last.sinceTouch === spanSinceTouch(user, atMs) &&
+      last.sinceRegistration === spanOf(atMs, user.registeredAtMs);
     return isThere ? last : undefined;
   }
 
@@ -41,7 +43,7 @@ export class UserDays {
     const key = `${userKeyText(user)}\t${atMs}`;
     let instant = this.#instants.get(key);
     if (!instant) {
-      instant = { user, atMs, counters: newUserDay(user, { day, spanT: 0, spanR: 0 }) };
+      instant = { user, atMs, counters: newUserDay(user, { day, sinceTouch: 0, sinceRegistration: 0 }) };
       this.#instants.set(key, instant);
     }
     return instant.counters;
@@ -68,19 +70,19 @@ export class UserDays {
   }
 }
 
-export type SpannedDay = Pick<UserDay, "day" | "spanT" | "spanR">;
+export type SpannedDay = Pick<UserDay, "day" | "sinceTouch" | "sinceRegistration">;
 
 /** The local day of an instant, and its spans since the user's touch and registration. */
 export function spansAt(user: UserAccount, { atMs, day }: Instant): SpannedDay {
-  return { day, spanT: sinceTouch(user, atMs), spanR: spanOf(atMs, user.registeredAtMs) };
+  return { day, sinceTouch: spanSinceTouch(user, atMs), sinceRegistration: spanOf(atMs, user.registeredAtMs) };
 }
 
-function sinceTouch(user: UserAccount, atMs: number): number {
+function spanSinceTouch(user: UserAccount, atMs: number): number {
   return spanOf(atMs, user.touchedAtMs ?? user.registeredAtMs);
 }
 
-export function dayKeyText(user: UserKey, { day, spanT, spanR }: SpannedDay): string {
-  return `${userKeyText(user)}\t${day}\t${spanT}\t${spanR}`;
+export function dayKeyText(user: UserKey, { day, sinceTouch, sinceRegistration }: SpannedDay): string {
+  return `${userKeyText(user)}\t${day}\t${sinceTouch}\t${sinceRegistration}`;
 }
 
 export function newUserDay(user: UserKey, at: SpannedDay): UserDay {

@@ -21,19 +21,19 @@ export async function acceptTouch(context: TouchContext, call: TouchCall): Promi
   const link = LinkQuery.ofBytes(bytes);
   const read: ReadCall = { ...call, bytes, link };
   const id = link.get("app_id");
-  const way = wayOf(link.get("company"));
+  const linkPlatform = linkPlatformOf(link.get("company"));
   const known = context.apps.byId(Number(id));
   const { ip: address } = call;
   const caller = { address, appId: known?.appId ?? 0, bytes: bytes.length };
   const refusal = context.budgets.takeFromAddress(caller, elapsedMs());
   if (refusal) throw refusal;
-  if (way === undefined) {
+  if (linkPlatform === undefined) {
     throw refused(context, known, read, "badParameter", "company is missing or not the name of an ad platform.");
   }
   if (!/^\d{1,10}$/.test(id)) throw new ApiError("badParameter", "app_id is missing or not a number.");
   const app = known ?? (await context.apps.findById(Number(id)));
   if (!app.enabled) throw refused(context, app, read, "badToken", "This app is disabled.");
-  const fault = faultOfSignature(way.platform, app, read);
+  const fault = faultOfSignature(linkPlatform.platform, app, read);
   if (fault !== undefined) throw refused(context, app, read, "badSign", fault);
   await context.intake.accept(
     {
@@ -48,7 +48,7 @@ export async function acceptTouch(context: TouchContext, call: TouchCall): Promi
     bytes,
   );
   showTouch(context, app, read);
-  return way.reply;
+  return linkPlatform.reply;
 }
 
 /** The query, followed by the form of a POST. */
@@ -76,19 +76,19 @@ function refused(
 }
 
 /** A platform, and the answer to its server: the envelope with the fields that the server looks for. */
-type Way = { platform: Platform; reply: string };
+type LinkPlatform = { platform: Platform; reply: string };
 
-const ways = new Map<string, Way>();
+const linkPlatforms = new Map<string, LinkPlatform>();
 
 /** The platform named by `company`, or undefined when there is none. */
-function wayOf(company: string): Way | undefined {
-  const known = ways.get(company);
+function linkPlatformOf(company: string): LinkPlatform | undefined {
+  const known = linkPlatforms.get(company);
   const platform = known ? undefined : platformOfLink(company);
   if (!platform) return known;
   const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
-  const way = { platform, reply };
-  if (ways.size < COMPANIES_REMEMBERED_MAX) ways.set(company, way);
-  return way;
+  const linkPlatform = { platform, reply };
+  if (linkPlatforms.size < COMPANIES_REMEMBERED_MAX) linkPlatforms.set(company, linkPlatform);
+  return linkPlatform;
 }
 
 /**

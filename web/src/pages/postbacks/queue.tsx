@@ -13,7 +13,7 @@ import { texts } from "./queue-texts.ts";
 const REFRESH_MS = 5_000;
 
 /** Where postbacks go: an account at a platform, or a callback. */
-type Way = {
+type Channel = {
   key: string;
   platform: string;
   advertiser: string;
@@ -30,15 +30,15 @@ export function Queue() {
   return (
     <>
       <p className="soft">{text.about}</p>
-      <QueryView query={state}>{(data) => <QueueTable ways={waysOf(data)} />}</QueryView>
+      <QueryView query={state}>{(data) => <QueueTable channels={channelsOf(data)} />}</QueryView>
     </>
   );
 }
 
 /** All accounts, and every other destination with waiting postbacks. */
-function waysOf({ accounts, lanes }: PostbackState): Way[] {
+function channelsOf({ accounts, lanes }: PostbackState): Channel[] {
   const laneTo = new Map(lanes.map((lane) => [lane.to, lane]));
-  const ways = accounts.map(({ ad_platform, advertiser_id, postbacks, last_error, last_error_at }): Way => {
+  const channels = accounts.map(({ ad_platform, advertiser_id, postbacks, last_error, last_error_at }): Channel => {
     const key = `${ad_platform} ${advertiser_id}`.trimEnd();
     const lane = laneTo.get(key);
     laneTo.delete(key);
@@ -52,20 +52,20 @@ function waysOf({ accounts, lanes }: PostbackState): Way[] {
       errorAt: last_error_at,
     };
   });
-  const others = [...laneTo.values()].map((lane): Way => {
+  const others = [...laneTo.values()].map((lane): Channel => {
     const [platform = "", advertiser = ""] = lane.to.split(" ");
     return { key: lane.to, platform, advertiser, isOn: true, lane, error: "", errorAt: "" };
   });
-  return [...ways, ...others];
+  return [...channels, ...others];
 }
 
-function QueueTable({ ways }: { ways: readonly Way[] }) {
+function QueueTable({ channels }: { channels: readonly Channel[] }) {
   const text = useTexts(texts);
   const { number } = useFormat();
   const platformName = usePlatformName();
   const words = useEventWords();
   const { columns: titles } = text;
-  const columns: Column<Way>[] = [
+  const columns: Column<Channel>[] = [
     {
       name: "to",
       title: titles.to,
@@ -76,7 +76,7 @@ function QueueTable({ ways }: { ways: readonly Way[] }) {
         </div>
       ),
     },
-    { name: "state", title: titles.state, cell: (way) => <WayState way={way} /> },
+    { name: "state", title: titles.state, cell: (channel) => <ChannelState channel={channel} /> },
     {
       name: "waiting",
       kind: "number",
@@ -99,7 +99,7 @@ function QueueTable({ ways }: { ways: readonly Way[] }) {
     <DataTable
       label={text.table}
       columns={columns}
-      rows={ways}
+      rows={channels}
       keyOf={({ key }) => key}
       empty={
         <Empty title={text.none}>
@@ -110,7 +110,7 @@ function QueueTable({ ways }: { ways: readonly Way[] }) {
   );
 }
 
-function WayState({ way: { isOn, lane, error, errorAt } }: { way: Way }) {
+function ChannelState({ channel: { isOn, lane, error, errorAt } }: { channel: Channel }) {
   const text = useTexts(texts);
   if (!isOn) return <Badge>{text.off}</Badge>;
   if (lane && lane.paused_until !== "") {

@@ -21,7 +21,7 @@ export type Parcel = {
 };
 
 /**
- * How an attempt ended. `later`: to be tried again; when the receiver is down, everything that goes the same way waits.
+ * How an attempt ended. `later`: to be tried again; when the receiver is down, everything in the same channel waits.
  * The three others are final.
  */
 export type Delivery =
@@ -30,8 +30,8 @@ export type Delivery =
   | { kind: "given_up"; reason: string }
   | { kind: "later"; reason: string; isDown: boolean };
 
-/** A way to a receiver: an account at a platform, or a callback of the app. */
-export type Way = {
+/** A channel to a receiver: an account at a platform, or a callback of the app. */
+export type Channel = {
   lane: string;
   /** Changes whenever the settings change. */
   version: string;

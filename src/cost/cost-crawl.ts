@@ -17,7 +17,7 @@ import type {
 const REQUESTS_MAX = 20_000;
 const ROWS_MAX = 500_000;
 
-export type WalkDeps = TokenDeps & {
+export type CrawlDeps = TokenDeps & {
   /** Waits before a question is repeated that the platform asked to send later. */
   waitsMs: readonly number[];
 };
@@ -42,8 +42,8 @@ function take(page: Extract<CostPage, { kind: "page" }>, found: Found): void {
 const TOKEN_LEFT_MS = 10 * 60_000;
 
 /** Asks a platform all questions about an account. Its result is complete, or there is none. */
-export class Walk {
-  readonly #deps: WalkDeps;
+export class CostCrawl {
+  readonly #deps: CrawlDeps;
   readonly #connector: CostConnector;
   readonly #signal: AbortSignal;
   #account: PlatformAccount;
@@ -51,7 +51,7 @@ export class Walk {
   #hasAnswered = false;
   readonly #named = new Set<string>();
 
-  constructor(deps: WalkDeps, parts: { account: PlatformAccount; connector: CostConnector; signal: AbortSignal }) {
+  constructor(deps: CrawlDeps, parts: { account: PlatformAccount; connector: CostConnector; signal: AbortSignal }) {
     this.#deps = deps;
     this.#connector = parts.connector;
     this.#signal = parts.signal;

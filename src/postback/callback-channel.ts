@@ -6,12 +6,12 @@ import { CALLBACK_MACROS, MACRO } from "../domain/postback/callback.ts";
 import { callbackLaneOf } from "../domain/postback/postback-book.ts";
 import type { Sender } from "../outbound/sender.ts";
 import type { HttpRequest } from "../platform/connector/connector.ts";
-import { type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
+import { type Channel, type Delivery, isOfThePast, type Parcel } from "./channel.ts";
 
 export type CallbackDeps = { sender: Sender; clock: Clock };
 
-/** The way to the app's own systems. They are called at least once, and can detect a repeat by its id. */
-export class CallbackWay implements Way {
+/** The channel to the app's own systems. They are called at least once, and can detect a repeat by its id. */
+export class CallbackChannel implements Channel {
   readonly lane: string;
   readonly version: string;
   readonly ratePerS = 0;

@@ -4,15 +4,15 @@ import type { PostbackEventType } from "../domain/postback/postback.ts";
 import { laneOf } from "../domain/postback/postback-book.ts";
 import { newNonce, settingsOfAccount, type TokenDeps, type TokenDesk } from "../outbound/account-token.ts";
 import type { Conversion, PostbackConnector, Prepared, ReplyVerdict } from "../platform/connector/connector.ts";
-import { ANSWER_LOST, type Delivery, isOfThePast, type Parcel, type Way } from "./way.ts";
+import { ANSWER_LOST, type Channel, type Delivery, isOfThePast, type Parcel } from "./channel.ts";
 
 /** Values lent to the account, such as the token that the app's server reports. */
 export type Lent = Readonly<Record<string, string>>;
 
 export type PlatformDeps = TokenDeps & { tokens: TokenDesk };
 
-/** The way to a platform through one of the app's accounts. */
-export class PlatformWay implements Way {
+/** The channel to a platform through one of the app's accounts. */
+export class PlatformChannel implements Channel {
   readonly lane: string;
   readonly version: string;
   readonly #deps: PlatformDeps;
