@@ -23,8 +23,8 @@ export function makeBodies(options: {
   const text = `{"client_id":"client-${CLIENT}","event_list":[${events.join(",")}],"$flush_time":${nowMs}}`;
   const body = Buffer.from(text);
   const clientAt = body.indexOf(CLIENT);
-  const sequencesAt = placesOf(body, SEQUENCE);
-  const timesAt = placesOf(body, TIME);
+  const sequencesAt = positionsOf(body, SEQUENCE);
+  const timesAt = positionsOf(body, TIME);
   let sequence = options.firstSequence;
   let request = 0;
   return {
@@ -55,8 +55,8 @@ function eventText(event: string, index: number): string {
   return `{"type":"track","event":"${event}","time":${TIME},"time_free":false,"properties":{"$lib":"MiniGame","$lib_version":"4.8.1","$os":"android","$os_version":"14","$brand":"XIAOMI","$model":"23127PN0CC","$network_type":"wifi","$scene":"1069","$screen_width":412,"$screen_height":915,"sequence":${SEQUENCE},${extra}}}`;
 }
 
-function placesOf(body: Buffer, marker: string): number[] {
-  const places: number[] = [];
-  for (let at = body.indexOf(marker); at >= 0; at = body.indexOf(marker, at + 1)) places.push(at);
-  return places;
+function positionsOf(body: Buffer, marker: string): number[] {
+  const positions: number[] = [];
+  for (let at = body.indexOf(marker); at >= 0; at = body.indexOf(marker, at + 1)) positions.push(at);
+  return positions;
 }

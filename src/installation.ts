@@ -14,7 +14,7 @@ import { openAll } from "./db/sealed.ts";
 import { UsageError } from "./errors.ts";
 import {
   findVault,
-  type KeyPlace,
+  type KeyLocation,
   keyFileOf,
   makeVault,
   nextKeyFileOf,
@@ -43,19 +43,19 @@ export type Start = "first" | "existing";
  *   none, nothing sealed ──▶ begin: with the key that is there, or a new one
  *   none, something sealed (by an earlier version) ──▶ begin, once the key has opened all of it
  */
-export async function openKeys(pool: pg.Pool, place: KeyPlace, start: Start): Promise<Keys> {
-  const vault = await vaultOf(pool, place, start);
+export async function openKeys(pool: pg.Pool, location: KeyLocation, start: Start): Promise<Keys> {
+  const vault = await vaultOf(pool, location, start);
   const { user_token, erasure } = await loadInstallationSecrets(pool, vault);
   return { vault, userTokenKey: user_token, erasureKey: erasure };
 }
 
-async function vaultOf(pool: pg.Pool, place: KeyPlace, start: Start): Promise<Vault> {
+async function vaultOf(pool: pg.Pool, location: KeyLocation, start: Start): Promise<Vault> {
   const known = await loadInstallation(pool);
-  if (known) return vaultWith(place, known.keyFingerprint);
+  if (known) return vaultWith(location, known.keyFingerprint);
   return inTransaction(pool, async (tx) => {
     await lockInstallation(tx);
     const other = await loadInstallation(tx);
-    return other ? vaultWith(place, other.keyFingerprint) : begin(tx, place, start);
+    return other ? vaultWith(location, other.keyFingerprint) : begin(tx, location, start);
   });
 }
 
@@ -63,21 +63,21 @@ async function vaultOf(pool: pg.Pool, place: KeyPlace, start: Start): Promise<Va
  * The vault whose key has this fingerprint. `secret rotate` commits the new fingerprint before it replaces the key
  * file: after a crash between the two, the new key is still in the file beside it.
  */
-function vaultWith(place: KeyPlace, fingerprint: string): Vault {
-  const vault = findVault(place);
+function vaultWith(location: KeyLocation, fingerprint: string): Vault {
+  const vault = findVault(location);
   if (vault?.fingerprint === fingerprint) return vault;
-  const next = place.secretKey === "" ? vaultOfFile(nextKeyFileOf(place)) : undefined;
-  if (next?.fingerprint !== fingerprint) throw wrongKey(place, vault);
-  takeNextKey(place);
+  const next = location.secretKey === "" ? vaultOfFile(nextKeyFileOf(location)) : undefined;
+  if (next?.fingerprint !== fingerprint) throw wrongKey(location, vault);
+  takeNextKey(location);
   return next;
 }
 
-async function begin(tx: Executor, place: KeyPlace, start: Start): Promise<Vault> {
-  const found = findVault(place);
-  const isOld = await hasSealed(tx, place, found);
+async function begin(tx: Executor, location: KeyLocation, start: Start): Promise<Vault> {
+  const found = findVault(location);
+  const isOld = await hasSealed(tx, location, found);
   if (!found && start === "existing") throw new UsageError(NOTHING_YET);
   // The key must be on disk before the database names it.
-  const vault = found ?? makeVault(place);
+  const vault = found ?? makeVault(location);
   await beginInstallation(tx, vault.fingerprint);
   // Earlier versions signed user tokens with a key derived from the vault's; those tokens stay valid.
   const userTokenKey = isOld ? vault.keyFor("user-token") : randomBytes(32);
@@ -89,13 +89,13 @@ async function begin(tx: Executor, place: KeyPlace, start: Start): Promise<Vault
 }
 
 /** Whether an earlier version has sealed secrets. The key must open all of them. */
-async function hasSealed(tx: Executor, place: KeyPlace, vault: Vault | undefined): Promise<boolean> {
+async function hasSealed(tx: Executor, location: KeyLocation, vault: Vault | undefined): Promise<boolean> {
   try {
     // Without a key nothing opens, so a single secret is enough for a refusal.
     return (await openAll(tx, vault ?? LOST)) > 0;
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    throw wrongKey(place, vault, ` ${error.message}`);
+    throw wrongKey(location, vault, ` ${error.message}`);
   }
 }
 
@@ -107,14 +107,14 @@ const LOST: Pick<Vault, "open"> = {
 
 const NOTHING_YET = "The database is empty: start the server, or create the first app with `app create`.";
 
-function wrongKey(place: KeyPlace, vault: Vault | undefined, detail = ""): UsageError {
+function wrongKey(location: KeyLocation, vault: Vault | undefined, detail = ""): UsageError {
   const sealed = `the secrets in this database are sealed with another key.${detail}`;
-  if (place.secretKey !== "") {
+  if (location.secretKey !== "") {
     return new UsageError(
-      `SECRET_KEY is wrong: ${sealed} Set it to the key of the installation that uses this database, or leave it empty if that key is in ${keyFileOf(place)}.`,
+      `SECRET_KEY is wrong: ${sealed} Set it to the key of the installation that uses this database, or leave it empty if that key is in ${keyFileOf(location)}.`,
     );
   }
-  const file = keyFileOf(place);
+  const file = keyFileOf(location);
   const what = vault ? `The key in ${file} is wrong` : `There is no key in ${file}`;
   return new UsageError(
     `${what}: ${sealed} Set DATA_DIR to the folder of the installation that uses this database, or SECRET_KEY to its key.`,

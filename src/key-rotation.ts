@@ -6,7 +6,7 @@ import type { Executor } from "./db/engine/sql.ts";
 import { changeKeyFingerprint, loadInstallation, lockInstallation } from "./db/installation.ts";
 import { resealAll } from "./db/sealed.ts";
 import { UsageError } from "./errors.ts";
-import { type KeyPlace, newKey, takeNextKey, type Vault, vaultOfKey, writeNextKey } from "./vault.ts";
+import { type KeyLocation, newKey, takeNextKey, type Vault, vaultOfKey, writeNextKey } from "./vault.ts";
 
 /** A process that was just stopped may still be closing its connections. */
 const GOODBYE_TRIES = 25;
@@ -24,7 +24,7 @@ const GOODBYE_MS = 200;
  */
 export async function rotateKey(
   pool: pg.Pool,
-  place: KeyPlace,
+  location: KeyLocation,
   options: { from: Vault; key: string | undefined; note: (tx: Executor) => Promise<void> },
 ): Promise<number> {
   const { from, note } = options;
@@ -32,7 +32,7 @@ export async function rotateKey(
   const to = vaultOfKey(key);
   if (to.fingerprint === from.fingerprint) throw new UsageError("The new key is the current one: choose another.");
   await requireAlone(pool);
-  if (place.secretKey === "") writeNextKey(place, key);
+  if (location.secretKey === "") writeNextKey(location, key);
   const count = await inTransaction(pool, async (tx) => {
     await lockInstallation(tx);
     const installation = await loadInstallation(tx);
@@ -43,7 +43,7 @@ export async function rotateKey(
     await note(tx);
     return resealed;
   });
-  if (place.secretKey === "") takeNextKey(place);
+  if (location.secretKey === "") takeNextKey(location);
   return count;
 }
 

@@ -50,21 +50,22 @@ export class Vault {
 }
 
 /** Where the key is: in the setting, or, when that is empty, in a file in DATA_DIR. */
-export type KeyPlace = { dataDir: string; secretKey: string };
+export type KeyLocation = { dataDir: string; secretKey: string };
 
-export const keyFileOf = ({ dataDir }: KeyPlace): string => join(dataDir, "secret.key");
+export const keyFileOf = ({ dataDir }: KeyLocation): string => join(dataDir, "secret.key");
 /** The file of the next key during `secret rotate`; see key-rotation.ts. */
-export const nextKeyFileOf = (place: KeyPlace): string => `${keyFileOf(place)}.new`;
+export const nextKeyFileOf = (location: KeyLocation): string => `${keyFileOf(location)}.new`;
 
 /** The vault of the existing key. Never creates a key. */
-export function openVault(place: KeyPlace): Vault {
-  const vault = findVault(place);
-  if (!vault) throw new UsageError(`There is no key: SECRET_KEY is not set, and ${keyFileOf(place)} does not exist.`);
+export function openVault(location: KeyLocation): Vault {
+  const vault = findVault(location);
+  if (!vault)
+    throw new UsageError(`There is no key: SECRET_KEY is not set, and ${keyFileOf(location)} does not exist.`);
   return vault;
 }
 
-export function findVault(place: KeyPlace): Vault | undefined {
-  return place.secretKey === "" ? vaultOfFile(keyFileOf(place)) : vaultOfKey(place.secretKey);
+export function findVault(location: KeyLocation): Vault | undefined {
+  return location.secretKey === "" ? vaultOfFile(keyFileOf(location)) : vaultOfKey(location.secretKey);
 }
 
 export function vaultOfKey(key: string): Vault {
@@ -79,23 +80,23 @@ export function vaultOfFile(path: string): Vault | undefined {
 }
 
 /** The vault of the existing key or of a new one. Only for an installation that has sealed nothing yet. */
-export function makeVault(place: KeyPlace): Vault {
-  const known = findVault(place);
+export function makeVault(location: KeyLocation): Vault {
+  const known = findVault(location);
   if (known) return known;
-  const path = keyFileOf(place);
-  mkdirSync(place.dataDir, { recursive: true, mode: 0o711 });
+  const path = keyFileOf(location);
+  mkdirSync(location.dataDir, { recursive: true, mode: 0o711 });
   // Written under another name and then linked, so that a crash leaves either no key or a complete one.
   const draft = `${path}.${process.pid}`;
   writeKeyFile(draft, newKey());
   try {
     linkSync(draft, path);
-    syncFolder(place.dataDir);
+    syncFolder(location.dataDir);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   } finally {
     rmSync(draft, { force: true });
   }
-  return openVault(place);
+  return openVault(location);
 }
 
 export function newKey(): string {
@@ -107,15 +108,15 @@ function writeKeyFile(path: string, key: string): void {
 }
 
 /** Writes the key that is to replace the current one. */
-export function writeNextKey(place: KeyPlace, key: string): void {
-  writeKeyFile(nextKeyFileOf(place), key);
-  syncFolder(place.dataDir);
+export function writeNextKey(location: KeyLocation, key: string): void {
+  writeKeyFile(nextKeyFileOf(location), key);
+  syncFolder(location.dataDir);
 }
 
 /** Replaces the current key with the next one. One of them exists at any instant, and this can be repeated. */
-export function takeNextKey(place: KeyPlace): void {
-  renameSync(nextKeyFileOf(place), keyFileOf(place));
-  syncFolder(place.dataDir);
+export function takeNextKey(location: KeyLocation): void {
+  renameSync(nextKeyFileOf(location), keyFileOf(location));
+  syncFolder(location.dataDir);
 }
 
 /** Syncs a folder, without which a power failure could lose a new key file forever. */

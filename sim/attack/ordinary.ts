@@ -135,14 +135,14 @@ export class OrdinaryClients {
     const order = this.#random.chance(0.1)
       ? { id: `order-${serials[0]}`, cents: this.#random.whole(1, 9_999) }
       : undefined;
-    const events = serials.map((serial, place) => ({
+    const events = serials.map((serial, index) => ({
       type: "track",
-      event: order && place === 0 ? "$PayEvent" : "level_up",
+      event: order && index === 0 ? "$PayEvent" : "level_up",
       time: systemClock(),
       properties: {
         serial,
-        level: place,
-        ...(order && place === 0 && { $order_id: order.id, $pay_amount: order.cents }),
+        level: index,
+        ...(order && index === 0 && { $order_id: order.id, $pay_amount: order.cents }),
       },
     }));
     return {

@@ -7,7 +7,7 @@ import { embeddedConnection } from "../../src/db/engine/embedded-role.ts";
 import { builtScript } from "../built-script.ts";
 import { stopPostmaster } from "../chaos/postmaster.ts";
 import { ServerChild } from "../chaos/server-child.ts";
-import { type MarketPlace, temporaryPlace } from "../market/place.ts";
+import { type DataFolder, temporaryFolder } from "../market/data-folder.ts";
 import { plainEnvironment } from "../market/simulated-server.ts";
 import { AdminDoor } from "./admin-door.ts";
 import type { Target } from "./target.ts";
@@ -29,17 +29,17 @@ export class Stage {
   readonly admin: AdminDoor;
   readonly victim: Victim;
   readonly target: Target;
-  readonly #place: MarketPlace;
+  readonly #folder: DataFolder;
 
   private constructor(parts: {
-    place: MarketPlace;
+    folder: DataFolder;
     server: ServerChild;
     pool: pg.Pool;
     admin: AdminDoor;
     victim: Victim;
     target: Target;
   }) {
-    this.#place = parts.place;
+    this.#folder = parts.folder;
     this.server = parts.server;
     this.pool = parts.pool;
     this.admin = parts.admin;
@@ -48,13 +48,13 @@ export class Stage {
   }
 
   static async open(): Promise<Stage> {
-    const place = temporaryPlace();
-    mkdirSync(place.dataDir, { mode: 0o711 });
+    const folder = temporaryFolder();
+    mkdirSync(folder.dataDir, { mode: 0o711 });
     const server = await ServerChild.start({
       env: {
         PORT: "0",
         HOST: "127.0.0.1",
-        DATA_DIR: place.dataDir,
+        DATA_DIR: folder.dataDir,
         LOG_LEVEL: "error",
         DISK_FREE_BYTES_MIN: "0",
         TRUSTED_PROXIES: "127.0.0.1",
@@ -62,33 +62,33 @@ export class Stage {
         APPLE_ATTRIBUTION_URL: "http://127.0.0.1:9/",
       },
     });
-    const pool = openPool(place.dataDir);
+    const pool = openPool(folder.dataDir);
     try {
-      const admin = new AdminDoor(server.url, (await cli(place, ["admin", "token"])).trim());
-      return new Stage({ place, server, pool, admin, ...(await settle(place, server.url, admin)) });
+      const admin = new AdminDoor(server.url, (await cli(folder, ["admin", "token"])).trim());
+      return new Stage({ folder, server, pool, admin, ...(await settle(folder, server.url, admin)) });
     } catch (error) {
-      await clear({ place, server, pool });
+      await clear({ folder, server, pool });
       throw error;
     }
   }
 
   get dataDir(): string {
-    return this.#place.dataDir;
+    return this.#folder.dataDir;
   }
 
   remove(): Promise<void> {
-    return clear({ place: this.#place, server: this.server, pool: this.pool });
+    return clear({ folder: this.#folder, server: this.server, pool: this.pool });
   }
 }
 
-async function clear({ place, server, pool }: { place: MarketPlace; server: ServerChild; pool: pg.Pool }) {
+async function clear({ folder, server, pool }: { folder: DataFolder; server: ServerChild; pool: pg.Pool }) {
   await pool.end();
   await server.stop();
-  await stopPostmaster(place.dataDir);
-  place.remove();
+  await stopPostmaster(folder.dataDir);
+  folder.remove();
 }
 
-async function settle(place: MarketPlace, url: string, admin: AdminDoor): Promise<{ victim: Victim; target: Target }> {
+async function settle(folder: DataFolder, url: string, admin: AdminDoor): Promise<{ victim: Victim; target: Target }> {
   const app = (name: string) => admin.post<Made>("apps/create", { name });
   const [a, b, c] = [await app("Ordinary"), await app("Attacker's"), await app("Signed")];
   const developer = async (apps: number[]) => {
@@ -99,11 +99,11 @@ async function settle(place: MarketPlace, url: string, admin: AdminDoor): Promis
   const [ofA, ofB] = [await developer([a.app_id]), await developer([b.app_id])];
   const spare = [await developer([b.app_id]), await developer([b.app_id])].map(({ id }) => id);
   const [adminPassword, analystPassword, akey] = [secret(), secret(), secret()];
-  const setup = JSON.parse(await cli(place, ["admin", "link", "--json"])) as { setup_token: string };
+  const setup = JSON.parse(await cli(folder, ["admin", "link", "--json"])) as { setup_token: string };
   await admin.setUp({ token: setup.setup_token, name: "boss", password: adminPassword });
   const invited = await admin.post<{ setup_token: string }>("console-users/create", { name: "ann", role: "analyst" });
   await admin.setUp({ token: invited.setup_token, password: analystPassword });
-  await cli(place, ["rules", "set", "--app", String(c.app_id), "--platform", "baidu", "--akey", akey]);
+  await cli(folder, ["rules", "set", "--app", String(c.app_id), "--platform", "baidu", "--akey", akey]);
   return {
     victim: { appId: a.app_id, accessToken: a.access_token, developerKey: ofA.developerKey },
     target: {
@@ -136,7 +136,7 @@ function openPool(dataDir: string): pg.Pool {
   return pool;
 }
 
-async function cli({ dataDir }: MarketPlace, args: readonly string[]): Promise<string> {
+async function cli({ dataDir }: DataFolder, args: readonly string[]): Promise<string> {
   const env = { ...plainEnvironment(), DATA_DIR: dataDir };
   const { stdout } = await promisify(execFile)(process.execPath, [builtScript("src/cli.js"), ...args], { env });
   return stdout;

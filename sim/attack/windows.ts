@@ -13,9 +13,9 @@ export function worstWindow(
   { fromMs, untilMs }: { fromMs: number; untilMs: number },
 ): number {
   const count = Math.max(1, Math.round((untilMs - fromMs) / WINDOW_MS));
-  const windows = Array.from({ length: count }, (_, place) => ({
-    from: fromMs + place * WINDOW_MS,
-    until: place === count - 1 ? untilMs : fromMs + (place + 1) * WINDOW_MS,
+  const windows = Array.from({ length: count }, (_, index) => ({
+    from: fromMs + index * WINDOW_MS,
+    until: index === count - 1 ? untilMs : fromMs + (index + 1) * WINDOW_MS,
   }));
   return Math.max(
     ...windows.map(({ from, until }) => p99Of(samples.filter(({ atMs }) => atMs >= from && atMs < until))),

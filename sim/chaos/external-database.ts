@@ -3,27 +3,27 @@ import { join } from "node:path";
 import pg from "pg";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../../src/db/engine/embedded.ts";
 import { createLog } from "../../src/log.ts";
-import { type MarketPlace, temporaryPlace } from "../market/place.ts";
+import { type DataFolder, temporaryFolder } from "../market/data-folder.ts";
 import { allowDatabases } from "./superuser.ts";
 
 /** A PostgreSQL outside the server: reached through DATABASE_URL, stopped and started by its creator. */
 export class ExternalDatabase {
   readonly port: number;
   readonly pool: pg.Pool;
-  readonly #place: MarketPlace;
+  readonly #folder: DataFolder;
   readonly #dir: string;
   readonly #login: string;
   readonly #name: string;
   #running: EmbeddedPostgres | undefined;
 
-  private constructor(at: { place: MarketPlace; dir: string }, running: EmbeddedPostgres) {
+  private constructor(at: { folder: DataFolder; dir: string }, running: EmbeddedPostgres) {
     const { connection } = running;
     if (connection.kind !== "local" || connection.host !== "127.0.0.1") throw new Error("The cluster has no port.");
     const { user, password, port, database } = connection;
     this.port = port;
     this.#login = `${user}:${password}`;
     this.#name = database;
-    this.#place = at.place;
+    this.#folder = at.folder;
     this.#dir = at.dir;
     this.#running = running;
     this.pool = new pg.Pool({ connectionString: this.url, max: 4 });
@@ -31,13 +31,13 @@ export class ExternalDatabase {
   }
 
   static async create(): Promise<ExternalDatabase> {
-    const place = temporaryPlace();
+    const folder = temporaryFolder();
     // The path is too long for a Unix socket, so the cluster listens on a port, as an external one does.
-    const dir = join(place.dataDir, "x".repeat(100));
+    const dir = join(folder.dataDir, "x".repeat(100));
     mkdirSync(dir, { recursive: true, mode: 0o711 });
     const running = await startEmbeddedPostgres({ dataDir: dir, log: createLog("silent") });
     await allowDatabases(dir);
-    return new ExternalDatabase({ place, dir }, running);
+    return new ExternalDatabase({ folder, dir }, running);
   }
 
   get url(): string {
@@ -61,6 +61,6 @@ export class ExternalDatabase {
   async remove(): Promise<void> {
     await this.pool.end();
     await this.stop();
-    this.#place.remove();
+    this.#folder.remove();
   }
 }

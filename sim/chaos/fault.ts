@@ -1,10 +1,10 @@
 import type { Random } from "../market/random.ts";
 import type { Findings } from "./findings.ts";
-import type { Place, PlaceKind } from "./place.ts";
+import type { Site, SiteKind } from "./site.ts";
 
-/** What a fault is given: the place to harm, and where to record what only the fault can see. */
+/** What a fault is given: the site to harm, and where to record what only the fault can see. */
 export type Trouble = {
-  place: Place;
+  site: Site;
   random: Random;
   findings: Findings;
   /** short: just long enough to show the effect. long: as long as in real life. */
@@ -16,7 +16,7 @@ export type Fault = {
   /** A one-line description. */
   what: string;
   kind: "kill" | "other";
-  at: PlaceKind;
+  at: SiteKind;
   /** For kills: the relative frequency. */
   weight?: number;
   /** Whether clients may be told to try again meanwhile. */

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/clock.ts";
 import { type App, insertApp } from "../../src/db/app.ts";
 import { createDeveloperApp, decideDeveloperApp } from "../../src/db/developer-app.ts";
 import { openVault } from "../../src/vault.ts";
-import type { Place } from "./place.ts";
+import type { Site } from "./site.ts";
 
 export type Answer = { status: number; code: number; msg: string; data: Record<string, unknown>; extra: Extra };
 type Extra = { errors?: { index: number; reason: string }[]; error?: string };
@@ -22,7 +22,7 @@ export class Guest {
     this.developers = parts.developers;
   }
 
-  static async invite({ pool, dataDir, url, timeZone }: Place): Promise<Guest> {
+  static async invite({ pool, dataDir, url, timeZone }: Site): Promise<Guest> {
     const vault = openVault({ dataDir, secretKey: "" });
     const nowMs = systemClock();
     const app = await insertApp(pool, vault, { name: "Guest", timeZone, metadataMode: "open", createdAtMs: nowMs });

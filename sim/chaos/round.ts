@@ -3,15 +3,15 @@ import { messageOf } from "../../src/errors.ts";
 import { Random } from "../market/random.ts";
 import type { Fault, Trouble } from "./fault.ts";
 import { Findings, type PromiseNumber, type Violation } from "./findings.ts";
-import type { Place, PlaceKind } from "./place.ts";
 import { audit } from "./promises/audit.ts";
 import { replayed } from "./promises/replayed.ts";
+import type { Site, SiteKind } from "./site.ts";
 
 /** The result of one round. */
 export type RoundOutcome = {
   number: number;
   fault: string;
-  place: PlaceKind;
+  site: SiteKind;
   tookMs: number;
   /** The duration of each part. */
   stepsMs: Record<string, number>;
@@ -28,7 +28,7 @@ export type RoundOutcome = {
   checked: Partial<Record<PromiseNumber, number>>;
   violations: Violation[];
   notes: string[];
-  /** Why the round ended early; its place cannot be used any more. */
+  /** Why the round ended early; its site cannot be used any more. */
   failure?: string;
 };
 
@@ -45,12 +45,12 @@ const EVENTS = { short: 30, long: 120 };
 /**
  * load ─▶ fault ─▶ recovery ─▶ load ─▶ everything has arrived ─▶ all promises against the truth
  */
-export async function runRound(fault: Fault, place: Place, options: RoundOptions): Promise<RoundOutcome> {
+export async function runRound(fault: Fault, site: Site, options: RoundOptions): Promise<RoundOutcome> {
   const { number, seed, form, replays } = options;
   const startedMs = elapsedMs();
   const random = new Random(seed, "round", number);
   const findings = new Findings();
-  const before = { ...place.truth.counts, ...place.sums };
+  const before = { ...site.truth.counts, ...site.sums };
   let failure: string | undefined;
   let isAudited = false;
   const stepsMs: Record<string, number> = {};
@@ -60,32 +60,32 @@ export async function runRound(fault: Fault, place: Place, options: RoundOptions
     stepsMs[name] = Math.round(elapsedMs() - stepStartedMs);
   };
   try {
-    const trouble: Trouble = { place, random, findings, form };
-    place.live.resume();
-    await step("load", () => place.flows(EVENTS[form]));
+    const trouble: Trouble = { site, random, findings, form };
+    site.live.resume();
+    await step("load", () => site.flows(EVENTS[form]));
     await step("inflict", () => fault.inflict(trouble));
     await step("mend", () => fault.mend(trouble));
-    await step("load again", () => place.flows(EVENTS[form]));
-    await step("drain", () => place.drain());
-    const putOff = place.truth.counts.putOff - before.putOff;
+    await step("load again", () => site.flows(EVENTS[form]));
+    await step("drain", () => site.drain());
+    const putOff = site.truth.counts.putOff - before.putOff;
     if (fault.refuses !== "yes") findings.equal(5, "calls that were put off", { is: putOff, should: 0 });
-    await step("audit", () => audit(place, findings, random));
+    await step("audit", () => audit(site, findings, random));
     isAudited = true;
-    if (replays === "yes") await step("replay", () => replayed(place, findings));
+    if (replays === "yes") await step("replay", () => replayed(site, findings));
   } catch (error) {
-    failure = `${messageOf(error)}\n${place.server.output}`;
+    failure = `${messageOf(error)}\n${site.server.output}`;
   }
-  const { counts } = place.truth;
-  const violations = findings.violations.filter(({ text }) => !place.told.has(text));
-  for (const { text } of violations) place.told.add(text);
+  const { counts } = site.truth;
+  const violations = findings.violations.filter(({ text }) => !site.told.has(text));
+  for (const { text } of violations) site.told.add(text);
   // Without an audit, the earlier findings stand.
   const { destroyed, givenUp, lost, doubled } = isAudited ? findings : before;
-  place.sums = { destroyed, givenUp, lost, doubled };
+  site.sums = { destroyed, givenUp, lost, doubled };
   const acknowledged = counts.events - before.events;
   return {
     number,
     fault: fault.name,
-    place: place.kind,
+    site: site.kind,
     tookMs: Math.round(elapsedMs() - startedMs),
     stepsMs,
     calls: counts.calls - before.calls,

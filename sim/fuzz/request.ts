@@ -66,22 +66,23 @@ function encoded(text: string): string {
 /** Breaks the JSON itself, before it is signed. */
 function brokenObject(value: Record<string, unknown>, damage: Damage, random: Random): Record<string, unknown> {
   const broken = structuredClone(value);
-  const place = placeIn(broken, random);
-  const names = Object.keys(place);
-  if (damage === "field" && names.length > 0) place[random.pick(names)] = brokenValue(random);
-  if (damage === "missing_field" && names.length > 0) delete place[random.pick(names)];
+  const target = targetIn(broken, random);
+  const names = Object.keys(target);
+  if (damage === "field" && names.length > 0) target[random.pick(names)] = brokenValue(random);
+  if (damage === "missing_field" && names.length > 0) delete target[random.pick(names)];
   if (damage === "extra_field") {
     const name = random.pick(NASTY_TEXTS);
-    Object.defineProperty(place, name, { value: brokenValue(random), enumerable: true });
+    Object.defineProperty(target, name, { value: brokenValue(random), enumerable: true });
   }
-  if (damage === "deep" && names.length > 0) place[random.pick(names)] = nested(random.pick([10, 17, 70, 500]), random);
+  if (damage === "deep" && names.length > 0)
+    target[random.pick(names)] = nested(random.pick([10, 17, 70, 500]), random);
   return broken;
 }
 
 /** The object itself, or one of the objects inside it. */
-function placeIn(value: Record<string, unknown>, random: Random): Record<string, unknown> {
+function targetIn(value: Record<string, unknown>, random: Random): Record<string, unknown> {
   const inner = Object.values(value).flat().filter(isObject);
-  return inner.length > 0 && random.chance(0.5) ? placeIn(random.pick(inner), random) : value;
+  return inner.length > 0 && random.chance(0.5) ? targetIn(random.pick(inner), random) : value;
 }
 
 export function brokenValue(random: Random): unknown {

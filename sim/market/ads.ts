@@ -81,18 +81,18 @@ export function makeCatalogue(seed: number): Catalogue {
   const ads: Ad[] = [];
   const campaigns: Catalogue["campaigns"] = [];
   const accounts: Account[] = [];
-  LINES.forEach((row, place) => {
-    const random = new Random(seed, "ads", place);
-    const advertiserId = `${10 + place}${random.digits(6)}`;
-    const campaignId = `camp${String(place).padStart(2, "0")}${random.hex(10)}`;
+  LINES.forEach((row, index) => {
+    const random = new Random(seed, "ads", index);
+    const advertiserId = `${10 + index}${random.digits(6)}`;
+    const campaignId = `camp${String(index).padStart(2, "0")}${random.hex(10)}`;
     const channel = row.offer === "app" ? `${row.platform}_store` : "base_channel";
-    const operator = OPERATORS[place % OPERATORS.length]!;
+    const operator = OPERATORS[index % OPERATORS.length]!;
     accounts.push({ ad_platform: row.platform, advertiser_id: advertiserId, operator, dept: "growth" });
     const name = nameOf(row);
     const named = { id: campaignId, name, platform: row.platform, channel };
     campaigns.push({ ...named, os_platform: row.os === "any" ? "" : row.os, operator: "", dept: "growth" });
     for (let plan = 0; plan < PLANS; plan += 1) {
-      const gid = `${20 + place}${random.digits(7)}`;
+      const gid = `${20 + index}${random.digits(7)}`;
       for (let ad = 0; ad < ADS_PER_PLAN; ad += 1) {
         ads.push({
           ...row,
@@ -101,10 +101,10 @@ export function makeCatalogue(seed: number): Catalogue {
           channel,
           gid,
           gidName: `${name} plan ${plan + 1}`,
-          aid: `${30 + place}${random.digits(8)}`,
+          aid: `${30 + index}${random.digits(8)}`,
           aidName: `${name} ad ${plan + 1}.${ad + 1}`,
 
-          cid: `${40 + place}${random.digits(8)}`,
+          cid: `${40 + index}${random.digits(8)}`,
           ...quality(random),
           weight: row.weight * random.between(0.5, 2),
         });

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 import { elapsedMs, systemClock } from "../../src/clock.ts";
 import { addDays, calendarOf } from "../../src/domain/calendar.ts";
 import { portOf, readArguments, runProgram, wholeOf } from "../arguments.ts";
+import { freshFolder } from "./data-folder.ts";
 import { type LiveMarket, startLiveMarket } from "./live.ts";
-import { freshPlace } from "./place.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { plainEnvironment } from "./simulated-server.ts";
 import { type Played, simulate } from "./simulation.ts";
@@ -38,7 +38,7 @@ await runProgram(async () => {
   const port = portOf(given, process.env);
   const peoplePerS = wholeOf(given, "rate", { min: 1, max: 60_000 }) / 60;
   const startedMs = elapsedMs();
-  const { dataDir } = freshPlace(String(given["data-dir"]));
+  const { dataDir } = freshFolder(String(given["data-dir"]));
   const bar = new ProgressBar();
   const played = await simulate({
     seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),

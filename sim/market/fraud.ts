@@ -36,12 +36,12 @@ export function fraudAgainst(
     injection: () => registeredMs - random.whole(2, 7) * 1000,
   }[chosen.kind]();
   const count = chosen.kind === "spam" ? SPAM_CLICKS : 1;
-  const calls = Array.from({ length: count }, (_, place) =>
+  const calls = Array.from({ length: count }, (_, index) =>
     forged(scene, {
       person,
       ad,
-      atMs: wholeSecond(atMs) - place * 20_000,
-      place,
+      atMs: wholeSecond(atMs) - index * 20_000,
+      index,
       dueMs: Math.min(atMs, registersMs - 1),
     }),
   );
@@ -54,12 +54,12 @@ type Forged = {
   person: Pick<Someone, "clientId" | "phone" | "openId">;
   ad: Ad;
   atMs: number;
-  place: number;
+  index: number;
   dueMs: number;
 };
 
-export function forged(scene: Scene, { person, ad, atMs, place, dueMs }: Forged): LinkCall {
-  const touch = touchAt(scene, person, { ad, atMs, name: `f${place}` });
+export function forged(scene: Scene, { person, ad, atMs, index, dueMs }: Forged): LinkCall {
+  const touch = touchAt(scene, person, { ad, atMs, name: `f${index}` });
   const { phone } = person;
   return {
     kind: "link",
@@ -85,11 +85,11 @@ export function planFlood(scene: Scene, number: number, atMs: number): Flood {
   const ip = random.pick(SHARED_ADDRESSES);
   const ads = scene.catalogue.ads.filter((ad) => ad.offer === "app" && ad.os === "any");
   const ad = random.pick(ads);
-  const calls = Array.from({ length: FLOOD_CLICKS }, (_, place) => {
+  const calls = Array.from({ length: FLOOD_CLICKS }, (_, index) => {
     const phone = makePhone(random, random.chance(0.5) ? "android" : "ios", ip);
-    const clickedMs = wholeSecond(atMs + (place * 0.4 * HOUR_MS) / FLOOD_CLICKS);
-    const person = { clientId: `flood${number}-${place}`, phone, openId: "" };
-    return forged(scene, { person, ad, atMs: clickedMs, place: 0, dueMs: clickedMs + 500 });
+    const clickedMs = wholeSecond(atMs + (index * 0.4 * HOUR_MS) / FLOOD_CLICKS);
+    const person = { clientId: `flood${number}-${index}`, phone, openId: "" };
+    return forged(scene, { person, ad, atMs: clickedMs, index: 0, dueMs: clickedMs + 500 });
   });
   return { ip, platform: ad.platform, aid: ad.aid, fromMs: atMs, untilMs: atMs + DAY_MS, calls };
 }

@@ -13,31 +13,31 @@ import { DATACENTRES } from "./device.ts";
 import { plainEnvironment } from "./simulated-server.ts";
 
 export type OperatedApp = { appId: number; accessToken: string };
-const PLACED_MS_MAX = 300_000;
+const ATTRIBUTED_MS_MAX = 300_000;
 const USERS_AT_ONCE = 100;
-type Place = { url: string; dataDir: string };
+type RunningServer = { url: string; dataDir: string };
 
 /** Does the operator's work, through the command line and the admin interface. */
 export class Operator {
-  readonly #place: Place;
+  readonly #server: RunningServer;
   readonly #adminToken: string;
   readonly app: OperatedApp;
 
   /** For an existing app. */
-  constructor(place: Place, parts: { app: OperatedApp; adminToken: string }) {
-    this.#place = place;
+  constructor(server: RunningServer, parts: { app: OperatedApp; adminToken: string }) {
+    this.#server = server;
     this.#adminToken = parts.adminToken;
     this.app = parts.app;
   }
 
   /** Creates an app for the market. */
-  static async begin(place: Place, options: { name: string; timeZone: string }): Promise<Operator> {
+  static async begin(server: RunningServer, options: { name: string; timeZone: string }): Promise<Operator> {
     const [made, token] = await Promise.all([
-      cli(place, ["app", "create", "--name", options.name, "--time-zone", options.timeZone, "--json"]),
-      cli(place, ["admin", "token"]),
+      cli(server, ["app", "create", "--name", options.name, "--time-zone", options.timeZone, "--json"]),
+      cli(server, ["admin", "token"]),
     ]);
     const { app_id: appId, access_token: accessToken } = JSON.parse(made) as { app_id: number; access_token: string };
-    return new Operator(place, { app: { appId, accessToken }, adminToken: token.trim() });
+    return new Operator(server, { app: { appId, accessToken }, adminToken: token.trim() });
   }
 
   /** Creates campaigns, accounts with their operators, names and rules. */
@@ -78,7 +78,7 @@ export class Operator {
 
   /** Stores accounts directly in the database. */
   async storeAccounts(accounts: readonly PlatformAccount[], atMs: number): Promise<void> {
-    const { dataDir } = this.#place;
+    const { dataDir } = this.#server;
     const connection = embeddedConnection(dataDir);
     if (!connection) throw new Error(`${dataDir} has no database of its own.`);
     const pool = openPool(connection, { log: createLog("error"), connectionsMax: 1, name: "market" });
@@ -92,7 +92,7 @@ export class Operator {
 
   /** A one-time link that sets the password of the console's admin. */
   async setupLink(url: string): Promise<string> {
-    return `${url}${(await cli(this.#place, ["admin", "link"])).trim()}`;
+    return `${url}${(await cli(this.#server, ["admin", "link"])).trim()}`;
   }
 
   /** The key of a developer application without an effective rate limit. */
@@ -107,10 +107,10 @@ export class Operator {
   }
 
   /** Waits until these users are attributed to a platform; the score reports those who never are. */
-  async placed(clientIds: readonly string[], platform: string): Promise<void> {
-    const url = `${this.#place.url}/event_center/api/v1/user/get/?access_token=${this.app.accessToken}`;
+  async attributed(clientIds: readonly string[], platform: string): Promise<void> {
+    const url = `${this.#server.url}/event_center/api/v1/user/get/?access_token=${this.app.accessToken}`;
     const startedMs = elapsedMs();
-    for (let left = [...clientIds]; left.length > 0 && elapsedMs() - startedMs < PLACED_MS_MAX; await sleep(100)) {
+    for (let left = [...clientIds]; left.length > 0 && elapsedMs() - startedMs < ATTRIBUTED_MS_MAX; await sleep(100)) {
       const asked = left.slice(0, USERS_AT_ONCE);
       const response = await fetch(url, { method: "POST", body: JSON.stringify({ user_list: asked }) });
       const { data } = (await response.json()) as {
@@ -145,7 +145,7 @@ export class Operator {
   #fetch(path: string, init: { method: string; body?: string }): Promise<Response> {
     const headers = { authorization: `Bearer ${this.#adminToken}`, "content-type": "application/json" };
     const whole = init.body === undefined ? { authorization: headers.authorization } : headers;
-    return fetch(`${this.#place.url}/admin/api/v1/${path}`, { ...init, headers: whole });
+    return fetch(`${this.#server.url}/admin/api/v1/${path}`, { ...init, headers: whole });
   }
 }
 
@@ -167,7 +167,7 @@ function csv(columns: readonly string[], rows: readonly (readonly (string | numb
   return [columns, ...rows].map((cells) => `${cells.join(",")}\n`).join("");
 }
 
-function cli({ dataDir }: Place, args: readonly string[]): Promise<string> {
+function cli({ dataDir }: RunningServer, args: readonly string[]): Promise<string> {
   const child = spawn(process.execPath, [builtScript("src/cli.js"), ...args], {
     env: { ...plainEnvironment(), DATA_DIR: dataDir },
     stdio: ["ignore", "pipe", "inherit"],

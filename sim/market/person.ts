@@ -151,7 +151,7 @@ function farmedPlan(scene: Scene, person: Someone, arrivesMs: number): Plan {
   };
   const ad = random.pick(adsFor(scene, farmed).filter(({ platform }) => platform !== "vivo"));
   const touch = touchAt(scene, farmed, { ad, atMs: wholeSecond(arrivesMs), name: "b" });
-  const click = forged(scene, { person: farmed, ad, atMs: touch.atMs, place: 0, dueMs: arrivesMs });
+  const click = forged(scene, { person: farmed, ad, atMs: touch.atMs, index: 0, dueMs: arrivesMs });
   return finished(scene, farmed, {
     // An ad cannot have brought a person who does not exist.
     kind: "farm",

@@ -50,7 +50,7 @@ export class Random {
   }
 
   digits(length: number): string {
-    return Array.from({ length }, (_, place) => this.whole(place === 0 ? 1 : 0, 9)).join("");
+    return Array.from({ length }, (_, index) => this.whole(index === 0 ? 1 : 0, 9)).join("");
   }
 
   hex(length: number): string {

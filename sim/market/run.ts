@@ -4,8 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "../../src/clock.ts";
 import { UsageError } from "../../src/errors.ts";
 import { instantOf, readArguments, runProgram, wholeOf } from "../arguments.ts";
+import { freshFolder, temporaryFolder } from "./data-folder.ts";
 import { startLiveMarket } from "./live.ts";
-import { freshPlace, temporaryPlace } from "./place.ts";
 import { ProgressBar } from "./progress-bar.ts";
 import { simulate } from "./simulation.ts";
 import { type Truth, truthLine } from "./truth.ts";
@@ -63,7 +63,7 @@ type Given = Readonly<Record<string, string | boolean | undefined>>;
 async function playSimulated(given: Given): Promise<Truth> {
   const bar = new ProgressBar();
   const folder = given["data-dir"];
-  const place = typeof folder === "string" ? freshPlace(folder) : temporaryPlace();
+  const data = typeof folder === "string" ? freshFolder(folder) : temporaryFolder();
   try {
     const played = await simulate({
       seed: wholeOf(given, "seed", { min: 0, max: 2 ** 31 }),
@@ -72,14 +72,14 @@ async function playSimulated(given: Given): Promise<Truth> {
       tickMs: wholeOf(given, "tick", { min: 1, max: 240 }) * 60_000,
 
       endMs: given.end === undefined ? systemClock() : instantOf(given, "end"),
-      dataDir: place.dataDir,
+      dataDir: data.dataDir,
       onStep: (what, share) => bar.step(what, share),
     });
     await played.stop();
     bar.end();
     return played.truth;
   } finally {
-    place.remove();
+    data.remove();
   }
 }
 

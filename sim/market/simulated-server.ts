@@ -8,10 +8,10 @@ export class SimulatedServer {
   readonly dataDir: string;
   readonly #child: ChildProcess;
 
-  private constructor(child: ChildProcess, place: { url: string; dataDir: string }) {
+  private constructor(child: ChildProcess, server: { url: string; dataDir: string }) {
     this.#child = child;
-    this.url = place.url;
-    this.dataDir = place.dataDir;
+    this.url = server.url;
+    this.dataDir = server.dataDir;
   }
 
   static async start(options: {

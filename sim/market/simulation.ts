@@ -86,7 +86,7 @@ async function finish({ server, operator, market, truth }: Parts, setClock: (atM
   await applied(server.url);
   // The server asks Apple at its own pace, by the real clock. People won by a forged click never belong to Apple.
   const byApple = truth.people.filter(({ source, fraud }) => source?.platform === "asa" && fraud.length === 0);
-  await operator.placed(
+  await operator.attributed(
     byApple.map(({ clientId }) => clientId),
     "asa",
   );

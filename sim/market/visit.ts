@@ -146,10 +146,10 @@ function sendings(scene: Scene, person: Someone, events: readonly Made[], dueMs:
   return calls;
 }
 
-type Way = { dueMs: number; mishap: CollectCall["mishap"] };
+type Sending = { dueMs: number; mishap: CollectCall["mishap"] };
 
 /** The events in the format of the person's SDK. */
-function callOf(person: Someone, events: readonly Made[], { dueMs, mishap }: Way): CollectCall {
+function callOf(person: Someone, events: readonly Made[], { dueMs, mishap }: Sending): CollectCall {
   const { clientId, phone, offer, index } = person;
   const ua = offer === "app" ? appAgent(phone) : browserAgent(phone);
   const sending = { kind: "collect", dueMs, ip: phone.ip, ua, mishap, events: events.map(({ sent }) => sent) } as const;
@@ -192,10 +192,10 @@ function serverReport(
 
 /** What another system knew about the person, with times of any age. */
 function pastCalls(person: Someone, desk: Desk, createdMs: number, dueMs: number): CollectCall[] {
-  const events = [1, 3, 10].map((day, place) => {
+  const events = [1, 3, 10].map((day, index) => {
     const atMs = createdMs + day * DAY_MS - person.clockErrorMs;
     const order = { cents: 600, orderId: `past-${person.clientId}-${day}` };
-    const made = place === 1 ? desk.pay(atMs, order) : desk.track("level_up", atMs, { level: day });
+    const made = index === 1 ? desk.pay(atMs, order) : desk.track("level_up", atMs, { level: day });
     return { ...made, wire: { ...made.wire, time_free: true as const } };
   });
   return [callOf(person, events, { dueMs: dueMs + 1, mishap: "none" })];

@@ -1,4 +1,4 @@
-import type { Pair, Placed } from "./findings.ts";
+import type { Attributed, Pair } from "./findings.ts";
 
 /** `found`: attributed so by the server. `known`: could have been known. `right`: both. */
 export type Hits = { found: number; known: number; right: number; precision: number; recall: number };
@@ -55,7 +55,7 @@ export function scoreAttribution(pairs: readonly Pair[]): AttributionScore {
   };
 }
 
-export function isRight({ person, found }: Placed): boolean {
+export function isRight({ person, found }: Attributed): boolean {
   const source = person.source;
   return source !== null && source.platform === found.platform && source.aid === found.aid;
 }

@@ -27,7 +27,7 @@ type UserRecord = UserList["list"][number];
 export type Pair = { person: Person; found: Found };
 
 /** The part that says whether the server is right. */
-export type Placed = { person: Person; found: Pick<Found, "platform" | "aid" | "touchedAtMs"> };
+export type Attributed = { person: Person; found: Pick<Found, "platform" | "aid" | "touchedAtMs"> };
 
 type Explained = {
   method: string;

@@ -3,7 +3,7 @@ import type { Counterparts } from "../market/counterparts.ts";
 import type { Person } from "../market/truth.ts";
 import type { AcceptedConversion } from "../platforms/stand-in.ts";
 import { isRight } from "./attribution-score.ts";
-import type { Placed } from "./findings.ts";
+import type { Attributed } from "./findings.ts";
 
 export type PostbackScore = {
   /** Postbacks justified by what happened, under the rules of a new app. */
@@ -59,7 +59,7 @@ export type Told = {
  * Compares the conversions that platforms accepted with what happened, for people attributed to the touch that brought them.
  * For others, postbacks follow from the attribution, which has its own score.
  */
-export function scorePostbacks(heard: Heard, pairs: readonly Placed[]): PostbackScore {
+export function scorePostbacks(heard: Heard, pairs: readonly Attributed[]): PostbackScore {
   const people = judgePostbacks(heard, pairs);
   const sum = (of: (told: Told) => number) => people.reduce((total, told) => total + of(told), 0);
   return {
@@ -75,7 +75,7 @@ export function scorePostbacks(heard: Heard, pairs: readonly Placed[]): Postback
 }
 
 /** The comparison for each person. */
-export function judgePostbacks({ byPlatform, timeZone }: Heard, pairs: readonly Placed[]): Told[] {
+export function judgePostbacks({ byPlatform, timeZone }: Heard, pairs: readonly Attributed[]): Told[] {
   const accepted = new Map<string, AcceptedConversion[]>();
   for (const one of Object.values(byPlatform).flatMap((standIn) => standIn.accepted)) {
     const key = `${one.platform} ${one.key}`;
@@ -102,7 +102,7 @@ function earlierOf(accepted: readonly AcceptedConversion[]): Map<string, Accepte
 }
 
 /** A touch that won two people brings both people's conversions under one key. */
-function countWinners(pairs: readonly Placed[]): Map<string, number> {
+function countWinners(pairs: readonly Attributed[]): Map<string, number> {
   const winners = new Map<string, number>();
   for (const { found } of pairs) winners.set(touchKey(found), (winners.get(touchKey(found)) ?? 0) + 1);
   return winners;
@@ -120,7 +120,7 @@ function touchKey({
   return touchedAtMs === null ? "" : `${platform} ${aid} ${touchedAtMs}`;
 }
 
-function isJudged(pair: Placed, winners: ReadonlyMap<string, number>): boolean {
+function isJudged(pair: Attributed, winners: ReadonlyMap<string, number>): boolean {
   const { person, found } = pair;
   const isTrueTouch = found.touchedAtMs === (person.source?.touchedAtMs ?? null);
   const key = touchKey(found);

@@ -39,8 +39,8 @@ const QUESTIONS: readonly Pick<Asked, "dims" | "caliber" | "roiVersion">[] = [
 
 export async function scoreReports(played: Played, client: ReportClient, pairs: readonly Pair[]): Promise<ReportScore> {
   const { from, to } = daysOf(played);
-  const asServed = oracleMarket(played, pairs.map(placedByServer));
-  const asKnown = oracleMarket(played, pairs.map(placedByTruth));
+  const asServed = oracleMarket(played, pairs.map(asServerAttributed));
+  const asKnown = oracleMarket(played, pairs.map(asTrulyAttributed));
   const score: ReportScore = { rows: 0, counting: zeros(), truth: zeros() };
   const sums = { counting: zeros(), truth: zeros() };
   const sizes = { counting: zeros(), truth: zeros() };
@@ -113,38 +113,38 @@ function oracleMarket({ market }: Played, people: OraclePerson[]): OracleMarket 
   return { timeZone: options.timeZone, payShareBp: 10_000, people, costs: market.costs(), campaigns, accounts };
 }
 
-type Place = Pick<
+type OracleSource = Pick<
   OraclePerson,
   "ad_platform" | "advertiser_id" | "gid" | "aid" | "csite" | "turbo_promoted_object_id" | "touchedAtMs"
 >;
 
-function placedByServer({ person, found }: Pair): OraclePerson {
+function asServerAttributed({ person, found }: Pair): OraclePerson {
   // For Apple, no one reports the time of the touch again.
   const touchedAtMs = found.platform === "asa" ? (person.source?.touchedAtMs ?? null) : found.touchedAtMs;
-  const place = {
+  const attributed = {
     ...idsOf(found),
     ad_platform: found.platform,
     turbo_promoted_object_id: found.campaignId,
     touchedAtMs,
   };
-  return oraclePerson(person, place);
+  return oraclePerson(person, attributed);
 }
 
-function placedByTruth({ person }: Pair): OraclePerson {
+function asTrulyAttributed({ person }: Pair): OraclePerson {
   const { source, method } = person;
   const isKnown = source !== null && method !== "none";
-  const place = isKnown
+  const attributed = isKnown
     ? {
         ...idsOf(source),
         ad_platform: source.platform,
         turbo_promoted_object_id: source.campaignId,
         touchedAtMs: source.touchedAtMs,
       }
-    : { ...NOWHERE };
-  return oraclePerson(person, place);
+    : { ...ORGANIC_SOURCE };
+  return oraclePerson(person, attributed);
 }
 
-const NOWHERE: Place = {
+const ORGANIC_SOURCE: OracleSource = {
   ad_platform: "",
   advertiser_id: "",
   gid: "",
@@ -158,9 +158,9 @@ function idsOf({ advertiserId, gid, aid, csite }: Pick<Found, "advertiserId" | "
   return { advertiser_id: advertiserId, gid, aid, csite };
 }
 
-function oraclePerson(person: Person, place: Place): OraclePerson {
+function oraclePerson(person: Person, attributed: OracleSource): OraclePerson {
   const { clientId, registeredAtMs, channel, version, os, kind } = person;
   const happenings = person.events.filter(({ type }) => type === "track").map(({ happening }) => happening);
   const isHistory = kind === "migrated";
-  return { clientId, registeredAtMs, channel, version, os_platform: os, isHistory, happenings, ...place };
+  return { clientId, registeredAtMs, channel, version, os_platform: os, isHistory, happenings, ...attributed };
 }

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { systemClock } from "../../src/clock.ts";
 import { instantOf, readArguments, runProgram, wholeOf } from "../arguments.ts";
 import { type Made, madeAt, madeText } from "../made.ts";
+import { temporaryFolder } from "../market/data-folder.ts";
 import { COMPLETE_RATES, DEFAULT_RATES } from "../market/options.ts";
-import { temporaryPlace } from "../market/place.ts";
 import { ProgressBar } from "../market/progress-bar.ts";
 import { simulate } from "../market/simulation.ts";
 import { type Score, scoreMarket, TARGETS } from "./score.ts";
@@ -40,7 +40,7 @@ const DECIDING = ["seed", "days", "people", "tick", "end"];
 await runProgram(async () => {
   const given = readArguments(OPTIONS, HELP);
   const bar = new ProgressBar();
-  const place = temporaryPlace();
+  const folder = temporaryFolder();
   const made = madeAt(systemClock());
   let score: Score;
   try {
@@ -51,13 +51,13 @@ await runProgram(async () => {
       tickMs: wholeOf(given, "tick", { min: 1, max: 240 }) * 60_000,
       rates: given.complete === true ? COMPLETE_RATES : DEFAULT_RATES,
       endMs: instantOf(given, "end"),
-      dataDir: place.dataDir,
+      dataDir: folder.dataDir,
       onStep: (what, share) => bar.step(what, share),
     });
     score = await scoreMarket(played, (what) => bar.step(`score: ${what}`, 1));
     await played.stop();
   } finally {
-    place.remove();
+    folder.remove();
   }
   bar.end();
   console.log(scoreTables(score));

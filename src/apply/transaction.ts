@@ -124,17 +124,17 @@ async function applyEntries(
 
   // 3. Decide where users came from, and then what is reported about them.
   const decided = await decideUsers(tx, facts);
-  const placed = users.placed();
+  const regrouped = users.regrouped();
   const rows = judgeMoments(facts, decided);
 
   // 4. Write everything, with a few statements per table.
   await writeFacts(tx, facts, decided);
-  await writePostbacks(tx, facts, { rows, placed, receivedAtMs: lastReceivedAtMs(entries) });
-  await noteAdCampaigns(tx, adCampaignsOf(users.open.fresh.list, placed));
+  await writePostbacks(tx, facts, { rows, regrouped, receivedAtMs: lastReceivedAtMs(entries) });
+  await noteAdCampaigns(tx, adCampaignsOf(users.open.fresh.list, regrouped));
   await addTouchDays(tx, touchDaysOf(users.open.fresh, settings));
   const moved = decided.moved.filter((user) => users.isStored(user));
   await recountDays(tx, settings, moved);
-  await markDirty(tx, facts, { placed, receivedAtMs: firstReceivedAtMs(entries) });
+  await markDirty(tx, facts, { regrouped, receivedAtMs: firstReceivedAtMs(entries) });
 
   // 5. Rename and erase. A rename or an erasure is always the last entry of its batch.
   for (const entry of entries) {

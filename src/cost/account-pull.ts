@@ -88,11 +88,15 @@ function daysIn(plan: PullPlan, state: PulledState, now: { nowMs: number; timeZo
   }
 }
 
-type Outcome = { sum: { days: number; rows: number; costE4: number }; error: string; isFailure: boolean };
+type PulledDays = { sum: { days: number; rows: number; costE4: number }; error: string; isFailure: boolean };
 type Days = { client: pg.PoolClient; account: PlatformAccount; app: AppRules; days: readonly string[] };
 
 /** Pulls the newest days first, so that they are stored even if older ones are refused. */
-async function pullDays(deps: CrawlDeps, { client, account, app, days }: Days, options: PullOptions): Promise<Outcome> {
+async function pullDays(
+  deps: CrawlDeps,
+  { client, account, app, days }: Days,
+  options: PullOptions,
+): Promise<PulledDays> {
   const sum = { days: 0, rows: 0, costE4: 0 };
   const connector = connectorOf(account);
   if (typeof connector === "string") return { sum, error: connector, isFailure: true };

@@ -8,10 +8,10 @@ export class Slots {
   }
 
   /** `first` puts the task before all waiting ones. */
-  async run<T>(place: "first" | "last", work: () => Promise<T>): Promise<T> {
+  async run<T>(turn: "first" | "last", work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else {
-      await new Promise<void>((turn) => (place === "first" ? this.#waiting.unshift(turn) : this.#waiting.push(turn)));
+      await new Promise<void>((start) => (turn === "first" ? this.#waiting.unshift(start) : this.#waiting.push(start)));
     }
     try {
       return await work();

@@ -41,11 +41,11 @@ export type PostbackFilter = {
 
 export const ALL_STATUSES: readonly PostbackStatus[] = Object.values(POSTBACK_STATUS);
 
-/** Postbacks after a place, newest first. One query per status, because the index is by status. */
+/** Postbacks after a position, newest first. One query per status, because the index is by status. */
 export async function listPostbacks(
   executor: Executor,
   filter: PostbackFilter,
-  { after, limit }: { after?: PostbackPlace | undefined; limit: number },
+  { after, limit }: { after?: PostbackPosition | undefined; limit: number },
 ): Promise<ListedPostback[]> {
   const found: ListedPostback[] = [];
   for (const status of filter.statuses) {
@@ -58,31 +58,31 @@ export async function listPostbacks(
       )),
     );
   }
-  return found.sort(byPlace).slice(0, limit);
+  return found.sort(byPosition).slice(0, limit);
 }
 
-function isAfter({ createdAtMs, clientId, eventType, subject }: PostbackPlace): Sql {
+function isAfter({ createdAtMs, clientId, eventType, subject }: PostbackPosition): Sql {
   return sql`created_at_ms <= ${createdAtMs} and (created_at_ms < ${createdAtMs}
     or (client_id, event_type collate "C", subject) > (${clientId}, ${eventType}, ${subject}))`;
 }
 
 /** The statement's order: texts by their bytes. */
-function byPlace(left: PostbackPlace, right: PostbackPlace): number {
-  const texts = (place: PostbackPlace) => [place.clientId, place.eventType, place.subject];
+function byPosition(left: PostbackPosition, right: PostbackPosition): number {
+  const texts = (position: PostbackPosition) => [position.clientId, position.eventType, position.subject];
   const compared = texts(left).map((text, at) => Buffer.compare(Buffer.from(text), Buffer.from(texts(right)[at]!)));
   return right.createdAtMs - left.createdAtMs || compared.find((order) => order !== 0) || 0;
 }
 
 /** Where a page of postbacks ended. */
-export type PostbackPlace = Pick<ListedPostback, "createdAtMs" | "clientId" | "eventType" | "subject">;
+export type PostbackPosition = Pick<ListedPostback, "createdAtMs" | "clientId" | "eventType" | "subject">;
 
-export const FIRST_PLACE: PostbackPlace = { createdAtMs: -1, clientId: "", eventType: "", subject: "" };
+export const FIRST_POSITION: PostbackPosition = { createdAtMs: -1, clientId: "", eventType: "", subject: "" };
 
 /** Postbacks to platforms, without callbacks to the app's own systems, oldest first. */
 export async function pagePostbacks(
   executor: Executor,
   filter: PostbackFilter,
-  { after, limit }: { after: PostbackPlace; limit: number },
+  { after, limit }: { after: PostbackPosition; limit: number },
 ): Promise<ListedPostback[]> {
   return query<ListedPostback>(
     executor,

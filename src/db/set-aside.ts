@@ -35,10 +35,10 @@ export async function setAside(executor: Executor, items: readonly SetAside[]): 
   }
 }
 
-const place = sql`set_aside_id as "setAsideId", journal_id as "journalId", from_position as "from", until_position as "until",
+const shortColumns = sql`set_aside_id as "setAsideId", journal_id as "journalId", from_position as "from", until_position as "until",
   app_id as "appId", received_at_ms as "receivedAtMs", reason, state`;
 
-const columns = sql`${place}, payload`;
+const columns = sql`${shortColumns}, payload`;
 
 export async function listSetAside(executor: Executor, options: { limit: number }): Promise<SetAsideRow[]> {
   return query<SetAsideRow>(
@@ -58,7 +58,7 @@ export async function pageSetAside(
   const { beforeId, limit, shownBytes, appId } = page;
   return query<ListedSetAside>(
     executor,
-    sql`select ${place}, substring(payload from 1 for ${shownBytes}::int) as payload, octet_length(payload) as bytes
+    sql`select ${shortColumns}, substring(payload from 1 for ${shownBytes}::int) as payload, octet_length(payload) as bytes
       from set_aside where state <> 'replayed' and set_aside_id < ${beforeId}
         and ${appId === undefined ? sql`true` : sql`app_id = ${appId}`}
       order by set_aside_id desc limit ${limit}`,

@@ -7,24 +7,24 @@ export type LedgerStep = (typeof LEDGER_STEPS)[number];
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
-export type Outcomes = {
+export type LedgerCounts = {
   received: number;
   stored: number;
   duplicate: number;
   rejected: Record<string, number>;
 };
 
-export function noOutcomes(): Outcomes {
+export function noCounts(): LedgerCounts {
   return { received: 0, stored: 0, duplicate: 0, rejected: {} };
 }
 
-export function addOutcome(outcomes: Outcomes, outcome: string, events: number): void {
+export function addCount(outcomes: LedgerCounts, outcome: string, events: number): void {
   if (outcome === "received" || outcome === "stored" || outcome === "duplicate") outcomes[outcome] += events;
   else outcomes.rejected[outcome] = (outcomes.rejected[outcome] ?? 0) + events;
 }
 
 /** The promise of the ledger: every event received is counted under exactly one outcome. */
-export function addsUp({ received, stored, duplicate, rejected }: Outcomes): boolean {
+export function addsUp({ received, stored, duplicate, rejected }: LedgerCounts): boolean {
   return received === stored + duplicate + Object.values(rejected).reduce((sum, events) => sum + events, 0);
 }
 

@@ -105,9 +105,9 @@ export function withValues(
   const secret = new Set(fields.filter((field) => field.isSecret).map((field) => field.name));
   const [settings, secrets] = [{ ...account.settings }, { ...account.secrets }];
   for (const [name, value] of Object.entries(values)) {
-    const place = secret.has(name) ? secrets : settings;
-    if (value === "") delete place[name];
-    else place[name] = value;
+    const target = secret.has(name) ? secrets : settings;
+    if (value === "") delete target[name];
+    else target[name] = value;
   }
   return { ...account, settings, secrets };
 }

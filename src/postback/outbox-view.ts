@@ -6,7 +6,7 @@ import { loadAccounts } from "../db/platform-account.ts";
 import { ALL_STATUSES, countPostbacks, countReasons, type ListedPostback, listPostbacks } from "../db/postback-list.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
 import { POSTBACK_STATUS_TEXTS, type PostbackStatus } from "../domain/postback/postback.ts";
-import { type ListWish, placeText } from "../domain/postback/postback-request.ts";
+import { type ListWish, positionText } from "../domain/postback/postback-request.ts";
 import { type ShownAccount, shownAccount } from "../outbound/account-view.ts";
 import type { Vault } from "../vault.ts";
 
@@ -48,7 +48,7 @@ export async function showPostbacks(
   const found = await listPostbacks(executor, filter, { after, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const calendar = calendarOf(timeZone);
-  const next = found.length > limit ? placeText(rows.at(-1)!) : "";
+  const next = found.length > limit ? positionText(rows.at(-1)!) : "";
   return { postbacks: rows.map((row) => shownPostback(row, calendar)), next };
 }
 

@@ -7,10 +7,10 @@ import { loadReaches } from "../db/platform-account.ts";
 import { postbackKeyText, reopenPostbacks, showPostbacksInOrders } from "../db/postback.ts";
 import {
   ALL_STATUSES,
-  FIRST_PLACE,
+  FIRST_POSITION,
   type ListedPostback,
   type PostbackFilter,
-  type PostbackPlace,
+  type PostbackPosition,
   pagePostbacks,
 } from "../db/postback-list.ts";
 import { loadPostbackRules } from "../db/postback-rule.ts";
@@ -45,7 +45,7 @@ export async function resendPostbacks(
   await preferIndexes(tx);
   const book = await loadBook(tx, app.appId);
   const resent: Resent = { taken: 0, refused: {}, has_more: false };
-  let after: PostbackPlace = FIRST_PLACE;
+  let after: PostbackPosition = FIRST_POSITION;
   let found = 0;
   for (;;) {
     const page = await pagePostbacks(tx, filter, { after, limit: LIMITS.postbacksAtOnce });

@@ -1,7 +1,7 @@
 import { type Executor, identifier, query, sql } from "../db/engine/sql.ts";
 import type { Ledger } from "../db/ledger-minute.ts";
 import { type Calendar, calendarOf } from "../domain/calendar.ts";
-import { addOutcome, addsUp, type LedgerStep, ledgerEdges, noOutcomes, type Outcomes } from "../domain/ledger.ts";
+import { addCount, addsUp, type LedgerCounts, type LedgerStep, ledgerEdges, noCounts } from "../domain/ledger.ts";
 import { ApiError } from "../errors.ts";
 import { LIMITS } from "../limits.ts";
 
@@ -28,13 +28,13 @@ export async function sumLedger(
   const edges = ledgerEdges(rangeOf(wish, calendar), wish.step, { calendar, stepsMax: LIMITS.ledgerSteps });
   if (!edges)
     throw new ApiError("badParameter", `At most ${LIMITS.ledgerSteps} steps; ask for longer steps or a shorter range.`);
-  const steps = edges.slice(0, -1).map((beginMs) => ({ at_ms: beginMs, ...noOutcomes() }));
-  const total = noOutcomes();
+  const steps = edges.slice(0, -1).map((beginMs) => ({ at_ms: beginMs, ...noCounts() }));
+  const total = noCounts();
   for (const { step, outcome, events } of await readSteps(executor, app.appId, { ledger: TABLES[wish.of], edges })) {
-    addOutcome(steps[step - 1]!, outcome, events);
-    addOutcome(total, outcome, events);
+    addCount(steps[step - 1]!, outcome, events);
+    addCount(total, outcome, events);
   }
-  const isWhole = (outcomes: Outcomes) => addsUp(outcomes);
+  const isWhole = (outcomes: LedgerCounts) => addsUp(outcomes);
   return {
     of: wish.of,
     step: wish.step,

@@ -51,10 +51,10 @@ test("the names of attacks are unique, and each says what it does and what must 
 });
 
 test("a slow moment of five seconds shows, however long the rest is fast", () => {
-  const samples: Sample[] = Array.from({ length: 1_000 }, (_, place) => ({
+  const samples: Sample[] = Array.from({ length: 1_000 }, (_, index) => ({
     kind: "collect",
-    atMs: place * 20,
-    tookMs: place >= 250 && place < 270 ? 500 : 5,
+    atMs: index * 20,
+    tookMs: index >= 250 && index < 270 ? 500 : 5,
   }));
   const range = { fromMs: 0, untilMs: 20_000 };
   expect(worstWindow(samples, range)).toBe(500);

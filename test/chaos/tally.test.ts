@@ -6,7 +6,7 @@ import { isFlawless, tallyOf } from "../../sim/chaos/tally.ts";
 const KEPT: RoundOutcome = {
   number: 1,
   fault: "kill_server",
-  place: "embedded",
+  site: "embedded",
   tookMs: 1_000,
   stepsMs: {},
   calls: 50,

@@ -5,7 +5,7 @@ import { audit, FLAWLESS, Load } from "../support/load.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { type Answer, cleanUp, type Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";
 import { createExternalApp } from "./external-app.ts";
-import { waysToFillADisk } from "./small-disk.ts";
+import { diskLimits } from "./small-disk.ts";
 
 const MORE_THAN_ANY_DISK = "16384GiB";
 
@@ -85,43 +85,43 @@ test("a journal that nobody applies refuses with 503 once it is full, and its co
   }
 });
 
-test.each(waysToFillADisk())(
+test.each(diskLimits())(
   "a disk that is really full ($name) is answered with 503 and loses nothing acknowledged",
-  async (way) => {
+  async (limit) => {
     const dataDir = makeDataDir();
     const database = await ExternalDatabase.create();
-    way.prepare(dataDir);
+    limit.prepare(dataDir);
     const settings = { DATA_DIR: dataDir, DATABASE_URL: database.url, DISK_FREE_BYTES_MIN: "0", LOG_LEVEL: "silent" };
-    let place = await way.start(settings, "with space");
+    let server = await limit.start(settings, "with space");
     const app = await createExternalApp(database, dataDir);
     const load = new Load(app);
     try {
-      load.begin(place.url);
+      load.begin(server.url);
       await load.reach(300);
-      for (let round = 0; round < way.rounds; round += 1) {
+      for (let round = 0; round < limit.rounds; round += 1) {
         await load.pause();
-        place = await way.fill(place, settings);
+        server = await limit.fill(server, settings);
         const refusedBefore = load.counts.refused;
-        load.begin(place.url);
+        load.begin(server.url);
         await expect.poll(() => load.counts.refused - refusedBefore).toBeGreaterThan(30);
         await load.pause();
-        expectOverloaded(await largeCollect(place, app, load));
-        place = await way.free(place, settings);
+        expectOverloaded(await largeCollect(server, app, load));
+        server = await limit.free(server, settings);
         const before = load.acknowledged.size;
-        load.begin(place.url);
+        load.begin(server.url);
         await load.reach(before + 300);
       }
-      await place.attempt.end("SIGKILL");
+      await server.attempt.end("SIGKILL");
       await load.pause();
-      place = await way.start(settings, "with space");
-      await load.finish(place.url);
-      await place.settle();
+      server = await limit.start(settings, "with space");
+      await load.finish(server.url);
+      await server.settle();
       expect(await audit(database.pool, app, load)).toEqual(FLAWLESS);
     } finally {
       await load.pause();
-      await place.attempt.end("SIGKILL");
+      await server.attempt.end("SIGKILL");
       await database.remove();
-      way.remove(dataDir);
+      limit.remove(dataDir);
       await cleanUp(dataDir);
     }
   },

@@ -302,12 +302,12 @@ test("the order in which touches and the user's own calls arrive, and the cuts b
   const expected = await tables();
   expect(await userOf("u")).toMatchObject({ aid: "key", method: "click_key" });
   // Each touch is inserted before the call at its place; the user's own calls keep their order.
-  const place = fc.record({ before: fc.nat(words.length), key: fc.nat(), cut: fc.boolean() });
+  const slot = fc.record({ before: fc.nat(words.length), key: fc.nat(), cut: fc.boolean() });
   await fc.assert(
-    fc.asyncProperty(fc.array(place, { minLength: 6, maxLength: 6 }), fc.array(fc.boolean()), async (places, cuts) => {
+    fc.asyncProperty(fc.array(slot, { minLength: 6, maxLength: 6 }), fc.array(fc.boolean()), async (slots, cuts) => {
       await stage.begin();
       for (let at = 0; at <= words.length; at += 1) {
-        const here = touches.map((send, index) => ({ send, ...places[index]! })).filter(({ before }) => before === at);
+        const here = touches.map((send, index) => ({ send, ...slots[index]! })).filter(({ before }) => before === at);
         for (const { send, cut } of here.sort((left, right) => left.key - right.key)) {
           await send();
           if (cut) await stage.applyAll();

@@ -47,11 +47,11 @@ describe("an empty database", () => {
   });
 
   test("gets a key file when something may begin, and none for a reader", async () => {
-    const place = { dataDir: join(folder, "first"), secretKey: "" };
-    await expect(openKeys(database.pool, place, "existing")).rejects.toThrow(/The database is empty/);
-    expect(existsSync(place.dataDir)).toBe(false);
-    await openKeys(database.pool, place, "first");
-    expect(readFileSync(join(place.dataDir, "secret.key"), "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
+    const location = { dataDir: join(folder, "first"), secretKey: "" };
+    await expect(openKeys(database.pool, location, "existing")).rejects.toThrow(/The database is empty/);
+    expect(existsSync(location.dataDir)).toBe(false);
+    await openKeys(database.pool, location, "first");
+    expect(readFileSync(join(location.dataDir, "secret.key"), "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
     const elsewhere = { dataDir: join(folder, "elsewhere"), secretKey: "" };
     await expect(openKeys(database.pool, elsewhere, "first")).rejects.toThrow(
       /^There is no key in .*elsewhere\/secret\.key: .* Set DATA_DIR .* or SECRET_KEY/,
@@ -60,10 +60,10 @@ describe("an empty database", () => {
   });
 
   test("that several processes begin at once belongs to one of them", async () => {
-    const places = ["a", "b", "c"].map((name) => ({ dataDir: join(folder, name), secretKey: "" }));
-    const opened = await Promise.allSettled(places.map((place) => openKeys(database.pool, place, "first")));
+    const locations = ["a", "b", "c"].map((name) => ({ dataDir: join(folder, name), secretKey: "" }));
+    const opened = await Promise.allSettled(locations.map((location) => openKeys(database.pool, location, "first")));
     expect(opened.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected", "rejected"]);
-    expect(places.filter(({ dataDir }) => existsSync(dataDir))).toHaveLength(1);
+    expect(locations.filter(({ dataDir }) => existsSync(dataDir))).toHaveLength(1);
   });
 });
 
@@ -90,8 +90,8 @@ describe("secrets sealed by an earlier version", () => {
     const foreign = openVault(OTHER_KEY).seal("t");
     await database.pool.query("update media_token set token_sealed = $1", [foreign]);
     await forgetInstallation();
-    for (const place of [TEST_KEY, OTHER_KEY])
-      await expect(openKeys(database.pool, place, "first")).rejects.toThrow(/A secret in \w+\.\w+ was sealed with/);
+    for (const location of [TEST_KEY, OTHER_KEY])
+      await expect(openKeys(database.pool, location, "first")).rejects.toThrow(/A secret in \w+\.\w+ was sealed with/);
   });
 
   test("include digests of erased users that no list of ids reveals, and that are still recognised", async () => {

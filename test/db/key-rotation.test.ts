@@ -18,7 +18,7 @@ import { sharedServer, TEST_KEY } from "../support/shared-server.ts";
 import { log, makeApp, migratedDatabase, rowsOf, type TempDatabase, vault } from "./temp-database.ts";
 
 const NEW_KEY = "e5".repeat(32);
-const NEW_PLACE = { dataDir: "", secretKey: NEW_KEY };
+const NEW_LOCATION = { dataDir: "", secretKey: NEW_KEY };
 let database: TempDatabase;
 let folder: string;
 beforeEach(async () => {
@@ -75,7 +75,7 @@ test("every secret is the same under the new key, and none opens with the old on
   await expect(openKeys(database.pool, TEST_KEY, "existing")).rejects.toThrow(/SECRET_KEY is wrong/);
   // Users' tokens and digests of erased users do not change.
   const { vault: _, ...kept } = keys;
-  expect(await openKeys(database.pool, NEW_PLACE, "existing")).toMatchObject(kept);
+  expect(await openKeys(database.pool, NEW_LOCATION, "existing")).toMatchObject(kept);
 });
 
 test("a secret that does not open fails the whole rotation: nothing changes, and its column is named", async () => {
@@ -99,25 +99,25 @@ test("nothing is rotated while another process uses the database", async () => {
 });
 
 test("with the key in a file, a crash at any moment leaves the key that opens the database", async () => {
-  const place = { dataDir: folder, secretKey: "" };
+  const location = { dataDir: folder, secretKey: "" };
   const [file, next] = [join(folder, "secret.key"), join(folder, "secret.key.new")];
   writeFileSync(file, `${TEST_KEY.secretKey}\n`);
-  const from = openVault(place);
+  const from = openVault(location);
   const crash = new Error("crash");
   const crashing = async () => {
     expect(existsSync(next), "on the disk before anything is sealed with it").toBe(true);
     throw crash;
   };
   // Before the commit the old key is valid.
-  await expect(rotateKey(database.pool, place, { from, key: undefined, note: crashing })).rejects.toBe(crash);
-  expect((await openKeys(database.pool, place, "existing")).vault.fingerprint).toBe(from.fingerprint);
+  await expect(rotateKey(database.pool, location, { from, key: undefined, note: crashing })).rejects.toBe(crash);
+  expect((await openKeys(database.pool, location, "existing")).vault.fingerprint).toBe(from.fingerprint);
   // After the commit, before the file is replaced, the new key is valid and takes its place.
-  await rotateKey(database.pool, place, { from, key: undefined, note: async () => {} });
+  await rotateKey(database.pool, location, { from, key: undefined, note: async () => {} });
   const key = readFileSync(file, "utf8");
   expect(key).not.toBe(`${TEST_KEY.secretKey}\n`);
   renameSync(file, next);
   writeFileSync(file, `${TEST_KEY.secretKey}\n`);
-  const { vault: found } = await openKeys(database.pool, place, "existing");
+  const { vault: found } = await openKeys(database.pool, location, "existing");
   expect([readFileSync(file, "utf8"), existsSync(next)]).toEqual([key, false]);
   expect((await opened(found)).apps).toHaveLength(2);
 });

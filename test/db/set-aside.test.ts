@@ -76,12 +76,12 @@ test.each([
   [30, 31],
 ])(
   "an entry that the database refuses, at place %d of %d, is found by halving, and only it is set aside",
-  async (place, total) => {
+  async (failing, total) => {
     await forbid();
     for (let index = 0; index < total; index += 1) {
       const client = `u${String(index).padStart(2, "0")}`;
-      await stage.register(client, index === place ? { name: "poison" } : {});
-      if (index !== place) await stage.collect(client, [pay(`o${index}`, 100)]);
+      await stage.register(client, index === failing ? { name: "poison" } : {});
+      if (index !== failing) await stage.collect(client, [pay(`o${index}`, 100)]);
     }
     await stage.applyAll();
     expect(await stage.setAside()).toMatchObject([

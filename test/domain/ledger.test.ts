@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { calendarOf } from "../../src/domain/calendar.ts";
-import { addOutcome, addsUp, LEDGER_STEPS, ledgerEdges, noOutcomes } from "../../src/domain/ledger.ts";
+import { addCount, addsUp, LEDGER_STEPS, ledgerEdges, noCounts } from "../../src/domain/ledger.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -58,17 +58,17 @@ describe("the steps of a range", () => {
 });
 
 test("a received event is stored, a duplicate or rejected for one reason; otherwise the ledger does not add up", () => {
-  const outcomes = noOutcomes();
+  const outcomes = noCounts();
   expect(addsUp(outcomes)).toBe(true);
-  addOutcome(outcomes, "received", 10);
+  addCount(outcomes, "received", 10);
   expect(addsUp(outcomes)).toBe(false);
-  addOutcome(outcomes, "stored", 5);
-  addOutcome(outcomes, "duplicate", 2);
-  addOutcome(outcomes, "too_old", 1);
-  addOutcome(outcomes, "too_old", 1);
-  addOutcome(outcomes, "bad_name", 1);
+  addCount(outcomes, "stored", 5);
+  addCount(outcomes, "duplicate", 2);
+  addCount(outcomes, "too_old", 1);
+  addCount(outcomes, "too_old", 1);
+  addCount(outcomes, "bad_name", 1);
   expect(outcomes).toEqual({ received: 10, stored: 5, duplicate: 2, rejected: { too_old: 2, bad_name: 1 } });
   expect(addsUp(outcomes)).toBe(true);
-  addOutcome(outcomes, "bad_name", 1);
+  addCount(outcomes, "bad_name", 1);
   expect(addsUp(outcomes)).toBe(false);
 });

@@ -68,7 +68,7 @@ type Fraction = [of: bigint, by: bigint];
 
 /** Everything that belongs to one row. */
 class Row {
-  placed = new Set<Person>();
+  counted = new Set<Person>();
   active = new Set<Person>();
   registered = new Set<Person>();
   firstPayers = new Set<Person>();
@@ -145,7 +145,7 @@ function putPerson(
   const [firstPay, firstRegister] = [first("pay"), first("register")];
   if (asked.caliber === "user_activated_time") {
     into(day(person.touchedAtMs ?? person.registeredAtMs), dimensions, (row) => {
-      row.placed.add(person);
+      row.counted.add(person);
       row.active.add(person);
       if (firstRegister) row.registered.add(person);
       if (firstPay) row.firstPayers.add(person);
@@ -153,7 +153,7 @@ function putPerson(
     });
     return;
   }
-  into(day(person.registeredAtMs), dimensions, (row) => row.placed.add(person));
+  into(day(person.registeredAtMs), dimensions, (row) => row.counted.add(person));
   for (const active of activeDays(market, person)) into(active, dimensions, (row) => row.active.add(person));
   if (firstRegister) into(day(firstRegister.atMs), dimensions, (row) => row.registered.add(person));
   if (firstPay) into(day(firstPay.atMs), dimensions, (row) => row.firstPayers.add(person));
@@ -230,7 +230,7 @@ const divided = ([of, by]: Fraction, [of2, by2]: Fraction, times = 1n): Fraction
 /** The figures from which the metrics of one row are computed. */
 function figuresOf(row: Row, market: Market, asked: Asked) {
   const isFirstCaliber = asked.caliber === "user_activated_time";
-  const users = count(row.placed.size);
+  const users = count(row.counted.size);
   const dau = count(row.active.size);
   const orders = row.things.filter(({ happening }) => happening.kind === "pay");
   const views = row.things.filter(({ happening }) => happening.kind === "ad");
@@ -251,7 +251,7 @@ function figuresOf(row: Row, market: Market, asked: Asked) {
     ad: views.reduce((sum, { happening }) => sum + adMicros(happening), 0n),
     registered: count(row.registered.size),
     firstPayers: count(row.firstPayers.size),
-    realUsers: count([...row.placed].filter((one) => !one.isHistory).length),
+    realUsers: count([...row.counted].filter((one) => !one.isHistory).length),
   };
 }
 
@@ -293,7 +293,7 @@ function valueOfMetric(name: string, row: Row, market: Market, asked: Asked): Fr
   if (PLAIN[name]) return PLAIN[name](figures);
   const retention = /^AppRetention(\d+)d(Cnt)?$/.exec(name);
   if (retention) {
-    const kept = [...row.placed].filter((one) =>
+    const kept = [...row.counted].filter((one) =>
       activeDays(market, one).has(addDays(dayOf(one.registeredAtMs, market.timeZone), Number(retention[1]))),
     );
     return retention[2] ? count(kept.length) : divided(count(kept.length), users);
@@ -317,7 +317,7 @@ function windowSums(row: Row, market: Market, asked: Asked, window: string): { p
   const is24h = window === "24h";
   const days = window === "FirstDay" || is24h ? 1 : Number.parseInt(window, 10);
   let [pay, ad] = [0n, 0n];
-  for (const person of row.placed) {
+  for (const person of row.counted) {
     const baseMs =
       asked.caliber === "user_activated_time" ? (person.touchedAtMs ?? person.registeredAtMs) : person.registeredAtMs;
     const untilDay = addDays(dayOf(baseMs, market.timeZone), days);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { portOf } from "../../sim/arguments.ts";
-import { temporaryPlace } from "../../sim/market/place.ts";
+import { temporaryFolder } from "../../sim/market/data-folder.ts";
 import { eventually } from "../support/patience.ts";
 import { Touchpoint } from "../support/touchpoint.ts";
 
@@ -24,14 +24,14 @@ test.each([
   expect(() => portOf(given, env)).toThrow(/port must be a whole number/);
 });
 
-const place = temporaryPlace();
+const folder = temporaryFolder();
 let demo: ChildProcess;
 let output = "";
 let servedMs: number;
 
 beforeAll(async () => {
   const script = fileURLToPath(new URL("../../dist/sim/market/demo.js", import.meta.url));
-  const options = ["--days", "1", "--people", "5", "--rate", "1200", "--data-dir", place.dataDir];
+  const options = ["--days", "1", "--people", "5", "--rate", "1200", "--data-dir", folder.dataDir];
   demo = spawn(process.execPath, [script, ...options], {
     env: { ...process.env, PORT: "0" },
     stdio: ["ignore", "pipe", "inherit"],
@@ -47,13 +47,13 @@ afterAll(async () => {
   const exited = once(demo, "exit");
   demo.kill("SIGINT");
   const [code] = await exited;
-  place.remove();
+  folder.remove();
   expect(code).toBe(0);
 });
 
 test("people who arrive while the demo is served cause postbacks, and their campaigns have names", async () => {
   const [, url = ""] = /It is served at (\S+) until/.exec(output) ?? [];
-  const pool = new Touchpoint({ url, dataDir: place.dataDir }).database();
+  const pool = new Touchpoint({ url, dataDir: folder.dataDir }).database();
   // Postbacks to an address that the click brought.
   const LIVE = `from postback p join user_account u using (app_id, client_id)
     where p.ad_platform = 'kuaishou' and u.registered_at_ms > ${servedMs}`;

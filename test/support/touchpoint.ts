@@ -24,9 +24,9 @@ export class Touchpoint {
   /** Kept open: connecting takes longer than creating an app. */
   #apps: pg.Pool | undefined;
 
-  constructor(place: { url: string; dataDir: string }) {
-    this.url = place.url;
-    this.dataDir = place.dataDir;
+  constructor(server: { url: string; dataDir: string }) {
+    this.url = server.url;
+    this.dataDir = server.dataDir;
   }
 
   /** Numbers and days are read as in the server. */
@@ -118,8 +118,8 @@ export class TouchpointProcess extends Touchpoint {
   readonly child: ChildProcess;
   readonly #output: () => string;
 
-  private constructor(place: { url: string; dataDir: string }, child: ChildProcess, output: () => string) {
-    super(place);
+  private constructor(server: { url: string; dataDir: string }, child: ChildProcess, output: () => string) {
+    super(server);
     this.child = child;
     this.#output = output;
   }

@@ -85,11 +85,11 @@ describe("a new app", () => {
     const { app_id } = await appNamed("Busy Farm");
     const visit = await lasting.open(`/start?app=${app_id}`);
     await visit.page.getByText("2 of 7 done").waitFor();
-    const places = await visit.page
+    const paths = await visit.page
       .locator(".checklist a")
       .evaluateAll((links) => links.map((link) => new URL((link as unknown as { href: string }).href).pathname));
     const pages = ["campaigns", "users", "metadata", "orders", "cost", "postbacks"];
-    expect(places).toEqual(pages.map((page) => `/console/${page}`));
+    expect(paths).toEqual(pages.map((page) => `/console/${page}`));
     await visit.page.locator("[role=tabpanel] pre").first().waitFor();
     await visit.fitsPhone("start");
   });

@@ -4,7 +4,7 @@ import { inject, onTestFinished } from "vitest";
 import { PATIENCE_MS } from "../support/patience.ts";
 
 /** As bin/browser.mjs has them. The shell has no window to draw: it takes a fifth less processor time. */
-const PLACES = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
+const BROWSER_PATHS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"].map(
   (name) => `/usr/bin/${name}`,
 );
 const FLAGS = [
@@ -62,7 +62,7 @@ export async function giveBack(page: Page): Promise<void> {
 
 /** One browser for all files that this process runs; it ends with the process. */
 async function startBrowser(): Promise<Browser> {
-  const executablePath = PLACES.find((path) => existsSync(path));
+  const executablePath = BROWSER_PATHS.find((path) => existsSync(path));
   if (!executablePath) throw new Error("There is no Chromium: install the package `chromium`.");
   // Playwright ends the browser when the process exits, which a signal alone would not let it do.
   process.once("SIGTERM", () => process.exit());

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Fault, Trouble } from "../fault.ts";
-import type { Place } from "../place.ts";
+import type { Site } from "../site.ts";
 import { until } from "../until.ts";
 
 const EVENTS = 60;
@@ -8,25 +8,25 @@ const STUCK_MS = { short: 1_000, long: 10_000 };
 const PATIENCE_MS = 240_000;
 
 /** Alters the database, then checks that apply says it is stuck, nothing is set aside and collection goes on. */
-export async function getsStuck({ place, findings, form }: Trouble, alter: () => Promise<unknown>): Promise<void> {
-  const before = await setAside(place);
+export async function getsStuck({ site, findings, form }: Trouble, alter: () => Promise<unknown>): Promise<void> {
+  const before = await setAside(site);
   await alter();
-  const isStuck = async () => (await place.figures()).get("touchpoint_apply_stuck") === 1;
+  const isStuck = async () => (await site.figures()).get("touchpoint_apply_stuck") === 1;
   await until("apply says that it is stuck", isStuck, { waitMs: PATIENCE_MS });
-  await Promise.all([sleep(STUCK_MS[form]), place.flows(EVENTS)]);
+  await Promise.all([sleep(STUCK_MS[form]), site.flows(EVENTS)]);
   findings.equal(7, "entries set aside though only the database was at fault", {
-    is: await setAside(place),
+    is: await setAside(site),
     should: before,
   });
 }
 
-async function setAside({ pool }: Place): Promise<number> {
+async function setAside({ pool }: Site): Promise<number> {
   return (await pool.query("select count(*)::int as count from set_aside")).rows[0].count;
 }
 
-export async function goesOn({ place }: Trouble): Promise<void> {
-  const { durable } = await place.progress();
-  const isApplied = async () => (await place.progress()).applied >= durable;
+export async function goesOn({ site }: Trouble): Promise<void> {
+  const { durable } = await site.progress();
+  const isApplied = async () => (await site.progress()).applied >= durable;
   await until("apply goes on by itself", isApplied, { waitMs: PATIENCE_MS });
 }
 
@@ -38,9 +38,9 @@ const gone: Fault = {
   kind: "other",
   at: "external",
   inflict: (trouble) =>
-    getsStuck(trouble, () => trouble.place.pool.query(`alter table ${TABLE} rename to ${TABLE}_away`)),
+    getsStuck(trouble, () => trouble.site.pool.query(`alter table ${TABLE} rename to ${TABLE}_away`)),
   async mend(trouble) {
-    await trouble.place.pool.query(`alter table ${TABLE}_away rename to ${TABLE}`);
+    await trouble.site.pool.query(`alter table ${TABLE}_away rename to ${TABLE}`);
     await goesOn(trouble);
   },
 };
@@ -50,15 +50,15 @@ const readOnly: Fault = {
   what: "the database turns read-only, as a standby is or a cluster that runs out of transaction ids, and writable again",
   kind: "other",
   at: "external",
-  inflict: (trouble) => getsStuck(trouble, () => setReadOnly(trouble.place, "on")),
+  inflict: (trouble) => getsStuck(trouble, () => setReadOnly(trouble.site, "on")),
   async mend(trouble) {
-    await setReadOnly(trouble.place, "off");
+    await setReadOnly(trouble.site, "off");
     await goesOn(trouble);
   },
 };
 
 /** A setting of the database applies to new connections only, so the open ones are ended. */
-async function setReadOnly({ pool }: Place, value: "on" | "off"): Promise<void> {
+async function setReadOnly({ pool }: Site, value: "on" | "off"): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query("set default_transaction_read_only = off");

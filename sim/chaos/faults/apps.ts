@@ -14,18 +14,18 @@ const flood: Fault = {
   what: `one app sends ${EVENTS} events a call on ${LANES} connections without a pause, beside the market's own`,
   kind: "other",
   at: "embedded",
-  async inflict({ place, findings, form }) {
-    const guest = await Guest.invite(place);
+  async inflict({ site, findings, form }) {
+    const guest = await Guest.invite(site);
     findings.equal(8, "a registration", { is: (await guest.register(CLIENT)).code, should: 0 });
     let isOver = false;
     const codes = new Map<string, number>();
-    const lane = async (_: unknown, place: number) => {
+    const lane = async (_: unknown, number: number) => {
       for (let call = 0; !isOver; call += 1) {
         const event_list = Array.from({ length: EVENTS }, (__, event) => ({
           type: "track",
           event: "flood",
           time: systemClock(),
-          properties: { place, call, event },
+          properties: { number, call, event },
         }));
         const answer = await guest.post("event/collect/", { client_id: CLIENT, event_list });
         const kind = `${answer.status} ${answer.code}`;
@@ -33,7 +33,7 @@ const flood: Fault = {
       }
     };
     const lanes = Array.from({ length: LANES }, lane);
-    await Promise.all([sleep(FLOOD_MS[form]), place.flows(60)]);
+    await Promise.all([sleep(FLOOD_MS[form]), site.flows(60)]);
     isOver = true;
     await Promise.all(lanes);
     findings.hold(8, (codes.get("200 0") ?? 0) > 0, `the flood was answered ${JSON.stringify([...codes])}`);

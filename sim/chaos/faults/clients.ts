@@ -5,8 +5,8 @@ import { elapsedMs } from "../../../src/clock.ts";
 import { LIMITS } from "../../../src/limits.ts";
 import type { Random } from "../../market/random.ts";
 import type { Fault, Trouble } from "../fault.ts";
-import { CONNECTIONS_MAX, REQUEST_TIMEOUT_S } from "../place.ts";
 import { FILES_MAX, MEMORY_BYTES_MAX, openFiles } from "../promises/maxima.ts";
+import { CONNECTIONS_MAX, REQUEST_TIMEOUT_S } from "../site.ts";
 import { until } from "../until.ts";
 
 const EVENTS = 60;
@@ -49,13 +49,13 @@ const hanging: Fault = {
   kind: "other",
   at: "embedded",
   async inflict(trouble) {
-    const { place, random, findings } = trouble;
-    const clients = Array.from({ length: SLOW_CLIENTS }, () => new Client(place.url));
+    const { site, random, findings } = trouble;
+    const clients = Array.from({ length: SLOW_CLIENTS }, () => new Client(site.url));
     await Promise.all(clients.map((client) => client.connected()));
     const startedMs = elapsedMs();
     for (const { socket } of clients) socket.write(random.pick(HALVES));
     const dripping = drip(clients, random);
-    await place.flows(EVENTS);
+    await site.flows(EVENTS);
     await until("whoever is too slow is cut off", () => clients.every(({ isOpen }) => !isOpen), {
       waitMs: CUT_OFF_MS_MAX,
     });
@@ -83,15 +83,15 @@ const deaf: Fault = {
   what: `${DEAF_CLIENTS} clients ask for large answers without a pause and read none of them`,
   kind: "other",
   at: "embedded",
-  async inflict({ place, findings }) {
-    const clients = Array.from({ length: DEAF_CLIENTS }, () => new Client(place.url));
+  async inflict({ site, findings }) {
+    const clients = Array.from({ length: DEAF_CLIENTS }, () => new Client(site.url));
     await Promise.all(clients.map((client) => client.connected()));
     for (const [index, { socket }] of clients.entries()) {
       socket.pause();
       socket.write("GET /openapi.json HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED[index % ASKED.length]!));
     }
-    await place.flows(EVENTS);
-    const figures = await place.figures();
+    await site.flows(EVENTS);
+    const figures = await site.figures();
     const memory = figures.get("touchpoint_resident_memory_bytes") ?? Number.POSITIVE_INFINITY;
     findings.hold(
       8,
@@ -114,19 +114,19 @@ const crowd: Fault = {
   kind: "other",
   at: "embedded",
   async inflict(trouble) {
-    const { place, findings } = trouble;
+    const { site, findings } = trouble;
     const wanted = Math.min(CROWD, filesMax() - OTHER_FILES - BEYOND);
     if (wanted < CROWD) findings.notes.push(`The system allows ${filesMax()} open files: ${wanted} connections.`);
     const clients = await gather(trouble, wanted);
-    await place.flows(EVENTS);
+    await site.flows(EVENTS);
     const kept = clients.filter(({ isOpen, heard }) => isOpen && heard.startsWith("HTTP/1.1 200")).length;
     findings.equal(8, `connections that are kept of ${wanted}`, { is: kept, should: wanted });
     const late = await gather(trouble, BEYOND);
     await until("who is beyond the maximum is turned away", () => openOf([...clients, ...late]) <= CONNECTIONS_MAX);
-    await place.flows(EVENTS);
+    await site.flows(EVENTS);
     for (const { socket } of [...clients, ...late]) socket.destroy();
   },
-  mend: ({ place }) => until("the connections are gone", () => (openFiles(place.server.pid) ?? 0) < FILES_MAX),
+  mend: ({ site }) => until("the connections are gone", () => (openFiles(site.server.pid) ?? 0) < FILES_MAX),
 };
 
 const OTHER_FILES = 1_000;
@@ -140,10 +140,10 @@ function filesMax(): number {
 const openOf = (clients: readonly Client[]) => clients.filter(({ isOpen }) => isOpen).length;
 
 /** Each client first makes a request: a connection that sends nothing is cut off. */
-async function gather({ place }: Trouble, count: number): Promise<Client[]> {
+async function gather({ site }: Trouble, count: number): Promise<Client[]> {
   const clients: Client[] = [];
   for (let left = count; left > 0; left -= OPENED_AT_ONCE) {
-    const group = Array.from({ length: Math.min(left, OPENED_AT_ONCE) }, () => new Client(place.url));
+    const group = Array.from({ length: Math.min(left, OPENED_AT_ONCE) }, () => new Client(site.url));
     for (const { socket } of group) socket.write(HELLO);
     await until("clients have their answer, or are turned away", () =>
       group.every(({ heard, socket }) => heard !== "" || socket.destroyed),

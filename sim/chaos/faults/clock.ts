@@ -1,5 +1,5 @@
 import type { Fault } from "../fault.ts";
-import type { Place } from "../place.ts";
+import type { Site } from "../site.ts";
 import { until } from "../until.ts";
 
 const MINUTE_MS = 60_000;
@@ -12,24 +12,24 @@ const step: Fault = {
   what: "the clock of both processes is set back 40 minutes, then 5, then ahead 10 minutes, then 26 hours, then right again",
   kind: "other",
   at: "embedded",
-  async inflict({ place, random, form }) {
+  async inflict({ site, random, form }) {
     for (const aheadMs of form === "short" ? [random.pick(STEPS_MS)] : STEPS_MS) {
-      await place.setClock(aheadMs);
-      await place.flows(EVENTS);
-      if (aheadMs > 0) await drainAll(place);
+      await site.setClock(aheadMs);
+      await site.flows(EVENTS);
+      if (aheadMs > 0) await drainAll(site);
     }
   },
-  mend: ({ place }) => place.setClock(0),
+  mend: ({ site }) => site.setClock(0),
 };
 
 /**
  * Drains before the clock is set right: whatever is due by a clock that is ahead, Apple's late answers included, would be
  * due late afterwards.
  */
-async function drainAll(place: Place): Promise<void> {
-  await place.drain();
-  await until("Apple has answered about the last token", () => place.isEmpty("asa_token where outcome = ''"));
-  await place.drain();
+async function drainAll(site: Site): Promise<void> {
+  await site.drain();
+  await until("Apple has answered about the last token", () => site.isEmpty("asa_token where outcome = ''"));
+  await site.drain();
 }
 
 export const CLOCK_FAULTS: readonly Fault[] = [step];

@@ -7,12 +7,12 @@ const AWAY_MS = { short: 2_000, long: 60_000 };
 const SLOW_MS = { short: 2_000, long: 10_000 };
 
 /** Lasts this long, and until enough events have been acknowledged meanwhile. */
-async function lastsFor({ place }: Trouble, ms: number): Promise<void> {
-  await Promise.all([sleep(ms), place.flows(EVENTS)]);
+async function lastsFor({ site }: Trouble, ms: number): Promise<void> {
+  await Promise.all([sleep(ms), site.flows(EVENTS)]);
 }
 
-async function stateOf({ place }: Trouble): Promise<unknown> {
-  return ((await (await fetch(`${place.url}/readyz`)).json()) as { data: unknown }).data;
+async function stateOf({ site }: Trouble): Promise<unknown> {
+  return ((await (await fetch(`${site.url}/readyz`)).json()) as { data: unknown }).data;
 }
 
 const away: Fault = {
@@ -21,15 +21,15 @@ const away: Fault = {
   kind: "other",
   at: "external",
   async inflict(trouble) {
-    const { place, findings, form } = trouble;
-    await place.database!.stop();
+    const { site, findings, form } = trouble;
+    await site.database!.stop();
     await lastsFor(trouble, AWAY_MS[form]);
     findings.equal(5, "what the server says of itself", {
       is: await stateOf(trouble),
       should: { status: "ready", database: "away" },
     });
   },
-  mend: ({ place }) => place.database!.start(),
+  mend: ({ site }) => site.database!.start(),
 };
 
 const slow: Fault = {
@@ -38,12 +38,12 @@ const slow: Fault = {
   kind: "other",
   at: "external",
   async inflict(trouble) {
-    const { place, random, form } = trouble;
-    place.line!.slow(random.whole(50, 600));
+    const { site, random, form } = trouble;
+    site.line!.slow(random.whole(50, 600));
     await lastsFor(trouble, SLOW_MS[form]);
   },
-  async mend({ place }) {
-    place.line!.pass();
+  async mend({ site }) {
+    site.line!.pass();
   },
 };
 
@@ -53,11 +53,11 @@ const silent: Fault = {
   kind: "other",
   at: "external",
   async inflict(trouble) {
-    trouble.place.line!.silence();
+    trouble.site.line!.silence();
     await lastsFor(trouble, SLOW_MS[trouble.form]);
   },
   async mend(trouble) {
-    trouble.place.line!.pass();
+    trouble.site.line!.pass();
     await until("the database is back", async () => JSON.stringify(await stateOf(trouble)).includes("there"));
   },
 };

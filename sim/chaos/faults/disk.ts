@@ -1,5 +1,5 @@
 import type { Fault, Trouble } from "../fault.ts";
-import { DISK_FREE_BYTES_MIN } from "../place.ts";
+import { DISK_FREE_BYTES_MIN } from "../site.ts";
 import { until } from "../until.ts";
 
 const MORE_THAN_ANY_DISK = "16384GiB";
@@ -15,15 +15,15 @@ const short: Fault = {
   at: "external",
   refuses: "yes",
   async inflict(trouble) {
-    const { place } = trouble;
-    noteWay(trouble);
-    if (place.disk) place.disk.fill(DISK_FREE_BYTES_MIN / 2);
+    const { site } = trouble;
+    noteStandIn(trouble);
+    if (site.disk) site.disk.fill(DISK_FREE_BYTES_MIN / 2);
     else await restart(trouble, { env: { DISK_FREE_BYTES_MIN: MORE_THAN_ANY_DISK } });
     await refuses(trouble);
     await readsGoOn(trouble);
   },
   async mend(trouble) {
-    if (trouble.place.disk) trouble.place.disk.free();
+    if (trouble.site.disk) trouble.site.disk.free();
     else await restart(trouble);
     await takesInAgain(trouble);
   },
@@ -37,48 +37,48 @@ const full: Fault = {
   at: "external",
   refuses: "yes",
   async inflict(trouble) {
-    const { place } = trouble;
+    const { site } = trouble;
     const unwatched = { DISK_FREE_BYTES_MIN: "0" };
-    noteWay(trouble);
-    await restart(trouble, { env: unwatched, ...(!place.disk && { before: FILES_CANNOT_GROW }) });
-    if (place.disk) {
-      await place.flows(REFUSALS);
-      place.disk.fill();
+    noteStandIn(trouble);
+    await restart(trouble, { env: unwatched, ...(!site.disk && { before: FILES_CANNOT_GROW }) });
+    if (site.disk) {
+      await site.flows(REFUSALS);
+      site.disk.fill();
     }
     await refuses(trouble);
   },
   async mend(trouble) {
-    const { place } = trouble;
-    place.disk?.free();
-    if (place.disk) await takesInAgain(trouble);
+    const { site } = trouble;
+    site.disk?.free();
+    if (site.disk) await takesInAgain(trouble);
     await restart(trouble);
   },
 };
 
-function noteWay({ place, findings }: Trouble): void {
-  if (!place.disk)
+function noteStandIn({ site, findings }: Trouble): void {
+  if (!site.disk)
     findings.notes.push("Nothing can be mounted here: a limit on the size of files stands for the small disk.");
 }
 
-async function restart({ place }: Trouble, how: Parameters<Trouble["place"]["startServer"]>[0] = {}): Promise<void> {
-  await place.server.kill();
-  await place.startServer(how);
+async function restart({ site }: Trouble, how: Parameters<Trouble["site"]["startServer"]>[0] = {}): Promise<void> {
+  await site.server.kill();
+  await site.startServer(how);
 }
 
 /** Checks that every client is told to try again with the right code, and that the server survives. */
-async function refuses({ place, findings }: Trouble): Promise<void> {
-  const before = place.truth.counts.putOff;
-  await until("clients are told to try again", () => place.truth.counts.putOff >= before + REFUSALS);
-  const { accessToken } = place.operator.app;
+async function refuses({ site, findings }: Trouble): Promise<void> {
+  const before = site.truth.counts.putOff;
+  await until("clients are told to try again", () => site.truth.counts.putOff >= before + REFUSALS);
+  const { accessToken } = site.operator.app;
   // Large enough to exceed the little space that a file system may still find.
   const event_list = Array.from({ length: 500 }, () => ({
     type: "track",
     event: "refused",
-    time: place.nowMs(),
+    time: site.nowMs(),
     properties: {},
   }));
-  const client_id = place.truth.people[0]!.clientId;
-  const response = await fetch(`${place.url}/event_center/api/v1/event/collect/?access_token=${accessToken}`, {
+  const client_id = site.truth.people[0]!.clientId;
+  const response = await fetch(`${site.url}/event_center/api/v1/event/collect/?access_token=${accessToken}`, {
     method: "POST",
     body: JSON.stringify({ client_id, event_list }),
   });
@@ -87,22 +87,22 @@ async function refuses({ place, findings }: Trouble): Promise<void> {
     is: [response.status, code, data, Number(response.headers.get("retry-after")) > 0],
     should: [503, 5003, {}, true],
   });
-  findings.hold(5, place.server.isRunning, "the server has ended");
+  findings.hold(5, site.server.isRunning, "the server has ended");
 }
 
 /** Checks that calls that need no space are answered. */
-async function readsGoOn({ place, findings }: Trouble): Promise<void> {
-  const client_id = place.truth.people[0]!.clientId;
-  const query = new URLSearchParams({ access_token: place.operator.app.accessToken, client_id });
-  const response = await fetch(`${place.url}/event_center/api/v1/user/get/?${query}`);
+async function readsGoOn({ site, findings }: Trouble): Promise<void> {
+  const client_id = site.truth.people[0]!.clientId;
+  const query = new URLSearchParams({ access_token: site.operator.app.accessToken, client_id });
+  const response = await fetch(`${site.url}/event_center/api/v1/user/get/?${query}`);
   const { code } = (await response.json()) as { code: number };
   findings.equal(5, "a look-up while the disk is short", { is: [response.status, code], should: [200, 0] });
-  const ready = await fetch(`${place.url}/readyz`);
+  const ready = await fetch(`${site.url}/readyz`);
   findings.equal(5, "whether the server says so itself", { is: ready.status, should: 503 });
 }
 
-function takesInAgain({ place }: Trouble): Promise<void> {
-  return place.flows(REFUSALS);
+function takesInAgain({ site }: Trouble): Promise<void> {
+  return site.flows(REFUSALS);
 }
 
 export const DISK_FAULTS: readonly Fault[] = [short, full];

@@ -14,15 +14,15 @@ const fuzzed: Fault = {
   what: "requests with one thing wrong, and random bytes, at every endpoint of the OpenAPI file",
   kind: "other",
   at: "embedded",
-  async inflict({ place, findings, random, form }) {
-    const guest = await Guest.invite(place);
+  async inflict({ site, findings, random, form }) {
+    const guest = await Guest.invite(site);
     await Promise.all(FUZZ_CLIENTS.map((clientId) => guest.register(clientId)));
     const { app, appKey, developers } = guest;
-    const vault = openVault({ dataDir: place.dataDir, secretKey: "" });
+    const vault = openVault({ dataDir: site.dataDir, secretKey: "" });
     const world = fuzzWorld({ app, appKey, adminToken: adminToken(vault), developers });
     const seed = random.whole(1, 2 ** 31);
     const { faults } = await fuzz({
-      url: place.url,
+      url: site.url,
       world,
       seed,
       seconds: SECONDS[form],

@@ -22,22 +22,22 @@ const HITS_MAX = 6;
  * Lets the journal grow while no process applies it, and kills the server once every client has its answer: records after
  * the cursor are acknowledged, and exist only in the journal.
  */
-async function growBacklog({ place, form }: Trouble): Promise<BookedRecord[]> {
-  await place.server.kill();
-  await place.startServer({ env: { ROLES: "http" } });
-  await place.flows(BACKLOG_EVENTS[form]);
-  await place.live.pause();
-  const { applied, durable } = await place.progress();
-  await place.server.kill();
-  return place.journal.recordsFrom(applied, durable);
+async function growBacklog({ site, form }: Trouble): Promise<BookedRecord[]> {
+  await site.server.kill();
+  await site.startServer({ env: { ROLES: "http" } });
+  await site.flows(BACKLOG_EVENTS[form]);
+  await site.live.pause();
+  const { applied, durable } = await site.progress();
+  await site.server.kill();
+  return site.journal.recordsFrom(applied, durable);
 }
 
 /** Retires people whose registration was destroyed: real clients would register again, those of this market leave. */
-async function mend({ place }: Trouble): Promise<void> {
-  const gone = place.truth.people.map(({ clientId }) => clientId).filter((one) => place.journal.isUnregistered(one));
-  place.live.retire(new Set(gone));
-  await place.startServer();
-  place.live.resume();
+async function mend({ site }: Trouble): Promise<void> {
+  const gone = site.truth.people.map(({ clientId }) => clientId).filter((one) => site.journal.isUnregistered(one));
+  site.live.retire(new Set(gone));
+  await site.startServer();
+  site.live.resume();
 }
 
 const corrupt: Fault = {
@@ -46,12 +46,12 @@ const corrupt: Fault = {
   kind: "other",
   at: "embedded",
   async inflict(trouble) {
-    const { place, random } = trouble;
+    const { site, random } = trouble;
     const records = await growBacklog(trouble);
     // Damage at the very end would be a torn tail, which is another fault.
     const hits = pickSome(records.slice(0, -1), random);
     for (const hit of hits) damage(await segmentOf(trouble, hit.from), hit, random);
-    await place.journal.strike(hits, hits);
+    await site.journal.strike(hits, hits);
   },
   mend,
 };
@@ -62,14 +62,14 @@ const cut: Fault = {
   kind: "other",
   at: "embedded",
   async inflict(trouble) {
-    const { place, random } = trouble;
+    const { site, random } = trouble;
     const records = await growBacklog(trouble);
     const first = records.length - random.whole(1, Math.min(HITS_MAX, records.length));
     const hits = records.slice(first);
     const segment = await segmentOf(trouble, hits[0]!.from);
     const left = random.whole(1, hits[0]!.until - hits[0]!.from - 1);
     truncateSync(segment.path, hits[0]!.from - segment.from + left);
-    await place.journal.strike(hits, []);
+    await site.journal.strike(hits, []);
   },
   async mend(trouble) {
     await mend(trouble);
@@ -103,7 +103,7 @@ const hole: Fault = {
   kind: "other",
   at: "embedded",
   async inflict(trouble) {
-    const { place, random } = trouble;
+    const { site, random } = trouble;
     const records = await growBacklog(trouble);
     const hit = random.pick(records.slice(0, -1));
     const segment = await segmentOf(trouble, hit.from);
@@ -113,7 +113,7 @@ const hole: Fault = {
       mode: 0o600,
     });
     truncateSync(segment.path, hit.from - segment.from + random.whole(0, hit.until - hit.from - 1));
-    await place.journal.strike([hit], [hit]);
+    await site.journal.strike([hit], [hit]);
   },
   async mend(trouble) {
     await mend(trouble);
@@ -121,11 +121,11 @@ const hole: Fault = {
   },
 };
 
-function isLoud({ place, findings }: Trouble, words: RegExp): void {
-  findings.hold(7, words.test(place.server.output), `the log says nothing of it:\n${place.server.output}`);
+function isLoud({ site, findings }: Trouble, words: RegExp): void {
+  findings.hold(7, words.test(site.server.output), `the log says nothing of it:\n${site.server.output}`);
 }
 
-const journalOf = ({ place }: Trouble) => join(place.dataDir, "journal");
+const journalOf = ({ site }: Trouble) => join(site.dataDir, "journal");
 
 async function segmentOf(trouble: Trouble, position: number): Promise<Segment> {
   const segments = await listSegments(journalOf(trouble));
@@ -143,15 +143,15 @@ function pickSome(records: readonly BookedRecord[], random: Random): BookedRecor
 function damage({ path, from: start }: Segment, { from, until }: BookedRecord, random: Random): void {
   const file = openSync(path, "r+");
   const at = from - start;
-  const way = random.whole(0, 2);
-  if (way === 0) writeSync(file, Buffer.from("XXXX"), 0, 4, at);
-  else if (way === 1) writeSync(file, Buffer.from([0xff, 0xff, 0xff, 0x7f]), 0, 4, at + 4);
+  const damaged = random.whole(0, 2);
+  if (damaged === 0) writeSync(file, Buffer.from("XXXX"), 0, 4, at);
+  else if (damaged === 1) writeSync(file, Buffer.from([0xff, 0xff, 0xff, 0x7f]), 0, 4, at + 4);
   else {
-    const place = at + random.whole(RECORD_HEADER_BYTES, until - from - 1);
+    const offset = at + random.whole(RECORD_HEADER_BYTES, until - from - 1);
     const byte = Buffer.alloc(1);
-    readSync(file, byte, 0, 1, place);
+    readSync(file, byte, 0, 1, offset);
     byte[0]! ^= 1 << random.whole(0, 7);
-    writeSync(file, byte, 0, 1, place);
+    writeSync(file, byte, 0, 1, offset);
   }
   closeSync(file);
 }

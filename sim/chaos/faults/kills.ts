@@ -20,9 +20,9 @@ const killServer: Fault = {
   weight: 5,
   async inflict(trouble) {
     await anyInstant(trouble);
-    await trouble.place.server.kill();
+    await trouble.site.server.kill();
   },
-  mend: ({ place }) => place.startServer(),
+  mend: ({ site }) => site.startServer(),
 };
 
 const killStart: Fault = {
@@ -32,16 +32,16 @@ const killStart: Fault = {
   at: "embedded",
   weight: 2,
   async inflict(trouble) {
-    const { place, random } = trouble;
+    const { site, random } = trouble;
     await anyInstant(trouble);
-    await place.server.kill();
+    await site.server.kill();
     for (let starts = random.whole(1, 3); starts > 0; starts -= 1) {
-      const start = ServerChild.launch({ env: place.serverEnv() });
+      const start = ServerChild.launch({ env: site.serverEnv() });
       await sleep(random.between(50, 2_500));
       await start.kill();
     }
   },
-  mend: ({ place }) => place.startServer(),
+  mend: ({ site }) => site.startServer(),
 };
 
 const killDatabase: Fault = {
@@ -52,8 +52,8 @@ const killDatabase: Fault = {
   weight: 4,
   async inflict(trouble) {
     await anyInstant(trouble);
-    const { place } = trouble;
-    const postmaster = postmasterOf(place.dataDir);
+    const { site } = trouble;
+    const postmaster = postmasterOf(site.dataDir);
     if (postmaster === undefined) throw new Error("The embedded PostgreSQL does not run.");
     process.kill(postmaster, "SIGKILL");
     await until("PostgreSQL has ended", () => !isAlive(postmaster));
@@ -69,11 +69,11 @@ const killBackend: Fault = {
   at: "embedded",
   weight: 4,
   async inflict(trouble) {
-    const { place, random } = trouble;
+    const { site, random } = trouble;
     await anyInstant(trouble);
     // The connection may have been released meanwhile; then another one is chosen.
     await until("a connection's process is killed", async () => {
-      const { rows } = await place.pool.query(
+      const { rows } = await site.pool.query(
         "select pid from pg_stat_activity where application_name like 'touchpoint %' order by pid",
       );
       return process.kill(random.pick(rows).pid, "SIGKILL");
@@ -91,7 +91,7 @@ const killApply: Fault = {
   weight: 2,
   async inflict(trouble) {
     await anyInstant(trouble);
-    await trouble.place.server.endThread("apply");
+    await trouble.site.server.endThread("apply");
     await goesOn(trouble);
   },
   async mend() {},
@@ -105,10 +105,10 @@ const killJournal: Fault = {
   weight: 1,
   refuses: "yes",
   async inflict(trouble) {
-    const { place, random } = trouble;
+    const { site, random } = trouble;
     for (let times = random.whole(1, 5); times > 0; times -= 1) {
       await anyInstant(trouble);
-      await place.server.endThread("journal");
+      await site.server.endThread("journal");
     }
     await goesOn(trouble);
   },
@@ -123,10 +123,10 @@ const killWorker: Fault = {
   weight: 1,
   async inflict(trouble) {
     await anyInstant(trouble);
-    await trouble.place.worker.kill();
+    await trouble.site.worker.kill();
     await goesOn(trouble);
   },
-  mend: ({ place }) => place.startWorker(),
+  mend: ({ site }) => site.startWorker(),
 };
 
 const killAll: Fault = {
@@ -136,28 +136,28 @@ const killAll: Fault = {
   at: "embedded",
   weight: 2,
   async inflict(trouble) {
-    const { place } = trouble;
+    const { site } = trouble;
     await anyInstant(trouble);
-    const postmaster = postmasterOf(place.dataDir);
-    const [server, worker] = [place.server.kill(), place.worker.kill()];
+    const postmaster = postmasterOf(site.dataDir);
+    const [server, worker] = [site.server.kill(), site.worker.kill()];
     if (postmaster !== undefined) process.kill(postmaster, "SIGKILL");
     await Promise.all([server, worker]);
   },
-  async mend({ place }) {
-    await place.startServer();
-    await place.startWorker();
+  async mend({ site }) {
+    await site.startServer();
+    await site.startWorker();
   },
 };
 
 /** The killed process works behind the journal, so collection must not notice. */
-function goesOn({ place }: Trouble): Promise<void> {
-  return place.flows(GOES_ON_EVENTS);
+function goesOn({ site }: Trouble): Promise<void> {
+  return site.flows(GOES_ON_EVENTS);
 }
 
-async function databaseIsBack({ place }: Trouble): Promise<void> {
+async function databaseIsBack({ site }: Trouble): Promise<void> {
   await until("the database is back", async () => {
-    const { data } = (await (await fetch(`${place.url}/readyz`)).json()) as { data: { database?: string } };
-    return data.database === "there" && postmasterOf(place.dataDir) !== undefined;
+    const { data } = (await (await fetch(`${site.url}/readyz`)).json()) as { data: { database?: string } };
+    return data.database === "there" && postmasterOf(site.dataDir) !== undefined;
   });
 }
 

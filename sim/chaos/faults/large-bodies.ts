@@ -28,13 +28,13 @@ const killLargeBodies: Fault = {
   kind: "kill",
   at: "embedded",
   weight: 1,
-  async inflict({ place, random, findings }) {
-    const guest = await Guest.invite(place);
+  async inflict({ site, random, findings }) {
+    const guest = await Guest.invite(site);
     findings.equal(1, "a registration", { is: (await guest.register(CLIENT)).code, should: 0 });
     const sending = Array.from({ length: BODIES }, (_, number) => guest.post("event/collect/", body(number)));
     for (let times = random.whole(1, ENDS_MAX); times > 0; times -= 1) {
       await sleep(random.whole(0, WAIT_MS_MAX));
-      await place.server.endThread("large_bodies");
+      await site.server.endThread("large_bodies");
     }
     const answers = await Promise.all(sending);
     const others = answers.filter(({ status, code }) => status !== 503 && code !== 0);
@@ -42,7 +42,7 @@ const killLargeBodies: Fault = {
     const acknowledged = answers.filter(({ code }) => code === 0).length * EVENTS;
     await until("what a guest was acknowledged is stored", async () => {
       const statement = "select count(distinct properties->>'serial')::int as count from event where app_id = $1";
-      const { rows } = await place.pool.query(statement, [guest.app.appId]);
+      const { rows } = await site.pool.query(statement, [guest.app.appId]);
       return rows[0].count === acknowledged;
     });
   },

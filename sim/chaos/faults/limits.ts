@@ -129,8 +129,8 @@ const limits: Fault = {
   what: "a body at every limit, which is taken in, and one beyond it, which is refused in the right words",
   kind: "other",
   at: "embedded",
-  async inflict({ place, findings }) {
-    const guest = await Guest.invite(place);
+  async inflict({ site, findings }) {
+    const guest = await Guest.invite(site);
     findings.equal(8, "a registration", { is: (await guest.register(CLIENT)).code, should: 0 });
     for (const { what, size, send, beyond } of EDGES) {
       const at = await send(guest, size);

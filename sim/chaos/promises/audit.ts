@@ -1,6 +1,6 @@
 import type { Random } from "../../market/random.ts";
 import type { Findings } from "../findings.ts";
-import type { Place } from "../place.ts";
+import type { Site } from "../site.ts";
 import type { Audit, Known } from "./audited.ts";
 import { countedOnce } from "./counted-once.ts";
 import { everythingThere } from "./everything-there.ts";
@@ -15,23 +15,23 @@ const NEWCOMERS_MAX = 300;
  * Checks the state of a server at rest against the truth. The fault itself adds what only it can see, such as whether
  * collection went on meanwhile.
  */
-export async function audit(place: Place, findings: Findings, random: Random): Promise<void> {
-  const { durable } = await place.progress();
-  await place.journal.readOn(durable);
-  const people = await knownPeople(place);
-  const newcomers = people.filter(({ person }) => !place.seen.has(person.clientId)).slice(0, NEWCOMERS_MAX);
-  const waitForApple = await loadWaitForApple(place);
-  const given: Audit = { place, findings, random, durable, people, newcomers, waitForApple };
+export async function audit(site: Site, findings: Findings, random: Random): Promise<void> {
+  const { durable } = await site.progress();
+  await site.journal.readOn(durable);
+  const people = await knownPeople(site);
+  const newcomers = people.filter(({ person }) => !site.seen.has(person.clientId)).slice(0, NEWCOMERS_MAX);
+  const waitForApple = await loadWaitForApple(site);
+  const given: Audit = { site, findings, random, durable, people, newcomers, waitForApple };
   await everythingThere(given);
   await countedOnce(given);
   await toldOnce(given);
   await maxima(given);
   await openedNumbers(given);
   await explained(given);
-  for (const { person } of newcomers) place.seen.add(person.clientId);
+  for (const { person } of newcomers) site.seen.add(person.clientId);
 }
 
-async function knownPeople({ pool, operator, truth }: Place): Promise<Known[]> {
+async function knownPeople({ pool, operator, truth }: Site): Promise<Known[]> {
   const { rows } = await pool.query(
     `select client_id, ad_platform as platform, aid, method, touched_at_ms as touched from user_account where app_id = $1`,
     [operator.app.appId],
@@ -45,7 +45,7 @@ async function knownPeople({ pool, operator, truth }: Place): Promise<Known[]> {
   });
 }
 
-async function loadWaitForApple({ pool, operator }: Place): Promise<Set<string>> {
+async function loadWaitForApple({ pool, operator }: Site): Promise<Set<string>> {
   const { rows } = await pool.query("select client_id from asa_token where outcome = '' and app_id = $1", [
     operator.app.appId,
   ]);

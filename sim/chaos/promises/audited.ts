@@ -1,13 +1,13 @@
 import type { Random } from "../../market/random.ts";
-import type { Placed } from "../../score/findings.ts";
+import type { Attributed } from "../../score/findings.ts";
 import type { Findings } from "../findings.ts";
-import type { Place } from "../place.ts";
+import type { Site } from "../site.ts";
 
 /** The server's view of a person whom it knows. */
-export type Known = Placed & { found: { method: string } };
+export type Known = Attributed & { found: { method: string } };
 
 export type Audit = {
-  place: Place;
+  site: Site;
   findings: Findings;
   random: Random;
   /** The end of the durable journal. */
@@ -26,9 +26,9 @@ const STEP_MS = 2_000;
  * Whether the truth knows what the server must decide. It does not for people of whom data was destroyed, who registered
  * while the clock was off, or whose platform has not called yet.
  */
-export function isCertain({ place, waitForApple }: Audit, { person, found }: Known): boolean {
-  if (place.journal.struckPeople.has(person.clientId)) return false;
-  const isOff = place.offClock.some(
+export function isCertain({ site, waitForApple }: Audit, { person, found }: Known): boolean {
+  if (site.journal.struckPeople.has(person.clientId)) return false;
+  const isOff = site.offClock.some(
     ({ fromMs, untilMs, aheadMs }) =>
       person.registeredAtMs - aheadMs >= fromMs - STEP_MS && person.registeredAtMs - aheadMs <= untilMs + STEP_MS,
   );

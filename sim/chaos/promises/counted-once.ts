@@ -4,16 +4,16 @@ const LEDGERS = ["ledger_minute", "touch_minute"] as const;
 
 /** Promises 2 and 4: every entry of the journal is in the ledger once, and the ledger adds up to the tables. */
 export async function countedOnce(given: Audit): Promise<void> {
-  const { place, findings, durable } = given;
-  const { rows: cursors } = await place.pool.query("select max(position)::float8 as position from journal_cursor");
+  const { site, findings, durable } = given;
+  const { rows: cursors } = await site.pool.query("select max(position)::float8 as position from journal_cursor");
   findings.equal(2, "the cursor", { is: cursors[0].position, should: durable });
   for (const ledger of LEDGERS) await minutesAddUp(given, ledger);
   await entriesCounted(given);
   await figuresAddUp(given);
 }
 
-async function minutesAddUp({ place, findings }: Audit, ledger: (typeof LEDGERS)[number]): Promise<void> {
-  const { rows } = await place.pool.query(
+async function minutesAddUp({ site, findings }: Audit, ledger: (typeof LEDGERS)[number]): Promise<void> {
+  const { rows } = await site.pool.query(
     `select app_id, minute_ms, sum(events) filter (where outcome = 'received') as received,
        sum(events) filter (where outcome <> 'received') as told
      from ${ledger} group by 1, 2
@@ -24,8 +24,8 @@ async function minutesAddUp({ place, findings }: Audit, ledger: (typeof LEDGERS)
 }
 
 /** Checks every app, including those used only by the fuzzer and the limit tests. */
-async function entriesCounted({ place, findings }: Audit): Promise<void> {
-  const { rows } = await place.pool.query(
+async function entriesCounted({ site, findings }: Audit): Promise<void> {
+  const { rows } = await site.pool.query(
     `select a.app_id as app,
        coalesce((select sum(events) from ledger_minute l where l.app_id = a.app_id and outcome = 'received'), 0)::float8 as events,
        coalesce((select sum(events) from touch_minute t where t.app_id = a.app_id and outcome = 'received'), 0)::float8 as touches,
@@ -34,22 +34,22 @@ async function entriesCounted({ place, findings }: Audit): Promise<void> {
      from app a`,
   );
   for (const { app, events, touches, stored, rows: there } of rows) {
-    const should = place.journal.sumsOf(app);
+    const should = site.journal.sumsOf(app);
     findings.equal(2, `events of app ${app} in the ledger, against the journal`, { is: events, should: should.events });
     findings.equal(2, `touches of app ${app} in the ledger, against the journal`, {
       is: touches,
       should: should.touches,
     });
     // Erasing a user removes the events, while the ledger keeps its numbers.
-    if (app === place.operator.app.appId)
+    if (app === site.operator.app.appId)
       findings.equal(4, "events in the table, against the ledger", { is: there, should: stored });
   }
 }
 
 /** Checks the counters written in the same transaction as the events, which must agree with them. */
-async function figuresAddUp({ place, findings }: Audit): Promise<void> {
-  const { appId } = place.operator.app;
-  const { rows } = await place.pool.query(
+async function figuresAddUp({ site, findings }: Audit): Promise<void> {
+  const { appId } = site.operator.app;
+  const { rows } = await site.pool.query(
     `select
        (select coalesce(sum(track_events), 0) from user_day where app_id = $1)::float8 as counted,
        (select count(*) from event where app_id = $1 and type = 'track')::float8 as tracked,

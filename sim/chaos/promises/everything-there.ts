@@ -6,21 +6,21 @@ export async function everythingThere(given: Audit): Promise<void> {
   await touchesThere(given);
   await peopleThere(given);
   await damageSetAside(given);
-  const { place, findings } = given;
-  findings.none(1, "wrong answers to clients", place.truth.complaints.splice(0));
+  const { site, findings } = given;
+  findings.none(1, "wrong answers to clients", site.truth.complaints.splice(0));
 }
 
-async function eventsThere({ place, findings }: Audit): Promise<void> {
-  const { rows } = await place.pool.query(
+async function eventsThere({ site, findings }: Audit): Promise<void> {
+  const { rows } = await site.pool.query(
     "select properties->>'serial' as serial, count(*)::int as times from event where app_id = $1 group by 1",
-    [place.operator.app.appId],
+    [site.operator.app.appId],
   );
   const times = new Map<string, number>(rows.map((row) => [row.serial, row.times]));
-  const acknowledged = place.truth.people.flatMap(({ clientId, events }) =>
+  const acknowledged = site.truth.people.flatMap(({ clientId, events }) =>
     events.map(({ serial }) => ({ serial, clientId })),
   );
   const missing = acknowledged.filter(({ serial }) => !times.has(serial));
-  const lost = missing.filter(({ serial, clientId }) => !place.journal.isExcused(serial, clientId));
+  const lost = missing.filter(({ serial, clientId }) => !site.journal.isExcused(serial, clientId));
   const known = new Set(acknowledged.map(({ serial }) => serial));
   const doubled = [...times].filter(([, count]) => count > 1).map(([serial]) => serial);
   findings.lost = lost.length;
@@ -42,10 +42,10 @@ async function eventsThere({ place, findings }: Audit): Promise<void> {
 /** The platform's own id of a person's touch, as the links of all platforms carry it. */
 const TOKEN = /(?:i?[ce]|old)p\d{6}[0-9a-f]{6}/g;
 
-async function touchesThere({ place, findings }: Audit): Promise<void> {
-  const { rows } = await place.pool.query(
+async function touchesThere({ site, findings }: Audit): Promise<void> {
+  const { rows } = await site.pool.query(
     "select ad_platform, kind, details::text as details from touch where app_id = $1",
-    [place.operator.app.appId],
+    [site.operator.app.appId],
   );
   const times = new Map<string, number>();
   for (const { ad_platform, kind, details } of rows) {
@@ -54,8 +54,8 @@ async function touchesThere({ place, findings }: Audit): Promise<void> {
       times.set(name, (times.get(name) ?? 0) + 1);
     }
   }
-  const acknowledged = place.truth.people
-    .filter(({ clientId }) => !place.journal.struckPeople.has(clientId))
+  const acknowledged = site.truth.people
+    .filter(({ clientId }) => !site.journal.struckPeople.has(clientId))
     .flatMap(({ touches }) => touches.map(({ platform, touch, token }) => `${platform} ${touch} ${token}`));
   findings.none(
     1,
@@ -69,13 +69,13 @@ async function touchesThere({ place, findings }: Audit): Promise<void> {
   );
 }
 
-async function peopleThere({ place, findings }: Audit): Promise<void> {
-  const { rows } = await place.pool.query("select client_id, is_registered from user_account where app_id = $1", [
-    place.operator.app.appId,
+async function peopleThere({ site, findings }: Audit): Promise<void> {
+  const { rows } = await site.pool.query("select client_id, is_registered from user_account where app_id = $1", [
+    site.operator.app.appId,
   ]);
   const stored = new Map<string, boolean>(rows.map((row) => [row.client_id, row.is_registered]));
-  const { people } = place.truth;
-  const isGone = (clientId: string) => place.journal.isUnregistered(clientId);
+  const { people } = site.truth;
+  const isGone = (clientId: string) => site.journal.isUnregistered(clientId);
   findings.none(
     1,
     "acknowledged registrations are missing",
@@ -90,11 +90,11 @@ async function peopleThere({ place, findings }: Audit): Promise<void> {
 }
 
 /** Checks that exactly the destroyed ranges were set aside, where apply could still see them. */
-async function damageSetAside({ place, findings }: Audit): Promise<void> {
-  const { rows } = await place.pool.query(
+async function damageSetAside({ site, findings }: Audit): Promise<void> {
+  const { rows } = await site.pool.query(
     `select from_position::float8 as "from", until_position::float8 as "until", reason from set_aside order by 1`,
   );
-  const { stretches, surprises } = place.journal;
+  const { stretches, surprises } = site.journal;
   findings.equal(7, "stretches that are set aside", { is: joined(rows), should: joined(stretches) });
   findings.none(7, "stretches of the journal are damaged, though nobody has touched them", surprises);
   findings.none(

@@ -15,11 +15,11 @@ type Why = {
 
 /** Promise 10: everyone has a decision, the right one where the truth is certain, and new people have an explanation. */
 export async function explained(given: Audit): Promise<void> {
-  const { place, findings, people, newcomers } = given;
-  const { rows } = await place.pool.query(
+  const { site, findings, people, newcomers } = given;
+  const { rows } = await site.pool.query(
     `select client_id from user_account u where app_id = $1 and is_registered and not exists (
        select 1 from attribution_decision d where d.app_id = u.app_id and d.client_id = u.client_id)`,
-    [place.operator.app.appId],
+    [site.operator.app.appId],
   );
   findings.none(10, "users have no decision", rows);
   findings.none(
@@ -30,8 +30,8 @@ export async function explained(given: Audit): Promise<void> {
   const left = [...newcomers];
   const ask = async () => {
     for (let one = left.pop(); one; one = left.pop()) {
-      const query = { app_id: String(place.operator.app.appId), client_id: one.person.clientId };
-      checkWhy(given, one, await place.operator.get<Why>("attribution/why", query));
+      const query = { app_id: String(site.operator.app.appId), client_id: one.person.clientId };
+      checkWhy(given, one, await site.operator.get<Why>("attribution/why", query));
     }
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask));
@@ -45,7 +45,7 @@ const shown = ({ person, found }: Known) =>
   `${person.clientId} (${person.method}) ${JSON.stringify(person.source)} is ${JSON.stringify(found)}`;
 
 function checkWhy(given: Audit, known: Known, why: Why): void {
-  const { place, findings } = given;
+  const { site, findings } = given;
   const { person, found } = known;
   const { clientId } = person;
   findings.equal(10, `what is said of ${clientId}`, {
@@ -60,7 +60,7 @@ function checkWhy(given: Audit, known: Known, why: Why): void {
     why.candidates.filter(({ reason }) => reason === ""),
   );
   if (!isCertain(given, known)) return;
-  const calendar = calendarOf(place.timeZone);
+  const calendar = calendarOf(site.timeZone);
   const named = new Set(why.candidates.map((one) => `${one.platform} ${one.kind} ${one.touched_at}`));
   findings.none(
     10,

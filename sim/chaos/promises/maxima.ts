@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { SETTINGS } from "../../../src/config.ts";
 import { LIMITS } from "../../../src/limits.ts";
-import { figuresOf } from "../place.ts";
+import { figuresOf } from "../site.ts";
 import type { Audit } from "./audited.ts";
 
 export const MEMORY_BYTES_MAX = 900 * 1024 * 1024;
@@ -22,8 +22,8 @@ const CONNECTIONS_MAX: Readonly<Record<string, number>> = {
 };
 
 /** Promise 8, as seen from outside: memory, queues, open files, connections to the database. */
-export async function maxima({ place, findings }: Audit): Promise<void> {
-  for (const [name, server] of Object.entries({ server: place.server, worker: place.worker })) {
+export async function maxima({ site, findings }: Audit): Promise<void> {
+  for (const [name, server] of Object.entries({ server: site.server, worker: site.worker })) {
     const figures = await figuresOf(server.url);
     const memory = figures.get("touchpoint_resident_memory_bytes") ?? 0;
     findings.hold(8, memory > 0 && memory < MEMORY_BYTES_MAX, `the ${name} has ${memory} bytes of memory`);
@@ -33,7 +33,7 @@ export async function maxima({ place, findings }: Audit): Promise<void> {
     if (files !== undefined) findings.hold(8, files < FILES_MAX, `the ${name} has ${files} open files`);
     findings.hold(8, !/not handled|"level":"fatal"/.test(server.output), `the ${name} has failed:\n${server.output}`);
   }
-  const { rows } = await place.pool.query(
+  const { rows } = await site.pool.query(
     "select application_name as name, count(*)::int as count from pg_stat_activity where application_name like 'touchpoint %' group by 1",
   );
   findings.none(

@@ -16,22 +16,22 @@ type Row = Record<string, string | number>;
 
 /** Promise 9: some numbers of the ad report add up when opened, and total payments match the truth. */
 export async function openedNumbers(given: Audit): Promise<void> {
-  const { place, findings, random } = given;
-  const today = calendarOf(place.timeZone).dayOf(place.nowMs());
+  const { site, findings, random } = given;
+  const today = calendarOf(site.timeZone).dayOf(site.nowMs());
   const days: [string, string] = [addDays(today, -PAST_DAYS), addDays(today, 2)];
   for (let cell = 0; cell < CELLS; cell += 1) {
     const metric = random.pick(METRICS);
     const asked = {
-      app_id: place.operator.app.appId,
+      app_id: site.operator.app.appId,
       date_list: days,
       statistics_caliber: random.pick(CALIBERS),
       decimal_point: 4 as const,
       filtering: {},
       roi_version: random.whole(1, 2) as 1 | 2,
     };
-    const report = await place.reports.adReport({ ...asked, metrics_list: [metric], dims_list: ["ad_platform"] });
+    const report = await site.reports.adReport({ ...asked, metrics_list: [metric], dims_list: ["ad_platform"] });
     const row = report.items.length > 0 && random.chance(0.8) ? (random.pick(report.items) as Row) : undefined;
-    const opened = await place.operator.post<Explained>("report/explain", {
+    const opened = await site.operator.post<Explained>("report/explain", {
       ...asked,
       metric,
       ...(row && { row: { ad_platform: String(row.ad_platform) } }),
@@ -58,17 +58,17 @@ function unequalSums({ sums, users, orders, costs, numbers }: Explained): string
 }
 
 /** Checks that the report holds every order that the truth knows, on any day, and nothing else. */
-async function paymentsAgainstTruth({ place, findings }: Audit, days: [string, string]): Promise<void> {
+async function paymentsAgainstTruth({ site, findings }: Audit, days: [string, string]): Promise<void> {
   const orders = new Map<string, number>();
-  for (const { clientId, events } of place.truth.people) {
+  for (const { clientId, events } of site.truth.people) {
     for (const { happening, serial } of events) {
-      const isThere = happening.kind === "pay" && !place.journal.isExcused(serial, clientId);
+      const isThere = happening.kind === "pay" && !site.journal.isExcused(serial, clientId);
       if (isThere) orders.set(happening.orderId, happening.cents);
     }
   }
   const cents = [...orders.values()].reduce((total, one) => total + one, 0);
-  const { total } = await place.reports.adReport({
-    app_id: place.operator.app.appId,
+  const { total } = await site.reports.adReport({
+    app_id: site.operator.app.appId,
     date_list: days,
     dims_list: [],
     decimal_point: 4,

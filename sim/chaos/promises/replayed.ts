@@ -10,7 +10,7 @@ import { FACT_TABLES } from "../../../src/db/facts.ts";
 import { openKeys } from "../../../src/installation.ts";
 import { createLog } from "../../../src/log.ts";
 import type { Findings } from "../findings.ts";
-import type { Place } from "../place.ts";
+import type { Site } from "../site.ts";
 
 /** Tokens that wait for Apple are a queue: their number of attempts is not in the journal. */
 const DECIDED = [
@@ -31,12 +31,12 @@ const WITHOUT = ["set_aside_id"];
 const DIFFERENCES_SHOWN = 2;
 
 /** Promise 3: the whole journal, applied to an empty copy of the settings, gives the same tables. */
-export async function replayed(place: Place, findings: Findings): Promise<void> {
-  const { durable } = await place.progress();
-  const copy = await emptyCopy(place);
+export async function replayed(site: Site, findings: Findings): Promise<void> {
+  const { durable } = await site.progress();
+  const copy = await emptyCopy(site);
   try {
-    const dir = join(place.dataDir, "journal");
-    const keys = await openKeys(place.pool, { dataDir: place.dataDir, secretKey: "" }, "existing");
+    const dir = join(site.dataDir, "journal");
+    const keys = await openKeys(site.pool, { dataDir: site.dataDir, secretKey: "" }, "existing");
     const journal = { id: readFileSync(join(dir, "id"), "utf8").trim(), dir };
     const holder = { journalId: journal.id, host: "chaos", processId: process.pid, sinceMs: systemClock() };
     const term = await claimApply(copy.pool, holder);
@@ -51,11 +51,11 @@ export async function replayed(place: Place, findings: Findings): Promise<void> 
     });
     while ((await applier.turn()) === "busy");
     await applier.close();
-    const untold = await loadUntold(place);
+    const untold = await loadUntold(site);
     for (const table of COMPARED) {
-      const rows = await ownRows(place, table, untold);
-      const [is, should] = [await digestOf(copy.pool, rows), await digestOf(place.pool, rows)];
-      const differences = is === should ? "" : await differencesOf(rows, { copy: copy.pool, place: place.pool });
+      const rows = await ownRows(site, table, untold);
+      const [is, should] = [await digestOf(copy.pool, rows), await digestOf(site.pool, rows)];
+      const differences = is === should ? "" : await differencesOf(rows, { copy: copy.pool, site: site.pool });
       findings.hold(3, is === should, `${table} is another after a replay: ${differences}`);
     }
   } finally {
@@ -65,12 +65,12 @@ export async function replayed(place: Place, findings: Findings): Promise<void> 
 
 type Copy = { pool: pg.Pool; drop(): Promise<void> };
 
-/** Makes a database with the place's settings and none of its facts. */
-async function emptyCopy(place: Place): Promise<Copy> {
-  const { pool: original } = place;
+/** Makes a database with the site's settings and none of its facts. */
+async function emptyCopy(site: Site): Promise<Copy> {
+  const { pool: original } = site;
   const name = `replay_${randomBytes(8).toString("hex")}`;
   await original.query(`create database ${name}`);
-  const pool = place.openPool(name);
+  const pool = site.openPool(name);
   const drop = async () => {
     await pool.end();
     await original.query(`drop database ${name} with (force)`);
@@ -106,7 +106,7 @@ async function copyRows(from: pg.Pool, to: pg.Pool, table: string): Promise<void
  * The rows of a table made from the market's journal entries. Other apps are left out, because the fuzzer may have changed
  * their settings after their entries were applied.
  */
-async function ownRows({ pool, operator }: Place, table: string, untold: readonly string[]): Promise<string> {
+async function ownRows({ pool, operator }: Site, table: string, untold: readonly string[]): Promise<string> {
   const { appId } = operator.app;
   const { rowCount } = await pool.query(
     "select 1 from information_schema.columns where table_name = $1 and column_name = 'app_id'",
@@ -127,7 +127,7 @@ const OF_POSTBACKS: readonly string[] = ["postback", "outbox", "orders"];
  * Clients whose postback was skipped because the click lacked something the platform needs. A replay puts it into the outbox
  * again, and the sender skips it again: nothing is sent, but the tables wait for it.
  */
-async function loadUntold({ pool, operator }: Place): Promise<string[]> {
+async function loadUntold({ pool, operator }: Site): Promise<string[]> {
   const { rows } = await pool.query(
     "select distinct client_id from postback where app_id = $1 and status = 3 and reason like '% %'",
     [operator.app.appId],
@@ -143,10 +143,10 @@ async function digestOf(pool: pg.Pool, ownRows: string): Promise<string> {
   return rows[0].digest;
 }
 
-async function differencesOf(ownRows: string, pools: { copy: pg.Pool; place: pg.Pool }): Promise<string> {
+async function differencesOf(ownRows: string, pools: { copy: pg.Pool; site: pg.Pool }): Promise<string> {
   const rowsOf = async (pool: pg.Pool) => new Set<string>((await pool.query(ownRows)).rows.map(({ row }) => row));
-  const [copy, place] = [await rowsOf(pools.copy), await rowsOf(pools.place)];
+  const [copy, site] = [await rowsOf(pools.copy), await rowsOf(pools.site)];
   const only = (left: Set<string>, right: Set<string>) =>
     [...left].filter((row) => !right.has(row)).slice(0, DIFFERENCES_SHOWN);
-  return JSON.stringify({ replayed: only(copy, place), before: only(place, copy), rows: [copy.size, place.size] });
+  return JSON.stringify({ replayed: only(copy, site), before: only(site, copy), rows: [copy.size, site.size] });
 }

@@ -15,9 +15,9 @@ type Row = {
 
 /** Promise 6: the platforms accepted each conversion once, and the tables agree with the platforms. */
 export async function toldOnce(given: Audit): Promise<void> {
-  const { place, findings } = given;
+  const { site, findings } = given;
   const rows = await loadPostbacks(given);
-  const { byPlatform } = place.counterparts;
+  const { byPlatform } = site.counterparts;
   for (const [platform, standIn] of Object.entries(byPlatform)) {
     agree(
       given,
@@ -28,7 +28,7 @@ export async function toldOnce(given: Audit): Promise<void> {
   const lost = rows.filter(isAnswerLost);
   findings.givenUp = lost.length;
   const certain = given.people.filter((one) => isCertain(given, one));
-  const people = judgePostbacks({ byPlatform, timeZone: place.timeZone }, certain);
+  const people = judgePostbacks({ byPlatform, timeZone: site.timeZone }, certain);
   const of = (name: string, list: (told: Told) => readonly unknown[]) =>
     findings.none(
       6,
@@ -44,11 +44,11 @@ export async function toldOnce(given: Audit): Promise<void> {
   of("postbacks were counted twice", ({ doubled }) => (doubled > 0 ? [doubled] : []));
 }
 
-async function loadPostbacks({ place }: Audit): Promise<Row[]> {
-  const { rows } = await place.pool.query(
+async function loadPostbacks({ site }: Audit): Promise<Row[]> {
+  const { rows } = await site.pool.query(
     `select client_id as "clientId", ad_platform as platform, event_type as "eventType", status, reason,
        value_cents::float8 as cents from postback where app_id = $1`,
-    [place.operator.app.appId],
+    [site.operator.app.appId],
   );
   return rows;
 }

@@ -27,11 +27,11 @@ export type SentEvent = {
 };
 
 /** Where an entry stands in the journal, and its bytes. */
-type Place = { from: number; until: number; payload: Buffer };
+type Recorded = { from: number; until: number; payload: Buffer };
 /** The head of an entry, and the user it is about. */
 type Said = { head: EntryHead; user: UserKey };
 
-export type EventsEntry = Place &
+export type EventsEntry = Recorded &
   Said & {
     kind: "events";
     received: number;
@@ -39,12 +39,12 @@ export type EventsEntry = Place &
     events: SentEvent[];
   };
 /** An entry about the user itself: a registration, a device, ids, Apple's answer. */
-export type UserEntry = Place & Said & { kind: "user"; body: JsonObject };
-export type RenameEntry = Place & Said & { kind: "rename"; newClientId: string };
-export type ErasureEntry = Place & Said & { kind: "erasure" };
+export type UserEntry = Recorded & Said & { kind: "user"; body: JsonObject };
+export type RenameEntry = Recorded & Said & { kind: "rename"; newClientId: string };
+export type ErasureEntry = Recorded & Said & { kind: "erasure" };
 /** `read` is undefined when the platform's name is unknown. `week`, in which the touch is stored, is then empty. */
-export type TouchEntry = Place & { kind: "touch"; head: EntryHead; read: ReadTouch | undefined; week: string };
-export type UnreadableEntry = Place & { kind: "unreadable"; head: EntryHead | undefined; reason: string };
+export type TouchEntry = Recorded & { kind: "touch"; head: EntryHead; read: ReadTouch | undefined; week: string };
+export type UnreadableEntry = Recorded & { kind: "unreadable"; head: EntryHead | undefined; reason: string };
 
 export type DecodedEntry = EventsEntry | UserEntry | RenameEntry | ErasureEntry | TouchEntry | UnreadableEntry;
 
@@ -53,16 +53,16 @@ export type DecodedEntry = EventsEntry | UserEntry | RenameEntry | ErasureEntry 
  * happens here, so that it runs while the database is still busy with the batch before.
  */
 export function decodeItem(item: JournalItem): DecodedEntry {
-  const place = { from: item.from, until: item.until, payload: item.payload };
+  const recorded = { from: item.from, until: item.until, payload: item.payload };
   if (item.kind === "damage")
-    return { ...place, kind: "unreadable", head: undefined, reason: "The bytes are not a journal record." };
+    return { ...recorded, kind: "unreadable", head: undefined, reason: "The bytes are not a journal record." };
   let head: EntryHead | undefined;
   try {
     const entry = decodeEntry(item.payload);
     head = entry.head;
-    return { ...place, ...decodeBody(entry) };
+    return { ...recorded, ...decodeBody(entry) };
   } catch (error) {
-    return { ...place, kind: "unreadable", head, reason: messageOf(error) };
+    return { ...recorded, kind: "unreadable", head, reason: messageOf(error) };
   }
 }
 

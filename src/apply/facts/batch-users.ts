@@ -67,8 +67,8 @@ export class BatchUsers {
     return [...this.#changed].map((text) => this.#users.get(text)!);
   }
 
-  /** New users, and users whose place in the cube has changed. */
-  placed(): UserAccount[] {
+  /** New users, and users whom the cube now counts in another group. */
+  regrouped(): UserAccount[] {
     return this.changed().filter((user) => this.before(user)?.standing !== standingOf(user));
   }
 

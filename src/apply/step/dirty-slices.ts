@@ -13,11 +13,11 @@ import type { Facts } from "../facts/facts.ts";
 export async function markDirty(
   tx: pg.PoolClient,
   { users, tallies }: Facts,
-  { placed, receivedAtMs }: { placed: readonly UserAccount[]; receivedAtMs: number },
+  { regrouped, receivedAtMs }: { regrouped: readonly UserAccount[]; receivedAtMs: number },
 ): Promise<void> {
   const slices = new DirtySlices();
   const moved: UserAccount[] = [];
-  for (const user of placed) {
+  for (const user of regrouped) {
     const before = users.before(user);
     if (before) moved.push(user);
     if (before) slices.add(user.appId, "touch", before.cohortDay);
@@ -30,7 +30,7 @@ export async function markDirty(
   // A moved user is counted elsewhere on every day. A user whose earlier activity becomes known is not new later on.
   const late = days.filter((day) => day.day < (users.before(day)?.latestDay ?? ""));
   const elsewhere = [...(await loadDaysOfUsers(tx, moved)), ...(await loadLaterDays(tx, late))];
-  for (const { appId, day } of [...elsewhere, ...(await loadAcceptedDays(tx, placed))]) {
+  for (const { appId, day } of [...elsewhere, ...(await loadAcceptedDays(tx, regrouped))]) {
     slices.add(appId, "occurred", day);
   }
   await markSlices(tx, slices.list(), receivedAtMs);

@@ -9,9 +9,9 @@ import { createdAt, type Row } from "./postback-row.ts";
 /** Callbacks to the app's own systems for a batch: the sources of users, and the events that were asked for. */
 export function callbackRows(
   { settings, tallies }: Facts,
-  { placed, receivedAtMs }: { placed: readonly UserAccount[]; receivedAtMs: number },
+  { regrouped, receivedAtMs }: { regrouped: readonly UserAccount[]; receivedAtMs: number },
 ): Row[] {
-  const attributions = placed.flatMap((user) => {
+  const attributions = regrouped.flatMap((user) => {
     if (!user.isRegistered || !settings.of(user.appId).book?.own.attribution) return [];
     const content = attributionOf(user);
     // Each source is sent once, however often the user is decided again.

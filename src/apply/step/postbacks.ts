@@ -83,12 +83,12 @@ function showInNewOrders(orders: readonly Order[], rows: readonly Row[]): void {
 export async function writePostbacks(
   tx: pg.PoolClient,
   facts: Facts,
-  { rows, placed, receivedAtMs }: { rows: readonly Row[]; placed: readonly UserAccount[]; receivedAtMs: number },
+  { rows, regrouped, receivedAtMs }: { rows: readonly Row[]; regrouped: readonly UserAccount[]; receivedAtMs: number },
 ): Promise<void> {
   const { settings, users, tallies } = facts;
   const earlier = await findEarlierPostbacks(tx, tallies.orders);
   if (!settings.hasBooks()) return showPostbacksInOrders(tx, earlier);
-  const moved = placed.filter((user) => users.isStored(user) && settings.of(user.appId).book?.tellsPlatforms);
+  const moved = regrouped.filter((user) => users.isStored(user) && settings.of(user.appId).book?.tellsPlatforms);
   const withdrawn = await withdrawPostbacks(tx, moved);
   const madeFor = new Map(withdrawn.map((row) => [postbackKeyText(row), row.madeFor]));
   const again = (await judgeAgain(tx, settings, moved)).map((row) => {
@@ -97,7 +97,7 @@ export async function writePostbacks(
   });
   const movedKeys = new Set(moved.map(userKeyText));
   const live = rows.filter(({ postback }) => !movedKeys.has(userKeyText(postback)));
-  const all = onePerKey([...again, ...live, ...callbackRows(facts, { placed, receivedAtMs })]).filter(
+  const all = onePerKey([...again, ...live, ...callbackRows(facts, { regrouped, receivedAtMs })]).filter(
     ({ postback }) => !users.erasures.isErasedAfter(receivedAtMs, postback),
   );
   const keys = await storePostbacks(

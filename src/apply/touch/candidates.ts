@@ -51,8 +51,8 @@ export async function findCandidates(
     }
     const changed = new Set(wanted.map((one) => one.question));
     await judge(index, questions, gathered, results, changed);
-    wanted = wanted.flatMap(({ question, key, lookup }, place) => {
-      const count = counts.get(place);
+    wanted = wanted.flatMap(({ question, key, lookup }, number) => {
+      const count = counts.get(number);
       const isFull = count !== undefined && count.touches >= LIMITS.touchesPerKey;
       if (!count || !isFull || !isOpen(questions[question]!, results[question]!)) return [];
       // Touches of the same instant may be read twice; each is still one candidate.
@@ -82,11 +82,11 @@ async function judge(
     found.map(({ question, touch }) => ({ ...questions[question]!, touch })),
   );
   for (const at of changed) results[at] = [];
-  found.forEach(({ question, touch, by }, place) => {
+  found.forEach(({ question, touch, by }, number) => {
     const { subject, rules } = questions[question]!;
     const matches = [...by].map(([method, names]) => ({ method, by: [...names].sort() }));
     const methods = matches.map(({ method }) => method);
-    const flags = flagsOf(touch, counts[place]!, { atMs: subject.atMs, methods }, rules.of(touch.platform));
+    const flags = flagsOf(touch, counts[number]!, { atMs: subject.atMs, methods }, rules.of(touch.platform));
     results[question]!.push({ touch, matches, flags });
   });
 }
@@ -97,7 +97,7 @@ async function countAround(
 ): Promise<TouchCounts[]> {
   const counts = touches.map(() => ({ ofAddress: 0, ofDevice: 0 }));
   let max = 0;
-  const wanted = touches.flatMap(({ appId, rules, subject, seenUntil, touch }, place) => {
+  const wanted = touches.flatMap(({ appId, rules, subject, seenUntil, touch }, asked) => {
     const { floodPerAddress, floodPerDevice } = rules.of(touch.platform);
     max = Math.max(max, floodPerAddress + 1, floodPerDevice + 1);
     const address = addressKey(touch.ip);
@@ -107,13 +107,13 @@ async function countAround(
     const devices = floodPerDevice > 0 ? touchDeviceKeys((name) => touch.details[name] ?? "") : [];
     const unsure = devices.filter(({ value }) => index.mayHoldMoreThan(floodPerDevice, { appId, key: value }));
     return [
-      ...(address !== undefined && floodPerAddress > 0 ? [{ place, of: "ofAddress" as const, key: address }] : []),
-      ...unsure.map(({ value }) => ({ place, of: "ofDevice" as const, key: value })),
+      ...(address !== undefined && floodPerAddress > 0 ? [{ asked, of: "ofAddress" as const, key: address }] : []),
+      ...unsure.map(({ value }) => ({ asked, of: "ofDevice" as const, key: value })),
     ].map((one) => ({ ...one, ...hour }));
   });
   const numbers = await index.count(wanted, max);
-  wanted.forEach(({ place, of }, number) => {
-    counts[place]![of] = Math.max(counts[place]![of], numbers[number]!);
+  wanted.forEach(({ asked, of }, number) => {
+    counts[asked]![of] = Math.max(counts[asked]![of], numbers[number]!);
   });
   return counts;
 }

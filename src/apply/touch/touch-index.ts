@@ -49,10 +49,10 @@ export class TouchIndex {
   }
 
   /** False only when all touches under the key have been read and there are no more than `touches`. */
-  mayHoldMoreThan(touches: number, place: { appId: number; key: string }): boolean {
-    const rows = this.#rows.get(place.appId);
-    const isKnown = rows !== undefined && this.#prepared.has(`${place.appId} ${place.key}`);
-    return !isKnown || (rows.get(place.key)?.length ?? 0) + this.#fresh.under(place).length > touches;
+  mayHoldMoreThan(touches: number, lookup: { appId: number; key: string }): boolean {
+    const rows = this.#rows.get(lookup.appId);
+    const isKnown = rows !== undefined && this.#prepared.has(`${lookup.appId} ${lookup.key}`);
+    return !isKnown || (rows.get(lookup.key)?.length ?? 0) + this.#fresh.under(lookup).length > touches;
   }
 
   /** The newest touches of each look-up, at most one page. */
@@ -117,8 +117,8 @@ export class TouchIndex {
         numbers.map((lookup) => lookups[lookup]!),
         max,
       );
-      numbers.forEach((lookup, place) => {
-        counts[lookup]! += counted[place]!;
+      numbers.forEach((lookup, index) => {
+        counts[lookup]! += counted[index]!;
       });
     }
     return counts;

@@ -36,16 +36,16 @@ async function rotate(options: RotateOptions): Promise<void> {
   await withOwnDatabase(config, async ({ pool, vault }) => {
     const note = (tx: Executor) => noteCommand({ pool: tx }, "secret rotate");
     const secrets = await rotateKey(pool, config, { from: vault, key: options.newKey, note });
-    const place = config.secretKey === "" ? keyFileOf(config) : "SECRET_KEY";
-    print({ secrets, key: place }, options, () => toldOf(secrets, place));
+    const keyHolder = config.secretKey === "" ? keyFileOf(config) : "SECRET_KEY";
+    print({ secrets, key: keyHolder }, options, () => toldOf(secrets, keyHolder));
   });
 }
 
-function toldOf(secrets: number, place: string): string {
+function toldOf(secrets: number, keyHolder: string): string {
   const next =
-    place === "SECRET_KEY"
+    keyHolder === "SECRET_KEY"
       ? "Set SECRET_KEY to the new key wherever this installation runs, before you start it."
-      : `The new key is in ${place}. Back it up, and copy it to the other machines of this installation.`;
+      : `The new key is in ${keyHolder}. Back it up, and copy it to the other machines of this installation.`;
   return `${secrets} secrets were re-encrypted. ${next}\nEarlier backups need the old key. \`admin token\` prints the new admin token.`;
 }
 

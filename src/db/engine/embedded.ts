@@ -20,7 +20,6 @@ import pg from "pg";
 import { elapsedMs } from "../../clock.ts";
 import { messageOf, UsageError } from "../../errors.ts";
 import type { Log } from "../../log.ts";
-import { type Binaries, binariesFor, clusterFolder, type Runner, runnerOf } from "./embedded-place.ts";
 import {
   type LocalConnection,
   SUPERUSER,
@@ -28,6 +27,7 @@ import {
   storeSuperuser,
   superuserConnection,
 } from "./embedded-role.ts";
+import { type Binaries, binariesFor, clusterFolder, type Runner, runnerOf } from "./embedded-runtime.ts";
 import type { Connection } from "./pool.ts";
 
 const run = promisify(execFile);
@@ -112,14 +112,14 @@ async function superuserFor(dataDir: string, folder: string): Promise<LocalConne
     );
   }
   const isThere = known !== undefined && (known.host === folder || !known.host.startsWith("/"));
-  const superuser = isThere ? known : await newPlace(folder, known?.password ?? randomBytes(24).toString("hex"));
+  const superuser = isThere ? known : await newCluster(folder, known?.password ?? randomBytes(24).toString("hex"));
   storeSuperuser(dataDir, superuser);
   return superuser;
 }
 
 const clusterOf = (folder: string) => join(folder, "cluster");
 
-async function newPlace(folder: string, password: string): Promise<LocalConnection> {
+async function newCluster(folder: string, password: string): Promise<LocalConnection> {
   const bySocket =
     process.platform !== "win32" && Buffer.byteLength(`${folder}/.s.PGSQL.5432`) <= SOCKET_PATH_BYTES_MAX;
   return {

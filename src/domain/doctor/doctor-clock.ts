@@ -26,8 +26,8 @@ export function clockSkew(calls: readonly SeenCall[]): Finding | undefined {
     evidence.add(atMs, { client_id, skew_s: Math.round(skewMs / 1000) }, client_id);
   }
   const medianMs = medianOf(off.map(([, clock]) => clock.skewMs));
-  const sameWay = off.filter(([, { skewMs }]) => Math.sign(skewMs) === Math.sign(medianMs)).length;
-  if (clocks.size < CLIENTS_MIN || sameWay < clocks.size * SYSTEMATIC_SHARE) {
+  const sameDirection = off.filter(([, { skewMs }]) => Math.sign(skewMs) === Math.sign(medianMs)).length;
+  if (clocks.size < CLIENTS_MIN || sameDirection < clocks.size * SYSTEMATIC_SHARE) {
     return evidence.finding("clock_skew", "warning");
   }
   const found = evidence.finding("clock_systematic", "error")!;

@@ -1,4 +1,4 @@
-import type { Outcomes } from "../ledger.ts";
+import type { LedgerCounts } from "../ledger.ts";
 import { Evidence, type Finding, type FindingKind } from "./finding.ts";
 
 /** Rules about the tables' data of the last day. */
@@ -8,7 +8,7 @@ export type SharedValue = { value: string; users: number; of: number; firstAtMs:
 
 export type StoredFacts = {
   nowMs: number;
-  ledger: Outcomes;
+  ledger: LedgerCounts;
   openid: SharedValue | undefined;
   address: SharedValue | undefined;
   touches: readonly { platform: string; touches: number; withoutKey: number; firstAtMs: number; lastAtMs: number }[];

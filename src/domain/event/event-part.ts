@@ -58,9 +58,9 @@ export class EventParts {
       return isLate ? { kind: "split", part, until: firstOfNextMonth(addDays(day, 31)) } : undefined;
     }
     const { from, until } = isNear(wanted) ? { from: day, until: addDays(day, 1) } : sharedRange(wanted);
-    const place = this.#placeOf(day);
-    const before = this.#parts[place]?.until ?? "";
-    const behind = this.#parts[place + 1]?.from ?? FOREVER;
+    const index = this.#indexOf(day);
+    const before = this.#parts[index]?.until ?? "";
+    const behind = this.#parts[index + 1]?.from ?? FOREVER;
     return { kind: "open", from: from < before ? before : from, until: until > behind ? behind : until };
   }
 
@@ -72,12 +72,12 @@ export class EventParts {
   }
 
   #covering(day: string): EventPart | undefined {
-    const part = this.#parts[this.#placeOf(day)];
+    const part = this.#parts[this.#indexOf(day)];
     return part && day < part.until ? part : undefined;
   }
 
   /** The index of the last part that begins on or before the day, or -1. */
-  #placeOf(day: string): number {
+  #indexOf(day: string): number {
     let [least, most] = [0, this.#parts.length];
     while (least < most) {
       const middle = (least + most) >> 1;

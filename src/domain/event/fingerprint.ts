@@ -34,15 +34,16 @@ export function canonicalTexts(
   added: readonly { key: string; text: string }[],
 ): { canonical: string; withAdded: string } {
   const members: string[] = [];
-  const places: number[] = [];
+  const positions: number[] = [];
   for (const { key, keyText } of sortedKeysOf(properties)) {
-    while (places.length < added.length && jsonbOrder(added[places.length]!.key, key) < 0) places.push(members.length);
+    while (positions.length < added.length && jsonbOrder(added[positions.length]!.key, key) < 0)
+      positions.push(members.length);
     const value = properties[key]!;
     members.push(keyText + (typeof value === "string" ? stringText(value) : valueText(value, 1)));
   }
   const canonical = `{${members.join(",")}}`;
   for (let index = added.length - 1; index >= 0; index -= 1) {
-    members.splice(places[index] ?? members.length, 0, added[index]!.text);
+    members.splice(positions[index] ?? members.length, 0, added[index]!.text);
   }
   return { canonical, withAdded: `{${members.join(",")}}` };
 }

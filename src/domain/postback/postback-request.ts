@@ -14,15 +14,15 @@ export type ListWish = {
   eventType?: string | undefined;
   clientId?: string | undefined;
   /** List only those after this place. */
-  after?: ListPlace | undefined;
+  after?: ListPosition | undefined;
   limit: number;
 };
 
 /** A postback's place in the list. */
-export type ListPlace = { createdAtMs: number; clientId: string; eventType: string; subject: string };
+export type ListPosition = { createdAtMs: number; clientId: string; eventType: string; subject: string };
 
 /** A place as an opaque text, which the caller passes back. */
-export function placeText({ createdAtMs, clientId, eventType, subject }: ListPlace): string {
+export function positionText({ createdAtMs, clientId, eventType, subject }: ListPosition): string {
   return Buffer.from(JSON.stringify([createdAtMs, clientId, eventType, subject])).toString("base64url");
 }
 
@@ -34,7 +34,7 @@ export function readList(given: GivenTexts): ListWish {
     adPlatform: given.ad_platform,
     eventType: given.event_type === undefined ? undefined : readListedType(given.event_type),
     clientId: given.client_id,
-    after: given.after === undefined ? undefined : readPlace(given.after),
+    after: given.after === undefined ? undefined : readPosition(given.after),
     limit: given.limit === undefined ? LISTED_DEFAULT : readLimit(given.limit),
   };
 }
@@ -65,7 +65,7 @@ const OF_ENDED = ["reason", "ad_platform", "from", "to"];
 
 export function readResend(given: GivenTexts, postbacks?: readonly GivenPostback[]): ResendWish {
   const { client_id: clientId, status, reason } = given;
-  if ([clientId, status, postbacks].filter((way) => way !== undefined).length !== 1) {
+  if ([clientId, status, postbacks].filter((selection) => selection !== undefined).length !== 1) {
     throw bad("Name either client_id, or status: 2 for failed ones, 3 for skipped ones; or the postbacks.");
   }
   if (postbacks) return readSelected(given, postbacks);
@@ -113,11 +113,11 @@ function readListedType(text: string): string {
   return ["$attribution", "$event"].includes(text) ? text : readToldType(text);
 }
 
-function readPlace(text: string): ListPlace {
+function readPosition(text: string): ListPosition {
   const [createdAtMs, clientId, eventType, subject] = listOf(text);
-  const isPlace = [clientId, eventType, subject].every((part) => typeof part === "string");
-  if (!Number.isSafeInteger(createdAtMs) || !isPlace) throw bad("after is not a place of this list.");
-  return { createdAtMs, clientId, eventType, subject } as ListPlace;
+  const isPosition = [clientId, eventType, subject].every((part) => typeof part === "string");
+  if (!Number.isSafeInteger(createdAtMs) || !isPosition) throw bad("after is not a place of this list.");
+  return { createdAtMs, clientId, eventType, subject } as ListPosition;
 }
 
 function listOf(text: string): unknown[] {

@@ -7,16 +7,16 @@ import { LIMITS } from "../../limits.ts";
 import type { Log } from "../../log.ts";
 
 /** What a person tried to sign in with. */
-export type SignInWay = "password" | "one-time link" | "admin token";
+export type SignInMethod = "password" | "one-time link" | "admin token";
 
 type Failure = {
   address: string;
-  by: SignInWay;
+  by: SignInMethod;
   /** The name of an existing person only: people sometimes type their password as the name. */
   user?: string | undefined;
 };
 
-type Entry = { count: number; ways: Set<SignInWay>; users: Set<string>; auditId: number | undefined };
+type Entry = { count: number; methods: Set<SignInMethod>; users: Set<string>; auditId: number | undefined };
 
 const HOUR_MS = 3_600_000;
 const OTHERS = "other addresses";
@@ -43,11 +43,11 @@ export class FailedSignIns {
       this.#hourEndsMs = nowMs + HOUR_MS;
     }
     const [key, entry] = this.#entryOf(countedAddress(address));
-    const known = entry.ways.size + entry.users.size;
+    const known = entry.methods.size + entry.users.size;
     entry.count += 1;
-    entry.ways.add(by);
+    entry.methods.add(by);
     if (user !== undefined && entry.users.size < LIMITS.failedSignInNames) entry.users.add(user);
-    const isNew = entry.ways.size + entry.users.size > known;
+    const isNew = entry.methods.size + entry.users.size > known;
     if (!isNew && entry.count > 10 && !isPowerOfTwo(entry.count)) return;
     this.#writing = this.#writing.then(() => this.#write(key, entry, nowMs));
   }
@@ -62,14 +62,14 @@ export class FailedSignIns {
     const key = isFull && !this.#entries.has(address) ? OTHERS : address;
     const known = this.#entries.get(key);
     if (known) return [key, known];
-    const entry: Entry = { count: 0, ways: new Set(), users: new Set(), auditId: undefined };
+    const entry: Entry = { count: 0, methods: new Set(), users: new Set(), auditId: undefined };
     this.#entries.set(key, entry);
     return [key, entry];
   }
 
   async #write(address: string, entry: Entry, atMs: number): Promise<void> {
     const { pool, log } = this.#options;
-    const details = { failures: entry.count, by: [...entry.ways], users: [...entry.users], last_at_ms: atMs };
+    const details = { failures: entry.count, by: [...entry.methods], users: [...entry.users], last_at_ms: atMs };
     try {
       if (entry.auditId !== undefined) return await changeAudit(pool, entry.auditId, details);
       const about = { actor: "unknown", action: "session/sign-in failed", appId: null };

@@ -15,9 +15,9 @@ const TEXT_BYTES_MAX = 4 * KIB;
 export type ShowContext = { clock: Clock; live: Live };
 
 /** How a call was answered. The message is empty when the call was accepted. */
-export type Outcome = { code: number; message: string };
+export type CallResult = { code: number; message: string };
 
-const TAKEN_IN: Outcome = { code: 0, message: "" };
+const TAKEN_IN: CallResult = { code: 0, message: "" };
 
 /** Shows an accepted collect call. This runs for every call, and nearly always returns at its first check. */
 export function showCollected(context: Pick<ShowContext, "live">, call: CollectCall, collected: Collected): void {
@@ -40,7 +40,7 @@ export function showCollected(context: Pick<ShowContext, "live">, call: CollectC
 }
 
 /** Shows a collect call that was refused as a whole, although its app is known. */
-export function showRefused(context: ShowContext, call: CollectCall, outcome: Outcome): void {
+export function showRefused(context: ShowContext, call: CollectCall, outcome: CallResult): void {
   const text = call.plain ?? call.bytes;
   context.live.publish({
     appId: call.app.appId,
@@ -58,7 +58,7 @@ export function showRefused(context: ShowContext, call: CollectCall, outcome: Ou
   });
 }
 
-export function showTouch(context: ShowContext, app: ServedApp, call: ReadCall, outcome: Outcome = TAKEN_IN): void {
+export function showTouch(context: ShowContext, app: ServedApp, call: ReadCall, outcome: CallResult = TAKEN_IN): void {
   const atMs = context.clock();
   if (outcome.code === 0 && context.live.isQuiet(app.appId, atMs)) return;
   context.live.publish({

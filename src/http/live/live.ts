@@ -1,7 +1,7 @@
 import type { LiveCall } from "../../contract/live.ts";
 import { isObject } from "../../domain/json.ts";
 import { LIMITS } from "../../limits.ts";
-import { Channel } from "./channel.ts";
+import { AppTraffic } from "./app-traffic.ts";
 import { type AnsweredCall, Told } from "./told.ts";
 import { type Watched, type Watcher, Watching } from "./watching.ts";
 
@@ -18,7 +18,7 @@ export type Watch = {
  * one comparison. Measured: 15 ns, over ten million calls of twenty apps.
  */
 export class Live {
-  readonly #channels = new Map<number, Channel>();
+  readonly #traffic = new Map<number, AppTraffic>();
   readonly #waiting: AnsweredCall[] = [];
   #waitingBytes = 0;
   #hasTurn = false;
@@ -36,12 +36,12 @@ export class Live {
 
   /** Whether an ordinary call can be dropped: nobody watches the app, and its next sample is not due. */
   isQuiet(appId: number, nowMs: number): boolean {
-    return nowMs < (this.#channels.get(appId)?.quietUntilMs ?? 0);
+    return nowMs < (this.#traffic.get(appId)?.quietUntilMs ?? 0);
   }
 
   publish(call: AnsweredCall): void {
     if (this.#waitingBytes > LIMITS.liveWaitingBytes) {
-      this.#channelOf(call.appId).missed();
+      this.#trafficOf(call.appId).missed();
       return;
     }
     this.#waiting.push(call);
@@ -56,14 +56,14 @@ export class Live {
   watch(watched: Watched, watcher: Watcher, afterId = 0): Watch | undefined {
     if (this.#watchers >= LIMITS.liveWatchers) return undefined;
     this.#watchers += 1;
-    const channel = this.#channelOf(watched.appId);
-    for (const told of channel.newest(watched, afterId)) watcher.tell(told);
+    const traffic = this.#trafficOf(watched.appId);
+    for (const told of traffic.newest(watched, afterId)) watcher.tell(told);
     const watching = new Watching(watched, watcher);
-    channel.add(watching);
+    traffic.add(watching);
     return {
       takeMissed: () => watching.takeMissed(),
       stop: () => {
-        if (channel.remove(watching)) this.#watchers -= 1;
+        if (traffic.remove(watching)) this.#watchers -= 1;
       },
     };
   }
@@ -72,7 +72,7 @@ export class Live {
   recent(appId: number, bytesMax: number): LiveCall[] {
     const calls: LiveCall[] = [];
     let bytes = 0;
-    for (const { text } of [...(this.#channels.get(appId)?.remembered ?? [])].reverse()) {
+    for (const { text } of [...(this.#traffic.get(appId)?.remembered ?? [])].reverse()) {
       bytes += text.length;
       if (bytes > bytesMax) break;
       calls.push(JSON.parse(text) as LiveCall);
@@ -83,12 +83,12 @@ export class Live {
   /** Forgets the calls of an erased client, and all other calls that name it. */
   forget(appId: number, clientId: string): void {
     this.#tell(Number.POSITIVE_INFINITY);
-    this.#channels.get(appId)?.forget(JSON.stringify(clientId));
+    this.#traffic.get(appId)?.forget(JSON.stringify(clientId));
   }
 
   /** Ends all streams, which have no end of their own. */
   close(): void {
-    for (const channel of this.#channels.values()) for (const { watcher } of channel.watching) watcher.end();
+    for (const traffic of this.#traffic.values()) for (const { watcher } of traffic.watching) watcher.end();
   }
 
   /** Tells a few calls per turn of the event loop: a hundred watchers make a hundred copies of each. */
@@ -113,16 +113,16 @@ export class Live {
   }
 
   #tellOne(answered: AnsweredCall): void {
-    const channel = this.#channelOf(answered.appId);
-    const isRemembered = channel.takesSample(answered);
-    if (!isRemembered && channel.watching.size === 0) return;
+    const traffic = this.#trafficOf(answered.appId);
+    const isRemembered = traffic.takesSample(answered);
+    if (!isRemembered && traffic.watching.size === 0) return;
     const call = this.#shown(answered);
-    const takers = [...channel.watching].filter((watching) => watching.takes(call));
+    const takers = [...traffic.watching].filter((watching) => watching.takes(call));
     if (!isRemembered && takers.length === 0) return;
     const { id, at_ms, client_id, endpoint, debug } = call;
     const head = { id, at_ms, client_id, endpoint, debug };
     const told = new Told(head, textOf(call), call);
-    if (isRemembered) this.#remember(channel, told);
+    if (isRemembered) this.#remember(traffic, told);
     for (const { watcher } of takers) watcher.tell(told);
   }
 
@@ -132,22 +132,22 @@ export class Live {
     return { ...rest, id: this.#lastId, client_id: rest.client_id || clientOf(body), body };
   }
 
-  #remember(channel: Channel, call: Told): void {
-    channel.remember(call);
-    let bytes = [...this.#channels.values()].reduce((sum, one) => sum + one.bytes, 0);
+  #remember(traffic: AppTraffic, call: Told): void {
+    traffic.remember(call);
+    let bytes = [...this.#traffic.values()].reduce((sum, one) => sum + one.bytes, 0);
     while (bytes > LIMITS.liveBytes) {
-      const largest = [...this.#channels.values()].reduce((left, right) => (right.bytes > left.bytes ? right : left));
+      const largest = [...this.#traffic.values()].reduce((left, right) => (right.bytes > left.bytes ? right : left));
       bytes -= largest.dropOldest();
     }
   }
 
-  #channelOf(appId: number): Channel {
-    let channel = this.#channels.get(appId);
-    if (!channel) {
-      channel = new Channel();
-      this.#channels.set(appId, channel);
+  #trafficOf(appId: number): AppTraffic {
+    let traffic = this.#traffic.get(appId);
+    if (!traffic) {
+      traffic = new AppTraffic();
+      this.#traffic.set(appId, traffic);
     }
-    return channel;
+    return traffic;
   }
 }
 

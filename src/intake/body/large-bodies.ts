@@ -30,7 +30,7 @@ type Job = {
 export class LargeBodies {
   readonly #options: { refusals: Refusals; log: Log; script?: URL; heapMb?: number };
   readonly #waiting = new FairQueue<number, Job>();
-  readonly #places = new SharedRoom<number>(LIMITS.largeBodiesWaiting);
+  readonly #room = new SharedRoom<number>(LIMITS.largeBodiesWaiting);
   /** The metadata of each app that the thread has. */
   readonly #told = new Map<number, AppMetadata>();
   #thread: Worker | undefined;
@@ -43,7 +43,7 @@ export class LargeBodies {
 
   /** Bodies that wait or are being judged. */
   get bodies(): number {
-    return this.#places.used;
+    return this.#room.used;
   }
 
   /** Bodies given to the thread since the start. */
@@ -53,9 +53,9 @@ export class LargeBodies {
 
   /** Takes over the bytes: the caller must not use them afterwards. */
   judge(sent: SentLarge, app: AppOfBody): Promise<JudgedLarge> {
-    const place = this.#places.take(app.appId, 1);
-    if (place === "over_share") return Promise.reject(this.#options.refusals.refuse(app.appId, "large_bodies"));
-    if (place === "full") return Promise.reject(overloaded("Too many large bodies are waiting."));
+    const taken = this.#room.take(app.appId, 1);
+    if (taken === "over_share") return Promise.reject(this.#options.refusals.refuse(app.appId, "large_bodies"));
+    if (taken === "full") return Promise.reject(overloaded("Too many large bodies are waiting."));
     return new Promise((resolve, reject) => {
       this.#waiting.add(app.appId, { sent, app, resolve, reject });
       this.#next();
@@ -66,7 +66,7 @@ export class LargeBodies {
     const thread = this.#thread;
     this.#end("The server is stopping.");
     for (let job = this.#waiting.take(); job; job = this.#waiting.take()) {
-      this.#places.give(job.app.appId, 1);
+      this.#room.give(job.app.appId, 1);
       job.reject(overloaded("The server is stopping."));
     }
     await thread?.terminate();
@@ -124,7 +124,7 @@ export class LargeBodies {
   #finish(): Job | undefined {
     const job = this.#running;
     this.#running = undefined;
-    if (job) this.#places.give(job.app.appId, 1);
+    if (job) this.#room.give(job.app.appId, 1);
     return job;
   }
 }

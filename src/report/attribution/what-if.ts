@@ -45,8 +45,8 @@ export async function whatIf(
   const rows = new Map<string, WhatIfRow>();
   const result: WhatIf = { decisions: 0, moved: 0, moved_revenue_cents: 0, rows: [] };
   for await (const { decision, user } of registrations(executor, app, range)) {
-    const now = placeOf(decision.adPlatform, decision.campaignId);
-    const then = placeUnder(rules, decision, user);
+    const now = creditedTo(decision.adPlatform, decision.campaignId);
+    const then = creditedUnder(rules, decision, user);
     const cents = revenueCents(user);
     result.decisions += 1;
     const from = rowOf(rows, now);
@@ -94,23 +94,23 @@ async function* registrations(
   }
 }
 
-type Place = { adPlatform: string; campaign: string };
+type Credited = { adPlatform: string; campaign: string };
 
-function placeUnder(rules: RuleBook, decision: StoredDecision, user: UserAccount): Place {
+function creditedUnder(rules: RuleBook, decision: StoredDecision, user: UserAccount): Credited {
   const { launch, campaign, reported } = decision.subject;
   const subject = { atMs: decision.atMs, launch: launch ?? undefined, campaign, reported: reported ?? undefined };
-  if (subject.reported !== undefined) return placeOf(decision.adPlatform, decision.campaignId);
+  if (subject.reported !== undefined) return creditedTo(decision.adPlatform, decision.campaignId);
   const { verdict } = decide(subject, decision.candidates, rules);
   const own = user.launch.campaignId ?? "";
-  if (verdict.kind === "organic") return placeOf("", own);
-  return placeOf(verdict.platform, verdict.touch?.campaignId || own);
+  if (verdict.kind === "organic") return creditedTo("", own);
+  return creditedTo(verdict.platform, verdict.touch?.campaignId || own);
 }
 
-function placeOf(adPlatform: string, campaign: string): Place {
+function creditedTo(adPlatform: string, campaign: string): Credited {
   return { adPlatform: adPlatform || ORGANIC, campaign };
 }
 
-function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Place): WhatIfRow {
+function rowOf(rows: Map<string, WhatIfRow>, { adPlatform, campaign }: Credited): WhatIfRow {
   const key = `${adPlatform}\n${campaign}`;
   const row = rows.get(key) ?? {
     ad_platform: adPlatform,

@@ -38,7 +38,9 @@ export async function readTimeline(
   return {
     items: shown.map(({ item }) => item),
     next:
-      last && found.length > limit ? placeText({ atMs: last.item.at_ms, kind: last.item.kind, key: last.key }) : null,
+      last && found.length > limit
+        ? positionText({ atMs: last.item.at_ms, kind: last.item.kind, key: last.key })
+        : null,
   };
 }
 
@@ -54,10 +56,10 @@ const SOURCES: Readonly<Record<TimelineKind, Source>> = {
 const rankOf = (kind: TimelineKind): number => TIMELINE_KINDS.indexOf(kind);
 
 /** Where a page ended. */
-type Place = { atMs: number; kind: TimelineKind; key: readonly string[] };
+type Position = { atMs: number; kind: TimelineKind; key: readonly string[] };
 
-/** At the instant where the page ended, kinds before the place's kind were shown already, and later kinds were not. */
-function boundOf(kind: TimelineKind, before: Place | undefined): Bound {
+/** At the instant where the page ended, kinds before the position's kind were shown already, and later kinds were not. */
+function boundOf(kind: TimelineKind, before: Position | undefined): Bound {
   if (!before) return { atMs: Number.MAX_SAFE_INTEGER, key: undefined };
   if (kind === before.kind) return { atMs: before.atMs, key: before.key };
   return { atMs: rankOf(kind) < rankOf(before.kind) ? before.atMs : before.atMs + 1, key: undefined };
@@ -67,7 +69,7 @@ export type TimelineWish = {
   clientId: string;
   kinds: readonly TimelineKind[];
   event: string | undefined;
-  before: Place | undefined;
+  before: Position | undefined;
   limit: number;
 };
 
@@ -81,7 +83,7 @@ export function readTimelineWish(
     clientId,
     kinds: given.event === undefined ? kindsOf(given.kinds) : ["event"],
     event: given.event === undefined ? undefined : eventOf(given.event),
-    before: given.before === undefined ? undefined : placeOf(given.before),
+    before: given.before === undefined ? undefined : positionOf(given.before),
     limit: given.limit === undefined ? LIMIT_DEFAULT : limitOf(given.limit),
   };
 }
@@ -108,7 +110,7 @@ function limitOf(text: string): number {
   return limit;
 }
 
-function placeText({ atMs, kind, key }: Place): string {
+function positionText({ atMs, kind, key }: Position): string {
   return Buffer.from(JSON.stringify([atMs, kind, ...key])).toString("base64url");
 }
 
@@ -122,16 +124,16 @@ const KEY_PARTS: Readonly<Record<TimelineKind, number>> = {
   touch: 1,
 };
 
-function placeOf(text: string): Place {
+function positionOf(text: string): Position {
   const parts = partsOf(text);
   const [atMs, kind, ...key] = Array.isArray(parts) ? (parts as unknown[]) : [];
-  const isPlace =
+  const isPosition =
     Number.isSafeInteger(atMs) &&
     (TIMELINE_KINDS as readonly unknown[]).includes(kind) &&
     key.length === KEY_PARTS[kind as TimelineKind] &&
     key.every((part) => typeof part === "string" && !part.includes("\0") && part.isWellFormed()) &&
     (kind !== "event" || HEX.test(key[0] as string));
-  if (!isPlace) throw bad("before must be the `next` of another page.");
+  if (!isPosition) throw bad("before must be the `next` of another page.");
   return { atMs: atMs as number, kind: kind as TimelineKind, key: key as string[] };
 }
 

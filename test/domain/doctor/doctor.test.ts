@@ -4,7 +4,7 @@ import { amountUnit, ecpmUnit, paymentWithoutOrderId, repeatedOrder } from "../.
 import { type StoredFacts, storedFindings } from "../../../src/domain/doctor/doctor-stored.ts";
 import { mergeFindings } from "../../../src/domain/doctor/finding.ts";
 import { paymentsOf, type SeenPayment } from "../../../src/domain/doctor/seen-call.ts";
-import { noOutcomes } from "../../../src/domain/ledger.ts";
+import { noCounts } from "../../../src/domain/ledger.ts";
 import { collected, event, many, NOW, registered, rejected, seen, touched } from "./seen-calls.ts";
 
 const paid = (amount: number, more: Partial<SeenPayment> = {}): SeenPayment => ({
@@ -98,7 +98,7 @@ describe("orders", () => {
 describe("findings from the tables", () => {
   const QUIET: StoredFacts = {
     nowMs: NOW,
-    ledger: { ...noOutcomes(), received: 1_000, stored: 1_000 },
+    ledger: { ...noCounts(), received: 1_000, stored: 1_000 },
     openid: undefined,
     address: undefined,
     touches: [],

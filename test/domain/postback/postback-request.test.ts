@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeText, readList, readResend } from "../../../src/domain/postback/postback-request.ts";
+import { positionText, readList, readResend } from "../../../src/domain/postback/postback-request.ts";
 
 test("a list takes its filters, and 50 rows without a limit", () => {
   expect(readList({})).toEqual({ limit: 50 });
@@ -9,8 +9,8 @@ test("a list takes its filters, and 50 rows without a limit", () => {
 });
 
 test("a page begins after a position returned earlier", () => {
-  const place = { createdAtMs: 1_700_000_000_000, clientId: "用户\n1", eventType: "pay", subject: "" };
-  expect(readList({ after: placeText(place) })).toEqual({ after: place, limit: 50 });
+  const position = { createdAtMs: 1_700_000_000_000, clientId: "用户\n1", eventType: "pay", subject: "" };
+  expect(readList({ after: positionText(position) })).toEqual({ after: position, limit: 50 });
 });
 
 test.each([

@@ -244,18 +244,18 @@ describe("the timeline", () => {
     ["a limit over 200", { limit: 201 }, /limit/],
     ["a limit that is no number", { limit: "ten" }, /limit/],
     ["a place that is none", { before: "there" }, /before/],
-    ["a place without a key", { before: placeText([NOW, "event"]) }, /before/],
-    ["a key that is no fingerprint", { before: placeText([NOW, "event", "x"]) }, /before/],
-    ["a place of another kind", { before: placeText([NOW, "visit", "x"]) }, /before/],
-    ["a time that is none", { before: placeText(["now", "order", "x"]) }, /before/],
-    ["a key that no table can hold", { before: placeText([NOW, "order", "a\u0000"]) }, /before/],
+    ["a place without a key", { before: positionText([NOW, "event"]) }, /before/],
+    ["a key that is no fingerprint", { before: positionText([NOW, "event", "x"]) }, /before/],
+    ["a place of another kind", { before: positionText([NOW, "visit", "x"]) }, /before/],
+    ["a time that is none", { before: positionText(["now", "order", "x"]) }, /before/],
+    ["a key that no table can hold", { before: positionText([NOW, "order", "a\u0000"]) }, /before/],
     ["an empty name", { event: "" }, /event/],
   ])("refuses %s", async (_, query, msg) => {
     expect(await read(query)).toMatchObject({ status: 200, code: 1004, msg: expect.stringMatching(msg), data: {} });
   });
 });
 
-function placeText(parts: unknown[]): string {
+function positionText(parts: unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString("base64url");
 }
 

@@ -251,12 +251,12 @@ describe("no acknowledged registration is lost", () => {
     else expect(code).toBe(1004);
   });
 
-  test.each(["extra", "ad_data"])("with deep nesting in %s", async (place) => {
+  test.each(["extra", "ad_data"])("with deep nesting in %s", async (field) => {
     const app = await server.createApp();
     const deep = `${"[".repeat(50_000)}${"]".repeat(50_000)}`;
     const { ad_data, ...rest } = valid("a");
     const text = JSON.stringify({ ...rest, ad_data, extra: 1 });
-    const body = place === "extra" ? text.replace('"extra":1', `"extra":${deep}`) : text.replace('"t-account"', deep);
+    const body = field === "extra" ? text.replace('"extra":1', `"extra":${deep}`) : text.replace('"t-account"', deep);
     const { code } = await server.post("user/register/attributed/", app, body);
     if (code === 0) expect(await tables.user(app, "a")).toMatchObject({ is_registered: true });
     else expect(code).toBe(1004);

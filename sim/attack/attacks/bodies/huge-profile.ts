@@ -15,10 +15,10 @@ export const hugeProfile: Attack = {
   async strike({ target, caller, repeat }) {
     const { accessToken } = target.own;
     await caller.register(accessToken, CLIENT);
-    const list = JSON.stringify(Array.from({ length: 500 }, (_, place) => `${place}${"x".repeat(2_000)}`));
+    const list = JSON.stringify(Array.from({ length: 500 }, (_, index) => `${index}${"x".repeat(2_000)}`));
     await repeat(2, async (number) => {
       const time = Date.now();
-      const names = Array.from({ length: LISTS }, (_, place) => `p${number % SPREAD}_${place}`);
+      const names = Array.from({ length: LISTS }, (_, index) => `p${number % SPREAD}_${index}`);
       const properties = `{${names.map((name) => `"${name}":${list}`).join(",")}}`;
       const event = number % 2 === 0 ? "profile_set" : "profile_append";
       const body = `{"client_id":"${CLIENT}","event_list":[{"type":"profile","event":"${event}","time":${time},"properties":${properties}}]}`;

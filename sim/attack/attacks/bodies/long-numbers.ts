@@ -26,8 +26,8 @@ export const longNumbers: Attack = {
       (number) => eventOf(number, "1"),
       (number) => eventOf(String(Date.now()), number),
     ];
-    await repeat(4, async (place) => {
-      const body = fields[place % fields.length]!(numbers[place % numbers.length]!);
+    await repeat(4, async (index) => {
+      const body = fields[index % fields.length]!(numbers[index % numbers.length]!);
       await caller.collect(accessToken, "event/collect/", body);
     });
   },

@@ -12,7 +12,7 @@ export const manyKeys: Attack = {
   async strike({ target, caller, repeat, hold }) {
     const { accessToken } = target.own;
     await caller.register(accessToken, CLIENT);
-    const all = [plainKeys(), placeKeys(), prototypeKeys()].map(bodyOf);
+    const all = [plainKeys(), indexKeys(), prototypeKeys()].map(bodyOf);
     await repeat(4, async (number) => {
       await caller.collect(accessToken, "event/collect/", all[number % all.length]!);
       const reply = await caller.collect(accessToken, "user/get/", { user_list: [CLIENT] });
@@ -32,7 +32,7 @@ function plainKeys(): string {
 }
 
 /** Numeric keys turn an object into a sparse array, which engines store differently. */
-function placeKeys(): string {
+function indexKeys(): string {
   let text = "{";
   for (let key = 0; text.length < BYTES; key += 1) text += `"${4_294_967_295 - key * 65_536}":1,`;
   return `${text}"z":1}`;

@@ -20,8 +20,8 @@ export const manyDays: Attack = {
     await caller.register(accessToken, CLIENT);
     await repeat(1, async (number) => {
       const nowMs = Date.now();
-      const event_list = Array.from({ length: EVENTS }, (_, place) => {
-        const day = (number * EVENTS + place) % DAYS;
+      const event_list = Array.from({ length: EVENTS }, (_, index) => {
+        const day = (number * EVENTS + index) % DAYS;
         return { type: "track", event: "e", time: nowMs - day * DAY_MS, time_free: true, properties: { day, number } };
       });
       await caller.collect(accessToken, "event/collect/", { client_id: CLIENT, event_list });

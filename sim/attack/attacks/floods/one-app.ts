@@ -14,11 +14,11 @@ export const oneApp: Attack = {
     await Promise.all(clients.map((clientId) => caller.register(accessToken, clientId)));
     await repeat(32, async (number) => {
       const time = Date.now();
-      const event_list = Array.from({ length: EVENTS }, (_, place) => ({
+      const event_list = Array.from({ length: EVENTS }, (_, index) => ({
         type: "track",
         event: "flood",
         time,
-        properties: { number, place, text: "some words that take a little room" },
+        properties: { number, index, text: "some words that take a little room" },
       }));
       await caller.collect(accessToken, "event/collect/", { client_id: clients[number % clients.length], event_list });
     });

@@ -21,7 +21,7 @@ import type { OperationContext } from "./operation-context.ts";
 /** The JSON body. When the CSV file itself is the body, `csv` is empty and the bytes are in `request.csv`. */
 type FileBody = Static<typeof csvBody>;
 
-const WAYS = `Send JSON, or the file itself as \`text/csv\` (at most ${LIMITS.fileBytes} bytes) with \`app_id\` in the query.`;
+const FORMS = `Send JSON, or the file itself as \`text/csv\` (at most ${LIMITS.fileBytes} bytes) with \`app_id\` in the query.`;
 
 /** A kind of file: how it is imported, and how it is previewed. */
 type FileKind<Preview extends TSchema> = {
@@ -73,7 +73,7 @@ function fileRoutes<Preview extends TSchema>(
   adminRoute(routes, {
     path: `${path}/import`,
     summary: `Import ${about} from CSV, the whole file or nothing`,
-    description: `Replaces stored rows of the same key. ${WAYS}`,
+    description: `Replaces stored rows of the same key. ${FORMS}`,
     access: "change",
     query: csvQuery,
     body: csvBody,
@@ -90,7 +90,7 @@ function fileRoutes<Preview extends TSchema>(
   adminRoute(routes, {
     path: `${path}/import/preview`,
     summary: `Preview the import of a CSV file of ${about}`,
-    description: `Reads the whole file by the same rules, names each wrong line, and stores nothing. ${WAYS}`,
+    description: `Reads the whole file by the same rules, names each wrong line, and stores nothing. ${FORMS}`,
     access: "read",
     query: csvQuery,
     body: csvBody,

@@ -31,7 +31,7 @@ export const CallRow = memo(function CallRow({ call }: { call: LiveCall }) {
           {more > 0 && <span className="soft">+{more}</span>}
         </span>
         <span className="outcome">
-          <Outcome call={call} />
+          <CallAnswer call={call} />
         </span>
       </summary>
       {isOpen && <CallDetails call={call} />}
@@ -39,7 +39,7 @@ export const CallRow = memo(function CallRow({ call }: { call: LiveCall }) {
   );
 });
 
-function Outcome({ call }: { call: LiveCall }) {
+function CallAnswer({ call }: { call: LiveCall }) {
   const text = useTexts(texts);
   const rejected = rejectedOf(call);
   return (

@@ -87,7 +87,7 @@ function useShownColumns(): Column<Postback>[] {
       title: columns.platform,
       cell: ({ ad_platform }) => <span className="nowrap">{platformName(ad_platform)}</span>,
     },
-    { name: "status", title: columns.status, cell: (row) => <Outcome row={row} /> },
+    { name: "status", title: columns.status, cell: (row) => <PostbackOutcome row={row} /> },
     {
       name: "attempts",
       kind: "number",
@@ -117,7 +117,7 @@ function Told({ row: { event_type, trace_id, subject, rule_id } }: { row: Postba
   );
 }
 
-function Outcome({ row: { status, reason, changed_at } }: { row: Postback }) {
+function PostbackOutcome({ row: { status, reason, changed_at } }: { row: Postback }) {
   const text = useTexts(texts);
   const words = useEventWords();
   return (

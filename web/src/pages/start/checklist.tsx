@@ -9,7 +9,7 @@ import { texts } from "./texts.ts";
 const ORDER: readonly Step[] = ["request", "touch", "registration", "event", "order", "cost", "postback"];
 
 /** The page where each step can be seen or done. */
-const PLACES: Partial<Record<Step, string>> = {
+const PAGES: Partial<Record<Step, string>> = {
   touch: "/campaigns",
   registration: "/users",
   event: "/metadata",
@@ -56,7 +56,7 @@ export function ChecklistCard({ steps }: { steps: Checklist }) {
 function StepTitle({ step }: { step: Step }) {
   const text = useTexts(texts);
   const { app_id } = useApp();
-  const place = PLACES[step];
+  const page = PAGES[step];
   const { title } = text.steps[step];
-  return <strong>{place ? <Link href={`${place}?app=${app_id}`}>{title}</Link> : title}</strong>;
+  return <strong>{page ? <Link href={`${page}?app=${app_id}`}>{title}</Link> : title}</strong>;
 }

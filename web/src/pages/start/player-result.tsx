@@ -27,7 +27,7 @@ export function PlayerResult({ player }: { player: string }) {
     <section className="stack tight player-result" aria-live="polite">
       <h3>{text.result}</h3>
       {user.error && <Failure error={user.error} onRetry={() => user.refetch()} />}
-      <Outcome user={user.data ?? null} player={player} />
+      <FoundPlayer user={user.data ?? null} player={player} />
     </section>
   );
 }
@@ -40,7 +40,7 @@ function hasPaid({ record }: UserView): boolean {
   return Number(record.user$pay_count) > 0;
 }
 
-function Outcome({ user, player }: { user: UserView | null; player: string }) {
+function FoundPlayer({ user, player }: { user: UserView | null; player: string }) {
   const text = useTexts(texts);
   if (!user) return <span className="soft">{text.waiting(player)}</span>;
   if (!isAttributed(user)) return <Badge tone="warn">{text.organic(player)}</Badge>;

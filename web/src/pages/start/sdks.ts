@@ -12,13 +12,13 @@ export type SdkChange = {
   after: string;
 };
 
-type Place = { baseUrl: string; accessToken: string };
+type Endpoint = { baseUrl: string; accessToken: string };
 
 const HOST = "https://backend.gravity-engine.com";
 const TURBO_HOST = "https://turbo.api.plutus-cat.com";
 const API = "/event_center/api/v1";
 
-export function sdkChanges({ baseUrl, accessToken }: Place): SdkChange[] {
+export function sdkChanges({ baseUrl, accessToken }: Endpoint): SdkChange[] {
   const collect = `${baseUrl}${API}/event/collect/?access_token=${accessToken}`;
   const given = `${HOST}${API}/event/collect/?access_token=…`;
   const address = (name: string, form: (url: string) => string): SdkChange => ({

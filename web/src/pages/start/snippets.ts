@@ -26,11 +26,11 @@ export type SnippetComments = Readonly<Record<SnippetStep | "begin" | "end", str
 export type Block = { step: SnippetStep | "begin" | "end"; code: string };
 
 export function snippetOf(language: SnippetLanguage, values: SnippetValues, comments: SnippetComments): Block[] {
-  const places = placesOf(values);
+  const replacements = replacementsOf(values);
   const mark = language === "curl" || language === "python" ? "#" : "//";
   return TEMPLATES[language].map(({ step, code }) => ({
     step,
-    code: filled(code, { ...places, COMMENT: `${mark} ${comments[step]}` }),
+    code: filled(code, { ...replacements, COMMENT: `${mark} ${comments[step]}` }),
   }));
 }
 
@@ -46,7 +46,7 @@ const CLICK_KEYS: Readonly<Record<string, { link: string; launch: string }>> = {
   baidu: { link: "bd_vid", launch: "bd_vid" },
 };
 
-function placesOf(values: SnippetValues): Readonly<Record<string, string>> {
+function replacementsOf(values: SnippetValues): Readonly<Record<string, string>> {
   const { appId, campaignId, adPlatform, player } = values;
   const key = CLICK_KEYS[adPlatform];
   const click = `click-${player}`;
@@ -73,8 +73,8 @@ function insidesOf(fields: object): string {
     .replaceAll(/([{[]) | ([}\]])/g, "$1$2");
 }
 
-function filled(template: string, places: Readonly<Record<string, string>>): string {
-  return template.replace(/\{\{([A-Z]+)\}\}/g, (_, name: string) => places[name]!).trim();
+function filled(template: string, replacements: Readonly<Record<string, string>>): string {
+  return template.replace(/\{\{([A-Z]+)\}\}/g, (_, name: string) => replacements[name]!).trim();
 }
 
 const CURL: readonly Block[] = [

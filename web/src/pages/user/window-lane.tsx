@@ -12,7 +12,7 @@ export function scaleOf({ at_ms, candidates }: ExplainedDecision): Scale {
   return { fromMs, untilMs: Math.max(at_ms, ...times), decidedAtMs: at_ms };
 }
 
-function placeOf(atMs: number, { fromMs, untilMs }: Scale): number {
+function positionOf(atMs: number, { fromMs, untilMs }: Scale): number {
   return MARGIN + ((atMs - fromMs) / (untilMs - fromMs)) * (100 - 2 * MARGIN);
 }
 
@@ -20,9 +20,9 @@ type WindowLaneProps = { candidate: ExplainedCandidate; scale: Scale; label: str
 
 /** The window as a bar that ends at the registration, and the touch as a dot: inside the bar it could count. */
 export function WindowLane({ candidate, scale, label }: WindowLaneProps) {
-  const end = placeOf(scale.decidedAtMs, scale);
-  const begin = placeOf(Math.max(scale.fromMs, scale.decidedAtMs - candidate.window_ms), scale);
-  const touch = placeOf(candidate.touched_at_ms, scale);
+  const end = positionOf(scale.decidedAtMs, scale);
+  const begin = positionOf(Math.max(scale.fromMs, scale.decidedAtMs - candidate.window_ms), scale);
+  const touch = positionOf(candidate.touched_at_ms, scale);
   return (
     <svg className={`window-lane ${candidate.outcome === "won" ? "won" : ""}`} role="img" aria-label={label}>
       <line className="axis" x1="0" x2="100%" y1="12" y2="12" />

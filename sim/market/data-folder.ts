@@ -13,10 +13,10 @@ import { join, resolve } from "node:path";
 import { UsageError } from "../../src/errors.ts";
 
 /** The data folder of a market's server. */
-export type MarketPlace = { dataDir: string; remove(): void };
+export type DataFolder = { dataDir: string; remove(): void };
 
 /** A temporary folder, removed when the market is over. */
-export function temporaryPlace(): MarketPlace {
+export function temporaryFolder(): DataFolder {
   const folder = mkdtempSync(join(tmpdir(), "touchpoint-market-"));
   // Others may pass through the folder, as through DATA_DIR: otherwise a cluster started as root would be put elsewhere and
   // stay there.
@@ -27,7 +27,7 @@ export function temporaryPlace(): MarketPlace {
 const MARK = "made-by-the-market";
 
 /** A named folder, emptied first. A folder that holds anything but an earlier market is left alone. */
-export function freshPlace(path: string): MarketPlace {
+export function freshFolder(path: string): DataFolder {
   const dataDir = resolve(path);
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
     if (!existsSync(join(dataDir, MARK))) {

@@ -11,7 +11,7 @@ const SAMPLE_MS = { usual: 250, faulty: 50 } as const;
 const SAMPLES_AT_ONCE = 50;
 
 /** The traffic of one app. */
-export class Channel {
+export class AppTraffic {
   readonly watching = new Set<Watching>();
   bytes = 0;
   quietUntilMs = 0;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isAlive, postmasterOf } from "../../sim/chaos/postmaster.ts";
-import { binariesFor, runnerOf } from "../../src/db/engine/embedded-place.ts";
+import { binariesFor, runnerOf } from "../../src/db/engine/embedded-runtime.ts";
 import { eventually, TEST_MS_MAX } from "../support/patience.ts";
 import { prepareDataDir } from "../support/prepared.ts";
 import { cleanUp, Touchpoint, TouchpointProcess } from "../support/touchpoint.ts";

@@ -34,11 +34,11 @@ export function runnerOf(): Runner {
 }
 
 function makePostgresUser(): void {
-  const ways: [string, string[]][] = [
+  const commands: [string, string[]][] = [
     ["useradd", ["--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", "postgres"]],
     ["adduser", ["-S", "-D", "-H", "postgres"]],
   ];
-  for (const [command, args] of ways) {
+  for (const [command, args] of commands) {
     try {
       execFileSync(command, args, { stdio: "ignore" });
       return;

@@ -12,10 +12,10 @@ import { adminToken } from "../../src/http/admin/admin-token.ts";
 import { openVault } from "../../src/vault.ts";
 import { makeCatalogue } from "../market/ads.ts";
 import { type Counterparts, startCounterparts } from "../market/counterparts.ts";
+import { type DataFolder, temporaryFolder } from "../market/data-folder.ts";
 import { LiveMarket } from "../market/live.ts";
 import { Operator } from "../market/operator.ts";
 import { COMPLETE_RATES } from "../market/options.ts";
-import { type MarketPlace, temporaryPlace } from "../market/place.ts";
 import { Random } from "../market/random.ts";
 import type { Truth } from "../market/truth.ts";
 import { DatabaseLine } from "./database-line.ts";
@@ -33,9 +33,9 @@ import { until, WAIT_MS_MAX } from "./until.ts";
  * embedded: with the server's own PostgreSQL. external: with one behind a proxy that can be cut, and the journal on a small
  * disk.
  */
-export type PlaceKind = "embedded" | "external";
+export type SiteKind = "embedded" | "external";
 
-export type PlaceOptions = { kind: PlaceKind; seed: number; peoplePerS: number };
+export type SiteOptions = { kind: SiteKind; seed: number; peoplePerS: number };
 
 const PATIENCE_MS = 300_000;
 const CONNECTIONS = 96;
@@ -56,13 +56,13 @@ export const LEASE_MS = 6 * POSTBACK_DEADLINE_S * 1000;
  * A server under the simulator's load, in two processes as on two machines: one takes in and applies, the other refreshes
  * the reports and sends postbacks. Platforms, database and disk are under our control.
  */
-export class Place {
-  readonly kind: PlaceKind;
+export class Site {
+  readonly kind: SiteKind;
   readonly dataDir: string;
   readonly url: string;
   readonly timeZone: string;
   readonly journal: JournalBook;
-  readonly #folder: MarketPlace;
+  readonly #folder: DataFolder;
   readonly #port: number;
   /** How far the server's clock is ahead of the true time. */
   readonly #clock: { aheadMs: number };
@@ -87,8 +87,8 @@ export class Place {
   pool!: pg.Pool;
 
   private constructor(parts: {
-    kind: PlaceKind;
-    folder: MarketPlace;
+    kind: SiteKind;
+    folder: DataFolder;
     port: number;
     database: ExternalDatabase | undefined;
     line: DatabaseLine | undefined;
@@ -110,9 +110,9 @@ export class Place {
     this.journal = new JournalBook(join(this.dataDir, "journal"));
   }
 
-  static async open(options: PlaceOptions): Promise<Place> {
+  static async open(options: SiteOptions): Promise<Site> {
     const { kind, seed } = options;
-    const folder = temporaryPlace();
+    const folder = temporaryFolder();
     mkdirSync(folder.dataDir, { mode: 0o711 });
     const database = kind === "external" ? await ExternalDatabase.create() : undefined;
     const line = database && (await DatabaseLine.open(database.port));
@@ -122,12 +122,12 @@ export class Place {
     const clock = { aheadMs: 0 };
     const counterparts = await startCounterparts(() => systemClock() + clock.aheadMs);
     const port = await quietPort(new Random(seed, "port", kind, process.pid));
-    const place = new Place({ kind, folder, port, database, line, disk, counterparts, clock });
+    const site = new Site({ kind, folder, port, database, line, disk, counterparts, clock });
     try {
-      await place.#settle(options);
-      return place;
+      await site.#settle(options);
+      return site;
     } catch (error) {
-      await place.remove();
+      await site.remove();
       throw error;
     }
   }
@@ -280,7 +280,7 @@ export class Place {
     this.#folder.remove();
   }
 
-  async #settle({ seed, peoplePerS }: PlaceOptions): Promise<void> {
+  async #settle({ seed, peoplePerS }: SiteOptions): Promise<void> {
     await this.startServer();
     // The replay creates a database beside the server's own.
     if (!this.database) await allowDatabases(this.dataDir);
@@ -296,7 +296,7 @@ export class Place {
       await storeAccount(pool, vault, account, systemClock());
     const day = calendarOf(timeZone).dayOf(systemClock());
     await this.operator.importCosts(
-      catalogue.ads.map((ad, place) => ({
+      catalogue.ads.map((ad, index) => ({
         day,
         ad_platform: ad.platform,
         advertiser_id: ad.advertiserId,
@@ -306,9 +306,9 @@ export class Place {
         channel: ad.channel,
         os_platform: "",
         turbo_promoted_object_id: ad.campaignId,
-        impressions: 1_000 + place,
-        clicks: 50 + place,
-        costE4: 1_000_000 + place,
+        impressions: 1_000 + index,
+        clicks: 50 + index,
+        costE4: 1_000_000 + index,
       })),
     );
     this.reports = new ReportClient({ baseUrl: url, appKey: await this.operator.developerKey() });
