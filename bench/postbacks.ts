@@ -13,6 +13,7 @@ import { storePostbacks } from "../src/db/postback.ts";
 import { insertUsers } from "../src/db/user-account.ts";
 import { RuleBook } from "../src/domain/attribution/attribution-rules.ts";
 import { calendarOf } from "../src/domain/calendar.ts";
+import { POSTBACK_STATUS } from "../src/domain/postback/postback.ts";
 import { laneOf } from "../src/domain/postback/postback-book.ts";
 import { createLog } from "../src/log.ts";
 import { openVault } from "../src/vault.ts";
@@ -208,8 +209,8 @@ function rateOf(warm: Warm, all: { postbacks: number; startedMs: number; atMs: n
 
 async function assertAccepted(pool: pg.Pool, { scale, postbacks }: Lot): Promise<void> {
   const { rows } = await pool.query(
-    "select count(*)::int as told from orders where client_id like $1 and postback_status = 1 and back_cents = 600",
-    [`told-${scale}-%`],
+    "select count(*)::int as told from orders where client_id like $1 and postback_status = $2 and back_cents = 600",
+    [`told-${scale}-%`, POSTBACK_STATUS.accepted],
   );
   if (rows[0].told !== postbacks) throw new Error(`${rows[0].told} of ${postbacks} orders show an accepted postback.`);
 }

@@ -150,6 +150,13 @@ const BANS: readonly Ban[] = [
     offence: "sql`update app set changed_at = now()`",
   },
   {
+    rule: "a status of the interface has a name, in statements too: see domain/postback/postback.ts and db/postback-status.ts",
+    where: (path) => /^(?:src|web\/src)\//.test(path),
+    // Statuses of HTTP have three digits.
+    pattern: /status\s*(?:[!=]==?|<>|[<>]=?|=)\s*\d(?!\d)|status\s+(?:not\s+)?in\s*\(\s*\d/i,
+    offence: "sql`select 1 from postback where status in (2, 3)`",
+  },
+  {
     rule: "what is replayed uses no random number and no network",
     where: (path) => /^src\/(?:apply|domain|platform)\//.test(path),
     pattern:

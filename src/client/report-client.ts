@@ -1,6 +1,7 @@
 import { systemClock } from "../clock.ts";
 import type { OrderList, UserList } from "../contract/report/list-record.ts";
 import { signedRequest } from "../domain/access/report-sign.ts";
+import { CODES } from "../errors.ts";
 import type { AdReport } from "../report/ad/ad-report.ts";
 import type { AdReportBody } from "../report/ad/ad-report-request.ts";
 import type { OrderListBody } from "../report/list/order-list.ts";
@@ -72,7 +73,7 @@ export class ReportClient {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const answer = (await response.json()) as { code: number; msg: string; data: T };
-    if (answer.code === 0) return answer.data;
+    if (answer.code === CODES.ok.code) return answer.data;
     const retryAfter = response.headers.get("retry-after");
     throw new ReportError(answer.code, answer.msg, retryAfter === null ? undefined : Number(retryAfter));
   }

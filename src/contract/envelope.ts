@@ -7,7 +7,12 @@ export type Envelope = { code: number; msg: string; data: object; extra: object 
 export const SUCCESS_TEXT = "success";
 
 /** The answer to most calls, serialized once. */
-export const EMPTY_SUCCESS = JSON.stringify({ code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} } satisfies Envelope);
+export const EMPTY_SUCCESS = JSON.stringify({
+  code: CODES.ok.code,
+  msg: SUCCESS_TEXT,
+  data: {},
+  extra: {},
+} satisfies Envelope);
 
 export function success(data: object, extra: object = {}): Envelope {
   return { code: CODES.ok.code, msg: SUCCESS_TEXT, data, extra };

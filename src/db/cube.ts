@@ -14,6 +14,7 @@ import {
   type WindowModel,
 } from "../domain/cube.ts";
 import { execute, identifier, listed, type Sql, sql } from "./engine/sql.ts";
+import { STATUS } from "./postback-status.ts";
 
 /** The users and days to count; `where` is a condition on the user, aliased u. */
 export type UserRange = { appId: number; fromDay: string; untilDay: string; where?: Sql };
@@ -97,7 +98,7 @@ function touchRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange): 
     left join user_day d on d.app_id = u.app_id and d.client_id = u.client_id
     left join lateral (
       select count(*) as postbacks, sum(p.back_cents) as postback_cents from postback p
-      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = 1 and ${isToPlatform}) p on true
+      where p.app_id = u.app_id and p.client_id = u.client_id and p.status = ${STATUS.accepted} and ${isToPlatform}) p on true
     where u.app_id = ${appId} and u.cohort_day >= ${fromDay}::date and u.cohort_day < ${untilDay}::date and ${where}
     group by u.app_id, u.client_id`;
 }
@@ -172,7 +173,7 @@ function occurredRows({ appId, fromDay, untilDay, where = sql`true` }: UserRange
     union all
     select u.client_id, p.accepted_day as day, ${userDimensions}, ${measures(postbacks)}, ${noGaps}
     from postback p join user_account u on u.app_id = p.app_id and u.client_id = p.client_id
-    where p.app_id = ${appId} and p.status = 1 and ${isToPlatform} and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
+    where p.app_id = ${appId} and p.status = ${STATUS.accepted} and ${isToPlatform} and p.accepted_day >= ${fromDay}::date and p.accepted_day < ${untilDay}::date
       and ${where}
     group by u.app_id, u.client_id, p.accepted_day`;
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../domain/json.ts";
-import type { PostbackStatus } from "../domain/postback/postback.ts";
+import type { PassStatus, PostbackStatus } from "../domain/postback/postback.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
 
 export type Order = {
@@ -19,7 +19,7 @@ export type Order = {
   properties: string;
   /** The status of the order's postback, and whether the conditions of a rule were met. */
   postbackStatus: PostbackStatus;
-  passStatus: 0 | 1;
+  passStatus: PassStatus;
 };
 
 export type OrderKey = Pick<Order, "appId" | "traceId">;
@@ -99,9 +99,9 @@ export type ListedOrder = {
   cents: number;
   payCount: number;
   isVirtual: number;
-  postbackStatus: number;
+  postbackStatus: PostbackStatus;
   backCents: number;
-  passStatus: number;
+  passStatus: PassStatus;
   postbackCount: number;
   properties: JsonObject;
 };

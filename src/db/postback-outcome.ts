@@ -5,6 +5,7 @@ import { preferIndexes } from "./engine/pool.ts";
 import { type Executor, query, sql } from "./engine/sql.ts";
 import { emptyLane, endOutbox, type Fence, postponeOutbox } from "./outbox.ts";
 import { type OrderOfPostback, type PostbackKey, showPostbacksInOrders } from "./postback.ts";
+import { STATUS } from "./postback-status.ts";
 
 /** How an attempt ended. */
 export type PostbackOutcome = PostbackKey &
@@ -21,8 +22,8 @@ export type PostbackOutcome = PostbackKey &
 
 /** Records outcomes wherever they show. An outcome whose attempt is no longer the current one is ignored. */
 export async function recordOutcomes(tx: Executor, outcomes: readonly PostbackOutcome[], nowMs: number): Promise<void> {
-  const waits = outcomes.filter(({ status }) => status === 0);
-  const ended = outcomes.filter(({ status }) => status !== 0);
+  const waits = outcomes.filter(({ status }) => status === POSTBACK_STATUS.waiting);
+  const ended = outcomes.filter(({ status }) => status !== POSTBACK_STATUS.waiting);
   const current = [...(await postponeOutbox(tx, waits)), ...(await endOutbox(tx, ended))];
   // The client may have been renamed since the row was claimed.
   const clientIds = new Map(current.map(({ outboxId, clientId }) => [outboxId, clientId]));
@@ -44,7 +45,7 @@ async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs:
   const list = <K extends keyof Settled>(key: K) => settled.map((one) => one[key]);
   const rows = await query<OrderOfPostback & { cohortDay: string | null; status: number; acceptedDay: string | null }>(
     tx,
-    sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts - (ended.status = 3)::int, back_cents = ended.back_cents,
+    sql`update postback set status = ended.status, reason = ended.reason, attempts = ended.attempts - (ended.status = ${STATUS.skipped})::int, back_cents = ended.back_cents,
         accepted_day = ended.accepted_day, changed_at_ms = ${nowMs}
       from unnest(${list("appId")}::int[], ${list("clientId")}::text[], ${list("eventType")}::text[], ${list("subject")}::text[],
           ${list("status")}::int[], ${list("reason")}::text[], ${list("attempts")}::int[], ${list("backCents")}::bigint[],
@@ -52,15 +53,15 @@ async function settlePostbacks(tx: Executor, settled: readonly Settled[], nowMs:
         as ended (app_id, client_id, event_type, subject, status, reason, attempts, back_cents, accepted_day)
       left join user_account u on u.app_id = ended.app_id and u.client_id = ended.client_id collate "C"
       where postback.app_id = ended.app_id and postback.client_id = ended.client_id collate "C"
-        and postback.event_type = ended.event_type and postback.subject = ended.subject collate "C" and postback.status <> 1
+        and postback.event_type = ended.event_type and postback.subject = ended.subject collate "C" and postback.status <> ${STATUS.accepted}
       returning postback.app_id as "appId", postback.client_id as "clientId", postback.trace_id as "traceId", postback.status,
         postback.accepted_day as "acceptedDay", case when postback.ad_platform <> '' then u.cohort_day end as "cohortDay"`,
   );
-  const ofOrders = rows.filter(({ traceId, status }) => traceId !== "" && status !== 0);
+  const ofOrders = rows.filter(({ traceId, status }) => traceId !== "" && status !== POSTBACK_STATUS.waiting);
   await showPostbacksInOrders(tx, ofOrders);
   const slices = new Map<string, { appId: number; cohort: "touch" | "occurred"; day: string }>();
   for (const { appId, cohortDay, status, acceptedDay } of rows) {
-    if (status !== 1 || cohortDay === null || acceptedDay === null) continue;
+    if (status !== POSTBACK_STATUS.accepted || cohortDay === null || acceptedDay === null) continue;
     slices.set(`${appId} touch ${cohortDay}`, { appId, cohort: "touch", day: cohortDay });
     slices.set(`${appId} occurred ${acceptedDay}`, { appId, cohort: "occurred", day: acceptedDay });
   }

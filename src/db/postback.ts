@@ -1,6 +1,7 @@
 import { type PostbackStatus, SHOWN_FIRST, SHOWN_WITHOUT_POSTBACK } from "../domain/postback/postback.ts";
 import type { UserKey } from "../domain/user/user-key.ts";
 import { type Executor, execute, query, sql } from "./engine/sql.ts";
+import { STATUS } from "./postback-status.ts";
 
 /** A postback is unique by user, event type and subject: an order, a day, or the user as such. */
 export type PostbackKey = UserKey & { eventType: string; subject: string };
@@ -53,7 +54,7 @@ export async function storePostbacks(tx: Executor, rows: readonly NewPostback[])
       on conflict (app_id, client_id, event_type, subject) do update set ad_platform = excluded.ad_platform,
         rule_id = excluded.rule_id, moment = excluded.moment, at_ms = excluded.at_ms, value_cents = excluded.value_cents,
         status = excluded.status, is_passed = excluded.is_passed, reason = excluded.reason, changed_at_ms = excluded.changed_at_ms
-      where postback.status = 3 and excluded.status = 0 and postback.trace_id = excluded.trace_id and postback.attempts = 0
+      where postback.status = ${STATUS.skipped} and excluded.status = ${STATUS.waiting} and postback.trace_id = excluded.trace_id and postback.attempts = 0
       returning app_id as "appId", client_id as "clientId", event_type as "eventType", subject`,
   );
 }
@@ -76,12 +77,12 @@ export async function withdrawPostbacks(tx: Executor, users: readonly UserKey[])
     postback.subject, postback.trace_id as "traceId", postback.made_for as "madeFor"`;
   const waiting = await query<Withdrawn>(
     tx,
-    sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = 0 returning ${returning}`,
+    sql`delete from postback using ${wanted(gone)} where ${isWanted} and postback.status = ${STATUS.waiting} returning ${returning}`,
   );
   const skipped = await query<Withdrawn>(
     tx,
     sql`delete from postback using ${moved} where postback.app_id = moved.app_id and postback.client_id = moved.client_id collate "C"
-      and postback.status = 3 and postback.attempts = 0 and postback.resent = 0 and left(postback.event_type, 1) <> '$' returning ${returning}`,
+      and postback.status = ${STATUS.skipped} and postback.attempts = 0 and postback.resent = 0 and left(postback.event_type, 1) <> '$' returning ${returning}`,
   );
   return [...waiting, ...skipped];
 }
@@ -139,7 +140,7 @@ export async function showPostbacksInOrders(tx: Executor, orders: readonly Order
           max(p.changed_at_ms) filter (where p.changed_at_ms > p.created_at_ms) as changed_at_ms
         from (select distinct * from ${ordersOf(orders)}) wanted
         left join postback p on p.app_id = wanted.app_id and p.client_id = wanted.client_id collate "C"
-          and p.trace_id = wanted.trace_id collate "C" and (p.ad_platform <> '' or p.status = 3)
+          and p.trace_id = wanted.trace_id collate "C" and (p.ad_platform <> '' or p.status = ${STATUS.skipped})
         group by wanted.app_id, wanted.client_id, wanted.trace_id) shown
       where orders.app_id = shown.app_id and orders.client_id = shown.client_id collate "C" and orders.trace_id = shown.trace_id collate "C"`,
   );
@@ -232,14 +233,14 @@ export async function reopenPostbacks(
   if (rows.length === 0) return [];
   return query<PostbackKey>(
     tx,
-    sql`update postback set status = 0, reason = '', resent = postback.resent + 1, ad_platform = again.ad_platform,
+    sql`update postback set status = ${STATUS.waiting}, reason = '', resent = postback.resent + 1, ad_platform = again.ad_platform,
         value_cents = again.value_cents, changed_at_ms = ${changedAtMs}
       from unnest(${rows.map((row) => row.appId)}::int[], ${rows.map((row) => row.clientId)}::text[],
           ${rows.map((row) => row.eventType)}::text[], ${rows.map((row) => row.subject)}::text[],
           ${rows.map((row) => row.adPlatform)}::text[], ${rows.map((row) => row.valueCents)}::bigint[])
         as again (app_id, client_id, event_type, subject, ad_platform, value_cents)
       where postback.app_id = again.app_id and postback.client_id = again.client_id collate "C"
-        and postback.event_type = again.event_type and postback.subject = again.subject collate "C" and postback.status in (2, 3)
+        and postback.event_type = again.event_type and postback.subject = again.subject collate "C" and postback.status in (${STATUS.givenUp}, ${STATUS.skipped})
       returning postback.app_id as "appId", postback.client_id as "clientId", postback.event_type as "eventType", postback.subject`,
   );
 }

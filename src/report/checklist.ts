@@ -1,4 +1,5 @@
 import { type Executor, query, type Sql, sql } from "../db/engine/sql.ts";
+import { STATUS } from "../db/postback-status.ts";
 
 /** When an app first had each of these, in ms, or null when it never had. */
 export type FirstTimes = {
@@ -36,7 +37,7 @@ export async function firstTimes(executor: Executor, appId: number): Promise<Fir
     sql`select changed_at_ms as "atMs" from cost where app_id = ${appId} order by day, ad_platform limit 1`,
   );
   const postback = await first(
-    sql`select changed_at_ms as "atMs" from postback where app_id = ${appId} and status = 1 and left(event_type, 1) <> '$'
+    sql`select changed_at_ms as "atMs" from postback where app_id = ${appId} and status = ${STATUS.accepted} and left(event_type, 1) <> '$'
       order by accepted_day, changed_at_ms limit 1`,
   );
   const requests = [received, called, registration].filter((atMs) => atMs !== null);

@@ -7,6 +7,7 @@ import { systemClock } from "../../../src/clock.ts";
 import { claimApply } from "../../../src/db/apply-holder.ts";
 import { migrate } from "../../../src/db/engine/migrate.ts";
 import { FACT_TABLES } from "../../../src/db/facts.ts";
+import { POSTBACK_STATUS } from "../../../src/domain/postback/postback.ts";
 import { openKeys } from "../../../src/installation.ts";
 import { createLog } from "../../../src/log.ts";
 import type { Findings } from "../findings.ts";
@@ -129,8 +130,8 @@ const OF_POSTBACKS: readonly string[] = ["postback", "outbox", "orders"];
  */
 async function loadUntold({ pool, operator }: Site): Promise<string[]> {
   const { rows } = await pool.query(
-    "select distinct client_id from postback where app_id = $1 and status = 3 and reason like '% %'",
-    [operator.app.appId],
+    "select distinct client_id from postback where app_id = $1 and status = $2 and reason like '% %'",
+    [operator.app.appId, POSTBACK_STATUS.skipped],
   );
   return rows.map((row) => row.client_id);
 }

@@ -5,7 +5,7 @@ import { isPresetProperty, PRESET_EVENTS } from "../../domain/event/metadata.ts"
 import { changeProfile, type ProfileOperation } from "../../domain/event/profile.ts";
 import { type JsonObject, numberOf, textOf } from "../../domain/json.ts";
 import { convertToCents, microsOfEcpm, roundHalfAway } from "../../domain/money.ts";
-import { SHOWN_WITHOUT_POSTBACK } from "../../domain/postback/postback.ts";
+import { PASS_STATUS, SHOWN_WITHOUT_POSTBACK } from "../../domain/postback/postback.ts";
 import type { PostbackBook } from "../../domain/postback/postback-book.ts";
 import { type At, adViewMoment, eventMoment, orderMoments } from "../../domain/postback/postback-moment.ts";
 import { addAdView, addPayment } from "../../domain/user/user-figures.ts";
@@ -176,7 +176,7 @@ function applyPayment(taken: Taken, event: SentEvent, payment: SentPayment, coun
     isVirtual: payment.isVirtual,
     properties: event.propertiesText,
     postbackStatus: SHOWN_WITHOUT_POSTBACK,
-    passStatus: 0,
+    passStatus: PASS_STATUS.held,
   });
   const order = { atMs, day, receivedAtMs: head.at, cents, payCount: user.payCount, traceId, properties };
   noteMoments(facts, user, orderMoments(order, user.registeredDay));

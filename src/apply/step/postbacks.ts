@@ -11,7 +11,7 @@ import {
   withdrawPostbacks,
 } from "../../db/postback.ts";
 import type { UserAccount } from "../../db/user-account.ts";
-import { POSTBACK_STATUS, type PostbackStatus, shownStatusOf } from "../../domain/postback/postback.ts";
+import { PASS_STATUS, POSTBACK_STATUS, type PostbackStatus, shownStatusOf } from "../../domain/postback/postback.ts";
 import { returnMoment } from "../../domain/postback/postback-moment.ts";
 import { orderKeyText, userKeyText } from "../entry/key-text.ts";
 import type { AppSettings } from "../facts/app-settings.ts";
@@ -72,7 +72,7 @@ function showInNewOrders(orders: readonly Order[], rows: readonly Row[]): void {
     const shown = told.get(orderKeyText(order));
     if (!shown) continue;
     order.postbackStatus = shownStatusOf(shown.statuses);
-    order.passStatus = shown.isPassed ? 1 : 0;
+    order.passStatus = shown.isPassed ? PASS_STATUS.passed : PASS_STATUS.held;
   }
 }
 

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import type { App } from "../../db/app.ts";
 import { isObject, type JsonObject, type JsonValue, parseJsonWithIds } from "../../domain/json.ts";
 import { isClientId } from "../../domain/user/identity.ts";
-import { UsageError } from "../../errors.ts";
+import { CODES, UsageError } from "../../errors.ts";
 import { ProgressBar, parseInteger, print } from "../output.ts";
 import { findApp, withDatabase, withServer } from "../session.ts";
 import { settle } from "./settle-command.ts";
@@ -140,7 +140,7 @@ class Importer {
         await this.#register(clientId, eventList[0]!);
         answer = await this.#post("event/collect/", body);
       }
-      if (answer.code !== 0 && answer.code !== 2000)
+      if (answer.code !== CODES.ok.code && answer.code !== CODES.notRegistered.code)
         throw new UsageError(`The server refused events of ${JSON.stringify(clientId)}: ${answer.msg}`);
       if (answer.code === 2000) this.rejected += eventList.length;
       this.rejected += answer.extra?.errors?.filter((error) => error.reason !== "bad_property").length ?? 0;
@@ -158,7 +158,7 @@ class Importer {
       history_info: { create_time: createTime, company: "" },
     };
     const answer = await this.#post("user/initialize/", body);
-    if (answer.code !== 0)
+    if (answer.code !== CODES.ok.code)
       throw new UsageError(`The server refused to register ${JSON.stringify(clientId)}: ${answer.msg}`);
     this.registered += 1;
   }

@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { resend } from "../../admin/postbacks.ts";
 import { systemClock } from "../../clock.ts";
-import { POSTBACK_STATUS_NAMES } from "../../domain/postback/postback.ts";
+import { POSTBACK_STATUS, POSTBACK_STATUS_LIST, POSTBACK_STATUS_NAMES } from "../../domain/postback/postback.ts";
 import { readList } from "../../domain/postback/postback-request.ts";
 import { type ShownPostback, showPostbacks, showState } from "../../postback/outbox-view.ts";
 import type { Resent } from "../../postback/resend.ts";
@@ -29,7 +29,9 @@ function listCommand(postback: Command): void {
     .command("list")
     .description("List the postbacks of an app, newest first, with status and reason")
     .requiredOption("--app <app>", "app id", parseInteger)
-    .addOption(new Option("--status <status>", "0 waiting, 1 accepted, 2 failed, 3 skipped").choices([..."0123"]))
+    .addOption(
+      new Option("--status <status>", POSTBACK_STATUS_LIST).choices(Object.values(POSTBACK_STATUS).map(String)),
+    )
     .option("--platform <name>", "only postbacks to this platform", parsePlatform)
     .option("--event-type <type>", "only this event type; $attribution and $event are the app's own callbacks")
     .option("--client <client>", "only postbacks of this client")

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { sumOrders } from "../../db/orders.ts";
 import { loadUsers } from "../../db/user-account.ts";
-import { UsageError } from "../../errors.ts";
+import { CODES, UsageError } from "../../errors.ts";
 import { userListRecord } from "../../report/list/user-record.ts";
 import { listOf, parseInteger, print } from "../output.ts";
 import { findApp, withDatabase, withServer } from "../session.ts";
@@ -49,7 +49,7 @@ function eraseCommand(user: Command): void {
           body: JSON.stringify({ app_id: options.app, client_id: clientId }),
         });
         const { code, msg, data } = (await response.json()) as { code: number; msg: string; data: { state: string } };
-        if (code !== 0) throw new UsageError(`${msg} (code ${code})`);
+        if (code !== CODES.ok.code) throw new UsageError(`${msg} (code ${code})`);
         print(data, options, () =>
           data.state === "erased"
             ? "Erased. The journal still holds the user's entries until its segments are deleted (JOURNAL_KEEP_DAYS)."

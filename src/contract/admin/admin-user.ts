@@ -4,6 +4,7 @@ import { FLAGS } from "../../domain/attribution/fraud.ts";
 import { METHODS } from "../../domain/attribution/method.ts";
 import { TOUCH_KINDS } from "../../domain/attribution/touch.ts";
 import type { JsonObject } from "../../domain/json.ts";
+import { POSTBACK_STATUS_LIST } from "../../domain/postback/postback.ts";
 import { LIMITS } from "../../limits.ts";
 import { envelopeSchema } from "../envelope.ts";
 import { userRecord } from "../report/list-record.ts";
@@ -87,7 +88,7 @@ export const timelineItem = Type.Union([
     ad_platform: Type.String(),
     moment: Type.String(),
     trace_id: text("The order it concerns; empty: none"),
-    status: Type.Integer({ description: "0 waiting, 1 accepted, 2 failed, 3 skipped" }),
+    status: Type.Integer({ description: POSTBACK_STATUS_LIST }),
     reason: Type.String(),
     attempts: Type.Integer(),
     resent: Type.Integer(),

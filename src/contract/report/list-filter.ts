@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { PROPERTY_OPERATORS } from "../../domain/event/property-test.ts";
-import { POSTBACK_EVENT_TYPES } from "../../domain/postback/postback.ts";
+import { POSTBACK_EVENT_TYPES, POSTBACK_STATUS } from "../../domain/postback/postback.ts";
 
 export const oneOf = <T extends string | number>(
   type: "string" | "number",
@@ -11,7 +11,7 @@ export const filterList = (description: string) =>
   Type.Optional(Type.Array(Type.String({ maxLength: 2_048 }), { description }));
 
 /** 0 not sent, 1 succeeded, 2 failed, 3 skipped. */
-export const STATUSES = ["0", "1", "2", "3"] as const;
+export const STATUSES = Object.values(POSTBACK_STATUS).map(String);
 
 export const NUMBER_OPERATORS = ["between", "inner"] as const;
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { type POSTBACK_STATUS, POSTBACK_STATUS_LIST } from "../../domain/postback/postback.ts";
 import type { ResendRefusal } from "../../domain/postback/postback-request.ts";
 import type { PRESET_MOMENTS } from "../../domain/postback/postback-rule.ts";
 import { POSTBACK_RULE_FIELDS } from "../../domain/postback/postback-rule-fields.ts";
@@ -66,7 +67,7 @@ export const dryRunBody = Type.Object({
 
 export const postbackListQuery = Type.Object({
   app_id: appIdText,
-  status: text("Only this status: 0 waiting, 1 accepted, 2 failed, 3 skipped"),
+  status: text(`Only this status: ${POSTBACK_STATUS_LIST}`),
   ad_platform: text("Only postbacks to this platform"),
   event_type: text("Only postbacks of this event type; `$attribution` and `$event` are the app's own callbacks"),
   client_id: text("Only postbacks of this client"),
@@ -145,8 +146,11 @@ const dryRun = Type.Object({
 });
 export type DryRun = Static<typeof dryRun>;
 
+/** The numbers of the statuses, by name. */
+export type PostbackStatuses = typeof POSTBACK_STATUS;
+
 const status = {
-  status: Type.Integer({ description: "0 waiting, 1 accepted, 2 failed, 3 skipped" }),
+  status: Type.Integer({ description: POSTBACK_STATUS_LIST }),
   status_text: Type.String({ description: "waiting, accepted, given up (failed) or skipped" }),
 };
 

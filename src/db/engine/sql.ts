@@ -88,6 +88,15 @@ export function identifier(name: string): Sql {
   return new Statement([name], []);
 }
 
+/**
+ * A whole number as text of a statement. For numbers that this program names, where the planner must see a constant: the
+ * condition of a partial index cannot be proven from a parameter.
+ */
+export function literal(value: number): Sql {
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${value} is not a whole number.`);
+  return new Statement([String(value)], []);
+}
+
 /** Statements joined by `separator`. */
 export function joined(parts: readonly Sql[], separator: Sql): Sql {
   return parts.reduce((left, right) => sql`${left}${separator}${right}`);

@@ -1,3 +1,4 @@
+import { CODES } from "../../errors.ts";
 import { type AppMetadata, OWN_NAME } from "../event/metadata.ts";
 import { isObject } from "../json.ts";
 import { Evidence, type Finding } from "./finding.ts";
@@ -5,16 +6,17 @@ import { bodyOf, eventsOf, isAccepted, isCollect, isRegistration, type SeenCall 
 
 /** Rules about calls as such, and about single events in them. */
 
-const NOT_REGISTERED = 2000;
-const UNDECIPHERABLE = 2007;
+const NOT_REGISTERED = CODES.notRegistered.code;
+const UNDECIPHERABLE = CODES.undecipherable.code;
 /** Codes of the server's own failures, which are not the caller's mistake. */
-const OWN_FAULTS: readonly number[] = [5000, 5003];
+const OWN_FAULTS: readonly number[] = [CODES.internal.code, CODES.overloaded.code];
 
 /** Calls that were refused as a whole, except for reasons that have their own rule. */
 export function refusedCalls(calls: readonly SeenCall[]): Finding | undefined {
   const evidence = new Evidence();
   for (const { at_ms, endpoint, code, msg, client_id } of calls) {
-    if (code === 0 || code === NOT_REGISTERED || code === UNDECIPHERABLE || OWN_FAULTS.includes(code)) continue;
+    if (code === CODES.ok.code || code === NOT_REGISTERED || code === UNDECIPHERABLE || OWN_FAULTS.includes(code))
+      continue;
     evidence.add(at_ms, { endpoint, code, msg, client_id }, `${endpoint} ${code}`);
   }
   return evidence.finding("refused_calls", "error");

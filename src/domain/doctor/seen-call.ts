@@ -1,3 +1,4 @@
+import { CODES } from "../../errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../json.ts";
 
 /** A call of a collection endpoint as the doctor sees it. */
@@ -14,7 +15,7 @@ export type SeenCall = {
   errors: readonly { index: number; event: string; reason: string; message: string }[];
 };
 
-export const isAccepted = ({ code }: SeenCall): boolean => code === 0;
+export const isAccepted = ({ code }: SeenCall): boolean => code === CODES.ok.code;
 
 export function bodyOf({ body }: SeenCall): JsonObject {
   return isObject(body) ? body : {};

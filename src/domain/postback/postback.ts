@@ -10,7 +10,12 @@ export type PostbackEventType = (typeof POSTBACK_EVENT_TYPES)[number];
 
 /** 0 waiting, 1 accepted by the platform, 2 failed, 3 skipped. */
 export const POSTBACK_STATUS = { waiting: 0, accepted: 1, givenUp: 2, skipped: 3 } as const;
-export type PostbackStatus = (typeof POSTBACK_STATUS)[keyof typeof POSTBACK_STATUS];
+export type PostbackStatusName = keyof typeof POSTBACK_STATUS;
+export type PostbackStatus = (typeof POSTBACK_STATUS)[PostbackStatusName];
+
+/** Whether any postback about an order was let through by the rules, as the order list shows it. */
+export const PASS_STATUS = { held: 0, passed: 1 } as const;
+export type PassStatus = (typeof PASS_STATUS)[keyof typeof PASS_STATUS];
 
 /**
  * The status that an order with several postbacks shows: the first of these that any of them has. An order without
@@ -30,6 +35,8 @@ export function shownStatusOf(statuses: ReadonlySet<PostbackStatus>): PostbackSt
 
 /** The statuses as people read them. */
 export const POSTBACK_STATUS_NAMES: readonly string[] = ["waiting", "accepted", "failed", "skipped"];
+/** The statuses as documents and help texts list them: "0 waiting, 1 accepted …". */
+export const POSTBACK_STATUS_LIST = POSTBACK_STATUS_NAMES.map((name, status) => `${status} ${name}`).join(", ");
 
 /** `status_text` of the interface, which programs compare: a failed postback stays "given up" there. */
 export const POSTBACK_STATUS_TEXTS: readonly string[] = ["waiting", "accepted", "given up", "skipped"];

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../clock.ts";
+import { CODES } from "../../errors.ts";
 import type { ServedApp } from "../../intake/app-directory.ts";
 import { KIB, LIMITS } from "../../limits.ts";
 import type { LinkQuery } from "../../platform/link-query.ts";
@@ -17,7 +18,7 @@ export type ShowContext = { clock: Clock; live: Live };
 /** How a call was answered. The message is empty when the call was accepted. */
 export type CallResult = { code: number; message: string };
 
-const TAKEN_IN: CallResult = { code: 0, message: "" };
+const TAKEN_IN: CallResult = { code: CODES.ok.code, message: "" };
 
 /** Shows an accepted collect call. This runs for every call, and nearly always returns at its first check. */
 export function showCollected(context: Pick<ShowContext, "live">, call: CollectCall, collected: Collected): void {
@@ -60,7 +61,7 @@ export function showRefused(context: ShowContext, call: CollectCall, outcome: Ca
 
 export function showTouch(context: ShowContext, app: ServedApp, call: ReadCall, outcome: CallResult = TAKEN_IN): void {
   const atMs = context.clock();
-  if (outcome.code === 0 && context.live.isQuiet(app.appId, atMs)) return;
+  if (outcome.code === CODES.ok.code && context.live.isQuiet(app.appId, atMs)) return;
   context.live.publish({
     appId: app.appId,
     endpoint: `event/${call.kind}`,

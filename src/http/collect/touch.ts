@@ -85,7 +85,7 @@ function linkPlatformOf(company: string): LinkPlatform | undefined {
   const known = linkPlatforms.get(company);
   const platform = known ? undefined : platformOfLink(company);
   if (!platform) return known;
-  const reply = JSON.stringify({ ...platform.reply, code: 0, msg: SUCCESS_TEXT, data: {}, extra: {} });
+  const reply = JSON.stringify({ ...platform.reply, code: CODES.ok.code, msg: SUCCESS_TEXT, data: {}, extra: {} });
   const linkPlatform = { platform, reply };
   if (linkPlatforms.size < COMPANIES_REMEMBERED_MAX) linkPlatforms.set(company, linkPlatform);
   return linkPlatform;

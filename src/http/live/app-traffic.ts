@@ -1,3 +1,4 @@
+import { CODES } from "../../errors.ts";
 import { LIMITS, MIB } from "../../limits.ts";
 import type { AnsweredCall, Told } from "./told.ts";
 import { hasWantedEvent, isWantedBy, type Watched, type Watching } from "./watching.ts";
@@ -39,7 +40,7 @@ export class AppTraffic {
   }
 
   takesSample({ at_ms, debug, code, errors }: AnsweredCall): boolean {
-    const kind = code === 0 && errors.length === 0 ? "usual" : "faulty";
+    const kind = code === CODES.ok.code && errors.length === 0 ? "usual" : "faulty";
     if (debug) return true;
     const isDue = at_ms >= this.#dueMs[kind];
     const aheadMs = (SAMPLES_AT_ONCE - 1) * SAMPLE_MS[kind];

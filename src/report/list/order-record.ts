@@ -3,9 +3,16 @@ import type { App } from "../../db/app.ts";
 import type { ListedOrder } from "../../db/orders.ts";
 import type { UserAccount } from "../../db/user-account.ts";
 import { calendarOf } from "../../domain/calendar.ts";
+import { POSTBACK_STATUS, type PostbackStatus } from "../../domain/postback/postback.ts";
 import { sharedFields } from "./user-record.ts";
 
-const STATUS_TEXTS = ["not postbacked", "succeeded", "failed", "skipped"];
+/** The postback status of an order, in the words of the interface. */
+const STATUS_TEXTS: Readonly<Record<PostbackStatus, string>> = {
+  [POSTBACK_STATUS.waiting]: "not postbacked",
+  [POSTBACK_STATUS.accepted]: "succeeded",
+  [POSTBACK_STATUS.givenUp]: "failed",
+  [POSTBACK_STATUS.skipped]: "skipped",
+};
 const NONE = "-";
 
 type EventField = Extract<keyof OrderListRecord, `event$${(typeof EVENT_FIELDS)[number]}`>;
@@ -24,7 +31,7 @@ export function orderListRecord(order: ListedOrder, user: UserAccount, app: Pick
     IsVirtual: order.isVirtual,
     TraceID: order.traceId,
     PostbackCnt: order.postbackCount,
-    Status: STATUS_TEXTS[order.postbackStatus] ?? "",
+    Status: STATUS_TEXTS[order.postbackStatus],
     event$is_first_pay: order.payCount === 1,
     ...(Object.fromEntries(EVENT_FIELDS.map((name) => [`event$${name}`, order.properties[`$${name}`] ?? ""])) as Pick<
       OrderListRecord,

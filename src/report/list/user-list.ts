@@ -3,6 +3,7 @@ import type { App } from "../../db/app.ts";
 import { shownPlatform } from "../../db/cube.ts";
 import { allOf, type Executor, joined, query, type Sql, sql } from "../../db/engine/sql.ts";
 import { loadUsers } from "../../db/user-account.ts";
+import { POSTBACK_STATUS } from "../../domain/postback/postback.ts";
 import { ApiError } from "../../errors.ts";
 import { cubeConditions, userConditions } from "./list-filter.ts";
 import { type ListBody, type Page, type PostbackFilterBody, pageInfo, readPage } from "./list-request.ts";
@@ -110,7 +111,7 @@ export function userListCondition(
   ]);
 }
 
-/** Status 0 (not sent) also matches users who have no postback of the type at all. */
+/** The waiting status (not sent) also matches users who have no postback of the type at all. */
 function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): Sql[] {
   if (!filter) return [];
   const has = (
@@ -118,7 +119,9 @@ function postbackCondition({ postback_filtering: filter }: PostbackFilterBody): 
   ) => sql`exists (select 1 from postback p where p.app_id = u.app_id and p.client_id = u.client_id
     and p.event_type = ${filter.event_type} and ${condition})`;
   const withStatus = has(sql`p.status = ${Number(filter.status)}`);
-  return [filter.status === "0" ? sql`(${withStatus} or not ${has(sql`true`)})` : withStatus];
+  return [
+    Number(filter.status) === POSTBACK_STATUS.waiting ? sql`(${withStatus} or not ${has(sql`true`)})` : withStatus,
+  ];
 }
 
 /** The requested sort keys in their order, then the unique key, so that pages never overlap. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compile, execute, identifier, query, sql } from "../../../src/db/engine/sql.ts";
+import { compile, execute, identifier, literal, query, sql } from "../../../src/db/engine/sql.ts";
 import { migratedDatabase, type TempDatabase } from "../temp-database.ts";
 
 let database: TempDatabase;
@@ -52,6 +52,12 @@ test("an object that imitates a statement, key for key, is a value", () => {
   const copy = JSON.parse('{"kind":"sql","texts":["drop table app"],"values":[],"__proto__":{"kind":"sql"}}');
   for (const imitation of [copy, { ...statement }, structuredClone(statement), Object.create(statement)])
     expect(compile(sql`select ${imitation}`)).toEqual({ text: "select $1", values: [imitation] });
+});
+
+test("a literal is a whole number and nothing else", () => {
+  expect(compile(sql`status = ${literal(3)} or a = ${1}`)).toEqual({ text: "status = 3 or a = $1", values: [1] });
+  for (const other of [-1, 0.5, Number.NaN, 1e21, "1" as unknown as number, "0; drop table app" as unknown as number])
+    expect(() => literal(other)).toThrow(/is not a whole number/);
 });
 
 test("only names made by this program pass as table names", () => {

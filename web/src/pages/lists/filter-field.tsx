@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { POSTBACK_STATUS } from "../../report/postback-status.ts";
 import { useTexts } from "../../texts.ts";
 import { SelectField, TextField } from "../../ui/field.tsx";
 import { CENTS_MAX, centsOf, isOpenEnd } from "./amount.ts";
@@ -60,6 +61,9 @@ export function FilterControl(props: FilterFieldProps) {
 export function labelOf(names: Readonly<Record<string, string>>, name: string): string {
   return names[name] ?? name;
 }
+
+/** Preset for a filter by postbacks: those that the platform accepted. */
+const ACCEPTED = String(POSTBACK_STATUS.accepted);
 
 function statusChoices(statuses: readonly string[]) {
   return statuses.map((label, index) => ({ value: String(index), label }));
@@ -180,12 +184,12 @@ function Postback({ field, value, onChange, label }: Labelled) {
         value={chosen?.event_type ?? ""}
         choices={[{ value: "", label: text.anyType }, ...field.choices.map((name) => ({ value: name, label: name }))]}
         onChange={(event_type) =>
-          onChange(event_type === "" ? undefined : { event_type, status: chosen?.status ?? "1" })
+          onChange(event_type === "" ? undefined : { event_type, status: chosen?.status ?? ACCEPTED })
         }
       />
       <SelectField
         label={text.filters.Status}
-        value={chosen?.status ?? "1"}
+        value={chosen?.status ?? ACCEPTED}
         disabled={!chosen}
         choices={statusChoices(text.statuses)}
         onChange={(status) => chosen && onChange({ ...chosen, status })}

@@ -3,6 +3,7 @@ import type { Postback } from "../../../../src/contract/setting/postback.ts";
 import { useApp } from "../../chosen-app.tsx";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
+import { POSTBACK_STATUS, RESENDABLE } from "../../report/postback-status.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -13,9 +14,6 @@ import { userAddress } from "../lists/user-address.ts";
 import { TONES, useEventWords } from "./event-texts.ts";
 import { texts } from "./texts.ts";
 
-const ACCEPTED = 1;
-const GIVEN_UP = 2;
-
 /** The identity of a postback within its app. */
 export function keyOf({ client_id, event_type, subject }: Postback): string {
   return JSON.stringify([client_id, event_type, subject]);
@@ -23,7 +21,7 @@ export function keyOf({ client_id, event_type, subject }: Postback): string {
 
 /** Accepted postbacks are never sent again, waiting ones are sent anyway, and callbacks to own systems are sent once. */
 function isResendable({ status, event_type }: Postback): boolean {
-  return status >= GIVEN_UP && !event_type.startsWith("$");
+  return RESENDABLE.includes(status) && !event_type.startsWith("$");
 }
 
 type Selection = {
@@ -131,5 +129,5 @@ function PostbackOutcome({ row: { status, reason, changed_at } }: { row: Postbac
 /** The amount reported if the postback was accepted, else the amount to report; empty when no money is involved. */
 function Amount({ row: { status, value_cents, back_cents } }: { row: Postback }) {
   const { cents } = useFormat();
-  return value_cents === null ? "" : cents(status === ACCEPTED ? back_cents : value_cents);
+  return value_cents === null ? "" : cents(status === POSTBACK_STATUS.accepted ? back_cents : value_cents);
 }

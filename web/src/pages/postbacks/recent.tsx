@@ -2,6 +2,7 @@ import type { RecentPostbacks } from "../../../../src/contract/setting/postback.
 import { useAppQuery } from "../../app-query.ts";
 import { useFormat } from "../../format.ts";
 import { usePlatformName } from "../../report/platform-name.ts";
+import { RESENDABLE } from "../../report/postback-status.ts";
 import { useMayChange } from "../../session.tsx";
 import { useTexts } from "../../texts.ts";
 import { Badge } from "../../ui/badge.tsx";
@@ -71,7 +72,7 @@ function Reasons({ reasons, onResend }: { reasons: readonly Reason[]; onResend: 
       name: "actions",
       title: titles.actions,
       cell: ({ status, ad_platform, reason }) =>
-        status >= 2 &&
+        RESENDABLE.includes(status) &&
         ad_platform !== "" && (
           <Button size="small" onClick={() => onResend({ kind: "ended", status, ad_platform, reason })}>
             {text.resend}

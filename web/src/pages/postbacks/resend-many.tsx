@@ -1,6 +1,7 @@
 import { useState } from "react";
 import { addDays } from "../../format.ts";
 import { useToday } from "../../report/days.ts";
+import { POSTBACK_STATUS, RESENDABLE } from "../../report/postback-status.ts";
 import { useTexts } from "../../texts.ts";
 import { DateRange } from "../../ui/date-range.tsx";
 import { FormDialog } from "../../ui/dialog.tsx";
@@ -10,8 +11,6 @@ import { PostbackPlatformField } from "./outbox-filters.tsx";
 import type { ResendWish } from "./resend.tsx";
 import { texts } from "./resend-texts.ts";
 
-/** The statuses that can be sent again. */
-const ENDED = [2, 3] as const;
 const OTHER = "…";
 
 type ResendManyProps = { onAsk: (wish: ResendWish) => void; onClose: () => void };
@@ -21,7 +20,7 @@ export function ResendManyDialog({ onAsk, onClose }: ResendManyProps) {
   const text = useTexts(texts);
   const words = useEventWords();
   const today = useToday();
-  const [status, setStatus] = useState("2");
+  const [status, setStatus] = useState(String(POSTBACK_STATUS.givenUp));
   const [platform, setPlatform] = useState("");
   const [reason, setReason] = useState("");
   const [isOther, setOther] = useState(false);
@@ -41,7 +40,7 @@ export function ResendManyDialog({ onAsk, onClose }: ResendManyProps) {
         <SelectField
           label={text.status}
           value={status}
-          choices={ENDED.map((value) => ({ value: String(value), label: words.status(value) }))}
+          choices={RESENDABLE.map((value) => ({ value: String(value), label: words.status(value) }))}
           onChange={setStatus}
         />
         <PostbackPlatformField value={platform} onChange={setPlatform} />
