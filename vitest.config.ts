@@ -2,10 +2,10 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { PATIENCE_MS, TEST_MS_MAX } from "./test/support/patience.ts";
 
-/** Where tests take longest, though their files are short: servers of their own, whole markets, a browser. */
+/** Folders with the slowest tests, though their files are short: separate servers, whole markets, a browser. */
 const LONG = /\/test\/(chaos|crash|process|sim|web|cli\/alone|docs|http\/collect\/asa)\b/;
 
-/** Long ones first, so that at the end both workers have something to do. */
+/** Slow tests first, so that all workers stay busy to the end. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -19,7 +19,7 @@ export default defineConfig({
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/support/shared-server.ts"],
     pool: "forks",
-    // Tests wait, for a disk, a page or another process: two of them at a time left half of two cores idle.
+    // Tests wait for a disk, a page or another process: two at a time left half of two cores idle.
     maxWorkers: 3,
     // A worker loads each module once, which saves a third of a second per file and shares one browser (test/web/tabs.ts).
     // No other module keeps anything from one file to the next.

@@ -1,5 +1,5 @@
-// Asks the registry for known vulnerabilities of what the server runs on. One of them fails; a registry that cannot be asked
-// does not, because then nothing is known, but it is said.
+// Asks the registry for known vulnerabilities in the server's dependencies. A vulnerability fails; an unreachable registry
+// does not, but the output says that nothing was checked.
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
@@ -7,7 +7,7 @@ const WAIT_MS_MAX = 30_000;
 const SEVERITIES = ["high", "critical"];
 
 const asked = ["audit", "--omit=dev", "--audit-level=high", "--json", "--fetch-retries=0", "--fetch-timeout=15000"];
-// Under npm, the npm at hand; its path is a script of Node.
+// Under npm, uses that npm, whose path is a script for Node.
 const { npm_execpath: npm } = process.env;
 const isScript = npm !== undefined && /\.[cm]?js$/.test(npm);
 const [command, args] = isScript ? [process.execPath, [npm, ...asked]] : ["npm", asked];

@@ -1,4 +1,5 @@
-// The browser of the tests: Debian's Chromium. Installed where it is missing and may be; otherwise says what to install.
+// The browser for the tests: Debian's Chromium. Installs it if it is missing and this user may; otherwise says what to
+// install.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 
@@ -16,7 +17,7 @@ if (!PLACES.some((path) => existsSync(path))) {
   }
   console.log("Installing Chromium (once) …");
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
-  // With a small font for Chinese: the screenshots would show boxes.
+  // With a small Chinese font: without one, screenshots would show boxes.
   const packages = ["chromium-headless-shell", "fonts-wqy-microhei"];
   const install = () =>
     spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], {

@@ -6,7 +6,7 @@ import { dirname, join, relative, resolve } from "node:path";
 const ALWAYS = "test/tidy.test.ts";
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*"(\.[^"]+)"/g;
 
-/** Test files for what differs from a commit, files that are not committed included. */
+/** Test files for everything that differs from a commit, uncommitted files included. */
 export function changedTests(root, base) {
   const git = (...args) => {
     const { status, stdout, stderr } = spawnSync("git", args, { cwd: root, encoding: "utf8" });
@@ -18,8 +18,8 @@ export function changedTests(root, base) {
 }
 
 /**
- * A test file stands for itself. Any other file is tested by the tests that import it, by itself or by way of other files
- * below test/; where there are none, by those of the folder that mirrors its own.
+ * A test file selects itself. Any other file selects the tests that import it, directly or through other files below test/;
+ * if there are none, those of the folder that mirrors its own.
  */
 export function testsFor(root, changed) {
   const files = readdirSync(join(root, "test"), { recursive: true })

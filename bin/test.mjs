@@ -1,6 +1,6 @@
-// `npm test`: types, style, known holes in what we depend on, then every test, on a real PostgreSQL and in a
-// real browser. Stops at the first stage that fails. `npm test -- --changed [BASE]` runs only the tests that the change since
-// a commit (HEAD, unless named) touches; other arguments are passed on to vitest.
+// `npm test`: types, style, known vulnerabilities in dependencies, then every test, on a real PostgreSQL and in a real
+// browser. Stops at the first stage that fails. `npm test -- --changed [BASE]` runs only the tests touched by the changes
+// since a commit (HEAD by default); other arguments are passed on to vitest.
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -63,7 +63,7 @@ describe("a soak fails", () => {
 
   test.each<[string, (at: number) => Partial<Sample>, RegExp]>([
     ["by a refused request", (at) => ({ failures: at === 0.5 ? 1 : 0 }), /^1 requests were refused/],
-    ["by a load that was not borne", () => ({ requests: 90 }), /^Only 90\.0 % of the load/],
+    ["by a load that was not reached", () => ({ requests: 90 }), /^Only 90\.0 % of the load/],
     [
       "by memory that grows by more than 5 %",
       (at) => ({ serverMb: 200 + at * 22 }),

@@ -36,7 +36,7 @@ test.each<[string, () => Promise<unknown>, RegExp]>([
     () => createDeveloper(stage.desk, { name: "x", apps: "all", purpose: "p".repeat(201) }),
     /purpose/,
   ],
-  ["an app that there is not", () => createDeveloper(stage.desk, { name: "x", apps: [99] }), /no app 99/],
+  ["an unknown app", () => createDeveloper(stage.desk, { name: "x", apps: [99] }), /no app 99/],
   ["an id that no table holds", () => createDeveloper(stage.desk, { name: "x", apps: [1e30] }), /no app 1e\+30/],
   ["an unknown id", () => decideDeveloper(stage.desk, { id: 99, state: "refused" }), /no developer application 99/],
   ["a change of an unknown id", () => editDeveloper(stage.desk, { id: 99 }), /no developer application 99/],

@@ -172,7 +172,7 @@ describe("nothing is imported from a file", () => {
     ["no day", "date", "", /line 3: date/],
     ["a platform that is no name", "ad_platform", "my space", /line 3: ad_platform is not the name of an ad platform/],
     ["the platform natural", "ad_platform", "natural", /line 3: ad_platform/],
-    ["a device type that is none", "os_platform", "windows", /line 3: os_platform/],
+    ["an unknown device type", "os_platform", "windows", /line 3: os_platform/],
     ["clicks that are no whole number", "clicks", "1.5", /line 3: clicks must be a whole number/],
     ["a negative number of impressions", "impressions", "-1", /line 3: impressions/],
     ["an id of 201 bytes", "aid", "x".repeat(201), /line 3: aid is longer than 200 bytes/],
@@ -277,7 +277,7 @@ describe("names", () => {
       /column advertiser_id is missing/,
     ],
     ["costs among the accounts", advertisers, "ad_platform,advertiser_id,cost\ntencent,a,1\n", /no column "cost"/],
-    ["a level that is none", adObjects, "ad_platform,level,id\ntencent,group,1\n", /line 2: level must be plan or ad/],
+    ["an unknown level", adObjects, "ad_platform,level,id\ntencent,group,1\n", /line 2: level must be plan or ad/],
     ["an ad without an id", adObjects, "ad_platform,level,id\ntencent,ad,\n", /line 2: id is empty/],
     ["an ad twice", adObjects, "ad_platform,level,id\ntencent,ad,1\ntencent,ad,1\n", /line 3: .*line 2/],
   ])("are refused for %s", async (_, run, csv, message) => {

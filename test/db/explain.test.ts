@@ -159,7 +159,7 @@ describe("a cell", () => {
   test.each<[string, Partial<CellBody>, RegExp]>([
     ["a metric that does not exist", { metric: "Nothing" }, /Nothing/],
     ["a dimension that does not exist", { row: { planet: "x" } }, /row: "planet"/],
-    ["a date that is none", { row: { date: "2024-02-30" } }, /row: date/],
+    ["an invalid date", { row: { date: "2024-02-30" } }, /row: date/],
     ["dimensions that exclude one another", { row: { csite: "", gid: "" } }, /csite and gid/],
     ["a range that is reversed", { date_list: ["2024-06-16", DAY] }, /reversed/],
   ])("is refused for %s", (_, change, message) => {

@@ -56,7 +56,7 @@ test.each<[string, EntryKind, object]>([
   ],
   ["an order id of 2,048 bytes", "collect", collected(pay("订单".repeat(341), 1))],
   ["an order id that is a number", "collect", collected(track("$PayEvent", { $order_id: 123_456, $pay_amount: 1 }))],
-  ["a property nested deep, left out at the door", "collect", collected(track("e", { deep: DEEP }))],
+  ["a deeply nested property, left out at intake", "collect", collected(track("e", { deep: DEEP }))],
   [
     "the first and the last instant of history",
     "collect",

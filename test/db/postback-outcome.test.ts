@@ -71,7 +71,7 @@ const untilOneWaits = () =>
 const ACCEPTED = { status: POSTBACK_STATUS.accepted, reason: "", backCents: 600, acceptedDay: "2024-06-15" } as const;
 
 test.each<[string, Partial<PostbackOutcome>, [status: number, backCents: number]]>([
-  ["given up", {}, [2, 0]],
+  ["failed", {}, [2, 0]],
   ["accepted", ACCEPTED, [1, 600]],
 ])("an order shows both of its postbacks when the other is %s at the same moment", async (_, change, shown) => {
   const [first, second] = await twoOfOneOrder();

@@ -26,17 +26,17 @@ test("without problems there is nothing to report", () => {
 });
 
 test.each<[string, Partial<HealthFacts>, string, string]>([
-  ["the disk is below its least free space", { diskFreeBytes: GIB - 1 }, "disk_short", "refusing"],
-  ["more than the journal may hold waits", { backlogBytes: 20 * GIB + 1 }, "journal_full", "refusing"],
+  ["the disk is below its minimum free space", { diskFreeBytes: GIB - 1 }, "disk_short", "refusing"],
+  ["the journal's backlog is full", { backlogBytes: 20 * GIB + 1 }, "journal_full", "refusing"],
   ["the database is away", { database: undefined }, "database_away", "troubled"],
-  ["apply does not get on", { isApplyStuck: true }, "apply_stuck", "troubled"],
+  ["apply is stuck", { isApplyStuck: true }, "apply_stuck", "troubled"],
   ["apply waits for a database that is away", { isApplyStuck: true, database: undefined }, "database_away", "troubled"],
   ["the tables are more than a minute behind", { applyLagMs: 60_001 }, "apply_behind", "troubled"],
-  ["the disk comes close to its least free space", { diskFreeBytes: 2 * GIB }, "disk_filling", "troubled"],
+  ["the disk is close to its minimum free space", { diskFreeBytes: 2 * GIB }, "disk_filling", "troubled"],
   ["reports are older than 15 minutes", { database: { ...calm, cubeAgeMs: 900_001 } }, "cube_behind", "troubled"],
   ["an entry is set aside", { database: { ...calm, setAside: 1 } }, "set_aside", "troubled"],
   ["a platform is down", { database: { ...calm, pausedLanes: 1 } }, "lane_paused", "troubled"],
-  ["an account complains", { database: { ...calm, accountErrors: 1 } }, "account_error", "troubled"],
+  ["an account has an error", { database: { ...calm, accountErrors: 1 } }, "account_error", "troubled"],
   ["costs cannot be pulled", { database: { ...calm, failingCosts: 1 } }, "cost_failing", "troubled"],
   ["a currency has no rate", { database: { ...calm, ordersWithoutRate: 1 } }, "order_without_rate", "troubled"],
 ])("%s: %o gives %s, and the server is %s", (_, facts, problem, state) => {

@@ -141,7 +141,7 @@ describe("reports", () => {
     ["another unit of time", "timeUnit", "HOUR", /timeUnit/],
     ["an unknown column", "columns", ["spend"], /column spend is unknown/],
     ["a column below the level", "reportType", 2276038, /adGroupId is below/],
-    ["days that are none", "startDate", "20251001", /is not a day/],
+    ["invalid days", "startDate", "20251001", /is not a day/],
   ])("refused: %s", async (_, path, value, reason) => {
     const { json } = await ask(but(BODY, path, value));
     expect(json.header.failures[0].message).toMatch(reason);

@@ -70,7 +70,7 @@ test.each<[string, string, string, string | number | undefined, RegExp]>([
   ["another topic", PATH, "data_topic", "QUERY_DATA", /data_topic/],
   ["an account that the token may not see", PATH, "advertiser_id", 1, /not authorised/],
   ["a list with more than ten in a page", "/v3.0/project/list/", "page_size", 11, /page_size/],
-  ["the same for ads", "/v3.0/promotion/list/", "page_size", 11, /page_size/],
+  ["a list of ads with more than ten in a page", "/v3.0/promotion/list/", "page_size", 11, /page_size/],
 ])("refused: %s", async (_, path, name, value, reason) => {
   expect((await ask(path, changed(REPORT, name, value))).json.message).toMatch(reason);
 });

@@ -133,7 +133,7 @@ describe("OPPO", () => {
     ["time in seconds", "timestamp", NOW_SECONDS, /timestamp is not between/],
     ["another channel", "channel", 2, /channel/],
     ["no ad", "adId", undefined, /adId/],
-    ["an address that is none", "clientIp", "localhost", /clientIp/],
+    ["an invalid address", "clientIp", "localhost", /clientIp/],
   ])("refused: %s", async (_, path, value, reason) => {
     expect((await send(but(body(), path, value))).json.ret).not.toBe(0);
     expectRefused(oppo!, reason);
@@ -179,10 +179,10 @@ describe("Xiaomi", () => {
   test.each<[string, () => string, Record<string, string>, RegExp]>([
     ["another sign key", () => encoded(TOLD, { ...own(), signKey: "x" }), {}, /sign does not verify/],
     ["another encryption key", () => encoded(TOLD, { ...own(), encryptKey: "x" }), {}, /does not decode/],
-    ["what is not base64", () => "a b", {}, /not base64/],
+    ["a text that is not base64", () => "a b", {}, /not base64/],
     ["no oaid", () => encoded(TOLD.replace("oaid", "id")), {}, /oaid is missing/],
     ["time in seconds", () => encoded(TOLD.replace(String(NOW_MS), String(NOW_SECONDS))), {}, /conv_time/],
-    ["an address that is none", () => encoded(TOLD.replace("203.0.113.9", "x")), {}, /client_ip/],
+    ["an invalid address", () => encoded(TOLD.replace("203.0.113.9", "x")), {}, /client_ip/],
     ["an unknown type", () => encoded(TOLD), { conv_type: "PAY" }, /conv_type PAY/],
     ["an unknown app", () => encoded(TOLD), { appId: "1" }, /appId/],
     ["an unknown customer", () => encoded(TOLD), { customer_id: "1" }, /customer_id/],

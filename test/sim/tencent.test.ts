@@ -114,7 +114,7 @@ test("an action without a user is refused, and so is its whole call", async () =
 
 test.each<[string, Record<string, string | undefined>, number]>([
   ["no token", { "access-token": undefined }, 11004],
-  ["a token nobody was given", { "access-token": "guess" }, 11004],
+  ["a forged token", { "access-token": "guess" }, 11004],
   ["a timestamp 301 s old", { timestamp: String(NOW_SECONDS - 301) }, 18001],
   ["a timestamp 301 s ahead", { timestamp: String(NOW_SECONDS + 301) }, 18001],
   ["a timestamp in milliseconds", { timestamp: String(NOW_MS) }, 18001],

@@ -106,7 +106,12 @@ test.each<[string, Sketch, Partial<Rules>, number]>([
   ["an impression with a short window", { kind: "impression" }, { impressionWindowMs: 5_000 }, 5_000],
   ["an impression with a long window", { kind: "impression" }, { impressionWindowMs: 3 * DAY_MS }, 3 * DAY_MS],
   ["an impression, never longer than a click", { kind: "impression" }, { clickWindowMs: 5_000 }, 5_000],
-  ["the same by address and agent", { by: ["ip_ua"], kind: "impression" }, { ipUaWindowMs: 5_000 }, 5_000],
+  [
+    "an impression by address and agent, never longer than a click",
+    { by: ["ip_ua"], kind: "impression" },
+    { ipUaWindowMs: 5_000 },
+    5_000,
+  ],
 ])("the window of %s is half-open", (_, sketch, rules, windowMs) => {
   const at = (agoMs: number) => decide(subject(), [found({ ...sketch, agoMs })], book({ impressions: true, ...rules }));
   expect(at(windowMs - 1).candidates[0]).toMatchObject({ outcome: "won", windowMs });
@@ -138,12 +143,12 @@ test.each<[string, Sketch, Sketch, Outcome]>([
   ["a click beats an impression of the same ms", {}, { kind: "impression", id: "z" }, "click_won"],
   ["the later click wins by a millisecond", { agoMs: 1_000 }, { agoMs: 1_001, id: "z" }, "later_touch_won"],
   [
-    "so does the later impression",
+    "the later impression wins too",
     { kind: "impression" },
     { kind: "impression", agoMs: DAY_MS - 1 },
     "later_touch_won",
   ],
-  ["of the same ms the greater id wins", { id: "0b" }, { id: "0a" }, "greater_id_won"],
+  ["in the same ms the greater id wins", { id: "0b" }, { id: "0a" }, "greater_id_won"],
   ["ids are compared as texts", { id: "9" }, { id: "10" }, "greater_id_won"],
   ["the platform does not matter", { agoMs: 1 }, { agoMs: 2, platform: "kuaishou" }, "later_touch_won"],
 ])("within a method %s", (_, better, worse, outcome) => {

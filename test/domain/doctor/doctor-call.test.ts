@@ -15,7 +15,7 @@ import type { MetaState } from "../../../src/domain/event/metadata.ts";
 import { cases } from "./doctor-cases.ts";
 import { collected, event, many, NOW, registered, rejected, seen } from "./seen-calls.ts";
 
-cases("calls that are refused as a whole", refusedCalls, [
+cases("refused calls", refusedCalls, [
   [
     "are reported by endpoint and code, with the message of the last one",
     [
@@ -33,35 +33,35 @@ cases("calls that are refused as a whole", refusedCalls, [
     },
   ],
   ["are not reported if everything was accepted", [seen(), seen()], undefined],
-  ["are not those of a client that is not registered yet", [seen({ code: 2000 })], undefined],
-  ["are not the server's own faults", [seen({ code: 5003 }), seen({ code: 5000 })], undefined],
+  ["are not reported for a client that is not registered yet", [seen({ code: 2000 })], undefined],
+  ["are not reported for the server's own errors", [seen({ code: 5003 }), seen({ code: 5000 })], undefined],
 ]);
 
 cases("device data that does not decrypt", deviceNotDecrypted, [
   [
-    "is told",
+    "is reported",
     [seen({ endpoint: "user/device_info", code: 2007, msg: "…" })],
     { kind: "device_not_decrypted", count: 1 },
   ],
-  ["is no other refusal", [seen({ endpoint: "user/device_info", code: 1004 })], undefined],
+  ["is not reported for another refusal", [seen({ endpoint: "user/device_info", code: 1004 })], undefined],
 ]);
 
 const refused = (client_id: string, atMs: number) => seen({ client_id, code: 2000, at_ms: NOW + atMs });
 
 cases("clients that never register", unregisteredClients, [
   [
-    "are those that are still refused after ten seconds",
+    "are reported if they are still refused after ten seconds",
     [refused("a", 0), refused("b", 0), refused("a", 10_000), refused("b", 20_000)],
     { kind: "unregistered_client", severity: "error", count: 2, subjects: ["a", "b"] },
   ],
-  ["are not those that try again at once, as SDKs do", [refused("a", 0), refused("a", 3_000)], undefined],
+  ["are not reported if they only try again at once, as SDKs do", [refused("a", 0), refused("a", 3_000)], undefined],
   [
-    "are not those that register in the end",
+    "are not reported if they register in the end",
     [refused("a", 0), refused("a", 15_000), registered("a", {}, { at_ms: NOW + 16_000 })],
     undefined,
   ],
   [
-    "are not those whose events are taken in, though their registration was not seen",
+    "are not reported if their events are accepted, even if their registration was not seen",
     [refused("a", 0), seen({ client_id: "a", at_ms: NOW + 12_000 }), refused("a", 15_000)],
     undefined,
   ],
@@ -69,7 +69,7 @@ cases("clients that never register", unregisteredClients, [
 
 cases("debug mode that was left on", debugInProduction, [
   [
-    "shows by many clients",
+    "is reported for many clients",
     many(20, (client_id) => seen({ client_id, debug: true })),
     { kind: "debug_in_production", severity: "warning", count: 20 },
   ],
@@ -78,7 +78,7 @@ cases("debug mode that was left on", debugInProduction, [
     many(19, (client_id) => seen({ client_id, debug: true })),
     undefined,
   ],
-  ["is not many clients without it", many(50, (client_id) => seen({ client_id })), undefined],
+  ["is not reported for many clients without it", many(50, (client_id) => seen({ client_id })), undefined],
 ]);
 
 cases("events that were not stored", rejectedEvents, [
@@ -93,7 +93,7 @@ cases("events that were not stored", rejectedEvents, [
     },
   ],
   [
-    "are not those with a bad property: they are stored",
+    "are not reported for a bad property: such events are stored",
     [collected([event("e")], { errors: rejected("bad_property") })],
     undefined,
   ],
@@ -115,7 +115,7 @@ cases("properties that were left out", badProperties, [
     [collected([event("e")], { errors: rejected("bad_property", "level_up") })],
     { kind: "bad_properties", severity: "warning", subjects: ["level_up"] },
   ],
-  ["are none in an event that was rejected", [collected([event("e")], { errors: rejected("bad_name") })], undefined],
+  ["are not reported for a rejected event", [collected([event("e")], { errors: rejected("bad_name") })], undefined],
 ]);
 
 cases("encrypted events", encryptedEvents, [
@@ -124,7 +124,7 @@ cases("encrypted events", encryptedEvents, [
     [collected([{ pkv: 1, ekey: "k", payload: "p" }], { errors: rejected("bad_type") })],
     { kind: "encrypted_events", severity: "error", count: 1 },
   ],
-  ["are not events that only have a payload", [collected([event("e", { payload: "p" })])], undefined],
+  ["are not reported for events that only have a payload", [collected([event("e", { payload: "p" })])], undefined],
 ]);
 
 test("an encrypted event is not also reported as rejected", () => {
@@ -180,31 +180,35 @@ const flushed = (client_id: string, skewMs: number) =>
 
 cases("a clock that is far off", clockSkew, [
   [
-    "of one client among many is the phone's own",
+    "is the phone's own if only one client of many has it",
     [sent("ahead", 20 * 60_000), ...many(9, (client) => sent(client, -1_000))],
     { kind: "clock_skew", severity: "warning", count: 1, subjects: ["ahead"], example: { skew_s: 1_200 } },
   ],
   [
-    "that is behind shows by more than one late call",
+    "is reported as behind after more than one late call",
     [sent("a", -HOUR), sent("a", -HOUR, 60_000)],
     { kind: "clock_skew" },
   ],
-  ["is not one late call: there may have been no network", [sent("a", -HOUR)], undefined],
-  ["is not several late calls before one in time", [sent("a", -HOUR), sent("a", -HOUR), sent("a", -2_000)], undefined],
+  ["is not reported for one late call: there may have been no network", [sent("a", -HOUR)], undefined],
   [
-    "that the SDK tells is believed at once",
+    "is not reported for several late calls before one in time",
+    [sent("a", -HOUR), sent("a", -HOUR), sent("a", -2_000)],
+    undefined,
+  ],
+  [
+    "is reported at once if the SDK says so",
     [flushed("a", -HOUR)],
     { kind: "clock_skew", example: { skew_s: -3_600 } },
   ],
-  ["is not events that were kept for hours by an SDK whose clock is right", [flushed("a", -300)], undefined],
-  ["is not a minute", [sent("a", 60_000)], undefined],
+  ["is not reported for events kept for hours by an SDK with a right clock", [flushed("a", -300)], undefined],
+  ["is not reported for a minute", [sent("a", 60_000)], undefined],
   [
     "is not reported for history, which is sent as such",
     [collected([{ ...event("e", {}, NOW - 99 * HOUR), time_free: true }])],
     undefined,
   ],
   [
-    "of nearly all clients, by whole hours, is a mistake of the time zone",
+    "is a wrong time zone if nearly all clients are off by whole hours",
     many(10, (client) => sent(client, 8 * HOUR + 400)),
     {
       kind: "clock_systematic",
@@ -214,12 +218,12 @@ cases("a clock that is far off", clockSkew, [
     },
   ],
   [
-    "of nearly all clients by any other time is the clock of a server",
+    "is a server's clock if nearly all clients are off by any other time",
     many(10, (client) => sent(client, 11 * 60_000)),
     { kind: "clock_systematic", example: { looks_like_zone: false } },
   ],
   [
-    "of many clients, but to both sides, is no system",
+    "is not systematic if many clients are off in both directions",
     many(10, (client, index) => sent(client, index % 2 === 0 ? HOUR : 2 * HOUR * -1)).concat(
       many(10, (client, index) => sent(client, index % 2 === 0 ? HOUR : -2 * HOUR)),
     ),

@@ -12,7 +12,7 @@ import { unknownCampaign, unreplacedMacro } from "../../../src/domain/doctor/doc
 import { cases } from "./doctor-cases.ts";
 import { collected, event, many, NOW, registered, seen, touched } from "./seen-calls.ts";
 
-cases("a client id that stands for none", placeholderClientId, [
+cases("a placeholder as client id", placeholderClientId, [
   [
     "undefined",
     [registered("undefined")],
@@ -42,8 +42,12 @@ cases("one client id for several people", sharedClientId, [
     { kind: "shared_client_id" },
   ],
   ["is not reported for a person with a new phone", ["A", "A", "B"].map((idfa) => device("u", idfa)), undefined],
-  ["is not phones without an id", ["0000", "", "__IDFA__", "null"].map((idfa) => device("u", idfa)), undefined],
-  ["is not people with ids of their own", many(9, (client) => device(client, client)), undefined],
+  [
+    "is not reported for phones without an id",
+    ["0000", "", "__IDFA__", "null"].map((idfa) => device("u", idfa)),
+    undefined,
+  ],
+  ["is not reported for people with their own ids", many(9, (client) => device(client, client)), undefined],
 ]);
 
 describe("an open id that is the app's own id", () => {
@@ -67,13 +71,17 @@ cases("one open id for several clients", sharedOpenid, [
     many(2, (client) => registered(client, { wx_openid: "same" })),
     undefined,
   ],
-  ["is not the absence of one", many(9, (client) => registered(client, { wx_openid: "" })), undefined],
-  ["is not a client that registers again", many(9, () => registered("u", { wx_openid: "same" })), undefined],
+  ["is not reported for a missing open id", many(9, (client) => registered(client, { wx_openid: "" })), undefined],
+  [
+    "is not reported for a client that registers again",
+    many(9, () => registered("u", { wx_openid: "same" })),
+    undefined,
+  ],
 ]);
 
 cases("one address for nearly everybody", sharedAddress, [
   [
-    "is that of the app's own server",
+    "is reported as that of the app's own server",
     many(10, (client_id) => seen({ client_id, ip: "198.51.100.4", ua: "Go-http-client/1.1" })),
     { kind: "shared_address", severity: "error", count: 10, example: { ip: "198.51.100.4", ua: "Go-http-client/1.1" } },
   ],
@@ -84,7 +92,7 @@ cases("one address for nearly everybody", sharedAddress, [
     undefined,
   ],
   [
-    "is not a dormitory among others",
+    "is not reported for a dormitory among others",
     [
       ...many(12, (client_id) => seen({ client_id })),
       ...many(12, (name, index) => seen({ client_id: `o${name}`, ip: `203.0.113.${index}` })),
@@ -113,15 +121,15 @@ cases("user agents of programs", missingUserAgent, [
   ["are not reported for a person who tries it out", many(9, () => registered("u", {}, { ua: "curl/8" })), undefined],
 ]);
 
-cases("registrations that no touch can be found for", nothingToAttributeBy, [
+cases("registrations without anything to attribute by", nothingToAttributeBy, [
   [
     "are reported if it is nearly all of them",
     many(10, (client) => registered(client, { ad_data: {}, wx_openid: "" })),
     { kind: "nothing_to_attribute_by", severity: "warning", count: 10 },
   ],
   ["are not reported for a few", many(9, (client) => registered(client)), undefined],
-  ["are not those with an open id", many(20, (client) => registered(client, { wx_openid: client })), undefined],
-  ["are not those with a device", many(20, (client) => device(client, client)), undefined],
+  ["are not reported with an open id", many(20, (client) => registered(client, { wx_openid: client })), undefined],
+  ["are not reported with a device", many(20, (client) => device(client, client)), undefined],
   [
     "are not reported if some carry a source: the others are organic",
     many(20, (client, index) => registered(client, index < 5 ? { ad_data: { gdt_vid: "v" } } : {})),
@@ -160,7 +168,11 @@ cases("a macro that nobody replaces", unreplacedMacro, [
     [touched({ imei: "__IMEI__" }), touched({ company: "kuaishou", imei: "86" })],
     { subjects: ["tencent imei"] },
   ],
-  ["is not an empty parameter, nor a text with underscores", [touched({ imei: "", aid_name: "my__ad__1" })], undefined],
+  [
+    "is not reported for an empty parameter or a text with underscores",
+    [touched({ imei: "", aid_name: "my__ad__1" })],
+    undefined,
+  ],
 ]);
 
 describe("a campaign that does not exist", () => {

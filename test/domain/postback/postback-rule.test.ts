@@ -98,13 +98,13 @@ describe("the rule that counts", () => {
   test.each<[string, Partial<PostbackRule>[], number]>([
     ["the campaign's on its platform before the campaign's", [campaign, { ...platform, ...campaign }], 2],
     ["the campaign's before the platform's", [platform, campaign], 2],
-    ["the platform's before everybody's", [{}, platform], 2],
-    ["of equals the one that comes first", [{}, {}], 1],
+    ["the platform's before the general one", [{}, platform], 2],
+    ["of equal rules the first one", [{}, {}], 1],
     ["of equal rules the first one, even if it was created later", [{ ruleId: 9 }, { ruleId: 1 }], 9],
     ["not one of another platform or campaign", [{ adPlatform: "baidu" }, { campaignId: "x" }, {}], 3],
     ["not one that is switched off", [{ ...platform, enabled: false }, {}], 2],
     ["not one about another moment", [{ ...platform, moment: "first_pay" }, {}], 2],
-    ["of equals the first that passes", [{ conditions: { amountCents: { min: 601 } } }, { shareBp: 0 }, {}], 3],
+    ["of equal rules the first that passes", [{ conditions: { amountCents: { min: 601 } } }, { shareBp: 0 }, {}], 3],
   ])("%s", (_, rules, ruleId) => {
     expect(one({ rules })).toMatchObject({ status: 0, ruleId });
   });

@@ -155,11 +155,11 @@ describe("campaigns", () => {
   test.each<[string, string, Row, RegExp]>([
     ["an id of 15 characters", "create", { turbo_promoted_object_id: "012345678901234" }, /turbo_promoted_object_id/],
     ["an id that the app has", "create", { turbo_promoted_object_id: CAMPAIGN }, /already/],
-    ["a platform that is none", "create", { ad_platform: "natural" }, /ad_platform/],
+    ["a value that is no platform", "create", { ad_platform: "natural" }, /ad_platform/],
     ["a platform that is no name", "edit", { turbo_promoted_object_id: CAMPAIGN, ad_platform: "a b" }, /ad_platform/],
-    ["a device type that is none", "create", { os_platform: "windows" }, /os_platform/],
+    ["an unknown device type", "create", { os_platform: "windows" }, /os_platform/],
     ["a name that is a number", "create", { name: 5 }, /name/],
-    ["a name without end", "create", { name: "n".repeat(201) }, /name/],
+    ["a very long name", "create", { name: "n".repeat(201) }, /name/],
     ["no campaign", "edit", {}, /turbo_promoted_object_id/],
     ["a campaign that is not there", "edit", { turbo_promoted_object_id: "nothing" }, /no campaign/],
   ])("refused with 1004: %s", async (_, path, body, msg) => {

@@ -71,9 +71,9 @@ describe("the ad report of the console", () => {
   });
 
   test.each<[string, Row[], string[]]>([
-    ["a metric, the greatest first", [{ field: "AdCost", sort: 1 }], ["one", "=two"]],
+    ["a metric, descending", [{ field: "AdCost", sort: 1 }], ["one", "=two"]],
     ["a dimension", [{ field: "channel", sort: 1 }], ["one", "=two"]],
-    ["a metric, the least first", [{ field: "AppRevenue", sort: 0 }], ["one", "=two"]],
+    ["a metric, ascending", [{ field: "AppRevenue", sort: 0 }], ["one", "=two"]],
     ["nothing: by the dimensions", [], ["=two", "one"]],
   ])("is sorted by %s", async (_, order_by_list, expected) => {
     const { items } = (await analyst.post("report/ad", report({ order_by_list }))).data;
@@ -133,8 +133,8 @@ describe("the ad report of the console", () => {
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
     ["a metric that does not exist", { metrics_list: ["Luck"] }, /Luck/],
     ["dimensions that exclude one another", { dims_list: ["csite", "gid"] }, /csite and gid/, 2006],
-    ["an order by what it has not", { order_by_list: [{ field: "gid", sort: 0 }] }, /order_by_list: "gid"/],
-    ["a direction that is none", { order_by_list: [{ field: "channel", sort: 2 }] }, /sort/],
+    ["a sort by a missing column", { order_by_list: [{ field: "gid", sort: 0 }] }, /order_by_list: "gid"/],
+    ["an invalid direction", { order_by_list: [{ field: "channel", sort: 2 }] }, /sort/],
     ["the page before the first", { page: 0 }, /page must be/],
     ["pages that are too long", { page_size: LIMITS.pageSize + 1 }, /page_size/],
     ["one date", { date_list: [today()] }, /date_list/],
@@ -169,8 +169,8 @@ describe("several reports at once", () => {
   test.each<[string, Row, RegExp, number?]>([
     ["none", { reports: [] }, /reports/],
     ["too many", { reports: Array(LIMITS.reportsAtOnce + 1).fill(one) }, /reports/],
-    ["one that cannot be", { reports: [one, { ...one, dims_list: ["channel", "dept"] }] }, /channel and dept/, 2006],
-    ["one that is incomplete", { reports: [one, {}] }, /reports\.1\.date_list/],
+    ["an invalid one", { reports: [one, { ...one, dims_list: ["channel", "dept"] }] }, /channel and dept/, 2006],
+    ["an incomplete one", { reports: [one, {}] }, /reports\.1\.date_list/],
     ["an app that does not exist", { app_id: 999_999_999, reports: [one] }, /app_id/, 2001],
   ])("are refused: %s", async (_, change, msg, code) => {
     expect(await analyst.post("report/ad/batch", { app_id: app.appId, ...change })).toMatchObject(refused(msg, code));
@@ -205,8 +205,8 @@ describe("the file of a report", () => {
   });
 
   test.each<[string, Row, RegExp, number?]>([
-    ["a language that is none", { language: "fr" }, /language/],
-    ["an order by what it has not", { order_by_list: [{ field: "gid", sort: 0 }] }, /order_by_list/],
+    ["an unknown language", { language: "fr" }, /language/],
+    ["a sort by a missing column", { order_by_list: [{ field: "gid", sort: 0 }] }, /order_by_list/],
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
   ])("is refused for %s", async (_, change, msg, code) => {
     expect(await analyst.post("report/ad/csv", report(change))).toMatchObject(refused(msg, code));

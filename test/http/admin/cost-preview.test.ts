@@ -82,11 +82,7 @@ describe("a preview of a file of costs", () => {
 
   test.each<[string, string, Row]>([
     ["nothing", "", { line: 0, problem: "the file is empty" }],
-    [
-      "a column that is none",
-      "date,price\n",
-      { line: 1, problem: expect.stringMatching(/^there is no column "price"/) },
-    ],
+    ["an unknown column", "date,price\n", { line: 1, problem: expect.stringMatching(/^there is no column "price"/) }],
     ["no column date", "cost\n1\n", { line: 1, problem: "the column date is missing" }],
     ["an open quote", 'date,channel\n2024-06-15,"a\n', { line: 2, problem: expect.stringMatching(/quote/i) }],
   ])("with %s reports that problem", async (_, csv, problem) => {

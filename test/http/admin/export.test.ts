@@ -116,14 +116,14 @@ describe("an export", () => {
 
   test.each<[string, Row, RegExp, number?]>([
     ["no kind", { kind: undefined }, /kind/],
-    ["a kind that is none", { kind: "touches" }, /kind/],
-    ["a format that is none", { format: "xml" }, /format/],
+    ["an unknown kind", { kind: "touches" }, /kind/],
+    ["an unknown format", { format: "xml" }, /format/],
     ["events without days", { kind: "events" }, /from and to/],
     ["events of a day that does not exist", { kind: "events", from: "2024-02-30", to: "2024-03-01" }, /from and to/],
     ["events of days that are reversed", { kind: "events", from: "2024-03-02", to: "2024-03-01" }, /reversed/],
     ["a filter that is no object", { user_filtering: [] }, /user_filtering/],
     ["one registration date", { user_filtering: { create_date_list: ["2024-03-01"] } }, /create_date_list/],
-    ["a time that is none", { kind: "orders", event_filtering: { PayEventTime: ["a", "b"] } }, /PayEventTime/],
+    ["an invalid time", { kind: "orders", event_filtering: { PayEventTime: ["a", "b"] } }, /PayEventTime/],
     ["a condition on nothing", { property_condition: [{ field: "x", operator: "is_set" }] }, /property_condition/],
     ["no app", { app_id: undefined }, /app_id/],
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],

@@ -142,7 +142,7 @@ describe("the ledger", () => {
     ["too many minutes", { minutes: LIMITS.ledgerSteps + 1 }, 1004, /steps/],
     ["too many days", { step: "day", from: "2000-01-01", to: "2026-01-01" }, 1004, /steps/],
     ["only one end", { from: "2026-11-15" }, 1004, /from and to/],
-    ["a day that is none", { from: "2026-02-30", to: "2026-03-01" }, 1004, /from and to/],
+    ["an invalid day", { from: "2026-02-30", to: "2026-03-01" }, 1004, /from and to/],
     ["ends in the wrong order", { from: "2026-11-15", to: "2026-11-14" }, 1004, /after/],
   ])("refuses %s", async (_, query, code, sentence) => {
     const { appId } = await server.createApp();
@@ -246,7 +246,7 @@ describe("entries set aside", () => {
   test.each<[string, Row]>([
     ["no list", { ids: 1 }],
     ["an empty list", { ids: [] }],
-    ["something else than numbers", { ids: ["1"] }],
+    ["anything but numbers", { ids: ["1"] }],
     ["too many", { ids: Array.from({ length: LIMITS.setAsideListed + 1 }, (_, id) => id + 1) }],
   ])("are not replayed by %s", async (_, body) => {
     expect(await admin.post("set-aside/replay", body)).toMatchObject({

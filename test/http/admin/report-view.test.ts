@@ -138,7 +138,7 @@ describe("a view is not saved with", () => {
     ["parameters that are no texts", { parameters: { page: 1 } }, /parameters\.page/],
     ["too many parameters", { parameters: many }, /parameters/],
     ["a parameter that is too long", { parameters: { dims: "d".repeat(5_000) } }, /parameters\.dims/],
-    ["an id that is none", { view_id: 0 }, /view_id/],
+    ["an invalid id", { view_id: 0 }, /view_id/],
     ["an app that does not exist", { app_id: 999_999_999 }, /app_id/, 2001],
   ])("%s", async (_, change, msg, code) => {
     const body = { app_id: app.appId, name: "view", parameters: {}, ...change };

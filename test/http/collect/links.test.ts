@@ -93,7 +93,7 @@ describe("every way of calling a link is accepted:", () => {
     ["GET without it", "click?", {}],
     ["POST with an empty body", "click/?", { method: "POST" }],
     ["POST without the slash", "click?", { method: "POST" }],
-    ["POST with a JSON body, which says nothing", "click/?", { method: "POST", body: '{"click_id":"other"}' }],
+    ["POST with a JSON body, which is ignored", "click/?", { method: "POST", body: '{"click_id":"other"}' }],
   ])("%s", async (_, path, init: RequestInit) => {
     const app = await server.createApp();
     const answer = await call(`${path}app_id=${app.appId}&company=tencent&click_id=c1&aid=9`, init);

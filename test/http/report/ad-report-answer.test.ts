@@ -161,9 +161,9 @@ describe("the filters", () => {
     ["two channels", { channel_list: ["y", "x"] }, 3, 11],
     ["a campaign", { turbo_promoted_object_id_list: ["campaign-0000001"] }, 1, 10],
     ["another campaign", { turbo_promoted_object_id_list: [PAID] }, 1, 0],
-    ["a version, which a cost has not", { version_list: [1] }, 2, 11],
+    ["a version, which costs lack", { version_list: [1] }, 2, 11],
     ["a version and a channel", { version_list: [1], channel_list: ["y"] }, 1, 1],
-    ["what nobody has", { version_list: [99], channel_list: ["x"], ad_platform_list: ["kuaishou"] }, 0, 0],
+    ["values that nobody has", { version_list: [99], channel_list: ["x"], ad_platform_list: ["kuaishou"] }, 0, 0],
   ])("select by %s", async (_, filtering, users, cost) => {
     for (const statistics_caliber of ["user_activated_time", "behavior_occurred_time"]) {
       const { total } = await pull(app, { filtering, statistics_caliber });

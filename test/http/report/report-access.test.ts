@@ -200,8 +200,8 @@ const withSign =
 const FORGERIES: readonly [string, Forgery][] = [
   ["no Authorization", (fields) => ({ body: signedRequest(fields, developer.appKey).body })],
   ["an empty token", withToken(() => "Bearer ")],
-  ["a token that is none", withToken(() => "garbage")],
-  ["a token of three parts that is none", withToken(() => "a.b.c")],
+  ["an invalid token", withToken(() => "garbage")],
+  ["an invalid token of three parts", withToken(() => "a.b.c")],
   [
     "a token without its signature",
     withToken((sign) => tokenOf({ app_key: developer.appKey }, sign).replace(/[^.]+$/, "")),
@@ -217,7 +217,7 @@ const FORGERIES: readonly [string, Forgery][] = [
   ["an app_key that is a number", withToken((sign) => tokenOf({ app_key: 5 }, sign))],
   ["an app_key that is a list", withToken((sign) => tokenOf({ app_key: [developer.appKey] }, sign))],
   ["an app_key that is null", withToken((sign) => tokenOf({ app_key: null }, sign))],
-  ["an app_key that nobody has", (fields) => signedRequest(fields, "0123456789abcdef0123456789abcdef")],
+  ["an unknown app_key", (fields) => signedRequest(fields, "0123456789abcdef0123456789abcdef")],
   ["an app_key that is empty", (fields) => signedRequest(fields, "")],
   ["the key of the app itself", (fields) => signedRequest(fields, app.appKey)],
   ["a wrong sign", withSign("0123456789abcdef0123456789abcdef")],

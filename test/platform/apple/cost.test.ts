@@ -227,8 +227,8 @@ test("ids beyond 2^53 keep their digits, in requests too", () => {
 
 test.each<[string, object]>([
   ["without days", { metadata: { id: 9001 }, totalMetrics: { localSpend: { amount: "5" } } }],
-  ["with a day that is none", reportRow(9001, [metric("2026-13-01", "1")])],
-  ["with an amount that is none", reportRow(9001, [metric("2026-11-01", "a lot")])],
+  ["with an invalid day", reportRow(9001, [metric("2026-13-01", "1")])],
+  ["with an invalid amount", reportRow(9001, [metric("2026-11-01", "a lot")])],
 ])("a row %s fails the page instead of being lost", (_, row) => {
   const reason = "Apple sent a row whose day or cost cannot be read.";
   expect(read(ADS, rows([row]))).toEqual({ kind: "permanent", reason });
