@@ -28,7 +28,7 @@ export function useLabel(): (named: Labelled) => string {
   return useCallback(({ label, cname }) => (language === "zh" ? cname : label), [language]);
 }
 
-/** The dimension that holds the name for an id: accounts, plans and ads show their name beside their id. */
+/** The field that names the values of a dimension: accounts, plans and ads show their name beside their id. */
 export const NAME_OF: Readonly<Record<string, string>> = {
   advertiser_id: "advertiser_name",
   gid: "gName",

@@ -10,7 +10,7 @@ function isFields(value: unknown): value is Fields {
 export type Summary = { words: string[]; more: number };
 
 const WORDS_MAX = 4;
-/** Fields that identify a call, most telling first. */
+/** Fields that identify a call. */
 const TELLING = [
   ...["event_type", "company", "track_id", "click_id", "channel", "name", "wx_openid", "new_client_id", "os_name"],
   "user_list",
