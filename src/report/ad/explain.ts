@@ -189,7 +189,7 @@ async function costsBehind(
   if (wanted.length === 0) return NOTHING;
   const { appId, dimensions } = cell.request;
   return list(executor, {
-    rows: sql`select r.* from (${costRows(cell.request)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
+    rows: sql`select r.*, r.turbo_promoted_object_id as campaign_id from (${costRows(cell.request)}) r ${derivedFrom(appId, dimensions)} where ${matches(cell)}`,
     order: sql`day, ad_platform, advertiser_id, gid, aid, csite, channel, os_platform, turbo_promoted_object_id`,
     added: wanted,
     limit: cell.limit,
@@ -198,9 +198,7 @@ async function costsBehind(
 }
 
 /** The columns of `costRows` that are not its sums. */
-type CostOfAd = Omit<Cost, "appId" | "campaignId" | "impressions" | "clicks" | "costE4"> & {
-  turboPromotedObjectId: string;
-};
+type CostOfAd = Omit<Cost, "appId" | "impressions" | "clicks" | "costE4">;
 
 const costSums = sumReader(COST_MEASURES);
 
@@ -214,7 +212,7 @@ function shownCost(row: CostOfAd): Record<string, string | number> {
     channel: row.channel,
     os_platform: row.osPlatform,
     csite: row.csite,
-    turbo_promoted_object_id: row.turboPromotedObjectId,
+    turbo_promoted_object_id: row.campaignId,
     ...costSums(row),
   };
 }

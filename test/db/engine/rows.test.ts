@@ -62,17 +62,15 @@ test("rows come back from the database as stored, with null for missing values",
 test("a column may be computed from the row and its index, under any name", async () => {
   const names = ["b", "a"];
   const named = rowsOf("named", names, {
-    place: ["int", (_, index) => index],
-    turboPromotedObjectId: ["text", (name) => name],
+    number: ["int", (_, index) => index],
+    campaignId: ["text", (name) => name],
     key: ["uuid", () => "00000000-0000-0000-0000-000000000001"],
     details: ["jsonb", (name) => ({ name })],
   });
-  expect(await query(database.pool, sql`select * from ${named} order by turbo_promoted_object_id collate "C"`)).toEqual(
-    [
-      { place: 1, turboPromotedObjectId: "a", key: "00000000-0000-0000-0000-000000000001", details: { name: "a" } },
-      { place: 0, turboPromotedObjectId: "b", key: "00000000-0000-0000-0000-000000000001", details: { name: "b" } },
-    ],
-  );
+  expect(await query(database.pool, sql`select * from ${named} order by campaign_id collate "C"`)).toEqual([
+    { number: 1, campaignId: "a", key: "00000000-0000-0000-0000-000000000001", details: { name: "a" } },
+    { number: 0, campaignId: "b", key: "00000000-0000-0000-0000-000000000001", details: { name: "b" } },
+  ]);
 });
 
 test("the compiler accepts only keys of the row, with types of their values", () => {
