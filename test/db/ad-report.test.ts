@@ -30,7 +30,7 @@ test("every metric equals its definition, for random markets, dimensions, filter
         expect(report.total).toEqual(expected.total);
       }
     }),
-    { numRuns: 25, endOnFailure: true },
+    { numRuns: 12, endOnFailure: true },
   );
 });
 

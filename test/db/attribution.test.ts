@@ -318,7 +318,7 @@ test("the order in which touches and the user's own calls arrive, and the cuts b
       await stage.applyAll();
       expect(await tables()).toEqual(expected);
     }),
-    { numRuns: 15 },
+    { numRuns: 8 },
   );
 });
 

@@ -184,7 +184,7 @@ describe("the same journal", () => {
           expect(await tables()).toEqual(whole);
         }
       }),
-      { numRuns: 10 },
+      { numRuns: 5 },
     );
   });
 
@@ -209,7 +209,7 @@ describe("the same journal", () => {
         expect(await rowsOf(stage.pool, "outbox")).toEqual([]);
         expect(await toldAndShown()).toEqual(before);
       }),
-      { numRuns: 10 },
+      { numRuns: 5 },
     );
   });
 });

@@ -200,7 +200,7 @@ test("the same journal gives the same tables, row by row, replayed whole or in b
       await stage.applyInSteps(ends.filter(() => cuts.next().value));
       expect(await tables()).toEqual(whole);
     }),
-    { numRuns: 8 },
+    { numRuns: 5 },
   );
 });
 
@@ -219,7 +219,7 @@ test("every event received is stored, a duplicate or rejected, for every app and
       const { stored = 0 } = await stage.ledger();
       expect(await stage.count("event")).toBe(stored);
     }),
-    { numRuns: 8 },
+    { numRuns: 5 },
   );
 });
 
@@ -246,7 +246,7 @@ test("figures, days and orders of every user add up to each other", async () => 
         ]);
       }
     }),
-    { numRuns: 8 },
+    { numRuns: 5 },
   );
 });
 
@@ -265,7 +265,7 @@ test("an order belongs to one client, and order_key and orders agree", async () 
       const texts = (rows: any[]) => rows.map((row) => `${row.app_id} ${row.trace_id} ${row.client_id}`).sort();
       expect(texts(orders)).toEqual(texts(keys));
     }),
-    { numRuns: 8 },
+    { numRuns: 5 },
   );
 });
 

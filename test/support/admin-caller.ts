@@ -8,8 +8,9 @@ import { createSession, endSession } from "../../src/db/console-session.ts";
 import { adminToken } from "../../src/http/admin/admin-token.ts";
 import { CSRF_HEADER, csrfTokenOf } from "../../src/http/admin/authentication.ts";
 import { openVault } from "../../src/vault.ts";
+import { call } from "./call.ts";
 import { eventually } from "./patience.ts";
-import { type Answer, answerOf, type Touchpoint } from "./touchpoint.ts";
+import type { Answer, Touchpoint } from "./touchpoint.ts";
 
 type Row = Record<string, any>;
 type Headers = Record<string, string>;
@@ -55,8 +56,7 @@ export class AdminCaller {
     const isGet = method === "GET";
     const query = isGet ? `?${new URLSearchParams(sent)}` : "";
     const body = isGet ? {} : { body: typeof sent === "string" ? sent : JSON.stringify(sent) };
-    const init = { method, headers: this.headers, ...body };
-    return answerOf(await fetch(`${this.#server.url}${ADMIN}/${path}${query}`, init));
+    return call(`${this.#server.url}${ADMIN}/${path}${query}`, { method, headers: this.headers, ...body });
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
 import type { App } from "../../src/db/app.ts";
+import { type Answer, call } from "./call.ts";
 import { PATIENCE_MS } from "./patience.ts";
 
 /** One request as sent. After a lost answer the very same bytes are sent again, as SDKs do. */
@@ -140,14 +141,8 @@ export class Load {
 }
 
 /** Resolves to undefined if the answer was lost, so that it is unknown whether the server has the body. */
-async function post(url: string, body: string) {
-  try {
-    const response = await fetch(url, { method: "POST", body, signal: AbortSignal.timeout(PATIENCE_MS) });
-    const answer = (await response.json()) as { code: number; msg: string; extra: { errors?: unknown } };
-    return { status: response.status, ...answer };
-  } catch {
-    return undefined;
-  }
+function post(url: string, body: string): Promise<Answer | undefined> {
+  return call(url, { method: "POST", body }).catch(() => undefined);
 }
 
 function pick<T>(list: readonly T[]): T {

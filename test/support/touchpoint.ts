@@ -10,10 +10,11 @@ import type { MetadataMode } from "../../src/domain/event/metadata.ts";
 import { createLog } from "../../src/log.ts";
 import { openVault } from "../../src/vault.ts";
 import { MAIN } from "../process/launch.ts";
+import { type Answer, call } from "./call.ts";
 import { LOOK_MS_MAX, PATIENCE_MS } from "./patience.ts";
 import { prepareDataDir } from "./prepared.ts";
 
-export type Answer = { status: number; headers: Headers; code: number; msg: string; data: any; extra: any };
+export type { Answer };
 
 type AppOptions = { name?: string; timeZone?: string; metadataMode?: MetadataMode };
 
@@ -67,17 +68,15 @@ export class Touchpoint {
   ): Promise<Answer> {
     const query = new URLSearchParams({ access_token: app.accessToken, ...options.query });
     const payload = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
-    return answerOf(
-      await fetch(`${this.url}/event_center/api/v1/${path}?${query}`, {
-        method: "POST",
-        body: payload,
-        headers: { "content-type": "application/json", ...options.headers },
-      }),
-    );
+    return call(`${this.url}/event_center/api/v1/${path}?${query}`, {
+      method: "POST",
+      body: payload,
+      headers: { "content-type": "application/json", ...options.headers },
+    });
   }
 
   async get(path: string, query: Record<string, string> = {}): Promise<Answer> {
-    return answerOf(await fetch(`${this.url}${path}?${new URLSearchParams(query)}`));
+    return call(`${this.url}${path}?${new URLSearchParams(query)}`);
   }
 
   async register(app: App, clientId: string, more: object = {}): Promise<Answer> {
@@ -101,7 +100,7 @@ export class Touchpoint {
     const target = first.data.durable;
     let { applied } = first.data;
     // Each check costs the server a query, so the pauses between them grow.
-    for (let waitMs = 10; applied < target; waitMs = Math.min(2 * waitMs, LOOK_MS_MAX)) {
+    for (let waitMs = 20; applied < target; waitMs = Math.min(2 * waitMs, LOOK_MS_MAX)) {
       if (Date.now() > until) throw new Error(`Not settled: applied ${applied} of ${target}.`);
       await sleep(waitMs);
       applied = (await this.get("/progress")).data.applied;

@@ -11,8 +11,9 @@ import type { DeveloperState } from "../../../src/domain/access/developer-state.
 import { calendarOf } from "../../../src/domain/calendar.ts";
 import { openVault, type Vault } from "../../../src/vault.ts";
 import { AdminCaller } from "../../support/admin-caller.ts";
+import { call } from "../../support/call.ts";
 import { eventually } from "../../support/patience.ts";
-import { type Answer, answerOf, type Touchpoint } from "../../support/touchpoint.ts";
+import type { Answer, Touchpoint } from "../../support/touchpoint.ts";
 import { DAY_MS, type Row } from "../fixture.ts";
 
 export const REPORT_BASE = "/openapi/api/v1/report";
@@ -80,8 +81,8 @@ export class Reports {
     return this.send(path, text, { authorization });
   }
 
-  async send(path: string, body: string, headers: Record<string, string>): Promise<Answer> {
-    return answerOf(await fetch(`${this.#server.url}${REPORT_BASE}/${path}`, { method: "POST", headers, body }));
+  send(path: string, body: string, headers: Record<string, string>): Promise<Answer> {
+    return call(`${this.#server.url}${REPORT_BASE}/${path}`, { method: "POST", headers, body });
   }
 
   /** Waits until an app's reports of either caliber hold this many users, each active on the day of registration. */
