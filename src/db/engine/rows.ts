@@ -1,4 +1,4 @@
-import { columnOf } from "./column-name.ts";
+import { rowColumn } from "./row-column.ts";
 import { identifier, listed, type Sql, sql } from "./sql.ts";
 
 /** The types of columns, and what their values are in the program. */
@@ -9,7 +9,8 @@ type Values = {
   text: string;
   uuid: string;
   date: string;
-  jsonb: unknown;
+  /** A text is JSON already: parsing it would round its longest numbers. */
+  jsonb: object | string;
 };
 type ColumnType = keyof Values;
 
@@ -18,7 +19,7 @@ type Made<Row> = {
   [T in ColumnType]: readonly [T, (row: Row, index: number) => Values[T] | null | undefined];
 }[ColumnType];
 
-type TypeFor<Value> = { [T in ColumnType]: Value extends Values[T] | null | undefined ? T : never }[ColumnType];
+type TypeFor<Value> = { [T in ColumnType]: [Value] extends [Values[T] | null | undefined] ? T : never }[ColumnType];
 
 /** Each key that has only a type is one of the row's, with values of that type. */
 type Checked<Row, Columns> = {
@@ -47,22 +48,19 @@ export function rowsOf<Row, const Columns extends Readonly<Record<string, Column
   rows: readonly Row[],
   columns: Columns & Checked<Row, Columns>,
 ): Sql {
-  const described = Object.entries<ColumnType | Made<Row>>(columns);
-  const lists = described.map(([key, column]) =>
-    typeof column === "string"
-      ? listOf(rows, column, (row) => (row as Record<string, unknown>)[key])
-      : listOf(rows, column[0], column[1]),
-  );
-  const names = described.map(([key]) => identifier(columnOf(key)));
-  return sql`unnest(${listed(lists)}) as ${identifier(name)} (${listed(names)})`;
+  const described = Object.entries<ColumnType | Made<Row>>(columns).map(([key, column]) => {
+    const { name, read } = rowColumn(key);
+    const [type, values] =
+      typeof column === "string"
+        ? [column, read(rows as readonly object[])]
+        : [column[0], rows.map<unknown>(column[1])];
+    return { name, list: sql`${type === "jsonb" ? values.map(jsonOf) : values}::${identifier(type)}[]` };
+  });
+  const lists = listed(described.map(({ list }) => list));
+  return sql`unnest(${lists}) as ${identifier(name)} (${listed(described.map((column) => column.name))})`;
 }
 
-function listOf<Row>(rows: readonly Row[], type: ColumnType, value: (row: Row, index: number) => unknown): Sql {
-  const values = type === "jsonb" ? rows.map((row, index) => jsonOf(value(row, index))) : rows.map(value);
-  return sql`${values}::${identifier(type)}[]`;
-}
-
-/** The driver would take a text for JSON already written, and an array for an array of the database. */
-function jsonOf(value: unknown): string | null {
-  return value === null || value === undefined ? null : JSON.stringify(value);
+/** JSON as text: of an array, the driver itself would make an array of the database. */
+function jsonOf(value: unknown): unknown {
+  return typeof value === "object" && value !== null ? JSON.stringify(value) : value;
 }

@@ -35,16 +35,20 @@ export function sql(texts: TemplateStringsArray, ...parts: readonly unknown[]): 
   parts.forEach((part, index) => {
     const following = texts[index + 1]!;
     if (Statement.is(part)) {
-      merged[merged.length - 1] += part.texts[0]!;
-      merged.push(...part.texts.slice(1));
+      append(merged, values, part);
       merged[merged.length - 1] += following;
-      values.push(...part.values);
     } else {
       merged.push(following);
       values.push(part);
     }
   });
   return new Statement(merged, values);
+}
+
+function append(texts: string[], values: unknown[], part: Statement): void {
+  texts[texts.length - 1] += part.texts[0]!;
+  for (let index = 1; index < part.texts.length; index += 1) texts.push(part.texts[index]!);
+  for (const value of part.values) values.push(value);
 }
 
 export function compile(statement: Sql): { text: string; values: unknown[] } {
@@ -97,9 +101,16 @@ export function literal(value: number): Sql {
   return new Statement([String(value)], []);
 }
 
-/** Statements joined by `separator`. */
+/** Statements, at least one, joined by `separator`. */
 export function joined(parts: readonly Sql[], separator: Sql): Sql {
-  return parts.reduce((left, right) => sql`${left}${separator}${right}`);
+  if (parts.length === 0) throw new Error("There is nothing to join.");
+  const texts = [""];
+  const values: unknown[] = [];
+  parts.forEach((part, index) => {
+    if (index > 0) append(texts, values, separator);
+    append(texts, values, part);
+  });
+  return new Statement(texts, values);
 }
 
 export function listed(parts: readonly Sql[]): Sql {

@@ -15,7 +15,7 @@ type Seen = {
   touchedAtMs?: number | undefined;
   isNew: boolean;
   day: string;
-  details: unknown;
+  details: object | string | null;
 };
 
 const seen: Seen[] = [
@@ -28,7 +28,14 @@ const seen: Seen[] = [
     details: { click_id: ["c"] },
   },
   { appId: 2, clientId: null, isNew: false, day: "-infinity", details: ["NULL", null, 1.5] },
-  { appId: 2, clientId: "", touchedAtMs: undefined, isNew: false, day: "0001-01-01", details: "a text" },
+  {
+    appId: 2,
+    clientId: "",
+    touchedAtMs: undefined,
+    isNew: false,
+    day: "0001-01-01",
+    details: '{"cents": 12345678901234567890}',
+  },
   { appId: 3, clientId: "NULL", touchedAtMs: -1, isNew: false, day: "9999-12-31", details: null },
 ];
 
@@ -54,8 +61,16 @@ test("each column is one parameter, and the text is the same for any number of r
 });
 
 test("rows come back from the database as stored, with null for missing values", async () => {
-  const rows = await query(database.pool, sql`select seen.* from ${tableOf(seen)}`);
-  expect(rows).toEqual(seen.map((one) => ({ ...one, touchedAtMs: one.touchedAtMs ?? null })));
+  const rows = await query(database.pool, sql`select seen.*, details::text as written from ${tableOf(seen)}`);
+  const written = ['{"click_id": ["c"]}', '["NULL", null, 1.5]', '{"cents": 12345678901234567890}', null];
+  expect(rows).toEqual(
+    seen.map((one, index) => ({
+      ...one,
+      touchedAtMs: one.touchedAtMs ?? null,
+      details: typeof one.details === "string" ? JSON.parse(one.details) : one.details,
+      written: written[index],
+    })),
+  );
   expect(await query(database.pool, sql`select seen.* from ${tableOf([])}`)).toEqual([]);
 });
 
@@ -74,7 +89,7 @@ test("a column may be computed from the row and its index, under any name", asyn
 });
 
 test("the compiler accepts only keys of the row, with types of their values", () => {
-  const rows = [{ appId: 1, clientId: "c" }];
+  const rows: { appId: number; clientId: string | null }[] = [{ appId: 1, clientId: "c" }];
   // @ts-expect-error The row has no such key.
   rowsOf("r", rows, { appId: "int", client: "text" });
   // @ts-expect-error A text is no number.
